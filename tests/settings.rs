@@ -159,3 +159,30 @@ fn the_text_summary_says_what_there_is_and_what_to_do_next() {
     assert!(ran.output.contains("crawler export crawl"), "{ran:?}");
     assert!(ran.errors.contains("no --contact"), "{ran:?}");
 }
+
+#[test]
+fn the_signature_index_is_set_by_its_old_names_too() {
+    let (server, crawl) = tree(4);
+    let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
+    let written = || std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
+    for (arguments, expected) in [
+        (["--max-pages", "1", "--mirror", "off"], "disk"),
+        (
+            ["--max-pages", "2", "--signature-index", "memory"],
+            "memory",
+        ),
+        (["--max-pages", "3", "--signature-index", "disk"], "disk"),
+    ] {
+        crawl.run_with(&arguments).summary();
+        let expected = format!("signature-index = \"{expected}\"");
+        assert!(written().contains(&expected), "{arguments:?}");
+    }
+    let before = written().replace("signature-index = \"disk\"", "mirror = \"off\"");
+    crawl.write("crawl/crawler.toml", before);
+    crawl.run_with(&["--max-pages", "4"]).summary();
+    assert!(written().contains("signature-index = \"disk\""));
+    assert!(!written().contains("mirror"));
+    crawl.is_sound();
+    let help = crawl.tell(&["--help"]).output;
+    assert!(help.contains("--signature-index <memory|disk>") && !help.contains("--mirror"));
+}

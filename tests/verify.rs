@@ -241,8 +241,8 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
     let mut verdicts = Vec::new();
     for options in [
         &[][..],
-        &["--mirror", "off"],
-        &["--mirror", "off", "--tables", "10"],
+        &["--signature-index", "disk"],
+        &["--signature-index", "disk", "--tables", "10"],
         &["--tables", "20"],
     ] {
         let server = Server::spawn_thread(toy.site());
@@ -252,7 +252,14 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
         crawl.run_with(&[&["--max-pages", "30"], options].concat());
         crawl.is_sound();
         // A crawl may go on with others.
-        let ran = crawl.run_with(&["--max-pages", "100000", "--mirror", "off", "--tables", "16"]);
+        let ran = crawl.run_with(&[
+            "--max-pages",
+            "100000",
+            "--signature-index",
+            "disk",
+            "--tables",
+            "16",
+        ]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         crawl.is_sound();
         let port = server.port().to_string();

@@ -16,7 +16,7 @@ use std::process::Command;
 use testkit::{Server, ToyWeb};
 
 const DIRECTORY: &str = "demo-crawl";
-/// How many duplicates are shown.
+/// The number of duplicates that are shown.
 const SHOWN: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {

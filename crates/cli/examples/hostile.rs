@@ -41,9 +41,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(
         output,
         "\n{} modes. Try them:\n\n    \
-         crawler --config {DIRECTORY}/crawler.toml --contact you@example.org --out hostile-crawl\n    \
+         crawler --config {DIRECTORY}/crawler.toml --contact you@example.org \
+         --out hostile-crawl\n    \
          curl -v {} {}\n    \
-         wget --tries=1 --timeout=2 -i {DIRECTORY}/seeds.txt       # with the lines of {DIRECTORY}/hosts in /etc/hosts\n\n\
+         wget --tries=1 --timeout=2 -i {DIRECTORY}/seeds.txt       \
+         # with the lines of {DIRECTORY}/hosts in /etc/hosts\n\n\
          The server ends with its standard input.",
         server.modes().len(),
         server
@@ -72,7 +74,7 @@ fn write_files(server: &HostileServer) -> io::Result<()> {
     let hosts = lines(&|mode| format!("127.0.0.1 {}\n", mode.host()));
     let rules = lines(&|mode| format!("    \"{}\",\n", server.resolve(mode)));
     let settings = format!(
-        "# Settings for a crawl of the hostile web: deadlines that come soon, no politeness, one try.\n\
+        "# Settings for a crawl of the hostile web: short deadlines, no politeness, one try.\n\
          seeds = \"{DIRECTORY}/seeds.txt\"\n\
          allow-private = true\n\
          ca-certificate = [\"{DIRECTORY}/ca.pem\"]\n\

@@ -1,14 +1,14 @@
-//! How a crawl's archive is written, by its settings.
+//! The options of a crawl's archive, by its settings.
 
 use sinks::ArchiveOptions;
 use sinks::warc::{Compression, Dictionary, Packing, is_prefix};
 use web::Clock;
 
-use crate::assembly::random;
 use crate::cli_error::{CliError, usage};
+use crate::machine::random;
 use crate::settings::Settings;
 
-/// Whether what is set goes together; reads no file, so that crawls can be looked at without their
+/// Checks that the settings fit together. Reads no file, so that commands work without the
 /// dictionary.
 pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     let refuse = |told: String, remedy: &str| Err(usage(told).with_remedy(remedy));
@@ -17,7 +17,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
         let told =
             format!("--compression-level {level} is impossible with --compression {packing}");
         match packing.levels() {
-            None => return refuse(told, "what is not compressed has no level: leave it out"),
+            None => return refuse(told, "only gzip and zstd have levels: leave it out"),
             Some((levels, default)) if !levels.contains(&level) => {
                 let (first, last) = (levels.start(), levels.end());
                 let range = format!("{first} (fast) to {last} (small); {default} is the default");
@@ -32,7 +32,8 @@ pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     }
     if !is_prefix(&settings.warc_prefix) {
         let told = format!("--warc-prefix {:?} is impossible", settings.warc_prefix);
-        let range = "letters, digits, - _ and ., the first a letter or a digit; --out says where the archive is";
+        let range = "letters, digits, - _ and ., the first a letter or a digit; --out says where \
+                     the archive is";
         return refuse(told, range);
     }
     if settings.warc_max_time.is_some_and(|time| time.0.is_zero()) {
@@ -44,7 +45,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     Ok(())
 }
 
-/// How the archive is packed.
+/// Returns the compression of the archive.
 pub(crate) fn compression(settings: &Settings) -> Result<Compression, CliError> {
     let level = settings
         .compression_level
@@ -70,7 +71,7 @@ fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, CliError> {
     Ok(Some(dictionary))
 }
 
-/// All of it, and what the archive says of the crawl.
+/// Returns the archive's options, with the description of the crawl.
 pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, CliError> {
     let robots = if settings.ignore_robots {
         "ignore"

@@ -1,4 +1,4 @@
-//! From settings to a assembly: the one place where the parts of the crawler are put together.
+//! The assembly of a crawl from its settings: the one place that puts the parts together.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -24,43 +24,27 @@ use web::{CanonicalForm, Clock, GroupBy, MainSelectors, ReadLimits, Scope, TrapR
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::control::CONTROL;
-use crate::room::{self, cannot};
+use crate::disk_error;
+use crate::disk_space::{self, cannot};
 use crate::seeds::Seeds;
-use crate::settings::{AS_RUN, Settings};
-use crate::{archiving, clock, earlier, history, index, machine};
+use crate::settings::{SETTINGS_FILE, Settings};
+use crate::values::SignatureIndexPlace;
+use crate::{archiving, crawl_directory, earlier, machine, search_index, session_clock};
 
 /// Origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
 /// Bytes of a decoded document that are read.
 const MAX_DECODED: u64 = 8 << 20;
 
-/// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked
-/// to.
+/// The longest delay. Clocks cannot count for ever.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The machine's clock: the only place that asks it. A crawl takes [`clock::SessionClock`], which
-/// goes evenly.
-pub(crate) fn clock() -> Clock {
-    Clock::new(|| {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the command line is where time comes from"
-        )]
-        let now = std::time::SystemTime::now();
-        let since = now
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
-        web::Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-    })
-}
-
-/// A directory that a crawl may write to: made if it is not there, refused where something else is
-/// in it.
+/// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
 pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
     let directory = &settings.out;
-    let holds_crawl = EmbeddedStore::exists(&history::state(directory));
+    let holds_crawl = EmbeddedStore::exists(&crawl_directory::state(directory));
     if settings.fresh && directory.exists() {
-        let remedy = "leave --fresh away to go on with it, or choose another --out";
+        let remedy = "omit --fresh to continue the crawl, or choose another --out";
         return Err(usage(format!(
             "{} exists, and --fresh was given",
             directory.display()
@@ -87,32 +71,32 @@ pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
         .map_err(|error| cannot("write", &log, &error, directory))
 }
 
-/// What a crawl leaves that ended before its state was begun.
+/// Returns true if the item is one that a crawl leaves when it ends before its state exists.
 fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
     item.is_ok_and(|item| {
         [
             "crawl.log",
-            AS_RUN,
+            SETTINGS_FILE,
             CONTROL,
             "state",
             "archive",
-            index::NAME,
+            search_index::NAME,
         ]
         .iter()
         .any(|name| item.file_name() == *name)
     })
 }
 
-/// A assembly that is ready to crawl, and the memory that it shares with the progress bar.
-pub(crate) struct Ready {
-    pub(crate) assembly: Arc<CrawlContext>,
+/// A crawl that is ready to run.
+pub(crate) struct AssembledCrawl {
+    pub(crate) context: Arc<CrawlContext>,
     pub(crate) resumed: bool,
     pub(crate) store: Arc<EmbeddedStore>,
 }
 
-/// What a assembly needs that writes nothing: wrong settings are found here, before there is a
-/// directory.
-pub(crate) struct Tools {
+/// The components that write nothing. Creating them finds wrong settings before the directory
+/// exists.
+pub(crate) struct Components {
     scope: Scope,
     fetch: Arc<dyn Fetch>,
     pacer: Arc<Pacer>,
@@ -123,7 +107,7 @@ pub(crate) struct Tools {
     stalls: Stalls,
 }
 
-impl Tools {
+impl Components {
     pub(crate) fn new(
         settings: &Settings,
         secrets: Secrets,
@@ -132,7 +116,11 @@ impl Tools {
         let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
         let fetch = fetcher(settings, secrets, clock, &memory, &stalls)?;
         let fetch: Arc<dyn Fetch> = Arc::new(fetch);
-        let pacer = Arc::new(Pacer::seeded(pacing(settings), clock.clone(), random()?));
+        let pacer = Arc::new(Pacer::seeded(
+            pacing(settings),
+            clock.clone(),
+            machine::random()?,
+        ));
         let robots = RobotsCache::new(
             Arc::clone(&fetch),
             Arc::clone(&pacer),
@@ -157,7 +145,7 @@ impl Tools {
     }
 }
 
-/// The scope of the settings, without seeds yet.
+/// Returns the scope of the settings, without seeds yet.
 pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
     Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
         // The expression's engine draws a picture of the mistake and names it in the last line.
@@ -180,9 +168,9 @@ pub(crate) async fn assemble(
     seeds: &Seeds,
     form: CanonicalForm,
     clock: Clock,
-    tools: Tools,
-) -> Result<Ready, CliError> {
-    let Tools {
+    components: Components,
+) -> Result<AssembledCrawl, CliError> {
+    let Components {
         mut scope,
         fetch,
         pacer,
@@ -191,21 +179,21 @@ pub(crate) async fn assemble(
         archives,
         memory,
         stalls,
-    } = tools;
-    if !EmbeddedStore::exists(&history::state(&settings.out)) {
+    } = components;
+    if !EmbeddedStore::exists(&crawl_directory::state(&settings.out)) {
         // Before a journal is begun that would pass for the one that was lost.
         refuse_to_forget(&settings.out)?;
     }
-    history::refuse_a_short_journal(&settings.out)?;
-    let reserved = room::disk();
+    crawl_directory::refuse_a_short_journal(&settings.out)?;
+    let reserved = disk_space::disk();
     let disk: Arc<dyn Disk> = Arc::clone(&reserved) as Arc<dyn Disk>;
-    let mut opening = room::Opening::new(settings);
-    let store = opening.step(async || open_store(settings, earlier.clone(), &clock, &disk));
+    let mut retry = disk_space::DiskFullRetry::new(settings);
+    let store = retry.step(async || open_store(settings, earlier.clone(), &clock, &disk));
     let store = Arc::new(store.await?);
-    let room = opening
-        .step(async || room::keep(&reserved, settings))
+    let room = retry
+        .step(async || disk_space::keep(&reserved, settings))
         .await?;
-    clock::tell_behind(store.clock_behind());
+    session_clock::warn_if_behind(store.clock_behind());
     if store.after_a_death() {
         pacer.assume_just_asked();
     }
@@ -221,31 +209,31 @@ pub(crate) async fn assemble(
     if !store.resumed() {
         refuse_to_forget(&settings.out)?;
     }
-    let finds = || {
+    let seeds_found = || {
         let urls = seeds.urls.iter();
         urls.map(|url| DiscoveredUrl::new(url.clone(), 0, None))
             .collect()
     };
-    opening
+    retry
         .step(async || {
-            let discovered = store.discover(finds()).await;
+            let discovered = store.discover(seeds_found()).await;
             discovered.map_err(|error| broken(&error, settings))
         })
         .await?;
-    let archive = opening.step(async || open_archive(settings, &store, &clock, &disk).await);
+    let archive = retry.step(async || open_archive(settings, &store, &clock, &disk).await);
     let archive = Arc::new(archive.await?);
-    let archive = opening.step(async || indexed(settings, Arc::clone(&archive), &disk).await);
+    let archive = retry.step(async || indexed(settings, Arc::clone(&archive), &disk).await);
     let archive = archive.await?;
-    opening
+    retry
         .step(async || keep_settings(settings, seeds, &*disk))
         .await?;
 
     let policy = policy(settings, form);
-    let sink =
-        opening.step(async || index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
+    let sink = retry
+        .step(async || search_index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
     let sink = sink.await?;
 
-    let assembly = CrawlContext {
+    let context = CrawlContext {
         fetch,
         pacer,
         robots,
@@ -258,8 +246,8 @@ pub(crate) async fn assemble(
         listings: ListingQuota::default(),
         robots_files: RobotsFiles::default(),
         adaptive_signatures: settings
-            .recipe()?
-            .adaptive_signatures(store.key(), &history::state(&settings.out))?,
+            .feature_settings()?
+            .adaptive_signatures(store.key(), &crawl_directory::state(&settings.out))?,
         policy,
         overrides: ActiveOverrides::default(),
         telemetry: Telemetry::default(),
@@ -268,8 +256,8 @@ pub(crate) async fn assemble(
         memory,
         stalls,
     };
-    Ok(Ready {
-        assembly: Arc::new(assembly),
+    Ok(AssembledCrawl {
+        context: Arc::new(context),
         resumed: store.resumed(),
         store,
     })
@@ -297,7 +285,7 @@ fn fetcher(
         secrets: Arc::new(secrets),
         connections_per_host: settings.per_host(),
         memory: memory.clone(),
-        spool: Some(history::state(&settings.out)),
+        spool: Some(crawl_directory::state(&settings.out)),
         stalls: stalls.clone(),
         ..FetchOptions::new(settings.user_agent(), clock.clone())
     };
@@ -353,7 +341,10 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
             ..ListingRules::default()
         },
         canonical,
-        traps: settings.traps.is_on().then(|| TrapRules::at(clock().now())),
+        traps: settings
+            .traps
+            .is_on()
+            .then(|| TrapRules::at(machine::clock().now())),
     }
 }
 
@@ -364,19 +355,23 @@ fn open_store(
     disk: &Arc<dyn Disk>,
 ) -> Result<EmbeddedStore, CliError> {
     let options = store_options(settings, earlier, clock, disk)?;
-    EmbeddedStore::open(&history::state(&settings.out), &options).map_err(|error| match error {
-        StoreFault::Setting { .. }
-        | StoreFault::Key
-        | StoreFault::Incomparable { .. }
-        | StoreFault::Design { .. } => CliError::of_usage(&error),
-        StoreFault::Damaged { .. } => fault(&error).with_remedy(history::rebuild(&settings.out)),
-        StoreFault::Format { .. } => fault(&error),
-        StoreFault::InUse { .. } => history::in_use(&error),
-        other => broken(&other, settings),
+    EmbeddedStore::open(&crawl_directory::state(&settings.out), &options).map_err(|error| {
+        match error {
+            StoreFault::Setting { .. }
+            | StoreFault::Key
+            | StoreFault::Incomparable { .. }
+            | StoreFault::Design { .. } => CliError::of_usage(&error),
+            StoreFault::Damaged { .. } => {
+                fault(&error).with_remedy(crawl_directory::rebuild(&settings.out))
+            }
+            StoreFault::Format { .. } => fault(&error),
+            StoreFault::InUse { .. } => crawl_directory::in_use(&error),
+            other => broken(&other, settings),
+        }
     })
 }
 
-/// How a crawl opens its memory.
+/// Returns the options with which a crawl opens its store.
 pub(crate) fn store_options(
     settings: &Settings,
     earlier: Option<Arc<Earlier>>,
@@ -397,18 +392,18 @@ pub(crate) fn store_options(
             most_wait: pacing(settings).longest_wait(),
         },
         likeness: settings.likeness()?,
-        features: settings.recipe_name(),
+        features: settings.feature_settings_name(),
         key: settings.hash_key.map(|key| key.0),
         earlier,
-        new_key: HashKey::new(random()?),
-        keys_in_memory: settings.mirror.is_on(),
+        new_key: HashKey::new(machine::random()?),
+        keys_in_memory: settings.signature_index == SignatureIndexPlace::Memory,
         tables: settings.tables.design(settings.distance).map_err(usage)?,
         now: clock.now(),
         disk: Arc::clone(disk),
     })
 }
 
-/// A factor as the journal has it; what is no number counts as none.
+/// Converts a factor to thousandths, as in the journal. NaN becomes 0.
 fn thousandths(factor: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -419,9 +414,9 @@ fn thousandths(factor: f64) -> u32 {
     thousandths
 }
 
-/// A fault of the machine, most likely.
+/// Adds the remedy for a fault that is most likely the machine's.
 fn broken(error: &(dyn std::error::Error + 'static), settings: &Settings) -> CliError {
-    fault(error).with_remedy(room::remedy_of(error, &settings.out))
+    fault(error).with_remedy(disk_error::remedy_of(error, &settings.out))
 }
 
 async fn open_archive(
@@ -430,7 +425,7 @@ async fn open_archive(
     clock: &Clock,
     disk: &Arc<dyn Disk>,
 ) -> Result<WarcArchive, CliError> {
-    let directory = history::archive(&settings.out);
+    let directory = crawl_directory::archive(&settings.out);
     disk.create_directories(&directory)
         .map_err(|error| cannot("create", &directory, &error, &settings.out))?;
     let options = archiving::options(settings, clock)?;
@@ -441,13 +436,13 @@ async fn open_archive(
     })
 }
 
-/// The archive, and what is derived from it while it is written.
+/// Wraps the archive with its CDXJ index, or removes the index if it is off.
 async fn indexed(
     settings: &Settings,
     archive: Arc<WarcArchive>,
     disk: &Arc<dyn Disk>,
 ) -> Result<Arc<dyn Sink>, CliError> {
-    let directory = history::archive(&settings.out);
+    let directory = crawl_directory::archive(&settings.out);
     let archive: Arc<dyn Sink> = archive;
     if !settings.cdxj.is_on() {
         cdxj::remove(&**disk, &directory).map_err(|error| broken(&error, settings))?;
@@ -459,14 +454,14 @@ async fn indexed(
     ))
 }
 
-/// An archive that is not what it was when it was last synced.
+/// Converts a fault of an archive that differs from what was last synced.
 fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
     let lost = matches!(
         error,
         SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. }
     );
     if matches!(error, SinkFault::JournalEnds { .. }) {
-        return fault(error).with_remedy(history::rebuild_from_archive(&settings.out));
+        return fault(error).with_remedy(crawl_directory::rebuild_from_archive(&settings.out));
     }
     if !lost {
         return broken(error, settings);
@@ -478,10 +473,10 @@ fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
     ))
 }
 
-/// What is in an archive beyond the end that the journal tells is set aside, so an archive whose
-/// journal was lost must not be opened by a new one.
+/// Refuses a directory that has an archive and no journal. A new journal would set the whole
+/// archive aside as surplus.
 fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
-    let archive = history::archive(directory);
+    let archive = crawl_directory::archive(directory);
     let pages = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());
     if !pages {
         return Ok(());
@@ -497,14 +492,10 @@ fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     .with_remedy(remedy))
 }
 
-/// The settings as run, replaced in one step.
+/// Writes the settings as run, in one step.
 fn keep_settings(settings: &Settings, seeds: &Seeds, disk: &dyn Disk) -> Result<(), CliError> {
     let text = settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
-    let path = settings.out.join(AS_RUN);
+    let path = settings.out.join(SETTINGS_FILE);
     disk.replace(&path, text.as_bytes())
         .map_err(|error| cannot("write", &path, &error, &settings.out))
-}
-
-pub(crate) fn random() -> Result<u64, CliError> {
-    getrandom::u64().map_err(|error| fault(&error))
 }

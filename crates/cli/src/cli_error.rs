@@ -1,43 +1,42 @@
-//! What goes wrong at the top: one line that names the culprit and one that says what would be
-//! right.
+//! Errors of commands: one line that names the culprit, and one that says what would be right.
 
 use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::room;
+use crate::disk_error;
 use crate::terminal::{printable, say};
 
-/// Why a command ends early.
+/// An error that ends a command.
 #[derive(Debug)]
 pub(crate) struct CliError {
     code: u8,
     message: String,
     remedy: Option<String>,
-    is_for_room: bool,
+    is_disk_full: bool,
 }
 
-/// Usage: options, files and values that cannot be right. Code 2.
+/// Returns a usage error: options, files or values that cannot be right. Code 2.
 pub(crate) fn usage(message: impl fmt::Display) -> CliError {
     CliError {
         code: 2,
         message: message.to_string(),
         remedy: None,
-        is_for_room: false,
+        is_disk_full: false,
     }
 }
 
-/// A fault of ours, or of the machine. Code 1.
+/// Returns a fault of the crawler or of the machine. Code 1.
 pub(crate) fn fault(error: &(dyn Error + 'static)) -> CliError {
     CliError {
         code: 1,
         message: chain(error),
         remedy: None,
-        is_for_room: room::is_full(error),
+        is_disk_full: disk_error::is_full(error),
     }
 }
 
-/// An error and its causes, outermost first.
+/// Joins an error and its causes, outermost first.
 fn chain(error: &dyn Error) -> String {
     let mut links = vec![error.to_string()];
     let mut cause = error.source();
@@ -49,12 +48,12 @@ fn chain(error: &dyn Error) -> String {
 }
 
 impl CliError {
-    /// An error that the user's choice led to.
+    /// Returns a usage error with its causes.
     pub(crate) fn of_usage(error: &dyn Error) -> Self {
         usage(chain(error))
     }
 
-    /// A mistake in the arguments: what clap says in several paragraphs, in two lines.
+    /// Shortens clap's error of several paragraphs to two lines.
     pub(crate) fn of_arguments(mistake: &clap::Error) -> Self {
         let text = mistake.to_string();
         let first: Vec<&str> = text
@@ -70,24 +69,23 @@ impl CliError {
         told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
     }
 
-    /// Returns whether a full disk is all that it is about: with more room, the same may be done
-    /// again.
-    pub(crate) const fn is_for_room(&self) -> bool {
-        self.is_for_room
+    /// Returns true if only a full disk is in the way: with more room, the same may succeed.
+    pub(crate) const fn is_disk_full(&self) -> bool {
+        self.is_disk_full
     }
 
-    /// What would be right.
+    /// Adds the remedy.
     pub(crate) fn with_remedy(mut self, remedy: impl fmt::Display) -> Self {
         self.remedy = Some(remedy.to_string());
         self
     }
 
-    /// Tells the user of something that is done without.
+    /// Prints it as a warning.
     pub(crate) fn warn(&self) {
         say(&format!("warning: {}", printable(&self.message)));
     }
 
-    /// Tells the user.
+    /// Prints it and returns the exit code.
     pub(crate) fn tell(&self) -> ExitCode {
         say(&format!("error: {}", printable(&self.message)));
         if let Some(remedy) = &self.remedy {

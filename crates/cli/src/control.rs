@@ -22,7 +22,7 @@ use toml::Spanned;
 use web::{CanonicalForm, Exclusions, Host, PageUrl};
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::{
     IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor, one_line,
 };
@@ -31,14 +31,14 @@ use crate::values::{Rate, Span, maybe_word};
 /// The name of the file, below the directory of the crawl.
 pub(crate) const CONTROL: &str = "control.toml";
 
-/// How often somebody looks at the file.
+/// The interval at which the file is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// More than that is not read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What may stand in the file; each key in place of the setting of the same name, but for
-/// `exclude`, which is in addition.
+/// The keys of the file. Each replaces the setting of the same name, except `exclude`, which adds
+/// to it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Control {
@@ -126,35 +126,39 @@ pub(crate) fn read(text: &str) -> Result<RuntimeOverrides, String> {
     })
 }
 
-/// A host as URLs have it; `None` where there is more than a host, or none.
+/// Returns the host of a name; none if it has other parts of a URL.
 fn host_named(name: &str) -> Option<Host> {
     let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all()).ok()?;
     let is_bare = url.as_str() == format!("http://{}/", url.host());
     (is_bare && !name.contains('@')).then(|| url.host())
 }
 
-/// What is in force, in a line: `delay 2s, exclude "a" and "b", pause`.
-pub(crate) fn told(orders: &RuntimeOverrides) -> String {
+/// Describes the overrides in one line: `delay 2s, exclude "a" and "b", pause`.
+pub(crate) fn in_words(overrides: &RuntimeOverrides) -> String {
     let mut parts = Vec::new();
     let span = |span: Duration| Span(span).to_string();
-    parts.extend(orders.delay.map(|delay| format!("delay {}", span(delay))));
     parts.extend(
-        orders
+        overrides
+            .delay
+            .map(|delay| format!("delay {}", span(delay))),
+    );
+    parts.extend(
+        overrides
             .delay_factor
             .map(|factor| format!("delay-factor {factor}")),
     );
     parts.extend(
-        orders
+        overrides
             .max_delay
             .map(|delay| format!("max-delay {}", span(delay))),
     );
     parts.extend(
-        orders
+        overrides
             .concurrency
             .map(|pages| format!("concurrency {pages}")),
     );
-    parts.extend(orders.rate.map(|rate| format!("rate {rate}/s")));
-    let patterns: Vec<String> = orders
+    parts.extend(overrides.rate.map(|rate| format!("rate {rate}/s")));
+    let patterns: Vec<String> = overrides
         .exclude
         .patterns()
         .map(|pattern| format!("{pattern:?}"))
@@ -162,10 +166,10 @@ pub(crate) fn told(orders: &RuntimeOverrides) -> String {
     if !patterns.is_empty() {
         parts.push(format!("exclude {}", patterns.join(" and ")));
     }
-    for (host, delay) in &orders.host_delays {
+    for (host, delay) in &overrides.host_delays {
         parts.push(format!("delay {} for {host}", span(*delay)));
     }
-    if orders.pause {
+    if overrides.pause {
         parts.push("pause".to_owned());
     }
     if parts.is_empty() {
@@ -174,9 +178,9 @@ pub(crate) fn told(orders: &RuntimeOverrides) -> String {
     parts.join(", ")
 }
 
-/// What is kept in `DIR/state/control.json`, for other commands.
+/// The content of `DIR/state/control.json`, which other commands read.
 #[derive(Debug, Default, Deserialize, Serialize)]
-struct Kept {
+struct ControlRecord {
     /// The file that is in force; nothing where there is none.
     text: Option<String>,
     /// The shortest delay that was ever ordered, and the shortest ceiling, in milliseconds: what
@@ -185,9 +189,9 @@ struct Kept {
     least_max_delay: Option<u64>,
 }
 
-impl Kept {
+impl ControlRecord {
     fn path(directory: &Path) -> PathBuf {
-        history::state(directory).join("control.json")
+        crawl_directory::state(directory).join("control.json")
     }
 
     fn of(directory: &Path) -> io::Result<Self> {
@@ -198,55 +202,58 @@ impl Kept {
         }
     }
 
-    /// From here on this file is in force.
-    fn replace(self, text: Option<&str>, orders: &RuntimeOverrides) -> Self {
+    /// Returns the record with this file in force.
+    fn replace(self, text: Option<&str>, overrides: &RuntimeOverrides) -> Self {
         let shorter = |before: Option<u64>, ordered: Option<Duration>| {
             let ordered = ordered.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
             before.into_iter().chain(ordered).min()
         };
         Self {
             text: text.map(str::to_owned),
-            least_delay: shorter(self.least_delay, orders.delay),
-            least_max_delay: shorter(self.least_max_delay, orders.max_delay),
+            least_delay: shorter(self.least_delay, overrides.delay),
+            least_max_delay: shorter(self.least_max_delay, overrides.max_delay),
         }
     }
 }
 
-/// What is in force in a crawl, or was when it last ran.
-pub(crate) struct InForce {
+/// The control file in force in a crawl, or when it last ran.
+pub(crate) struct ControlInForce {
     /// As the file had it.
     pub(crate) table: toml::Table,
-    /// What that means.
-    pub(crate) orders: RuntimeOverrides,
+    /// The overrides that it stands for.
+    pub(crate) overrides: RuntimeOverrides,
 }
 
-/// What was last in force in the crawl in `directory`; `None` where nothing was.
-pub(crate) fn last_obeyed(directory: &Path) -> Result<Option<InForce>, CliError> {
-    let Some(text) = Kept::of(directory).map_err(|error| fault(&error))?.text else {
+/// Returns the control file that was last in force in the crawl in `directory`, if there was one.
+pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, CliError> {
+    let Some(text) = ControlRecord::of(directory)
+        .map_err(|error| fault(&error))?
+        .text
+    else {
         return Ok(None);
     };
     let wrong = |what: String| {
         fault(&io::Error::other(format!(
             "{}: {what}",
-            Kept::path(directory).display()
+            ControlRecord::path(directory).display()
         )))
     };
     let table = toml::from_str(&text).map_err(|error| wrong(one_line(&error)))?;
-    let orders = read(&text).map_err(wrong)?;
-    Ok(Some(InForce { table, orders }))
+    let overrides = read(&text).map_err(wrong)?;
+    Ok(Some(ControlInForce { table, overrides }))
 }
 
 /// The shortest delay and the shortest ceiling of delays that were ever ordered in the crawl in
 /// `directory`.
-pub(crate) fn shortest_ordered(
+pub(crate) fn shortest_delays(
     directory: &Path,
 ) -> Result<(Option<Duration>, Option<Duration>), CliError> {
-    let kept = Kept::of(directory).map_err(|error| fault(&error))?;
+    let kept = ControlRecord::of(directory).map_err(|error| fault(&error))?;
     let span = |millis: Option<u64>| millis.map(Duration::from_millis);
     Ok((span(kept.least_delay), span(kept.least_max_delay)))
 }
 
-/// Reads a file; `None` where there is none.
+/// Reads a file; none if it does not exist.
 fn read_file(path: &Path) -> io::Result<Option<String>> {
     match std::fs::metadata(path) {
         Ok(file) if file.len() > MAX_BYTES => {
@@ -263,28 +270,28 @@ fn read_file(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Looks after the control file of a crawl.
-pub(crate) struct Watch {
+/// The watcher of a crawl's control file.
+pub(crate) struct ControlWatch {
     directory: PathBuf,
     settings: PacingRules,
-    orders: RuntimeOverrides,
-    /// What was read last.
-    seen: Seen,
-    /// What was read when something was last done about it, and whether it was refused.
-    acted_on: Seen,
+    overrides: RuntimeOverrides,
+    /// The state of the file at the last look.
+    seen: FileState,
+    /// The state of the file that was last applied or refused, and true if it was refused.
+    acted_on: FileState,
     refused: bool,
 }
 
-/// What was found where the file is.
+/// The state of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
+enum FileState {
     Nothing,
     Text(String),
     /// It cannot be read.
     Trouble(String),
 }
 
-impl Watch {
+impl ControlWatch {
     /// Reads the file for the first time. `settings` is how polite the crawl is without one.
     ///
     /// # Errors
@@ -293,33 +300,32 @@ impl Watch {
         let path = directory.join(CONTROL);
         let found = look(&path);
         let read = match &found {
-            Seen::Trouble(trouble) => Err(trouble.clone()),
-            Seen::Nothing => Ok(RuntimeOverrides::default()),
-            Seen::Text(text) => read(text),
+            FileState::Trouble(trouble) => Err(trouble.clone()),
+            FileState::Nothing => Ok(RuntimeOverrides::default()),
+            FileState::Text(text) => read(text),
         };
-        let orders = read.map_err(|what| {
-            let remedy =
-                "put it right, or take it away; config/control.toml says what may stand in it";
+        let overrides = read.map_err(|what| {
+            let remedy = "correct or remove it; config/control.toml documents its keys";
             usage(format!("{}: {what}", path.display())).with_remedy(remedy)
         })?;
         Ok(Self {
             directory: directory.to_owned(),
             settings,
-            orders,
+            overrides,
             seen: found.clone(),
             acted_on: found,
             refused: false,
         })
     }
 
-    /// Before the first page is asked for: what the file said is obeyed.
-    pub(crate) fn begin(&mut self, assembly: &CrawlContext) {
-        let orders = std::mem::take(&mut self.orders);
-        self.obey(assembly, orders);
+    /// Applies the file before the first page is requested.
+    pub(crate) fn begin(&mut self, context: &CrawlContext) {
+        let overrides = std::mem::take(&mut self.overrides);
+        self.obey(context, overrides);
     }
 
-    /// Looks at the file for as long as the crawl runs.
-    pub(crate) async fn go_on(mut self, assembly: Arc<CrawlContext>) {
+    /// Watches the file while the crawl runs.
+    pub(crate) async fn go_on(mut self, context: Arc<CrawlContext>) {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -328,7 +334,7 @@ impl Watch {
             let Ok(found) = tokio::task::spawn_blocking(move || look(&path)).await else {
                 return;
             };
-            self.heed(found, &assembly);
+            self.heed(found, &context);
         }
     }
 
@@ -336,7 +342,7 @@ impl Watch {
         self.directory.join(CONTROL)
     }
 
-    fn heed(&mut self, found: Seen, assembly: &CrawlContext) {
+    fn heed(&mut self, found: FileState, context: &CrawlContext) {
         let is_settled = found == self.seen;
         self.seen = found;
         if !is_settled || self.seen == self.acted_on {
@@ -344,12 +350,12 @@ impl Watch {
         }
         self.acted_on = self.seen.clone();
         let read = match &self.seen {
-            Seen::Nothing => Ok(RuntimeOverrides::default()),
-            Seen::Trouble(trouble) => Err(trouble.clone()),
-            Seen::Text(text) => read(text),
+            FileState::Nothing => Ok(RuntimeOverrides::default()),
+            FileState::Trouble(trouble) => Err(trouble.clone()),
+            FileState::Text(text) => read(text),
         };
         match read {
-            Ok(orders) => self.obey(assembly, orders),
+            Ok(overrides) => self.obey(context, overrides),
             Err(wrong) => {
                 self.refused = true;
                 tracing::warn!("{CONTROL} is not obeyed, and what was in force stays so: {wrong}");
@@ -357,32 +363,32 @@ impl Watch {
         }
     }
 
-    fn obey(&mut self, assembly: &CrawlContext, orders: RuntimeOverrides) {
-        let is_new = self.refused || *assembly.overrides.current() != orders;
+    fn obey(&mut self, context: &CrawlContext, overrides: RuntimeOverrides) {
+        let is_new = self.refused || *context.overrides.current() != overrides;
         self.refused = false;
-        let told = told(&orders);
-        assembly.apply(orders, &self.settings);
-        self.keep(assembly);
+        let told = in_words(&overrides);
+        context.apply(overrides, &self.settings);
+        self.keep(context);
         if is_new {
             // First the act, then the word: whoever hears the word may count on it.
             tracing::warn!("{CONTROL} is obeyed: {told}");
         }
     }
 
-    /// Only for others to see: if it cannot be written, the crawl goes on.
-    fn keep(&self, assembly: &CrawlContext) {
+    /// Stores what is in force, for other commands. If it cannot be written, the crawl continues.
+    fn keep(&self, context: &CrawlContext) {
         let text = match &self.seen {
-            Seen::Text(text) => Some(text.as_str()),
-            Seen::Nothing | Seen::Trouble(_) => None,
+            FileState::Text(text) => Some(text.as_str()),
+            FileState::Nothing | FileState::Trouble(_) => None,
         };
-        let path = Kept::path(&self.directory);
+        let path = ControlRecord::path(&self.directory);
         if text.is_none() && !path.exists() {
             return;
         }
         // What cannot be read any more begins anew.
-        let kept = Kept::of(&self.directory)
+        let kept = ControlRecord::of(&self.directory)
             .unwrap_or_default()
-            .replace(text, &assembly.overrides.current());
+            .replace(text, &context.overrides.current());
         let bytes = serde_json::to_vec(&kept).map_err(io::Error::from);
         if let Err(error) = bytes.and_then(|bytes| SystemDisk.replace(&path, &bytes)) {
             tracing::warn!(%error, "what {CONTROL} has changed cannot be kept for other commands");
@@ -390,11 +396,11 @@ impl Watch {
     }
 }
 
-fn look(path: &Path) -> Seen {
+fn look(path: &Path) -> FileState {
     match read_file(path) {
-        Ok(Some(text)) => Seen::Text(text),
-        Ok(None) => Seen::Nothing,
-        Err(error) => Seen::Trouble(error.to_string()),
+        Ok(Some(text)) => FileState::Text(text),
+        Ok(None) => FileState::Nothing,
+        Err(error) => FileState::Trouble(error.to_string()),
     }
 }
 
@@ -417,11 +423,11 @@ mod tests {
     #[test]
     fn the_documented_example_orders_nothing_as_it_stands_and_everything_without_its_marks() {
         assert_eq!(read(DOCUMENTED), Ok(RuntimeOverrides::default()));
-        let orders = read(&uncommented()).unwrap();
+        let overrides = read(&uncommented()).unwrap();
         assert_eq!(
-            told(&orders),
-            "delay 5s, delay-factor 10, max-delay 2m, concurrency 8, rate 4/s, exclude \"/calendar/\" and \"[?&]sort=\", \
-             delay 20s for slow.example.org, pause"
+            in_words(&overrides),
+            "delay 5s, delay-factor 10, max-delay 2m, concurrency 8, rate 4/s, \
+             exclude \"/calendar/\" and \"[?&]sort=\", delay 20s for slow.example.org, pause"
         );
     }
 
@@ -444,14 +450,14 @@ mod tests {
         for (text, line, what) in [
             ("delay = \"2s\"\ndelya = \"3s\"", 2, "unknown field `delya`"),
             ("delay = 2s", 1, ""),
-            ("\ndelay = \"soon\"", 2, "\"soon\" is no time span"),
+            ("\ndelay = \"soon\"", 2, "\"soon\" is not a time span"),
             ("pause = \"yes\"", 1, "invalid type"),
             ("pause = true\npause = false", 2, "duplicate key"),
             ("\n\nconcurrency = 0", 3, "concurrency 0 is impossible"),
             ("concurrency = -1", 1, "invalid value"),
             ("delay-factor = -0.5", 1, "delay-factor -0.5 is impossible"),
             ("delay-factor = nan", 1, "is impossible"),
-            ("rate = \"0/s\"", 1, "is no rate"),
+            ("rate = \"0/s\"", 1, "is not a rate"),
             (
                 "exclude = [\n  \"a\",\n  \"(\",\n]",
                 3,

@@ -11,7 +11,7 @@ use store::StoreFault;
 use store::embedded::Earlier;
 
 use crate::cli_error::{CliError, usage};
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::Settings;
 
 /// Puts absolute paths for the directories of `--since` and `--against`, each once, and before each
@@ -48,7 +48,7 @@ fn add(
     path: &mut Vec<PathBuf>,
     found: &mut Vec<PathBuf>,
 ) -> Result<(), CliError> {
-    history::state_of(directory)?;
+    crawl_directory::state_of(directory)?;
     let absolute = directory
         .canonicalize()
         .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
@@ -66,7 +66,8 @@ fn add(
     if theirs.main_content != settings.main_content {
         let (theirs, ours) = (theirs.main_content.as_str(), settings.main_content.as_str());
         let told = usage(format!(
-            "{} was crawled with --main-content {theirs}, this crawl with {ours}: their pages cannot be compared",
+            "{} was crawled with --main-content {theirs}, this crawl with {ours}: their pages \
+             cannot be compared",
             directory.display()
         ));
         return Err(told.with_remedy(format!("--main-content {theirs}")));
@@ -82,8 +83,8 @@ fn add(
     Ok(())
 }
 
-/// The archives of the crawls in `--since`, for the pages that `load` found; all of their files
-/// must be there.
+/// Returns the archives of the crawls in `--since`, for the pages that `load` found; all of their
+/// files must exist.
 pub(crate) fn archives(
     settings: &Settings,
     pages: Option<&Arc<Earlier>>,
@@ -96,9 +97,9 @@ pub(crate) fn archives(
         let archive = settings
             .since
             .contains(directory)
-            .then(|| history::archive(directory));
+            .then(|| crawl_directory::archive(directory));
         for file in archive.iter().flat_map(|_| pages.archive_files(crawl)) {
-            let path = locate(&history::archive(directory), file);
+            let path = locate(&crawl_directory::archive(directory), file);
             if let Err(error) = File::open(&path) {
                 let told = usage(format!(
                     "--since {}: cannot read {}: {error}",
@@ -106,7 +107,8 @@ pub(crate) fn archives(
                     path.display()
                 ));
                 return Err(told.with_remedy(format!(
-                    "put the file back; --against {} needs no archive, and fetches every page whole",
+                    "put the file back, or use --against {}, which needs no archive and fetches \
+                     every page in full",
                     directory.display()
                 )));
             }
@@ -116,21 +118,24 @@ pub(crate) fn archives(
     Ok(Some(EarlierArchives::new(Arc::clone(pages), directories)))
 }
 
-/// The pages of the crawls in `--against`; reads all of their journals.
+/// Returns the pages of the crawls in `--against`; reads all of their journals.
 pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
     let states: Vec<PathBuf> = settings
         .against
         .iter()
-        .map(|directory| history::state(directory))
+        .map(|directory| crawl_directory::state(directory))
         .collect();
-    let features = settings.recipe_name();
+    let features = settings.feature_settings_name();
     Earlier::load(&states, &features, settings.likeness()?).map_err(|error| {
         let remedy = match &error {
             StoreFault::InUse { .. } => "wait until that crawl has ended, or interrupt it",
             StoreFault::Incomparable { .. } => {
-                "crawls are compared that have one key, made by one version with the same --features"
+                "crawls can be compared if they have the same key, version and --features"
             }
-            _ => "--against and --since want the directory of a crawl; `crawler verify DIR` says whether it is whole",
+            _ => {
+                "--against and --since take the directory of a crawl; `crawler verify DIR` \
+                  checks it"
+            }
         };
         CliError::of_usage(&error).with_remedy(remedy)
     })

@@ -1,5 +1,4 @@
-//! What crawls leave behind in their directory, and need no more: one table, for `status` and
-//! `clean`.
+//! Leftover files in the directory of a crawl: one table, for `status` and `clean`.
 //!
 //! | path | left by |
 //! |---|---|
@@ -25,19 +24,19 @@ use bytesize::ByteSize;
 use serde::Serialize;
 use sinks::cdxj;
 
-use crate::history;
-use crate::settings::AS_RUN;
+use crate::crawl_directory;
+use crate::settings::SETTINGS_FILE;
 
-/// Something that is left over.
+/// A leftover file or directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct LeftOver {
+pub(crate) struct Leftover {
     /// Below the directory of the crawl.
     pub(crate) path: PathBuf,
-    /// What it takes on the disk: the length of all files in it.
+    /// The length of all its files.
     pub(crate) bytes: u64,
-    /// Where it comes from.
+    /// Its origin.
     pub(crate) why: &'static str,
-    /// Whether it is a piece that was cut off an archive or a journal.
+    /// True if it was cut off an archive or a journal.
     pub(crate) is_cut: bool,
 }
 
@@ -59,13 +58,13 @@ const KINDS: [Kind; 10] = [
     Kind {
         below: "",
         is_one: |name| name == "state.new",
-        why: "a rebuild that was cut short",
+        why: "an interrupted rebuild",
         is_cut: false,
     },
     Kind {
         below: "",
         is_one: |name| name == "search.new",
-        why: "a reindex that was cut short",
+        why: "an interrupted reindex",
         is_cut: false,
     },
     Kind {
@@ -76,8 +75,8 @@ const KINDS: [Kind; 10] = [
     },
     Kind {
         below: "",
-        is_one: |name| name.strip_suffix(".new") == Some(AS_RUN),
-        why: "a file that was cut short",
+        is_one: |name| name.strip_suffix(".new") == Some(SETTINGS_FILE),
+        why: "an interrupted write",
         is_cut: false,
     },
     Kind {
@@ -89,7 +88,7 @@ const KINDS: [Kind; 10] = [
     Kind {
         below: "state",
         is_one: is_draft_of_state,
-        why: "a file that was cut short",
+        why: "an interrupted write",
         is_cut: false,
     },
     Kind {
@@ -101,7 +100,7 @@ const KINDS: [Kind; 10] = [
     Kind {
         below: "archive/index",
         is_one: |name| name.ends_with(".new"),
-        why: "a file that was cut short",
+        why: "an interrupted write",
         is_cut: false,
     },
     Kind {
@@ -124,14 +123,14 @@ fn is_draft_of_state(name: &str) -> bool {
     name == "probe" || name.ends_with(".new") && name != "sled.new"
 }
 
-/// What is left over in the directory of a crawl, in the order of the table.
+/// Finds the leftover files in the directory of a crawl, in the order of the table.
 ///
 /// # Errors
 /// What the disk says.
-pub(crate) fn find(directory: &Path) -> io::Result<Vec<LeftOver>> {
+pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();
     let mut add = |path: PathBuf, why, is_cut| -> io::Result<()> {
-        found.push(LeftOver {
+        found.push(Leftover {
             bytes: bytes_of(&path)?,
             path: path.strip_prefix(directory).unwrap_or(&path).to_owned(),
             why,
@@ -147,23 +146,23 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<LeftOver>> {
             }
         }
     }
-    let state = history::state(directory);
+    let state = crawl_directory::state(directory);
     // Where there are no tables, one of the two is to become them.
     if state.join("sled").exists() {
         for name in ["sled.new", "sled.old"] {
             let path = state.join(name);
             if path.exists() {
-                add(path, "tables that were being written anew", false)?;
+                add(path, "tables that were being rewritten", false)?;
             }
         }
     }
-    for path in cdxj::strays(&history::archive(directory))? {
-        add(path, "an index that was cut short", false)?;
+    for path in cdxj::strays(&crawl_directory::archive(directory))? {
+        add(path, "an interrupted index", false)?;
     }
     Ok(found)
 }
 
-/// The names in a directory, sorted; none where there is no directory.
+/// Returns the names in a directory, sorted; none if it does not exist.
 fn names(directory: &Path) -> io::Result<Vec<String>> {
     let listed = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -177,7 +176,7 @@ fn names(directory: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The length of a file, or of all files below a directory. Links are not followed.
+/// Returns the length of a file, or of all files below a directory. Links are not followed.
 fn bytes_of(path: &Path) -> io::Result<u64> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_dir() {
@@ -190,7 +189,7 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-impl LeftOver {
+impl Leftover {
     /// Removes it from the crawl's directory.
     ///
     /// # Errors
@@ -204,15 +203,15 @@ impl LeftOver {
         }
     }
 
-    /// Its size, its path and where it comes from, in columns.
+    /// Returns its size, its path and its origin, in columns.
     pub(crate) fn line(&self) -> String {
         let size = ByteSize(self.bytes).display().iec().to_string();
         format!("{size:>10}  {}  ({})", self.path.display(), self.why)
     }
 }
 
-/// What all of these take together, in words.
-pub(crate) fn total(left: &[LeftOver]) -> String {
+/// Describes their number and total size.
+pub(crate) fn total(left: &[Leftover]) -> String {
     let bytes = left.iter().map(|item| item.bytes).sum();
     let noun = if left.len() == 1 { "item" } else { "items" };
     format!("{} {noun}, {}", left.len(), ByteSize(bytes).display().iec())

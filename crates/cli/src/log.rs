@@ -14,15 +14,15 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::Clock;
 
-use crate::log_file::{LogFile, Losses};
+use crate::log_file::{LogFile, LostLines};
 use crate::terminal::{printable, say};
 
-/// Our own crates; of libraries only warnings are logged.
+/// The crates of this project; of others only warnings are logged.
 const OURS: [&str; 6] = ["crawler", "crawl", "fetch", "sinks", "store", "web"];
 
-/// Sends what is logged from here on to `file`, and warnings past `bar` to standard error. Says how
-/// much of it could not be written.
-pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) -> Losses {
+/// Sends log records to `file`, and warnings past `bar` to standard error. Returns the count of
+/// lost lines.
+pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) -> LostLines {
     let detailed = Targets::new()
         .with_default(Level::WARN)
         .with_targets(OURS.map(|name| (name, Level::INFO)));
@@ -33,7 +33,7 @@ pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) ->
         .flatten_event(true)
         .with_current_span(false)
         .with_span_list(false)
-        .with_timer(Moments(clock))
+        .with_timer(LogTimer(clock))
         .with_writer(Mutex::new(file))
         .with_filter(detailed);
     // What libraries have to say is for the log: the user is told by us.
@@ -43,15 +43,15 @@ pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) ->
         .without_time()
         .with_target(false)
         .with_ansi(false)
-        .with_writer(PastTheBar(bar.clone()))
+        .with_writer(BarAwareStderr(bar.clone()))
         .with_filter(seen);
     tracing_subscriber::registry().with(json).with(shown).init();
     losses
 }
 
-struct Moments(Clock);
+struct LogTimer(Clock);
 
-impl FormatTime for Moments {
+impl FormatTime for LogTimer {
     fn format_time(
         &self,
         writer: &mut tracing_subscriber::fmt::format::Writer<'_>,
@@ -61,19 +61,19 @@ impl FormatTime for Moments {
 }
 
 /// Standard error, with the progress bar out of the way while a line is written.
-struct PastTheBar(ProgressBar);
+struct BarAwareStderr(ProgressBar);
 
-struct Line(ProgressBar);
+struct StderrLine(ProgressBar);
 
-impl<'a> MakeWriter<'a> for PastTheBar {
-    type Writer = Line;
+impl<'a> MakeWriter<'a> for BarAwareStderr {
+    type Writer = StderrLine;
 
-    fn make_writer(&'a self) -> Line {
-        Line(self.0.clone())
+    fn make_writer(&'a self) -> StderrLine {
+        StderrLine(self.0.clone())
     }
 }
 
-impl Write for Line {
+impl Write for StderrLine {
     /// Each call brings one line, in which a field may have any text.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);

@@ -21,14 +21,14 @@ pub(crate) struct LogFile<W> {
     /// Since the last line that was written.
     lost: u64,
     broken_off: bool,
-    losses: Losses,
+    losses: LostLines,
 }
 
-/// How many lines were lost so far.
+/// The number of lines lost so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Losses(Arc<AtomicU64>);
+pub(crate) struct LostLines(Arc<AtomicU64>);
 
-impl Losses {
+impl LostLines {
     pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -41,15 +41,15 @@ impl<W: Write> LogFile<W> {
             clock,
             lost: 0,
             broken_off: false,
-            losses: Losses::default(),
+            losses: LostLines::default(),
         }
     }
 
-    pub(crate) fn losses(&self) -> Losses {
+    pub(crate) fn losses(&self) -> LostLines {
         self.losses.clone()
     }
 
-    /// What stands before the next line.
+    /// Returns the text before the next line: the count of lost lines, if there are any.
     fn catching_up(&self) -> Vec<u8> {
         if self.lost == 0 {
             return Vec::new();
@@ -64,7 +64,8 @@ impl<W: Write> LogFile<W> {
         format!("{end_of_line}{told}\n").into_bytes()
     }
 
-    /// Writes as much as can be; says how much that was, and what was in the way of the rest.
+    /// Writes as much as possible; returns the number of bytes written, and the error that stopped
+    /// it.
     fn append(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
         let mut written = 0;
         while written < bytes.len() {

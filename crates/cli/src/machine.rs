@@ -3,6 +3,10 @@
 use std::fs;
 use std::thread::available_parallelism;
 
+use web::{Clock, Timestamp};
+
+use crate::cli_error::{CliError, fault};
+
 /// Memory for what servers send, for each processor: as many pages are read at a time.
 const MEMORY_EACH: u64 = 32 << 20;
 
@@ -45,7 +49,8 @@ fn total(meminfo: &str) -> Option<u64> {
     kibibytes.checked_mul(1 << 10)
 }
 
-/// Tells the allocator to keep little of what is returned to it. Call it before there are threads.
+/// Limits the memory that the allocator keeps after it is freed. Must be called before threads
+/// exist.
 ///
 /// Pages are read on many threads, one after another on each. By default glibc gives every thread
 /// an arena of its own, up to eight for each processor, and none returns what a large page needed
@@ -54,9 +59,10 @@ fn total(meminfo: &str) -> Option<u64> {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn keep_memory_small() {
     const ARENAS: libc::c_int = 2;
-    /// What is larger is mapped by itself, and unmapped as soon as it is returned.
+    /// The size in bytes from which an allocation is mapped by itself, and unmapped when it is
+    /// freed.
     const MAPPED_FROM: libc::c_int = 1 << 20;
-    /// So much at the end of the heap is kept for the next page.
+    /// Bytes at the end of the heap that are kept for the next page.
     const KEPT: libc::c_int = 2 << 20;
     for (parameter, value) in [
         (libc::M_ARENA_MAX, ARENAS),
@@ -65,16 +71,38 @@ pub(crate) fn keep_memory_small() {
     ] {
         #[expect(
             unsafe_code,
-            reason = "mallopt only stores the number; no other thread exists that could allocate meanwhile"
+            reason = "mallopt only stores the number; no other thread exists that could allocate \
+                      meanwhile"
         )]
         // SAFETY: any parameter and any value are allowed, and the program has one thread so far.
         let _done = unsafe { libc::mallopt(parameter, value) };
     }
 }
 
-/// Other allocators are left as they are.
+/// Does nothing for other allocators.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn keep_memory_small() {}
+
+/// Returns the machine's clock. Nothing else reads it. A crawl uses a
+/// [`SessionClock`](crate::session_clock::SessionClock), which is not affected when it is set.
+pub(crate) fn clock() -> Clock {
+    Clock::new(|| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the command line is where time comes from"
+        )]
+        let now = std::time::SystemTime::now();
+        let since = now
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    })
+}
+
+/// Returns 64 random bits from the operating system.
+pub(crate) fn random() -> Result<u64, CliError> {
+    getrandom::u64().map_err(|error| fault(&error))
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,27 +1,30 @@
-//! The binary `crawler`: arguments become settings, settings a assembly, and the assembly crawls.
+//! The binary `crawler`: arguments become settings, settings become a context, and the context
+//! crawls.
 
 mod archiving;
 mod args;
 mod assembly;
 mod cli_error;
-mod clock;
 mod commands;
 mod control;
+mod crawl_directory;
+mod disk_error;
+mod disk_space;
 mod documents;
-mod draft;
+mod draft_file;
 mod earlier;
-mod fingerprints;
-mod history;
-mod index;
+mod features;
 mod leftovers;
 mod log;
 mod log_file;
 mod machine;
 mod output;
+mod preset;
 mod progress;
-mod room;
+mod search_index;
 mod secrets;
 mod seeds;
+mod session_clock;
 mod settings;
 mod summary;
 mod terminal;
@@ -70,10 +73,10 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Patterns(args) => commands::patterns::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
-        Command::Fingerprint(args) => commands::likeness::fingerprint(&args),
-        Command::Compare(args) => commands::likeness::compare(&args),
+        Command::Fingerprint(args) => commands::compare::fingerprint(&args),
+        Command::Compare(args) => commands::compare::compare(&args),
         Command::Dedup(args) => commands::dedup::run(&args),
-        Command::Frequencies(args) => commands::likeness::frequencies(&args),
+        Command::Frequencies(args) => commands::compare::frequencies(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
     };

@@ -9,17 +9,17 @@ use serde::Serialize;
 use crate::cli_error::{CliError, fault};
 use crate::terminal::{Escaping, printable};
 
-/// How results are written.
+/// The form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// One JSON object a line.
     Json,
-    /// For people.
+    /// Columns for people.
     Table,
 }
 
 impl Format {
-    /// What was asked for; else a table on a terminal and JSON in a pipe.
+    /// Returns the requested form, or else a table on a terminal and JSON in a pipe.
     pub(crate) fn or_fitting(asked: Option<Format>) -> Format {
         asked.unwrap_or(if io::stdout().is_terminal() {
             Format::Table
@@ -35,7 +35,7 @@ pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Resu
     out.write_all(b"\n")
 }
 
-/// Names and values in two columns; what has no value is left out.
+/// Writes names and values in two columns, without those that have no value.
 pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> io::Result<()> {
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in lines {
@@ -46,7 +46,7 @@ pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> 
     Ok(())
 }
 
-/// Runs what writes to standard output. A reader that went away (`| head`) is no error.
+/// Runs `write` on standard output, escaped. A reader that went away (`| head`) is not an error.
 pub(crate) fn to_stdout(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
@@ -56,7 +56,7 @@ pub(crate) fn to_stdout(
     )
 }
 
-/// The same for what is to be a file that is read again: on a terminal alone it is escaped.
+/// Like [`to_stdout`] for a file that is read again: escaped on a terminal only.
 pub(crate) fn file_to_stdout(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {

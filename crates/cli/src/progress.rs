@@ -1,4 +1,4 @@
-//! How a crawl that runs is going: a bar on a terminal, a plain line now and then otherwise.
+//! The progress of a running crawl: a bar on a terminal, a plain line now and then otherwise.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use crate::terminal::{is_seen, say};
 
 const REFRESH: Duration = Duration::from_millis(250);
-/// How often a line says how it goes where there is no terminal.
+/// The interval between plain lines, without a terminal.
 pub(crate) const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The bar: hidden where there is no terminal, or where the user wants quiet.
+/// Returns the bar, hidden without a terminal or if the user wants quiet.
 pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
     let target = if quiet {
         ProgressDrawTarget::hidden()
@@ -33,7 +33,7 @@ pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// A bar that counts things of which nobody knows how many there are.
+/// Returns a bar that counts items of an unknown total.
 pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
     let bar = bar(quiet, None);
     let style =
@@ -42,18 +42,18 @@ pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
     bar
 }
 
-/// So long people wait without being told for what.
+/// The time after which progress is shown.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Shows how far work has come that takes longer than two seconds, on a terminal.
-pub(crate) struct Patience {
+/// A progress display that appears after two seconds, on a terminal.
+pub(crate) struct SlowProgress {
     bar: ProgressBar,
     begun: Instant,
     steps: u64,
 }
 
-impl Patience {
-    /// Nothing is shown yet; `what` is counted.
+impl SlowProgress {
+    /// Creates it hidden; `what` names the counted items.
     pub(crate) fn new(what: &'static str) -> Self {
         let bar = counting_bar(true);
         bar.set_message(what);
@@ -64,7 +64,7 @@ impl Patience {
         }
     }
 
-    /// One more is done.
+    /// Counts one more item.
     pub(crate) fn step(&mut self) {
         self.steps += 1;
         if !self.steps.is_multiple_of(256) || self.begun.elapsed() < PATIENCE {
@@ -77,13 +77,13 @@ impl Patience {
     }
 }
 
-impl Drop for Patience {
+impl Drop for SlowProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Shows how the crawl stands until it is aborted.
+/// Shows the progress of the crawl until the task is aborted.
 pub(crate) fn show(frontier: Arc<dyn Frontier>, bar: ProgressBar, quiet: bool) -> JoinHandle<()> {
     let plain = !quiet && !is_seen();
     tokio::spawn(async move {
@@ -119,7 +119,8 @@ fn describe(standing: &Standing, rate: f64) -> String {
         some => format!(" · {some} changed"),
     };
     format!(
-        "{} unique{changed} · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} queued{again}",
+        "{} unique{changed} · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} \
+         queued{again}",
         totals.unique,
         totals.exact_duplicates + totals.near_duplicates,
         totals.failed,

@@ -1,7 +1,7 @@
-//! What the user has us say to some servers only: read before anything else, bound to the seeds,
-//! and kept in no file.
+//! Secrets that are sent to some servers only: read before anything else, bound to the seeds, and
+//! written to no file.
 //!
-//! No complaint and no warning of this file repeats a value, nor a line that it could not read.
+//! No error or warning of this file repeats a value, or a line that it could not read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,11 +9,10 @@ use std::path::Path;
 
 use fetch::{Cookie, SecretField, SecretFieldError, Secrets, read_cookies};
 use http::header::AUTHORIZATION;
-use web::Clock;
+use web::{Clock, PageUrl};
 
 use crate::args::SecretArgs;
 use crate::cli_error::{CliError, usage};
-use crate::seeds::Seeds;
 
 /// The options, as `crawler.toml` remembers that they were given.
 pub(crate) const OPTIONS: [&str; 5] = [
@@ -32,9 +31,9 @@ const MAX_FIELDS: usize = 64;
 /// Bad lines of a file of cookies that are told one by one.
 const MAX_TOLD: usize = 10;
 
-/// What was given, not yet bound to seeds.
+/// The secrets that were given, not yet bound to seeds.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct GivenSecrets {
     fields: Vec<SecretField>,
     cookies: Vec<Cookie>,
     /// The options that were given.
@@ -42,7 +41,7 @@ pub(crate) struct Given {
     warnings: Vec<String>,
 }
 
-impl Given {
+impl GivenSecrets {
     /// Reads the options and the files that they name.
     pub(crate) fn gather(args: &SecretArgs) -> Result<Self, CliError> {
         let mut given = Self::default();
@@ -61,8 +60,8 @@ impl Given {
         Ok(given)
     }
 
-    /// Binds what was given to the seeds; with what the user should know of it.
-    pub(crate) fn bind(self, seeds: &Seeds, clock: &Clock) -> (Secrets, Vec<String>) {
+    /// Binds the secrets to the seeds, and returns warnings for the user.
+    pub(crate) fn bind(self, seeds: &[PageUrl], clock: &Clock) -> (Secrets, Vec<String>) {
         let mut warnings = self.warnings;
         let now = clock.now();
         let over = self
@@ -72,33 +71,35 @@ impl Given {
             .count();
         let cookies = self.cookies.len();
         let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
-        let secrets = Secrets::new(self.fields, self.cookies, &seeds.urls);
+        let secrets = Secrets::new(self.fields, self.cookies, seeds);
         let (origins, open_origins) = secrets.origins();
         let (sendable, open_cookies) = secrets.cookies();
         if over > 0 {
             warnings.push(format!(
-                "cookies that have expired, and are not sent: {over} of {cookies}"
+                "{over} of {cookies} cookies have expired and are not sent"
             ));
         }
         if sendable < cookies {
             let others = cookies - sendable;
             warnings.push(format!(
-                "cookies that are for no seed's host, and are not sent: {others} of {cookies}"
+                "{others} of {cookies} cookies match no seed's host and are not sent"
             ));
         }
         if some_for_all && origins > 1 {
             warnings.push(format!(
-                "what is secret goes to {origins} origins; 'https://example.org Name: value' says a header to that one only"
+                "secrets are sent to {origins} origins; 'https://example.org Name: value' sends a \
+                 header to that one only"
             ));
         }
         if open_origins > 0 {
             warnings.push(format!(
-                "what is secret goes to {open_origins} of {origins} origins over http: anybody on the way can read it"
+                "secrets are sent to {open_origins} of {origins} origins over http: anybody on \
+                 the way can read them"
             ));
         }
         if open_cookies > 0 {
             warnings.push(format!(
-                "cookies that go over http, where anybody on the way can read them: {open_cookies}"
+                "{open_cookies} cookies are sent over http: anybody on the way can read them"
             ));
         }
         (secrets, warnings)
@@ -174,7 +175,8 @@ impl Given {
         let name = file.display();
         if read.cookies.is_empty() && !read.bad.is_empty() {
             let bad = read.bad[0];
-            let remedy = "Netscape format: domain, TRUE or FALSE, path, TRUE or FALSE, expiry, name, value, with tabs between them";
+            let remedy = "Netscape format: domain, TRUE or FALSE, path, TRUE or FALSE, expiry, \
+                          name, value, with tabs between them";
             return Err(usage(format!(
                 "--load-cookies {name}: no line is a cookie; line {}: {}",
                 bad.line, bad.why
@@ -194,9 +196,10 @@ impl Given {
     }
 }
 
-const ONE_PASSWORD: &str = "the password stands after a colon (USER:PASSWORD), or in --http-password-file, or in --http-password; in one of them";
+const ONE_PASSWORD: &str = "give the password once: after a colon (USER:PASSWORD), or in \
+                            --http-password-file, or in --http-password";
 
-/// What an earlier run of this crawl was given and this one is not.
+/// Returns a warning about the options for secrets that an earlier run had and this one lacks.
 pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
     let missing: Vec<String> = before
         .iter()
@@ -205,7 +208,10 @@ pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
         .collect();
     let given = missing.join(" and ");
     (!missing.is_empty()).then(|| {
-        format!("this crawl was run with {given}, which no file keeps: give it again, or servers do not know us any more")
+        format!(
+            "this crawl was run with {given}, which no file keeps: give it again, or servers \
+                 do not know us any more"
+        )
     })
 }
 
@@ -214,7 +220,8 @@ pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CliError
     match OPTIONS.iter().find(|option| table.contains_key(**option)) {
         Some(option) => {
             let remedy = format!(
-                "give --{option} on the command line; --header @FILE, --http-password-file FILE and --load-cookies FILE read secrets from files"
+                "give --{option} on the command line; --header @FILE, --http-password-file FILE \
+                 and --load-cookies FILE read secrets from files"
             );
             Err(usage(format!(
                 "{}: {option} may not stand in a file of settings, since crawls keep these",

@@ -1,4 +1,4 @@
-//! Where a crawl begins: the seeds file and the URLs on the command line.
+//! The seeds of a crawl: the seeds file and the URLs on the command line.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -12,15 +12,15 @@ use crate::settings::Settings;
 /// The largest seeds file: a hundred million short URLs.
 const MAX_SEEDS_BYTES: u64 = 4 << 30;
 
-/// The seeds of a crawl, in order and without repetition, and a line for each that was no URL.
+/// The seeds of a crawl, in order and without repetition, and a warning for each line that is not a
+/// URL.
 pub(crate) struct Seeds {
     pub(crate) urls: Vec<PageUrl>,
     pub(crate) complaints: Vec<String>,
 }
 
 impl Seeds {
-    /// Reads the file and the arguments. No seed at all is wrong usage, and the complaint says what
-    /// was found instead.
+    /// Reads the file and the arguments. No seed at all is wrong usage.
     pub(crate) fn gather(settings: &Settings, form: &CanonicalForm) -> Result<Self, CliError> {
         let mut found = Self {
             urls: Vec::new(),
@@ -59,7 +59,10 @@ impl Seeds {
         });
         self.complaints.extend(told);
         let with_login = list.with_login.iter().map(|line| {
-            format!("{source}, line {line}: user and password in a URL are left out; --http-user says them")
+            format!(
+                "{source}, line {line}: user and password in a URL are left out; --http-user \
+                     says them"
+            )
         });
         self.complaints.extend(with_login);
     }

@@ -7,7 +7,6 @@
 
 mod check;
 mod defaults;
-mod preset;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -24,13 +23,15 @@ use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
 pub(crate) use self::check::{
     IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor,
 };
-pub(crate) use self::preset::Preset;
 use crate::args::CrawlArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::fingerprints::Recipe;
+use crate::features::FeatureSettings;
 use crate::machine;
+use crate::preset::Preset;
 use crate::secrets;
-use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word, word};
+use crate::values::{
+    Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word, word,
+};
 
 /// A crawl as it is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +109,8 @@ pub(crate) struct Settings {
     pub(crate) since: Vec<PathBuf>,
     #[serde(with = "maybe_word")]
     pub(crate) hash_key: Option<Key>,
-    pub(crate) mirror: Switch,
+    #[serde(alias = "mirror")]
+    pub(crate) signature_index: SignatureIndexPlace,
     #[serde(with = "word")]
     pub(crate) tables: Tables,
 
@@ -156,16 +158,16 @@ pub(crate) struct Settings {
     pub(crate) url: Vec<String>,
 }
 
-/// The file that a crawl keeps of its settings, below its directory.
-pub(crate) const AS_RUN: &str = "crawler.toml";
+/// The file of a crawl's settings, below its directory.
+pub(crate) const SETTINGS_FILE: &str = "crawler.toml";
 
-/// What browsers open to a host is six, what wget2 opens is five.
+/// Connections per host of an impolite crawl. Browsers open six, wget2 five.
 const IMPOLITE_PER_HOST: usize = 4;
 
 impl Settings {
-    /// Lays the preset over the defaults, the file over both and the flags over all. The file is
-    /// `--config`, or else the one that the crawl in `--out` was begun with, which has every
-    /// setting: a preset that is given as a flag then is laid over it.
+    /// Merges the preset over the defaults, the file over both and the flags over all. The file is
+    /// `--config`, or else the one of the crawl in `--out`, which has every setting: a preset that
+    /// is given as a flag is then merged over it.
     pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CliError> {
         let mut table = toml::Table::try_from(Self::default()).map_err(|error| fault(&error))?;
         let flags = toml::Table::try_from(args).map_err(|error| fault(&error))?;
@@ -174,7 +176,7 @@ impl Settings {
             .and_then(toml::Value::as_str)
             .unwrap_or("crawl")
             .to_owned();
-        let begun = Path::new(&out).join(AS_RUN);
+        let begun = Path::new(&out).join(SETTINGS_FILE);
         let is_begun = args.config.is_none() && begun.exists();
         let file = match &args.config {
             Some(file) => read_file(file)?,
@@ -209,7 +211,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings of the crawl in `directory`, as it was last run.
+    /// Returns the settings of the crawl in `directory`, as it was last run.
     pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         Self::gather(&CrawlArgs {
             out: Some(directory.to_owned()),
@@ -217,9 +219,8 @@ impl Settings {
         })
     }
 
-    /// The file that is kept beside the crawl, and in its archive. It does not tell secrets: the
-    /// hash key, which the crawl keeps in its journal, and what the proxy knows us by, which is
-    /// kept nowhere.
+    /// Returns the file that is kept beside the crawl, and in its archive. It has no secrets: the
+    /// hash key is in the journal only, and the proxy's credentials are stored nowhere.
     pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
         let kept = Self {
             seeds: None,
@@ -235,7 +236,7 @@ impl Settings {
         ))
     }
 
-    /// Notes that these options were given, so that who goes on without them is warned.
+    /// Records that these options were given, so that a run without them is warned.
     pub(crate) fn remember_secrets(&mut self, options: &[String]) {
         for option in options {
             if !self.secrets.contains(option) {
@@ -244,21 +245,21 @@ impl Settings {
         }
     }
 
-    /// Pages of one host under way at a time: one, unless politeness was turned off altogether;
-    /// then as many as keep a host busy without keeping hundreds of connections.
+    /// Returns the number of pages of one host under way at a time: one, unless politeness was
+    /// turned off altogether; then as many as keep a host busy without hundreds of connections.
     pub(crate) fn per_host(&self) -> usize {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
             .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
     }
 
-    /// Memory for what servers send, in bytes.
+    /// Returns the memory for bodies and for reading them, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.memory
             .map_or_else(machine::memory_for_content, |size| size.0)
     }
 
-    /// Which links are looked for in pages.
+    /// Returns the kinds of links that are extracted from pages.
     pub(crate) fn link_kinds(&self) -> LinkKinds {
         let wanted = [
             (LinkKind::Requisite, self.page_requisites != Requisites::Off),
@@ -269,7 +270,7 @@ impl Settings {
         wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
     }
 
-    /// Links of these relations are not followed.
+    /// Returns the relations of links that are not followed.
     pub(crate) fn skip_relations(&self) -> Relations {
         if self.ignore_robots {
             Relations::NONE
@@ -278,12 +279,12 @@ impl Settings {
         }
     }
 
-    /// The form in which URLs are compared.
+    /// Returns the form in which URLs are compared.
     pub(crate) fn canonical_form(&self) -> CanonicalForm {
         CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters.is_on())
     }
 
-    /// Which pages are compared, and when two are alike.
+    /// Returns the rules for comparing pages.
     pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
         let thresholds = Thresholds::new(self.distance, self.resemblance)
             .map_err(|error| CliError::of_usage(&error))?;
@@ -294,25 +295,25 @@ impl Settings {
         })
     }
 
-    /// What fingerprints are made of.
-    pub(crate) fn recipe(&self) -> Result<Recipe, CliError> {
-        Recipe::new(
+    /// Returns the features of fingerprints.
+    pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
+        FeatureSettings::new(
             self.features,
             self.stop_words.as_deref(),
             self.frequencies.as_deref(),
         )
     }
 
-    /// What fingerprints are made of, as the state of a crawl names it: those of another name are
-    /// never compared.
-    pub(crate) fn recipe_name(&self) -> String {
+    /// Returns the name of the features in the state of a crawl. Fingerprints of different names
+    /// are never compared.
+    pub(crate) fn feature_settings_name(&self) -> String {
         match &self.stop_words {
             Some(language) => format!("{} without stop words of {language}", self.features),
             None => self.features.to_string(),
         }
     }
 
-    /// The `User-Agent` field: who we are, and whom to write to.
+    /// Returns the `User-Agent` field: the crawler's name and the operator's contact.
     pub(crate) fn user_agent(&self) -> String {
         let honest = || match &self.contact {
             Some(contact) => format!(
@@ -327,14 +328,14 @@ impl Settings {
         self.user_agent.clone().unwrap_or_else(honest)
     }
 
-    /// The name that robots.txt may call us by: the product token of the user agent (RFC 9309
-    /// section 2.2.1).
+    /// Returns the name by which robots.txt may address the crawler: the product token of the user
+    /// agent (RFC 9309, section 2.2.1).
     pub(crate) fn agent_token(&self) -> String {
         let user_agent = self.user_agent();
         String::from_utf8_lossy(web::product_token(user_agent.as_bytes())).into_owned()
     }
 
-    /// The `--resolve` rules.
+    /// Returns the `--resolve` rules.
     pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CliError> {
         let rule = |text: &String| {
             text.parse()
@@ -343,7 +344,7 @@ impl Settings {
         self.resolve.iter().map(rule).collect()
     }
 
-    /// The `--insecure-host`s.
+    /// Returns the `--insecure-host`s.
     pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CliError> {
         let host = |text: &String| {
             text.parse()
@@ -352,14 +353,14 @@ impl Settings {
         self.insecure_host.iter().map(host).collect()
     }
 
-    /// The `--proxy`. A complaint does not repeat it: it may hold a password.
+    /// Returns the `--proxy`. An error does not repeat it: it may hold a password.
     pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, CliError> {
         let proxy = self.proxy.as_deref().map(str::parse).transpose();
         proxy.map_err(|error| usage(format!("--proxy: {error}")))
     }
 }
 
-/// The preset that a file or the flags name.
+/// Returns the preset that a file or the flags name.
 fn preset_in(table: &toml::Table) -> Result<Option<Preset>, CliError> {
     let word = table.get("preset").and_then(toml::Value::as_str);
     let preset = word.map(str::parse).transpose();
@@ -376,10 +377,15 @@ fn read_file(path: &Path) -> Result<toml::Table, CliError> {
         secrets::refuse_in(&table, path)?;
     }
     toml::from_str::<Settings>(&text).map_err(wrong)?;
-    toml::from_str(&text).map_err(wrong)
+    let mut table: toml::Table = toml::from_str(&text).map_err(wrong)?;
+    // The name of `signature-index` in earlier versions.
+    if let Some(place) = table.remove("mirror") {
+        table.insert("signature-index".to_owned(), place);
+    }
+    Ok(table)
 }
 
-/// What is wrong with a file, and where.
+/// Describes an error of a file and its place in one line.
 pub(crate) fn one_line(error: &toml::de::Error) -> String {
     let place = error
         .to_string()
@@ -447,7 +453,7 @@ mod tests {
         // The crawl keeps the settings themselves, and goes on with them, or with those of another
         // preset.
         std::fs::create_dir(&out).unwrap();
-        std::fs::write(out.join(AS_RUN), by_file.as_run(Vec::new()).unwrap()).unwrap();
+        std::fs::write(out.join(SETTINGS_FILE), by_file.as_run(Vec::new()).unwrap()).unwrap();
         let goes_on = CrawlArgs {
             out: Some(out),
             ..CrawlArgs::default()
@@ -473,7 +479,7 @@ mod tests {
         };
         let seeds = vec!["http://a.test/".to_owned()];
         std::fs::write(
-            directory.path().join(AS_RUN),
+            directory.path().join(SETTINGS_FILE),
             begun.as_run(seeds.clone()).unwrap(),
         )
         .unwrap();

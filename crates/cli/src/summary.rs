@@ -1,4 +1,4 @@
-//! What came of a crawl, at its end.
+//! The summary at the end of a crawl.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ use crate::terminal::printable;
 /// The summary; the names are the contract of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
-    /// Why it ended: `exhausted`, `max-pages`, `max-time`, `max-size`, `interrupted` or `fault`.
+    /// The reason for the end: `exhausted`, `max-pages`, `max-time`, `max-size`, `interrupted` or
+    /// `fault`.
     pub(crate) finished: &'static str,
     pub(crate) pages: u64,
     pub(crate) unique: u64,
@@ -30,11 +31,11 @@ pub(crate) struct Summary {
     pub(crate) excluded: u64,
     pub(crate) bytes: u64,
     pub(crate) hosts: u64,
-    /// What pages need and was had; it is in no count above but the bytes. None where it is not
-    /// fetched.
+    /// Requisites that were fetched. No count above includes them, except the bytes. None if the
+    /// crawl fetches no requisites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites: Option<u64>,
-    /// What pages need and was not had.
+    /// Requisites that could not be fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites_missing: Option<u64>,
     /// Different URLs that were seen and not visited, by [`SkippedBy`]. Those of links that were
@@ -63,14 +64,14 @@ impl Summary {
     pub(crate) fn new(
         finished: &'static str,
         before: &Standing,
-        assembly: &CrawlContext,
+        context: &CrawlContext,
         took: Duration,
     ) -> Self {
-        let after = assembly.frontier.standing();
+        let after = context.frontier.standing();
         let totals = &after.totals;
-        let fetches_requisites = assembly.policy.page_requisites != Requisites::Off;
+        let fetches_requisites = context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
-        let (skipped, skipped_at_least) = skipped(&after, &assembly.telemetry);
+        let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
             finished,
@@ -91,12 +92,13 @@ impl Summary {
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
-            counts: assembly.telemetry.counts(),
-            on_duplicate: assembly.policy.on_duplicate,
+            counts: context.telemetry.counts(),
+            on_duplicate: context.policy.on_duplicate,
         }
     }
 
-    /// For people: what there is, what was left out and why, and what can be done next.
+    /// Writes the summary for people: what was kept, what was left out and why, and the next
+    /// commands.
     pub(crate) fn write(&self, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
         let directory = printable(&directory.display().to_string());
         writeln!(
@@ -112,12 +114,40 @@ impl Summary {
         )?;
         let kept = self.unique + self.changed;
         writeln!(out, "  kept      {kept:>8}  in {directory}/archive")?;
+        for (count, what, why) in self.count_lines() {
+            if count > 0 {
+                writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
+            }
+        }
+        self.write_skipped(out, &directory)?;
+        if self.queued > 0 {
+            // A crawl keeps its settings, and so the limit that ended it.
+            let higher = match self.finished {
+                "max-pages" => " --max-pages N` with a higher N",
+                "max-size" => " --max-size N` with a higher N",
+                _ => "`",
+            };
+            writeln!(
+                out,
+                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says \
+                 how it stands."
+            )?;
+        }
+        writeln!(
+            out,
+            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains \
+             one."
+        )
+    }
+
+    /// Returns the counts below the kept pages, each with its label and its explanation.
+    fn count_lines(&self) -> [(u64, &'static str, &'static str); 14] {
         let left_out = if self.on_duplicate == OnDuplicate::Drop {
             "left out"
         } else {
             "marked"
         };
-        let counts = [
+        [
             (
                 self.changed,
                 "changed",
@@ -180,33 +210,11 @@ impl Summary {
                 "links",
                 "of sitemaps and feeds, beyond what one host may list in a session",
             ),
-        ];
-        for (count, what, why) in counts {
-            if count > 0 {
-                writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
-            }
-        }
-        self.write_skipped(out, &directory)?;
-        if self.queued > 0 {
-            // A crawl keeps its settings, and so the limit that ended it.
-            let higher = match self.finished {
-                "max-pages" => " --max-pages N` with a higher N",
-                "max-size" => " --max-size N` with a higher N",
-                _ => "`",
-            };
-            writeln!(
-                out,
-                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says how it stands."
-            )?;
-        }
-        writeln!(
-            out,
-            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains one."
-        )
+        ]
     }
 
-    /// A line for each kind of URLs that were seen and not visited, with the command that lists
-    /// them.
+    /// Writes a line for each kind of URLs that were seen and not visited, with the command that
+    /// lists them.
     fn write_skipped(&self, out: &mut dyn Write, directory: &dyn fmt::Display) -> io::Result<()> {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
@@ -234,8 +242,8 @@ impl Summary {
         Ok(())
     }
 
-    /// Complete is a crawl of which nothing that was seen is unvisited for a reason that neither
-    /// the user nor the site has chosen.
+    /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
+    /// of the user or the site.
     fn ending(&self) -> Cow<'static, str> {
         if self.finished == "exhausted" {
             let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
@@ -280,7 +288,7 @@ fn skipped(
     (counts, at_least)
 }
 
-/// Says of URLs of this kind what they are.
+/// Describes the URLs of a kind.
 const fn told(kind: SkippedBy) -> &'static str {
     match kind {
         SkippedBy::DuplicatesLinks => {
@@ -296,7 +304,7 @@ const fn told(kind: SkippedBy) -> &'static str {
     }
 }
 
-/// To a thousandth: more digits would only look exact.
+/// Rounds to a thousandth.
 fn round(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }

@@ -1,4 +1,4 @@
-//! Lines for the user's eyes, on standard error, and text from the web as a terminal may have it.
+//! Output to a terminal: lines on standard error, and escaped text from the web.
 //!
 //! A page can put control characters into its title, and a terminal obeys them: they move its
 //! cursor, change its title, type into its input (ECMA-48; the C1 controls U+0080 to U+009F do it
@@ -11,8 +11,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-/// A line for the user's eyes, on standard error. If nobody can read it (a closed or full standard
-/// error), nobody can be told that either.
+/// Prints a line on standard error. A failure is ignored: nobody could read a report of it.
 pub(crate) fn say(line: &str) {
     let mut whole = Vec::with_capacity(line.len() + 1);
     let escaped = Escaping::new(&mut whole).write_all(line.as_bytes());
@@ -21,13 +20,13 @@ pub(crate) fn say(line: &str) {
     drop(escaped.and_then(|()| io::stderr().write_all(&whole)));
 }
 
-/// Whether standard error is a terminal.
+/// Returns true if standard error is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }
 
-/// What this character does to a terminal, or to a line on it, is not what a text from the web may
-/// do.
+/// Returns true if a terminal obeys the character, or if it changes the direction of the text that
+/// follows.
 fn commands(character: char) -> bool {
     character.is_control()
         // Line and paragraph separator; embeddings, overrides and isolates of the bidirectional
@@ -35,7 +34,7 @@ fn commands(character: char) -> bool {
         || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Text from the web as it may stand in a line.
+/// Escapes text from the web for a line of output.
 pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -48,7 +47,7 @@ pub(crate) fn printable(text: &str) -> String {
     safe
 }
 
-/// Tells a panic on standard error: its message may quote the page that led to it.
+/// Installs a hook that prints panics escaped, because a message may quote a page.
 pub(crate) fn say_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let told: String = panic.to_string().chars().take(MAX_PANIC).collect();
@@ -60,7 +59,7 @@ pub(crate) fn say_panics() {
     }));
 }
 
-/// Characters of a panic's message that are told.
+/// Greatest number of printed characters of a panic's message.
 const MAX_PANIC: usize = 2_000;
 
 /// A writer of UTF-8 that escapes whatever would command a terminal, but for line ends and tabs, as
@@ -107,7 +106,8 @@ impl<W: Write> Escaping<W> {
     }
 }
 
-/// Whether a character that [`commands`] may begin with this byte; line ends and tabs do not count.
+/// Returns true if a character that [`commands`] may begin with this byte, except line ends and
+/// tabs.
 fn may_command(byte: u8) -> bool {
     byte < b' ' && byte != b'\n' && byte != b'\t' || matches!(byte, 0x7f | 0xc2 | 0xe2)
 }
@@ -196,7 +196,8 @@ mod tests {
             let whole = escaped([json.as_bytes()]);
             prop_assert_eq!(&escaped(json.as_bytes().chunks(size)), &whole);
             prop_assert!(!whole.chars().any(commands));
-            prop_assert_eq!(serde_json::from_str::<String>(&whole).unwrap(), format!("{text}{more}"));
+            let read = serde_json::from_str::<String>(&whole).unwrap();
+            prop_assert_eq!(read, format!("{text}{more}"));
         }
     }
 }

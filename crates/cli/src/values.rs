@@ -37,11 +37,24 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// The place of the keys by which near-duplicates are found. Both kinds of names of earlier
+/// versions (`mirror = "on"`) are read; the new ones are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SignatureIndexPlace {
+    #[value(alias = "on")]
+    #[serde(alias = "on")]
+    Memory,
+    #[value(alias = "off")]
+    #[serde(alias = "off")]
+    Disk,
+}
+
 /// The key under which a crawl hashes, as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(pub(crate) HashKey);
 
-/// How many permuted tables of fingerprints a crawl keeps on disk: `auto`, or a number.
+/// The number of permuted tables of fingerprints on disk: `auto`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
     /// Four, each led by a quarter of the fingerprint, which serve every distance.
@@ -102,7 +115,8 @@ impl Tables {
             numbers.push(tables.to_string());
         }
         Err(format!(
-            "for distance {distance} there are designs of {} tables: `crawler plan --pages N --distance {distance}` compares them",
+            "designs for distance {distance} have {} tables; `crawler plan --pages N --distance \
+             {distance}` compares them",
             numbers.join(", ")
         ))
     }
@@ -137,10 +151,10 @@ impl FromStr for Span {
             let span = Duration::try_from_secs_f64(seconds);
             return span
                 .map(Self)
-                .map_err(|_out_of_range| format!("{text:?} is no time span"));
+                .map_err(|_out_of_range| format!("{text:?} is not a time span"));
         }
         humantime::parse_duration(text).map(Self).map_err(|error| {
-            format!("{text:?} is no time span: {error} (for example 500ms, 1s, 2h)")
+            format!("{text:?} is not a time span: {error} (for example 500ms, 1s, 2h)")
         })
     }
 }
@@ -157,7 +171,7 @@ impl FromStr for Size {
     fn from_str(text: &str) -> Result<Self, String> {
         let size = text
             .parse::<ByteSize>()
-            .map_err(|_error| format!("{text:?} is no size (for example 50MiB, 10GiB)"));
+            .map_err(|_error| format!("{text:?} is not a size (for example 50MiB, 10GiB)"));
         size.map(|size| Self(size.as_u64()))
     }
 }
@@ -178,7 +192,7 @@ impl FromStr for Count {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no number of things (for example 8000000, 8e9, 2^34)");
+        let wrong = || format!("{text:?} is not a count (for example 8000000, 8e9, 2^34)");
         let plain = text.replace('_', "");
         if let Some((base, exponent)) = plain.split_once('^') {
             let power = base.parse::<u64>().ok().zip(exponent.parse().ok());
@@ -201,7 +215,7 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no rate (for example 3/s)");
+        let wrong = || format!("{text:?} is not a rate (for example 3/s)");
         let number = text.strip_suffix("/s").unwrap_or(text).trim();
         number.parse().map(Self).map_err(|_error| wrong())
     }
@@ -222,7 +236,7 @@ impl FromStr for Key {
         match u64::from_str_radix(text, 16) {
             Ok(key) if well_formed => Ok(Self(HashKey::new(key))),
             // What was given is not repeated: keys are secrets.
-            _ => Err("it is no key: 16 hexadecimal digits are".to_owned()),
+            _ => Err("a key must be 16 hexadecimal digits".to_owned()),
         }
     }
 }
@@ -246,7 +260,7 @@ impl Switch {
     }
 }
 
-/// What is written as one word, in flags and files alike.
+/// A value that is written as one word, in flags and files alike.
 pub(crate) mod word {
     use super::*;
 

@@ -14,17 +14,17 @@ pub(crate) struct ExtractArgs {
     /// a line; - is standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
-    /// Where it comes from: what its links are relative to [default: http://localhost/]. Of an
-    /// archive, the page that is wanted [default: all]
+    /// The base URL of its links [default: http://localhost/]; of an archive, the page to extract
+    /// [default: all]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// The charset that its server names
+    /// The charset named by its server
     #[arg(long, value_name = "NAME")]
     pub(crate) charset: Option<String>,
-    /// What forms by GET ask for as they stand is among the links
+    /// Include what forms by GET ask for, with their initial values, among the links
     #[arg(long)]
     pub(crate) forms: bool,
-    /// URLs that stand in scripts are among the links
+    /// Include URLs in scripts among the links
     #[arg(long)]
     pub(crate) script_links: bool,
     /// The elements that hold the main content, by a CSS selector, or for one host:
@@ -66,10 +66,10 @@ pub(crate) struct CompareArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Which of many documents say the same: files of text or HTML, directories of them, JSON lines
+/// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
 /// ({"id", "text"}), WARC archives.
 ///
-/// Without --pairs or --clusters: a line for each document that an earlier one says already.
+/// Without --pairs or --clusters it prints a line for each document that repeats an earlier one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -81,13 +81,13 @@ pub(crate) struct DedupArgs {
     /// Files and directories; - is standard input, as JSON lines or one text
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Every pair of documents at or above the threshold
+    /// Print every pair of documents at or above the threshold
     #[arg(long, conflicts_with = "clusters")]
     pub(crate) pairs: bool,
-    /// A line for each cluster: an original and all that repeat it
+    /// Print a line for each cluster: an original and all documents that repeat it
     #[arg(long)]
     pub(crate) clusters: bool,
-    /// With --clusters: join whatever a chain of alike pairs connects
+    /// With --clusters: join all documents that are connected by similar pairs
     #[arg(long, requires = "clusters")]
     pub(crate) chained: bool,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub(crate) struct DedupArgs {
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) main_content: Option<Switch>,
-    /// Memory to stay within, about; what exceeds it goes to temporary files [default: 512MiB]
+    /// Approximate memory limit; the rest goes to temporary files [default: 512MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
     /// Directory for temporary files [default: the system's]
@@ -112,14 +112,15 @@ pub(crate) struct DedupArgs {
     pub(crate) quiet: bool,
 }
 
-/// In how many documents each word is, most frequent first: `WORD<TAB>COUNT` a line below the
-/// number of documents. Give it to --frequencies, so that crawls and corpora weigh words alike.
+/// Count the documents that have each word, most frequent first: `WORD<TAB>COUNT` a line below the
+/// number of documents. Give the file to --frequencies, so that crawls and corpora weigh words
+/// alike.
 #[derive(Debug, Args)]
 pub(crate) struct FrequenciesArgs {
     /// Files and directories, as `dedup` reads them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// What is counted: word:1, word:3, char:5, … [default: word:1]
+    /// Features to count: word:1, word:3, char:5, … [default: word:1]
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,
     /// Leave out the stop words of this language
@@ -130,17 +131,17 @@ pub(crate) struct FrequenciesArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Which permuted tables suit so many pages: how many tables, how long their prefixes are, what
-/// memory they take, and how many entries a probe has to look at (Manku, Jain and Das Sarma, WWW
+/// Compare designs of permuted tables for a number of pages: the number of tables, the length of
+/// their prefixes, their memory, and the entries that a probe reads (Manku, Jain and Das Sarma, WWW
 /// 2007, section 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   crawler plan --pages 8e9                     designs for eight billion pages, within 3 bits
   crawler plan --pages 1e6 --distance 7        for a million pages, within 7 bits
-  crawler plan --pages 2^34 --candidates 100   the fewest tables that leave at most 100 candidates")]
+  crawler plan --pages 2^34 --candidates 100   the fewest tables with at most 100 candidates")]
 pub(crate) struct PlanArgs {
-    /// How many pages: 8000000, 8e9 or 2^34
+    /// The number of pages: 8000000, 8e9 or 2^34
     #[arg(long, value_name = "N")]
     pub(crate) pages: Count,
     /// Bits that two fingerprints may differ in, 0 to 7
@@ -149,7 +150,7 @@ pub(crate) struct PlanArgs {
     /// Bits of a fingerprint: 64 or 32
     #[arg(long, value_name = "BITS", default_value_t = 64)]
     pub(crate) bits: u32,
-    /// Candidates that a probe may look at, over all tables [default: 4096]
+    /// Greatest number of candidates of a probe, over all tables [default: 4096]
     #[arg(long, value_name = "N")]
     pub(crate) candidates: Option<f64>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -159,18 +160,18 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LikenessArgs {
-    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]; `compare` counts
-    /// resemblance over runs of so many words, too
+    /// Features of fingerprints: word:1, word:3, char:5, … [default: word:1]; `compare` also counts
+    /// resemblance over runs of this many words
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,
-    /// How features are weighted: tf, log-tf, tf-idf or none [default: log-tf]
+    /// Weights of features: tf, log-tf, tf-idf or none [default: log-tf]
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) weights: Option<neardup::Weights>,
     /// Leave the stop words of this language, en, de, …, out of fingerprints
     #[arg(long, value_name = "LANG")]
     pub(crate) stop_words: Option<String>,
-    /// With tf-idf: how many documents have a word, as `crawler frequencies` counts [default:
-    /// counted in these documents]
+    /// With tf-idf: the number of documents that have each word, as `crawler frequencies` counts
+    /// [default: counted in these documents]
     #[arg(long, value_name = "FILE")]
     pub(crate) frequencies: Option<PathBuf>,
     /// Bits of a fingerprint: 64 or 32
@@ -179,8 +180,8 @@ pub(crate) struct LikenessArgs {
     /// Bits that two fingerprints may differ in, 0 to 7
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) distance: u32,
-    /// How alike two texts must be, 0 to 1 [default: by length: 1 under 50 words, 0.90 under 100,
-    /// 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
+    /// Least resemblance of two texts, 0 to 1 [default: by length: 1 under 50 words, 0.90 under
+    /// 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
 }
@@ -190,17 +191,17 @@ pub(crate) struct RobotsArgs {
     /// A robots.txt; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The crawler that asks: its product token, or its whole user agent
+    /// The crawler's product token, or its complete user agent
     #[arg(long, value_name = "NAME", default_value = "crawler")]
     pub(crate) agent: String,
-    /// Say which rule decides, after a tab: the rule, its line, and whom its group names
+    /// Print the rule that decides after a tab, with its line and the user agent of its group
     #[arg(long, conflicts_with = "format")]
     pub(crate) explain: bool,
-    /// json: a line a URL with url, allowed, rule, line, agent (whom the group names), section (of
-    /// RFC 9309) and reason
+    /// json: a line a URL with url, allowed, rule, line, agent (of the group), section (of RFC
+    /// 9309) and reason
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<RobotsForm>,
-    /// What it asks for
+    /// URLs to check
     #[arg(value_name = "URL", required = true)]
     pub(crate) urls: Vec<String>,
 }
@@ -218,14 +219,14 @@ pub(crate) struct CanonicalizeArgs {
     /// URLs; from standard input, one a line, if none is given
     #[arg(value_name = "URL")]
     pub(crate) urls: Vec<String>,
-    /// As the sort key of archive indexes (SURT)
+    /// Print the sort key of archive indexes (SURT)
     #[arg(long)]
     pub(crate) surt: bool,
 }
 
-/// The index of archives by which replay tools find what is in them: sorted lines of CDXJ, the same
-/// as `cdxj-indexer --sort` makes, and lines for pages that were left out as duplicates, whose keys
-/// begin with !duplicate: (docs/index.md).
+/// Index archives for replay tools: sorted CDXJ lines, the same as `cdxj-indexer --sort` makes, and
+/// lines for pages that were left out as duplicates, whose keys begin with !duplicate:
+/// (docs/index.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -233,7 +234,7 @@ Examples:
   crawler index a.warc.gz b.warc.gz -o all.cdxj  the index of any WARC files, in one
   crawler index a.warc.gz | grep -v '^!'         the captures alone
 
-Exit codes: 0 done, 1 a fault, or something could not be read and is not in the index, 2 wrong usage.")]
+Exit codes: 0 done, 1 a fault, or an unreadable part is missing in the index, 2 wrong usage.")]
 pub(crate) struct IndexArgs {
     /// Directory of a crawl, or WARC files
     #[arg(value_name = "DIR|FILE", required = true)]
@@ -242,8 +243,8 @@ pub(crate) struct IndexArgs {
     /// FILE.part, which becomes FILE once it is whole
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Directory for temporary files, where standard output takes more than memory does [default:
-    /// the system's]
+    /// Directory for temporary files, if standard output needs more than memory [default: the
+    /// system's]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
-//! Options whose values are nobody else's business.
+//! Options for secrets.
 //!
-//! They are no settings: no file of a crawl keeps them, and no complaint repeats them.
+//! They are not settings: no file of a crawl stores them, and no error message repeats them.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -11,11 +11,11 @@ use clap::Args;
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SecretArgs {
-    /// Say this header field, too, to the origins of the seeds (same scheme, host and port) and to
-    /// nobody else, wherever links and redirects lead; `https://example.org Name: value` says it to
-    /// that origin instead; @FILE reads a line each from a file, which other users of this machine
-    /// do not see in the list of processes. Never archived, and not kept with the crawl: give it
-    /// again to go on (repeatable)
+    /// Send this header field to the origins of the seeds (same scheme, host and port) and to no
+    /// others, wherever links and redirects lead; `https://example.org Name: value` sends it to
+    /// that origin instead; @FILE reads one field per line from a file, which other users of this
+    /// machine cannot see in the list of processes. Never archived or stored: give it again to
+    /// continue (repeatable)
     #[arg(long, value_name = "NAME: VALUE|@FILE", help_heading = "Secrets")]
     pub(crate) header: Vec<Secret>,
     /// Log in with Basic authentication at the origins of the seeds, from the first request on;
@@ -47,7 +47,7 @@ pub(crate) struct SecretArgs {
     pub(crate) load_cookies: Option<PathBuf>,
 }
 
-/// A text that is not shown.
+/// A secret text; `Debug` does not show it.
 #[derive(Clone, Default)]
 pub(crate) struct Secret(pub(crate) String);
 

@@ -1,5 +1,5 @@
-//! `crawler clean`: what is left over in the directory of a crawl, removed. [`leftovers`] says what
-//! that is.
+//! `crawler clean`: removes the leftover files in the directory of a crawl. [`leftovers`] has the
+//! table.
 
 use std::path::Path;
 
@@ -8,28 +8,28 @@ use store::embedded::DirectoryLock;
 
 use crate::args::CleanArgs;
 use crate::cli_error::{CliError, fault};
-use crate::leftovers::{self, LeftOver};
+use crate::leftovers::{self, Leftover};
 use crate::output::{self, Format};
 use crate::terminal::printable;
-use crate::{assembly, history};
+use crate::{crawl_directory, machine};
 
 /// The outcome for one leftover file.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
-    item: &'a LeftOver,
+    item: &'a Leftover,
     removed: bool,
 }
 
 pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     let directory = &args.directory;
-    let state = history::state_of(directory)?;
+    let state = crawl_directory::state_of(directory)?;
     // What is left over is what nobody uses: a crawl that runs may have some of it open.
-    let _nobody_writes = DirectoryLock::take(&state, assembly::clock().now())
-        .map_err(|error| history::of_store(&error))?;
+    let _nobody_writes = DirectoryLock::take(&state, machine::clock().now())
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let found = leftovers::find(directory).map_err(|error| unreadable(directory, &error))?;
-    let goes = |item: &LeftOver| args.cut || !item.is_cut;
-    let (gone, kept): (Vec<LeftOver>, Vec<LeftOver>) = found.into_iter().partition(goes);
+    let goes = |item: &Leftover| args.cut || !item.is_cut;
+    let (gone, kept): (Vec<Leftover>, Vec<Leftover>) = found.into_iter().partition(goes);
     if !args.dry_run {
         for item in &gone {
             item.remove(directory)

@@ -13,15 +13,15 @@ use tokio::time::Instant;
 use web::CanonicalForm;
 
 use crate::args::{CrawlArgs, SummaryForm};
-use crate::assembly::{self, Ready, Tools};
+use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
-use crate::clock::SessionClock;
-use crate::fingerprints;
-use crate::history;
+use crate::crawl_directory;
+use crate::disk_error;
+use crate::features;
 use crate::progress;
-use crate::room;
-use crate::secrets::{self, Given};
+use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
+use crate::session_clock::SessionClock;
 use crate::settings::Settings;
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
@@ -31,12 +31,12 @@ use crate::{control, earlier, log, machine, output};
 /// servers decide how long a visit takes.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// What a shell reports of a process that was interrupted.
+/// The exit code that shells report for an interrupted process.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
     // Before anything is complained of that may be a secret gone astray.
-    let given = Given::gather(&args.secrets)?;
+    let given = GivenSecrets::gather(&args.secrets)?;
     let mut settings = Settings::gather(args)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
@@ -57,7 +57,7 @@ async fn crawl(
     mut settings: Settings,
     seeds: &Seeds,
     form: CanonicalForm,
-    given: Given,
+    given: GivenSecrets,
     args: &CrawlArgs,
 ) -> Result<ExitCode, CliError> {
     let session = SessionClock::start();
@@ -65,45 +65,45 @@ async fn crawl(
     let missing = secrets::missing(&settings.secrets, &given.options);
     settings.remember_secrets(&given.options);
     let settings = &settings;
-    let (secrets, mut warnings) = given.bind(seeds, &clock);
+    let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
-    let tools = Tools::new(settings, secrets, &clock)?;
-    let mut control = control::Watch::open(&settings.out, assembly::pacing(settings))?;
+    let components = Components::new(settings, secrets, &clock)?;
+    let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let file = assembly::prepare_directory(settings)?;
     let bar = progress::bar(args.quiet, settings.max_pages);
     let log = log::begin(file, &bar, clock.clone(), args.quiet);
-    let Ready {
-        assembly,
+    let AssembledCrawl {
+        context,
         resumed,
         store,
-    } = assembly::assemble(settings, seeds, form, clock, tools).await?;
-    control.begin(&assembly);
+    } = assembly::assemble(settings, seeds, form, clock, components).await?;
+    control.begin(&context);
     if !args.quiet {
         greet(settings, seeds, &warnings, resumed);
     }
 
-    let before = assembly.frontier.standing();
+    let before = context.frontier.standing();
     let started = Instant::now();
-    let progress = progress::show(assembly.frontier.clone(), bar.clone(), args.quiet);
+    let progress = progress::show(context.frontier.clone(), bar.clone(), args.quiet);
     let (handle, stop) = crawl::stop();
     let listening = tokio::spawn(listen(handle, args.quiet));
     // What ends the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     drop(store);
-    let controlling = tokio::spawn(control.go_on(Arc::clone(&assembly)));
-    let ended = run_on_a_worker(&assembly, limits(settings), stop).await;
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&context)));
+    let ended = run_on_a_worker(&context, limits(settings), stop).await;
     controlling.abort();
     watching.abort();
     listening.abort();
     progress.abort();
-    let kept = fingerprints::keep(
-        &assembly.adaptive_signatures,
-        &history::state(&settings.out),
+    let kept = features::keep(
+        &context.adaptive_signatures,
+        &crawl_directory::state(&settings.out),
     );
     bar.finish_and_clear();
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
-    let summary = Summary::new(finished, &before, &assembly, started.elapsed());
+    let summary = Summary::new(finished, &before, &context, started.elapsed());
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
@@ -119,24 +119,24 @@ async fn crawl(
         Ok(_) => kept.map(|()| ExitCode::SUCCESS),
         Err(error) => {
             // Where the directory is gone, whatever failed first failed for that.
-            let gone = assembly.disk_space.gone().map(|path| Fault::Gone { path });
+            let gone = context.disk_space.gone().map(|path| Fault::Gone { path });
             // Dropping the tables would flush them, and on a full disk sled may wait for that for
             // ever. The journal has it all.
-            std::mem::forget(assembly);
+            std::mem::forget(context);
             Err(explain(&gone.unwrap_or(error), settings))
         }
     }
 }
 
-/// The crawl's loop hears of every page, and so it runs where pages do: on the main thread, each
+/// Runs the crawl's loop on a worker thread, where pages run too. On the main thread every page
 /// would wake it through the kernel, and be woken by it.
 async fn run_on_a_worker(
-    assembly: &Arc<CrawlContext>,
+    context: &Arc<CrawlContext>,
     limits: Limits,
     stop: Stop,
 ) -> Result<Finish, Fault> {
-    let assembly = Arc::clone(assembly);
-    let running = tokio::spawn(async move { crawl::run(&assembly, limits, stop).await });
+    let context = Arc::clone(context);
+    let running = tokio::spawn(async move { crawl::run(&context, limits, stop).await });
     match running.await.map_err(JoinError::try_into_panic) {
         Ok(ended) => ended,
         Err(Ok(panic)) => std::panic::resume_unwind(panic),
@@ -160,17 +160,19 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     }
     if settings.ignore_robots {
         say(
-            "warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so",
+            "warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says \
+             so",
         );
     }
     for host in &settings.insecure_host {
         let host = printable(host);
         say(&format!(
-            "warning: certificates of {host} are NOT CHECKED: anybody on the way may read and change its pages; the archive says so"
+            "warning: certificates of {host} are NOT CHECKED: anybody on the way may read and \
+             change its pages; the archive says so"
         ));
     }
     if settings.contact.is_none() && settings.user_agent.is_none() {
-        say("warning: no --contact: sites that this crawl troubles cannot write to you");
+        say("warning: no --contact: sites cannot write to you about this crawl");
     }
     let verb = if resumed {
         "going on with"
@@ -185,8 +187,7 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     ));
 }
 
-/// Hears interrupts (and termination and a terminal that hangs up, which are as good) for as long
-/// as the crawl runs.
+/// Listens for interrupts, termination and hang-ups while the crawl runs.
 async fn listen(handle: StopHandle, quiet: bool) {
     let tell = |line: &str| {
         if !quiet {
@@ -218,8 +219,7 @@ async fn listen(handle: StopHandle, quiet: bool) {
     }
 }
 
-/// Listens for a terminal that hangs up; none where it is ignored, as `nohup` has it, and is to
-/// stay so.
+/// Listens for hang-ups, unless they are ignored, as under `nohup`.
 fn hangups() -> Option<Signal> {
     if is_ignored(SignalKind::hangup()) {
         return None;
@@ -227,8 +227,8 @@ fn hangups() -> Option<Signal> {
     signal(SignalKind::hangup()).ok()
 }
 
-/// Returns whether the process was started with a signal ignored; true where the system does not
-/// say, so that its disposition stays as it was found.
+/// Returns true if the process was started with a signal ignored, or if the system does not say, so
+/// that the disposition stays as it was found.
 fn is_ignored(kind: SignalKind) -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
         return true;
@@ -238,7 +238,7 @@ fn is_ignored(kind: SignalKind) -> bool {
     mask.is_none_or(|mask| mask >> (kind.as_raw_value() - 1) & 1 == 1)
 }
 
-/// Returns once the signal is heard; never without one.
+/// Waits for the signal; forever without one.
 async fn heard(signal: &mut Option<Signal>) {
     let heard = match signal {
         Some(signal) => signal.recv().await,
@@ -249,8 +249,8 @@ async fn heard(signal: &mut Option<Signal>) {
     }
 }
 
-/// A fault with what to do about it: unless files are gone, nothing is lost, and the same command
-/// goes on.
+/// Adds the remedy to a fault. Unless files are gone, nothing is lost, and the same command
+/// continues.
 fn explain(error: &Fault, settings: &Settings) -> CliError {
     let directory = settings.out.display();
     let remedy = match error {
@@ -259,27 +259,30 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
         }
         Fault::Panicked(_) => "please report this with the end of crawl.log".to_owned(),
         Fault::NoRoom { .. } => format!(
-            "nothing is lost: make room (or ask for less with --min-free), then `crawler --out {directory}` goes on"
+            "nothing is lost: make room (or ask for less with --min-free), then `crawler --out \
+             {directory}` goes on"
         ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) | Fault::Spool(_) => {
-            room::remedy_of(error, &settings.out)
+            disk_error::remedy_of(error, &settings.out)
         }
     };
     fault(error).with_remedy(remedy)
 }
 
-/// Tells what a deleted directory means and what is left to do.
+/// Returns the remedy for a deleted directory.
 fn of_gone(path: &Path, settings: &Settings) -> String {
     let (out, gone) = (settings.out.display(), path.display());
-    if settings.out.exists() && history::archive(&settings.out).exists() {
+    if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {
         return format!(
-            "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from the archive, \
+            "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from \
+             the archive, \
              which is whole up to the last save (the queue is found again by its links)"
         );
     }
     format!(
-        "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its pages are \
+        "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its \
+         pages are \
          lost, and only a new crawl has them again"
     )
 }

@@ -1,7 +1,7 @@
-//! `crawler dedup`: which of many documents say the same.
+//! `crawler dedup`: finds near-duplicates among many documents.
 //!
-//! Documents are read and drawn on all cores and compared in the order in which they come. Findings
-//! are written as they are found.
+//! Documents are read and get their signatures on all cores, and are compared in their order.
+//! Findings are written as they are found.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::args::DedupArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::documents::{Documents, Reader, Signatures, Told};
+use crate::documents::{Documents, Reader, Signatures, SkipReport};
 use crate::output::{self, Format};
 use crate::progress::{self, PLAIN_LINE_EVERY};
 use crate::terminal::{Escaping, is_seen, printable, say};
@@ -31,23 +31,23 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     let options = options(args)?;
     let documents = Documents::below(&args.paths)?;
     let oddities = documents.oddities();
-    let skipped = RefCell::new(Told::default());
+    let skipped = RefCell::new(SkipReport::default());
     let signatures =
         Signatures::of(documents, &reader, &signature_builder).filter_map(|drawn| match drawn {
             Ok((id, signature)) => Some(Ok(Document { id, signature })),
             Err(trouble) => {
-                skipped.borrow_mut().tell(&trouble);
+                skipped.borrow_mut().add(&trouble);
                 None
             }
         });
-    let show = Show::new(args.quiet);
+    let progress_bar = DedupProgress::new(args.quiet);
     let never = AtomicBool::new(false);
     let format = Format::or_fitting(args.format);
     let compare = |out: &mut dyn Write| {
-        dedup::run::<Stop>(
+        dedup::run::<DedupError>(
             signatures,
             &options,
-            Control::new(&show, &never),
+            Control::new(&progress_bar, &never),
             |finding| write(out, format, &finding),
         )
     };
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
         }
         None => compare_into(io::stdout().lock(), compare, |error| fault(&error)),
     };
-    show.end();
+    progress_bar.end();
     let Some(summary) = compared? else {
         return Ok(()); // Whoever read the findings has had enough.
     };
@@ -119,16 +119,16 @@ fn closing(summary: &Summary, wanted: Wanted, skipped: u64) -> String {
     )
 }
 
-/// Why comparing ends early.
-enum Stop {
-    CliError(CliError),
+/// An error that ends a comparison early.
+enum DedupError {
+    Cli(CliError),
     /// The findings cannot be written.
     Output(io::Error),
 }
 
-impl From<BatchError> for Stop {
+impl From<BatchError> for DedupError {
     fn from(error: BatchError) -> Self {
-        Self::CliError(match &error {
+        Self::Cli(match &error {
             BatchError::Scratch { .. } => fault(&error)
                 .with_remedy("--temp-dir names another directory, --memory a larger budget"),
             _ => fault(&error),
@@ -136,24 +136,24 @@ impl From<BatchError> for Stop {
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for DedupError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
 }
 
-/// Compares with all findings going to `out`; nothing is returned where its reader went away.
+/// Compares with all findings going to `out`; returns none if its reader went away.
 fn compare_into(
     out: impl Write,
-    compare: impl FnOnce(&mut dyn Write) -> Result<Summary, Stop>,
+    compare: impl FnOnce(&mut dyn Write) -> Result<Summary, DedupError>,
     unwritable: impl FnOnce(io::Error) -> CliError,
 ) -> Result<Option<Summary>, CliError> {
     let mut out = BufWriter::new(Escaping::new(out));
     match compare(&mut out).and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
         Ok(summary) => Ok(Some(summary)),
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
-        Err(Stop::Output(error)) => Err(unwritable(error)),
-        Err(Stop::CliError(complaint)) => Err(complaint),
+        Err(DedupError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
+        Err(DedupError::Output(error)) => Err(unwritable(error)),
+        Err(DedupError::Cli(complaint)) => Err(complaint),
     }
 }
 
@@ -173,7 +173,7 @@ struct PairLine<'a> {
     resemblance: f64,
 }
 
-fn write(out: &mut dyn Write, format: Format, finding: &Finding<'_>) -> Result<(), Stop> {
+fn write(out: &mut dyn Write, format: Format, finding: &Finding<'_>) -> Result<(), DedupError> {
     match finding {
         Finding::Duplicate(found) => {
             let (document, duplicate_of) = (found.document, found.duplicate_of);
@@ -227,8 +227,12 @@ fn row(
     )
 }
 
-/// A member at a time: a cluster may be larger than memory.
-fn write_cluster(out: &mut dyn Write, format: Format, cluster: &Cluster<'_>) -> Result<(), Stop> {
+/// Writes one member at a time: a cluster may be larger than memory.
+fn write_cluster(
+    out: &mut dyn Write,
+    format: Format,
+    cluster: &Cluster<'_>,
+) -> Result<(), DedupError> {
     let table = format == Format::Table;
     if table {
         writeln!(out, "{} documents", HumanCount(cluster.len() as u64))?;
@@ -252,15 +256,15 @@ fn write_cluster(out: &mut dyn Write, format: Format, cluster: &Cluster<'_>) -> 
     Ok(())
 }
 
-/// Shows how far it is: a bar on a terminal, otherwise a line now and then.
-struct Show {
+/// A progress display: a bar on a terminal, otherwise a line now and then.
+struct DedupProgress {
     bar: ProgressBar,
     plain: bool,
     told: Mutex<Instant>,
     begun: Instant,
 }
 
-impl Show {
+impl DedupProgress {
     fn new(quiet: bool) -> Self {
         let now = Instant::now();
         Self {
@@ -276,7 +280,7 @@ impl Show {
     }
 }
 
-impl Progress for Show {
+impl Progress for DedupProgress {
     fn advanced(&self, step: Step, done: u64, of: Option<u64>) {
         let doing = match step {
             Step::Reading => "documents read",

@@ -1,5 +1,5 @@
-//! `crawler duplicates`: which pages repeat an earlier one, of what, at which distance and
-//! resemblance. Told from the journal, so it works while the crawl runs.
+//! `crawler duplicates`: lists pages that repeat an earlier one, with the original, the distance
+//! and the resemblance. Reads the journal, so it works while the crawl runs.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use store::{StoreFault, VisitRecord, embedded};
 
 use crate::args::DuplicatesArgs;
 use crate::cli_error::{CliError, fault};
-use crate::history;
+use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::terminal::printable;
 
@@ -23,7 +23,7 @@ struct Duplicate<'a> {
     duplicate_of: &'a str,
     distance: Option<u32>,
     resemblance: Option<f64>,
-    /// Whether it was archived all the same: `--per-cluster`, `--on-duplicate keep`.
+    /// True if it was archived all the same: `--per-cluster`, `--on-duplicate keep`.
     kept: bool,
     reason: Option<&'a str>,
 }
@@ -36,7 +36,7 @@ struct Cluster {
 }
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let format = Format::or_fitting(args.format);
     if args.clusters {
         let clusters = clusters(&state).map_err(|error| fault(&error))?;
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
     broken.map_or(Ok(()), |error| Err(fault(&error)))
 }
 
-/// In the order in which the first duplicate of each was found. A page that only repeats itself in
+/// Returns the clusters in the order of their first duplicates. A page that only repeats itself in
 /// an earlier crawl makes no cluster.
 fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
     let (mut clusters, mut places) = (Vec::new(), HashMap::new());

@@ -1,4 +1,5 @@
-//! `crawler extract`: what the crawler reads in a document, or in each page of an archive.
+//! `crawler extract`: prints what the crawler reads from a document, or from each page of an
+//! archive.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -13,18 +14,18 @@ use web::{
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{
-    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, Skipped, Told, WaczStreams,
+    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, SkipReport, Skipped, WaczStreams,
     is_archive, is_standard_input, is_wacz, media_type,
 };
 use crate::output;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::terminal::say;
 
 #[derive(Serialize)]
 struct Extract<'a> {
-    /// The URL, or the file: so that `crawler dedup` reads what is printed.
+    /// The URL, or the file, so that `crawler dedup` can read the output.
     id: &'a str,
-    /// Of a page in an archive: where it was found, and when.
+    /// The URL and the date of a page in an archive.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,10 +55,10 @@ struct ExtractedLink<'a> {
     rel: Vec<&'static str>,
 }
 
-/// Where a document comes from that is not told: what its links are relative to.
+/// The base URL of a document whose own URL is not given.
 const NOWHERE: &str = "http://localhost/";
 
-/// How much is looked at to tell an archive from a document.
+/// Bytes that are read to tell an archive from a document.
 const BEGINNING: usize = 256 << 10;
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
@@ -124,7 +125,7 @@ fn limits(args: &ExtractArgs) -> ReadLimits {
     }
 }
 
-/// Reads documents in one way.
+/// A reader of documents with fixed settings.
 struct Extractor<'a> {
     args: &'a ExtractArgs,
     form: &'a CanonicalForm,
@@ -160,22 +161,22 @@ impl Extractor<'_> {
         }
     }
 
-    /// The pages of an archive, one after the other.
+    /// Writes the pages of an archive, one after the other.
     fn all(
         &self,
         documents: impl Iterator<Item = Result<documents::Document, String>>,
     ) -> Result<(), CliError> {
         let culprit = self.args.file.display().to_string();
-        let mut told = Told::default();
+        let mut skipped = SkipReport::default();
         let mut written = 0_u64;
-        let mut patience = Patience::new("documents read");
+        let mut progress = SlowProgress::new("documents read");
         output::to_stdout(|out| {
             for document in documents {
-                patience.step();
+                progress.step();
                 let document = match document {
                     Ok(document) => document,
                     Err(reason) => {
-                        told.tell(&Skipped {
+                        skipped.add(&Skipped {
                             culprit: culprit.clone(),
                             reason,
                         });
@@ -211,9 +212,12 @@ impl Extractor<'_> {
             }
             Ok(())
         })?;
-        drop(patience);
-        if told.count() > 0 {
-            say(&format!("{written} pages, {} places skipped", told.count()));
+        drop(progress);
+        if skipped.count() > 0 {
+            say(&format!(
+                "{written} pages, {} places skipped",
+                skipped.count()
+            ));
         }
         if let Some(odd) = self.oddities.told().filter(|_| written > 0) {
             say(&odd);
@@ -222,7 +226,8 @@ impl Extractor<'_> {
             (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))
                 .with_remedy("`crawler index FILE` lists what is in it")),
             (0, None) => Err(usage(format!("{culprit} holds no page")).with_remedy(
-                "answers with status 200, resources and conversions that are text or markup are extracted",
+                "it extracts answers with status 200, resources and conversions that are text or \
+                 markup",
             )),
             _ => Ok(()),
         }

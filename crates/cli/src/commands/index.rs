@@ -1,4 +1,4 @@
-//! `crawler index`: the index of a crawl's archive made again, or that of any WARC files.
+//! `crawler index`: rebuilds the index of a crawl's archive, or indexes any WARC files.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -13,13 +13,13 @@ use store::embedded::DirectoryLock;
 
 use crate::args::IndexArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::draft::Draft;
+use crate::draft_file::DraftFile;
 use crate::terminal::{printable, say};
-use crate::{assembly, history, output};
+use crate::{crawl_directory, machine, output};
 
 pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     if let ([directory], None) = (args.archives.as_slice(), &args.output)
-        && history::archive(directory).is_dir()
+        && crawl_directory::archive(directory).is_dir()
     {
         return make_again(directory);
     }
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     if gathering.sharing > 0 {
         let records = gathering.sharing;
         say(&format!(
-            "{records} records are not packed one by one: they cannot be found by a place in their file, and are not in the index"
+            "{records} records are not packed one by one: they cannot be found by a place in \
+             their file, and are not in the index"
         ));
     }
     let is_whole = gathering.broken == 0 && gathering.sharing == 0;
@@ -67,13 +68,13 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
 }
 
 fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
-    let state = history::state(directory);
+    let state = crawl_directory::state(directory);
     let _nobody_writes = state
         .is_dir()
-        .then(|| DirectoryLock::take(&state, assembly::clock().now()))
+        .then(|| DirectoryLock::take(&state, machine::clock().now()))
         .transpose()
-        .map_err(|error| history::of_store(&error))?;
-    let archive = history::archive(directory);
+        .map_err(|error| crawl_directory::cli_error(&error))?;
+    let archive = crawl_directory::archive(directory);
     let made = cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
         let index = archive.join(cdxj::INDEX);
@@ -87,14 +88,14 @@ fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file, or the archive files in a directory: of a crawl, those of its archive.
+/// Returns the file itself, or the archive files of a directory or of the crawl in it.
 fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let archive = history::archive(path);
+    let archive = crawl_directory::archive(path);
     let directory = if archive.is_dir() { &archive } else { path };
-    let files = history::archive_files(directory)
+    let files = crawl_directory::archive_files(directory)
         .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
     if files.is_empty() {
         return Err(usage(format!("{} holds no archive", directory.display()))
@@ -119,13 +120,13 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, CliError> {
     gathering.map_err(|error| fault(&error))
 }
 
-/// Puts the index in the place of the file in one step.
+/// Replaces the file with the index in one step.
 fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
     let unwritable =
         |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(".runs");
-    let mut out = BufWriter::new(Draft::begin(path).map_err(unwritable)?);
+    let mut out = BufWriter::new(DraftFile::begin(path).map_err(unwritable)?);
     let gathering = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
     let draft = out
         .into_inner()

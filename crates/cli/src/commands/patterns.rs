@@ -1,6 +1,6 @@
-//! `crawler patterns`: which URL patterns bring something new, which were closed for bringing
-//! nothing, and which links were taken for traps. Told from the journal, so it works while the
-//! crawl runs; opening a pattern again needs the crawl to itself.
+//! `crawler patterns`: lists URL patterns that bring new pages, patterns that were closed for
+//! bringing none, and links that were taken for traps. Reads the journal, so it works while the
+//! crawl runs; reopening a pattern needs the crawl to itself.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, earlier, history};
+use crate::{assembly, crawl_directory, earlier, machine};
 
 /// Examples of the links that a rule left out.
 const EXAMPLES: usize = 3;
@@ -55,7 +55,7 @@ struct TrapLine<'a> {
 }
 
 pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     if let Some(name) = &args.reopen {
         return reopen(args, name);
     }
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
     })
 }
 
-/// Opens a pattern again.
+/// Reopens a pattern.
 fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
     let unknown = || {
         let remedy = format!(
@@ -101,9 +101,9 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
     let settings = Settings::of_crawl(&args.directory)?;
     let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
     let earlier = earlier::load(&settings)?.map(Arc::new);
-    let options = assembly::store_options(&settings, earlier, &assembly::clock(), &disk)?;
-    let store = EmbeddedStore::open(&history::state(&args.directory), &options)
-        .map_err(|error| history::of_store(&error))?;
+    let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
+    let store = EmbeddedStore::open(&crawl_directory::state(&args.directory), &options)
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| fault(&error))?;
     let reopened = runtime.block_on(async {
@@ -115,7 +115,8 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
         .map_err(|error: store::StoreFault| fault(&error))?
         .ok_or_else(unknown)?;
     say(&format!(
-        "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` goes on",
+        "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
+         goes on",
         args.directory.display()
     ));
     Ok(())

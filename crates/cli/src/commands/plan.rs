@@ -1,4 +1,4 @@
-//! `crawler plan`: which permuted tables suit so many pages.
+//! `crawler plan`: compares designs of permuted tables for a number of pages.
 
 use std::io::{self, Write};
 
@@ -92,7 +92,7 @@ fn table(out: &mut dyn Write, plan: &Plan, lines: &[Line]) -> io::Result<()> {
     writeln!(out, "\n> {}", plan.reason())
 }
 
-/// Few of something to a tenth, many of it in thousands.
+/// Formats small counts to a tenth and large ones in thousands.
 fn rounded(count: f64) -> String {
     match count {
         0.0 => "0".to_owned(),

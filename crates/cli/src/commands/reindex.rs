@@ -1,32 +1,32 @@
-//! `crawler reindex`: the search index once more, from the archive. It is made beside the old one,
-//! and takes its place when it is whole.
+//! `crawler reindex`: rebuilds the search index from the archive. It is made beside the old one,
+//! and replaces it when it is complete.
 
 use serde::Serialize;
 use store::embedded::DirectoryLock;
 
 use search::{IndexOptions, Writer};
 
-use crate::args::LookArgs;
+use crate::args::InspectArgs;
 use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{assembly, history, index};
+use crate::{assembly, crawl_directory, machine, search_index};
 
-/// What was made.
+/// The result.
 #[derive(Serialize)]
 struct Report {
     pages: u64,
 }
 
-pub(crate) fn run(args: &LookArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+pub(crate) fn run(args: &InspectArgs) -> Result<(), CliError> {
+    let state = crawl_directory::state_of(&args.directory)?;
     let mut settings = Settings::of_crawl(&args.directory)?;
     settings.no_index = false;
-    let _nobody_else = DirectoryLock::take(&state, assembly::clock().now())
-        .map_err(|error| history::of_store(&error))?;
+    let _nobody_else = DirectoryLock::take(&state, machine::clock().now())
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let form = settings.canonical_form();
     let policy = assembly::policy(&settings, form);
-    let place = index::options(&settings);
+    let place = search_index::options(&settings);
     let options = IndexOptions {
         directory: place.directory.with_extension("new"),
         ..place.clone()
@@ -35,11 +35,16 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), CliError> {
         // Of a run that did not come to its end.
         std::fs::remove_dir_all(&options.directory).map_err(|error| fault(&error))?;
     }
-    let broken = |error| index::complaint_of(&error, &settings.out);
+    let broken = |error| search_index::cli_error_of(&error, &settings.out);
     let mut writer = Writer::create(&options).map_err(broken)?;
     // Up to the end of the archive: the crawl takes out what turns out not to be settled.
-    let archive = history::archive(&settings.out);
-    index::catch_up(&mut writer, &archive, &policy, index::end_of(&archive)?)?;
+    let archive = crawl_directory::archive(&settings.out);
+    search_index::catch_up(
+        &mut writer,
+        &archive,
+        &policy,
+        search_index::end_of(&archive)?,
+    )?;
     let covered = writer.covered().cloned();
     writer.close(covered).map_err(broken)?;
     if place.directory.exists() {

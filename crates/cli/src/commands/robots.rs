@@ -1,4 +1,4 @@
-//! `crawler robots`: what a robots.txt says about URLs, and by which rule.
+//! `crawler robots`: checks URLs against a robots.txt, and names the rule that decides.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::args::{RobotsArgs, RobotsForm};
 use crate::cli_error::{CliError, usage};
 use crate::output;
 
-/// Not all are allowed.
+/// The exit code if some URL is disallowed.
 const DISALLOWED: u8 = 3;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Answer<'a> {
     /// The rule that decided, where one did, and the number of its line.
     rule: Option<String>,
     line: Option<u32>,
-    /// Whom its group names.
+    /// The user agent of its group.
     agent: Option<&'a str>,
     /// Of RFC 9309.
     section: &'static str,
@@ -60,7 +60,7 @@ const fn word(verdict: &RobotsVerdict) -> &'static str {
     }
 }
 
-/// What a rule says is visible ASCII, so that it can be written as it is.
+/// Writes the rule that decided. Rules are visible ASCII and need no escaping.
 fn explain(out: &mut dyn Write, verdict: &RobotsVerdict) -> io::Result<()> {
     write!(out, "{}\t{}", word(verdict), verdict.grounds)?;
     if let Some(rule) = verdict.rule() {

@@ -1,5 +1,5 @@
-//! `crawler search`: pages with these words, the best first. The index is read as the crawl
-//! committed it last, so this works while it runs.
+//! `crawler search`: finds pages by words, best first. It reads the index as last committed, so it
+//! works while the crawl runs.
 //!
 //! The text is not in the index: snippets are cut from the record in the archive. Near-duplicates
 //! of a hit are the rows of the journal that name it as their original; the journal is read for
@@ -21,11 +21,11 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
-use crate::{assembly, history, index};
+use crate::{assembly, crawl_directory, search_index};
 
 /// A page that was found.
 #[derive(Serialize)]
-struct Found {
+struct SearchHit {
     url: String,
     title: Option<String>,
     score: f32,
@@ -34,7 +34,7 @@ struct Found {
     /// The part of its text where the words stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     snippet: Option<String>,
-    /// Where in the snippet, from and to, in characters.
+    /// Ranges in the snippet, from and to, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     highlights: Option<Vec<[usize; 2]>>,
     warc_file: String,
@@ -64,29 +64,29 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
         ));
         return Err(told.with_remedy(format!("{MAX_HITS} hits can be told at most")));
     }
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let broken = |error: IndexFault| match error {
         missing @ IndexFault::Missing { .. } => usage(missing.to_string()).with_remedy(format!(
             "`crawler reindex {}` makes it from the archive",
             args.directory.display()
         )),
-        other => index::complaint_of(&other, &args.directory),
+        other => search_index::cli_error_of(&other, &args.directory),
     };
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-    let finder = Finder::open(&index::directory(&args.directory))
+    let finder = Finder::open(&search_index::directory(&args.directory))
         .and_then(|finder| finder.with_threads(threads));
     let finder = finder.map_err(broken)?;
     let hits = finder
         .search(&query, args.limit, args.offset)
         .map_err(broken)?;
-    let mut found: Vec<Found> = hits.into_iter().map(Found::of).collect();
+    let mut found: Vec<SearchHit> = hits.into_iter().map(SearchHit::of).collect();
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
         let policy = assembly::policy(&settings, settings.canonical_form());
-        let archive = history::archive(&args.directory);
+        let archive = crawl_directory::archive(&args.directory);
         let snippets = Snippets::of(&query);
         for hit in &mut found {
-            let text = index::text_at(&archive, &hit.warc_file, hit.warc_offset, &policy);
+            let text = search_index::text_at(&archive, &hit.warc_file, hit.warc_offset, &policy);
             hit.show(snippets.cut(&text.unwrap_or_default()));
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     })
 }
 
-impl Found {
+impl SearchHit {
     fn of(hit: Hit) -> Self {
         Self {
             url: hit.url,
@@ -159,8 +159,8 @@ impl Found {
     }
 }
 
-/// A snippet with what was found in brackets: nothing else may stand out on a terminal, where
-/// colours are commands.
+/// Marks the matches of a snippet with brackets. Colours would need control characters, which are
+/// escaped on terminals.
 fn marked(cut: &Snippet) -> String {
     let mut text = String::from(if cut.cut_before { "… " } else { "" });
     let mut at = 0;
@@ -178,8 +178,9 @@ fn marked(cut: &Snippet) -> String {
     text
 }
 
-/// The pages that repeat these: by the journal, where a page is told before those that repeat it.
-fn tell_duplicates(found: &mut [Found], state: &Path) -> Result<(), CliError> {
+/// Adds the pages that repeat these, from the journal, in which a page comes before those that
+/// repeat it.
+fn tell_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), CliError> {
     let mut by_place = HashMap::new();
     for (number, hit) in found.iter_mut().enumerate() {
         hit.duplicates = Some(Vec::new());

@@ -1,8 +1,8 @@
-//! `crawler similar`: which kept pages of a crawl are like one of them, or like a file.
+//! `crawler similar`: finds kept pages that are similar to one of them, or to a file.
 //!
-//! The journal is read once and every signature in it compared, so the answer is complete whatever
-//! the distance, and takes memory for the pages that are told only. Of pages that were left out
-//! there is no signature: those of the page in question are told as they were judged.
+//! The journal is read once and every signature in it is compared, so the answer is complete at any
+//! distance, and memory holds the hits only. Left-out pages have no signature: those that repeat
+//! the page in question are listed with their verdicts.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,8 +15,8 @@ use web::{PageUrl, UrlKey};
 
 use crate::args::SimilarArgs;
 use crate::cli_error::{CliError, fault, usage};
+use crate::crawl_directory;
 use crate::documents::{self, Reader};
-use crate::history;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -25,7 +25,7 @@ use crate::terminal::printable;
 #[derive(Serialize)]
 struct Hit {
     url: String,
-    /// What the crawl said of it: `unique`, `near-duplicate` or `exact-duplicate`.
+    /// The crawl's verdict: `unique`, `near-duplicate` or `exact-duplicate`.
     verdict: &'static str,
     /// Bits in which the fingerprints differ.
     distance: u32,
@@ -33,8 +33,8 @@ struct Hit {
     resemblance: f64,
 }
 
-/// What is asked.
-struct Question {
+/// The page or file in question, and the limits of the answer.
+struct SimilarityQuery {
     page: Option<PageUrl>,
     signature: PageSignature,
     distance: u32,
@@ -42,20 +42,20 @@ struct Question {
     limit: usize,
 }
 
-/// What is shown as near where neither the call nor the crawl names a figure: what a crawl would
-/// call the same in the longest texts.
+/// The least resemblance of a hit if neither the call nor the crawl names one: that at which a
+/// crawl calls the longest texts the same.
 const NEAR: f64 = 0.70;
 
-/// What the journal tells of the page in question, and of the whole crawl.
+/// The records of the page in question, and the forgotten pages of the whole crawl.
 #[derive(Default)]
-struct Told {
+struct JournalScan {
     signature: Option<PageSignature>,
     row: Option<VisitRecord>,
     forgotten: HashSet<UrlKey>,
 }
 
 pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
     if !(0.0..=1.0).contains(&resemblance) {
@@ -70,12 +70,12 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     } else {
         None
     };
-    let told = Told::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
+    let scan = JournalScan::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
     let signature = match &page {
-        Some(url) => told.signature_of(url, &args.directory)?,
+        Some(url) => scan.signature_of(url, &args.directory)?,
         None => signature_of_file(&args.what, &state, &settings)?,
     };
-    let question = Question {
+    let question = SimilarityQuery {
         page,
         signature,
         distance: args.distance.unwrap_or(u64::BITS),
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
         limit: args.limit,
     };
     let hits = question
-        .ask(&state, &told.forgotten)
+        .ask(&state, &scan.forgotten)
         .map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
         for hit in &hits {
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     })
 }
 
-/// A file as the crawl would see it: under its key and with its settings.
+/// Returns the signature of a file under the crawl's key and settings.
 fn signature_of_file(
     what: &str,
     state: &Path,
@@ -112,7 +112,10 @@ fn signature_of_file(
     let document = documents::only(Path::new(what)).map_err(|complaint| {
         complaint.with_remedy("name a file, or a URL that begins with http:// or https://")
     })?;
-    let fingerprinter = settings.recipe()?.learned_by(state)?.fingerprinter()?;
+    let fingerprinter = settings
+        .feature_settings()?
+        .learned_by(state)?
+        .fingerprinter()?;
     let history = History::open(state).map_err(|error| fault(&error))?;
     let signature_builder =
         SignatureBuilder::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
@@ -121,28 +124,28 @@ fn signature_of_file(
     Ok(signature_builder.signature(payload, reader.text(&reader.read(&document.content))))
 }
 
-impl Told {
+impl JournalScan {
     fn of(state: &Path, page: Option<&PageUrl>) -> Result<Self, StoreFault> {
-        let mut told = Self::default();
+        let mut scan = Self::default();
         for record in History::open(state)? {
             match record? {
                 Record::Admitted {
                     page: one,
                     signature,
                 } if Some(&one.url) == page => {
-                    told.signature = Some(*signature);
+                    scan.signature = Some(*signature);
                 }
                 Record::LetThrough(seated) if Some(&seated.page.url) == page => {
-                    told.signature = Some(seated.signature);
+                    scan.signature = Some(seated.signature);
                 }
                 Record::Forgotten { page: one } => {
-                    told.forgotten.insert(one);
+                    scan.forgotten.insert(one);
                 }
-                Record::Settled { row, .. } if Some(&row.url) == page => told.row = Some(*row),
+                Record::Settled { row, .. } if Some(&row.url) == page => scan.row = Some(*row),
                 _ => {}
             }
         }
-        Ok(told)
+        Ok(scan)
     }
 
     fn signature_of(&self, url: &PageUrl, directory: &Path) -> Result<PageSignature, CliError> {
@@ -159,7 +162,7 @@ impl Told {
             )));
         };
         let told = usage(format!(
-            "{url} was not kept, so its looks are not known: {}",
+            "{url} was not kept, so its signature is not stored: {}",
             row.reason.as_deref().unwrap_or(row.fate.as_str())
         ));
         Err(match &row.duplicate_of {
@@ -171,8 +174,8 @@ impl Told {
     }
 }
 
-impl Question {
-    /// The nearest pages, nearest first.
+impl SimilarityQuery {
+    /// Returns the nearest pages, nearest first.
     fn ask(&self, state: &Path, forgotten: &HashSet<UrlKey>) -> Result<Vec<Hit>, StoreFault> {
         let (mut hits, mut let_through) = (Vec::new(), HashSet::new());
         for record in History::open(state)? {
@@ -204,12 +207,16 @@ impl Question {
         Ok(hits)
     }
 
-    fn compare(&self, url: &PageUrl, fate: Fate, look: &PageSignature) -> Option<Hit> {
+    fn compare(&self, url: &PageUrl, fate: Fate, signature: &PageSignature) -> Option<Hit> {
         if self.page.as_ref() == Some(url) {
             return None;
         }
-        let same_bytes = self.signature.payload == look.payload;
-        let texts = self.signature.text.as_deref().zip(look.text.as_deref());
+        let same_bytes = self.signature.payload == signature.payload;
+        let texts = self
+            .signature
+            .text
+            .as_deref()
+            .zip(signature.text.as_deref());
         let (distance, resemblance) = match texts {
             _ if same_bytes => (0, 1.0),
             None => return None,
@@ -229,7 +236,7 @@ impl Question {
         })
     }
 
-    /// A page that was found to repeat the one in question.
+    /// Returns a hit if the page was found to repeat the one in question.
     fn left_out(&self, row: &VisitRecord) -> Option<Hit> {
         if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
             return None;

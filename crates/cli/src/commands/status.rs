@@ -1,4 +1,4 @@
-//! `crawler status`: how a crawl stands, told from its journal; works while the crawl runs.
+//! `crawler status`: the counts of a crawl from its journal; works while the crawl runs.
 
 mod hosts;
 
@@ -10,9 +10,9 @@ use store::{PatternState, Patterns, STRIKES_ASIDE, Totals};
 
 use crate::args::StatusArgs;
 use crate::cli_error::{CliError, fault};
-use crate::control::{self, InForce};
-use crate::history;
-use crate::leftovers::{self, LeftOver};
+use crate::control::{self, ControlInForce};
+use crate::crawl_directory;
+use crate::leftovers::{self, Leftover};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -41,16 +41,16 @@ struct Status {
     left_out_links: BTreeMap<String, u64>,
     begun_at: Option<String>,
     last_visit_at: Option<String>,
-    /// What control.toml has changed, as it stands there; nothing where there is none.
+    /// The content of control.toml in force; none without one.
     control: Option<toml::Table>,
     /// Leftover files, which `crawler clean` removes.
-    left_over: Vec<LeftOver>,
+    left_over: Vec<Leftover>,
     #[serde(skip)]
     control_told: Option<String>,
 }
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     if args.hosts {
         let settings = Settings::of_crawl(&args.directory)?;
         let format = Format::or_fitting(args.format);
@@ -117,8 +117,8 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     status.bytes = totals.bytes;
     status.requisites = totals.requisites;
     status.requisites_missing = totals.requisites_missing;
-    if let Some(InForce { table, orders }) = control::last_obeyed(&args.directory)? {
-        status.control_told = Some(control::told(&orders));
+    if let Some(ControlInForce { table, overrides }) = control::last_in_force(&args.directory)? {
+        status.control_told = Some(control::in_words(&overrides));
         status.control = Some(table);
     }
     // What goes away meanwhile was in use for a moment.
@@ -136,7 +136,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
 }
 
 impl Status {
-    /// What was left out for the sake of URL patterns, if anything was.
+    /// Describes the closed URL patterns and the URLs left out for them; none if there are none.
     fn patterns(&self) -> Option<String> {
         let (closed, left_out) = (self.closed_patterns, self.left_out_by_pattern);
         (closed > 0 || left_out > 0)

@@ -1,8 +1,8 @@
-//! `crawler why`: which rule decided on a URL.
+//! `crawler why`: explains which rule decided on a URL.
 //!
-//! What was visited, or waits, is told from the journal. Of a URL that the crawl never queued, the
-//! rules are asked again: links out of scope are not remembered one by one, because there can be
-//! any number of them.
+//! Visited and queued URLs are in the journal. For a URL that was never queued, the rules are
+//! applied again: links out of scope are not stored one by one, because there can be any number of
+//! them.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use crate::args::WhyArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{assembly, control, history};
+use crate::{assembly, control, crawl_directory, machine};
 
-/// What is known of the URL.
+/// The history of a URL in the journal.
 #[derive(Default)]
-struct Known {
+struct UrlHistory {
     row: Option<VisitRecord>,
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
@@ -45,7 +45,7 @@ struct Answer<'a> {
     /// `not-queued`.
     verdict: &'static str,
     reason: String,
-    /// What the page calls its canonical page, if that is another one.
+    /// The page's canonical URL, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     canonical: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,38 +55,38 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
     let url = PageUrl::parse(&args.url, &form)
         .map_err(|error| usage(format!("{:?}: {error}", args.url)))?;
 
-    let mut known = Known::default();
+    let mut history = UrlHistory::default();
     for record in History::open(&state).map_err(|error| fault(&error))? {
-        known.hear(record.map_err(|error| fault(&error))?, &url);
+        history.apply(record.map_err(|error| fault(&error))?, &url);
     }
-    if let Some(row) = known.row.clone().filter(|row| row.duplicate_of.is_some()) {
-        known.original = original_of(&row, &state, &settings)?;
+    if let Some(row) = history.row.clone().filter(|row| row.duplicate_of.is_some()) {
+        history.original = original_of(&row, &state, &settings)?;
     }
-    let (verdict, reason) = known.explain(&url, &settings, &form)?;
+    let (verdict, reason) = history.explain(&url, &settings, &form)?;
     let answer = Answer {
         url: url.as_str(),
         verdict,
         reason,
-        canonical: known
+        canonical: history
             .row
             .as_ref()
             .and_then(|row| Some(row.canonical.as_ref()?.as_str())),
-        page: known.row.as_ref().map(VisitRow),
-        original: known.original.as_ref().map(VisitRow),
+        page: history.row.as_ref().map(VisitRow),
+        original: history.original.as_ref().map(VisitRow),
     };
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &answer),
-        Format::Table => output::columns(out, &lines(&answer, &known)),
+        Format::Table => output::columns(out, &lines(&answer, &history)),
     })
 }
 
-/// What became of the original, where it can still be told: an earlier crawl may be gone.
+/// Returns the visit of the original; none if an earlier crawl that had it is gone.
 fn original_of(
     row: &VisitRecord,
     state: &Path,
@@ -96,7 +96,7 @@ fn original_of(
         settings
             .against
             .iter()
-            .map(|directory| history::state(directory))
+            .map(|directory| crawl_directory::state(directory))
     };
     let places: Vec<PathBuf> = if row.of_earlier {
         earlier()
@@ -117,10 +117,10 @@ fn original_of(
     Ok(found)
 }
 
-impl Known {
-    fn hear(&mut self, record: Record, url: &PageUrl) {
+impl UrlHistory {
+    fn apply(&mut self, record: Record, url: &PageUrl) {
         match record {
-            Record::Discovered { first, finds } => self.hear_finds(first, finds, url),
+            Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),
             Record::Died { sequences }
                 if self.place.is_some_and(|place| sequences.contains(&place)) =>
             {
@@ -145,7 +145,7 @@ impl Known {
                 if let Some(told) = left_out.into_iter().find(|told| told.example == *url) {
                     self.left_out = Some(told.rule);
                 }
-                self.hear_finds(first, finds, url);
+                self.apply_discovered(first, finds, url);
                 if reached.contains(url) {
                     self.reached_from = Some(row.url.clone());
                 }
@@ -163,7 +163,7 @@ impl Known {
         }
     }
 
-    fn hear_finds(&mut self, first: u64, finds: Vec<store::DiscoveredUrl>, url: &PageUrl) {
+    fn apply_discovered(&mut self, first: u64, finds: Vec<store::DiscoveredUrl>, url: &PageUrl) {
         let domain = url.registrable_domain();
         let akin = finds
             .iter()
@@ -204,7 +204,8 @@ impl Known {
                 .map(|attempts| format!("; it failed {attempts} times and will be tried again"));
             let set_aside = (self.deaths >= STRIKES_ASIDE).then(|| {
                 format!(
-                    "; it is set aside, because {} sessions died while they visited it: it is visited when nothing else can be, alone",
+                    "; it is set aside, because {} sessions died while they visited it: it is \
+                     visited when nothing else can be, alone",
                     self.deaths
                 )
             });
@@ -218,8 +219,8 @@ impl Known {
             return Ok(("queued", reason));
         }
         let mut scope = assembly::scope(settings)?;
-        if let Some(in_force) = control::last_obeyed(&settings.out)? {
-            scope.exclude_now(in_force.orders.exclude);
+        if let Some(in_force) = control::last_in_force(&settings.out)? {
+            scope.exclude_now(in_force.overrides.exclude);
         }
         let seeds = settings
             .url
@@ -240,8 +241,8 @@ impl Known {
     }
 }
 
-impl Known {
-    /// Which of the rules about traps keeps it out.
+impl UrlHistory {
+    /// Returns the trap rule that keeps the URL out.
     fn trap(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
         let max = settings.max_hosts_per_domain;
         if !self.hosts.contains(&url.host()) && self.hosts.len() >= max as usize {
@@ -253,7 +254,7 @@ impl Known {
         if !settings.traps.is_on() {
             return None;
         }
-        let by_shape = TrapRules::at(assembly::clock().now()).judge(url, None);
+        let by_shape = TrapRules::at(machine::clock().now()).judge(url, None);
         let told = |rule: &String| format!("as a link it was taken for a trap (trap rule {rule})");
         by_shape
             .map(|trap| trap.to_string())
@@ -261,8 +262,8 @@ impl Known {
     }
 }
 
-fn lines(answer: &Answer<'_>, known: &Known) -> Vec<(&'static str, Option<String>)> {
-    let row = known.row.as_ref();
+fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option<String>)> {
+    let row = history.row.as_ref();
     let title = |row: Option<&VisitRecord>| row.and_then(|row| row.title.clone());
     let place = |row: Option<&VisitRecord>| {
         row.and_then(|row| {
@@ -306,15 +307,15 @@ fn lines(answer: &Answer<'_>, known: &Known) -> Vec<(&'static str, Option<String
             row.and_then(|row| row.duplicate_of.as_ref())
                 .map(ToString::to_string),
         ),
-        ("its title", title(known.original.as_ref())),
+        ("its title", title(history.original.as_ref())),
         (
             "its fingerprint",
-            known
+            history
                 .original
                 .as_ref()
                 .and_then(|row| row.fingerprint)
                 .map(|fingerprint| fingerprint.to_string()),
         ),
-        ("it is archived", place(known.original.as_ref())),
+        ("it is archived", place(history.original.as_ref())),
     ]
 }

@@ -1,5 +1,4 @@
-//! The documents of a WARC file, ours or anybody's: the answers that were archived, and texts that
-//! were made of them.
+//! The documents of any WARC file: archived answers, and texts made from them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,10 +13,10 @@ use sinks::wacz::{self, ArchivePart};
 use sinks::warc::{Oddities, Record, WarcStream};
 use web::{CanonicalForm, Exchange, Protocol};
 
-use super::{Content, Document};
+use super::document::{Content, Document};
 
-/// What a resource is found under that is a document; crawlers keep notes of their own under other
-/// schemes (`urn:pageinfo:`, `metadata:`).
+/// The schemes of resources that are documents. Crawlers keep notes of their own under others
+/// (`urn:pageinfo:`, `metadata:`).
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
 /// The most that is read of a record's content, in bytes: as much as a crawl reads of a page. A
@@ -35,13 +34,12 @@ pub(crate) struct ArchiveDocuments {
     seen: SeenOddities,
 }
 
-/// What was odd about the records of archives that were read to their ends, and is told when all
-/// are.
+/// The oddities in archives that were read to their ends, reported once all are read.
 #[derive(Clone, Default)]
 pub(crate) struct SeenOddities(Arc<Mutex<Oddities>>);
 
 impl ArchiveDocuments {
-    /// The documents in `stream`; what is odd in it is added to `seen` at its end.
+    /// Returns the documents in `stream`, whose oddities are added to `seen` at its end.
     pub(crate) fn of(stream: WarcStream, seen: SeenOddities) -> Self {
         Self { stream, seen }
     }
@@ -52,7 +50,7 @@ impl SeenOddities {
         self.locked().add(oddities);
     }
 
-    /// One line of it; none where nothing was odd.
+    /// Describes the oddities in one line; none if there are none.
     pub(crate) fn told(&self) -> Option<String> {
         let oddities = self.locked();
         let seen: Vec<String> = oddities
@@ -103,7 +101,7 @@ impl WaczStreams {
         })
     }
 
-    /// The documents in all of them.
+    /// Returns the documents in all of them.
     pub(crate) fn documents(
         self,
         seen: SeenOddities,
@@ -156,8 +154,8 @@ fn document(record: Record) -> Option<Document> {
     })
 }
 
-/// The answer to a visit that a record of another crawler has; none where it is none, or not one to
-/// a visit. That of a `revisit` is without its body.
+/// Returns the answer in a record of another crawler, if it is one to a visit. That of a `revisit`
+/// has no body.
 pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     if !is_visited(record.target().unwrap_or_default()) {
         return None;
@@ -187,12 +185,12 @@ pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange
     }
 }
 
-/// Whether this is what a crawl visits.
+/// Returns true if a crawl visits this URL.
 pub(crate) fn is_visited(target: &str) -> bool {
     is_page(target) && !is_for_robots(target)
 }
 
-/// Whether what is found under this is what a crawl visits, and no note of a crawler.
+/// Returns true if the scheme is one that a crawl visits, and not that of a crawler's note.
 fn is_page(target: &str) -> bool {
     let begins = |scheme: &&str| {
         target
@@ -202,7 +200,7 @@ fn is_page(target: &str) -> bool {
     SCHEMES.iter().any(begins)
 }
 
-/// Whether this is a robots.txt.
+/// Returns true if this is the URL of a robots.txt.
 fn is_for_robots(target: &str) -> bool {
     let path = target
         .split_once("//")
@@ -210,7 +208,7 @@ fn is_for_robots(target: &str) -> bool {
     path.is_some_and(|(_, path)| path == "robots.txt")
 }
 
-/// The body of an HTTP answer without its codings.
+/// Returns the body of an HTTP answer without its codings.
 fn answer(record: &Record) -> Option<Content> {
     let answer = record.http()?;
     if answer.status != 200 {

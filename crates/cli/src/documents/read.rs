@@ -1,12 +1,12 @@
-//! What a document says, as the judge of a crawl would have it.
+//! The text of a document, as a crawl judges it.
 
 use neardup::{Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder};
 use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
 
-use super::Content;
+use super::document::Content;
 use crate::cli_error::{CliError, usage};
 
-/// Reads documents, all in the same way.
+/// A reader of documents with fixed settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
     base: PageUrl,
@@ -30,7 +30,7 @@ pub(crate) enum Page {
 }
 
 impl Reader {
-    /// Reads the main content of pages, or all that stands on them.
+    /// Creates a reader of the main content of pages, or of their full text.
     pub(crate) fn new(main_content: bool) -> Result<Self, CliError> {
         let form = CanonicalForm::default();
         Ok(Self {
@@ -71,7 +71,7 @@ impl Reader {
         }
     }
 
-    /// What a document is judged by; none where that is its bytes alone.
+    /// Returns the text by which a document is judged; none if it is judged by its bytes alone.
     pub(crate) fn text<'a>(&self, page: &'a Page) -> Option<PageText<'a>> {
         match page {
             Page::Text {
@@ -88,14 +88,14 @@ impl Reader {
         }
     }
 
-    /// The words that a document is judged by; none where that is its bytes alone.
+    /// Returns the words by which a document is judged; none if it is judged by its bytes alone.
     pub(crate) fn normal_text(&self, content: &Content) -> NormalText {
         let page = self.read(content);
         let text = self.text(&page).map(|page| page.text);
         NormalText::of(text.unwrap_or_default())
     }
 
-    /// The fingerprint of a document; 0, that of no words, where it has no text.
+    /// Returns the fingerprint of a document; 0, that of no words, if it has no text.
     pub(crate) fn fingerprint(
         &self,
         signature_builder: &SignatureBuilder,
@@ -105,8 +105,7 @@ impl Reader {
         signature_builder.fingerprint(self.text(&page).map_or("", |page| page.text))
     }
 
-    /// The signature of a document, under the zero key: what it is called elsewhere, it is called
-    /// here.
+    /// Returns the signature of a document under the zero key.
     pub(crate) fn signature(
         &self,
         signature_builder: &SignatureBuilder,

@@ -1,4 +1,4 @@
-//! Signatures of documents in their order, drawn on all cores.
+//! The signatures of documents in their order, computed on all cores.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use neardup::{PageSignature, SignatureBuilder};
 use rayon::prelude::*;
 
-use super::{Document, Documents, Reader, Skipped};
+use super::document::Document;
+use super::read::Reader;
+use super::sources::{Documents, Skipped};
 
 /// A batch ends with the document that fills it, in bytes.
 const BATCH_BYTES: usize = 16 << 20;
@@ -14,7 +16,8 @@ const BATCH_BYTES: usize = 16 << 20;
 /// Documents in a batch, at most.
 const BATCH_DOCUMENTS: usize = 512;
 
-/// Reads documents in batches and draws them on all cores; hands them out in their order.
+/// An iterator that reads documents in batches, computes their signatures on all cores, and returns
+/// them in order.
 pub(crate) struct Signatures<'a> {
     documents: Documents,
     reader: &'a Reader,
@@ -23,7 +26,7 @@ pub(crate) struct Signatures<'a> {
 }
 
 impl<'a> Signatures<'a> {
-    /// The signatures of these documents.
+    /// Returns the signatures of these documents.
     pub(crate) fn of(
         documents: Documents,
         reader: &'a Reader,

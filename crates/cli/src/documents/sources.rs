@@ -1,4 +1,4 @@
-//! From paths to documents, one after the other.
+//! The documents below given paths, one after the other.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -12,19 +12,19 @@ use flate2::bufread::MultiGzDecoder;
 use sinks::warc::WarcStream;
 
 use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
-use super::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
+use super::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::cli_error::{CliError, usage};
 
-/// How much is read from a file at a time.
+/// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;
 
 /// The first bytes of a gzip member (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// How much of a file is looked at to tell what it is (MIME Sniffing standard, section 5.2).
+/// Bytes of a file from which its type is told (MIME Sniffing standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
 
-/// Something that is no document, and why. The next one follows.
+/// Something that is not a document, with the reason. The next one follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skipped {
     /// The file, and the place in it.
@@ -53,7 +53,7 @@ struct Open {
 }
 
 impl Documents {
-    /// The documents below these paths; `-` is standard input.
+    /// Returns the documents below these paths; `-` is standard input.
     ///
     /// # Errors
     /// A path that does not exist or cannot be read: what the user names must be there. What lies
@@ -73,12 +73,12 @@ impl Documents {
         })
     }
 
-    /// What is odd about the archives, to be told once they are read.
+    /// Returns the oddities of the archives, complete once they are read.
     pub(crate) fn oddities(&self) -> SeenOddities {
         self.oddities.clone()
     }
 
-    /// The document of a path, or the first one where it holds many; nothing where it is an empty
+    /// Returns the document of a path, or the first one if it has many; none for an empty
     /// directory.
     fn enter(&mut self, path: &Path) -> Result<Option<Document>, Skipped> {
         let skipped = |error: io::Error| Skipped {
@@ -196,14 +196,33 @@ impl Iterator for Documents {
     }
 }
 
-/// Whether a file is called a WACZ. It is read from its end: standard input cannot be one.
+/// Returns the single document of a path.
+///
+/// # Errors
+/// What cannot be read, or holds none or several.
+pub(crate) fn only(path: &Path) -> Result<Document, CliError> {
+    let mut documents = Documents::below(&[path.to_owned()])?;
+    let first = documents.next();
+    let count = match (first, documents.next()) {
+        (Some(document), None) => return document.map_err(usage),
+        (None, _) => "no document",
+        (Some(_), Some(_)) => "more than one document",
+    };
+    Err(usage(format!(
+        "{} holds {count}: one is wanted here",
+        path.display()
+    )))
+}
+
+/// Returns true if a file has the extension of a WACZ, which is read from its end: standard input
+/// cannot be one.
 pub(crate) fn is_wacz(path: &Path) -> bool {
     let extension = path.extension();
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("wacz"))
 }
 
-/// Whether `input`, which is at its beginning, is an archive that we read; not whether it
-/// [`is_wacz`].
+/// Returns true if `input`, which is at its beginning, is an archive that we read; [`is_wacz`] is
+/// apart.
 ///
 /// # Errors
 /// What the system says, and why an archive of another kind is not read.
@@ -211,7 +230,7 @@ pub(crate) fn is_archive(path: &Path, input: &mut impl BufRead) -> io::Result<bo
     let beginning = input.fill_buf()?;
     if named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
         return Err(io::Error::other(
-            "ARC files, which came before WARC, are not read: make a WARC file of it (`warcio recompress` does)",
+            "ARC files are not supported: convert it to WARC (`warcio recompress` does)",
         ));
     }
     Ok(named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning))
@@ -237,7 +256,7 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether a file is called that, with or without `.gz` or `.zst` behind it.
+/// Returns true if a file has one of these extensions, with or without `.gz` or `.zst` behind it.
 fn named(path: &Path, extensions: &[&str]) -> bool {
     let is_one = |extension: &OsStr| {
         extensions
@@ -254,8 +273,8 @@ fn named(path: &Path, extensions: &[&str]) -> bool {
     extension.is_some_and(is_one) || extension.is_some_and(is_packed) && below()
 }
 
-/// What a file is taken for: HTML by its name or its first bytes; no text where it has a zero byte
-/// early on, unless it says that it is in UTF-16; text otherwise.
+/// Returns the media type: HTML by the name or the first bytes; binary if there is a zero byte
+/// early on and no byte order mark of UTF-16; text otherwise.
 pub(crate) fn media_type(path: &Path, body: &[u8]) -> &'static str {
     let start = &body[..body.len().min(SNIFFED_BYTES)];
     let in_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);

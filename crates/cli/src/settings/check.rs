@@ -7,7 +7,7 @@ use crate::archiving;
 use crate::cli_error::{CliError, usage};
 
 impl Settings {
-    /// Whether all values are possible together.
+    /// Checks that all values are possible together.
     pub(super) fn check(&self) -> Result<(), CliError> {
         let refuse = |option: &str, value: &dyn std::fmt::Display, range: &str| {
             Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
@@ -16,7 +16,8 @@ impl Settings {
             .resemblance
             .filter(|figure| !(0.0..=1.0).contains(figure))
         {
-            let range = "a resemblance lies between 0 and 1; without one, it goes by the length of the texts";
+            let range = "a resemblance lies between 0 and 1; without one, it goes by the length \
+                         of the texts";
             return refuse("resemblance", &impossible, range);
         }
         if self.distance > neardup::MAX_DISTANCE {
@@ -32,7 +33,7 @@ impl Settings {
             return refuse(
                 "sitemap-to",
                 to,
-                &format!("a date that is not before --sitemap-from {from}"),
+                &format!("it must not be before --sitemap-from {from}"),
             );
         }
         if !check_factor(self.delay_factor) {
@@ -45,18 +46,18 @@ impl Settings {
             return refuse(
                 "concurrency-per-host",
                 &0,
-                "at least 1, which is the default",
+                "it must be at least 1, the default",
             );
         }
         if self.max_hosts_per_domain == 0 {
             return refuse(
                 "max-hosts-per-domain",
                 &0,
-                "at least 1; 1000 is the default",
+                "it must be at least 1; 1000 is the default",
             );
         }
         if self.per_cluster == 0 {
-            return refuse("per-cluster", &0, "at least 1, which is the default");
+            return refuse("per-cluster", &0, "it must be at least 1, the default");
         }
         if let Err(bad) = MainSelectors::parse(&self.main_selector) {
             let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
@@ -66,14 +67,15 @@ impl Settings {
             return refuse("tables", &self.tables, &range);
         }
         if self.tries == 0 {
-            return refuse("tries", &0, "at least 1; 3 is the default");
+            return refuse("tries", &0, "it must be at least 1; 3 is the default");
         }
         archiving::check(self)?;
         if self.timeout.0.is_zero() {
-            return refuse("timeout", &"0", "a time span such as 60s");
+            return refuse("timeout", &"0", "it must be longer than 0, such as 60s");
         }
         if matches!(self.agent_token().as_str(), "" | "*") {
-            let shape = "it begins with a name of letters, digits, - and _, by which robots.txt can call us: Name/1.0 (+contact)";
+            let shape = "it must begin with a product token of letters, digits, - and _, which \
+                         robots.txt can name: Name/1.0 (+contact)";
             return refuse("user-agent", &self.user_agent(), shape);
         }
         let visible = self
@@ -84,24 +86,24 @@ impl Settings {
             return refuse(
                 "user-agent",
                 &self.user_agent(),
-                "visible ASCII characters, as HTTP has it",
+                "it must be visible ASCII characters (RFC 9110, section 5.5)",
             );
         }
         Ok(())
     }
 }
 
-/// What a factor of the delay can be.
+/// Returns true if the delay factor is possible.
 pub(crate) fn check_factor(factor: f64) -> bool {
     (0.0..=1000.0).contains(&factor)
 }
 
-pub(crate) const IMPOSSIBLE_FACTOR: &str = "a number from 0 to 1000; 5 is the default";
+pub(crate) const IMPOSSIBLE_FACTOR: &str = "it must be from 0 to 1000; 5 is the default";
 
-/// How many pages can be under way at a time.
+/// Returns true if the number of pages under way is possible.
 pub(crate) fn check_concurrency(pages: usize) -> bool {
     (1..=10_000).contains(&pages)
 }
 
 pub(crate) const IMPOSSIBLE_CONCURRENCY: &str =
-    "a number of pages from 1 to 10000; 64 is the default";
+    "it must be from 1 to 10000 pages; 64 is the default";

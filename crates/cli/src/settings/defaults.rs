@@ -1,5 +1,4 @@
-//! What holds where nobody says anything: the same as `config/default.toml` says in prose, to which
-//! a test holds it.
+//! The default settings. A test compares them with `config/default.toml`, which documents them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
 use super::Settings;
-use crate::values::{Size, Span, Switch, Tables};
+use crate::values::{SignatureIndexPlace, Size, Span, Switch, Tables};
 
 impl Default for Settings {
     fn default() -> Self {
@@ -69,7 +68,7 @@ impl Default for Settings {
             against: Vec::new(),
             since: Vec::new(),
             hash_key: None,
-            mirror: Switch::On,
+            signature_index: SignatureIndexPlace::Memory,
             tables: Tables::Auto,
             max_body: Size(50 << 20),
             memory: None,

@@ -19,9 +19,9 @@ use web::{Document, Timestamp, UrlKey};
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::commands::export::read_at;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::settings::Settings;
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 /// A page as a crawl archived it.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,10 @@ pub(super) struct Capture {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     /// There was a page with these bytes.
-    Page { payload: Option<u128>, text: TextOf },
+    Page {
+        payload: Option<u128>,
+        text: TextSource,
+    },
     /// It was visited, and there was no page.
     NoPage,
     /// It was reached by the redirect of another URL, and is told under that.
@@ -52,7 +55,7 @@ pub(super) enum State {
 
 /// The place of a page's text.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum TextOf {
+pub(super) enum TextSource {
     /// Under its own URL.
     Itself,
     /// Under this URL in the same crawl: it repeats that page.
@@ -77,7 +80,7 @@ pub(super) struct Identity {
 }
 
 /// One crawl's journal, read.
-struct Told {
+struct CrawlJournal {
     directory: PathBuf,
     policy: Policy,
     key: Option<HashKey>,
@@ -88,7 +91,7 @@ struct Told {
 
 /// The journals of both crawls, and of those that they were run against.
 pub(super) struct Journals {
-    told: Vec<Told>,
+    journals: Vec<CrawlJournal>,
     /// Of the earlier crawl, its own last.
     old: Vec<usize>,
     /// Of the later one.
@@ -106,7 +109,7 @@ impl Journals {
     /// Reads the journals of two crawls.
     pub(super) fn read(old: &Path, new: &Path) -> Result<Self, CliError> {
         let absolute = |directory: &Path| {
-            history::state_of(directory)?;
+            crawl_directory::state_of(directory)?;
             directory
                 .canonicalize()
                 .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
@@ -119,18 +122,22 @@ impl Journals {
             );
         }
         let mut journals = Self {
-            told: Vec::new(),
+            journals: Vec::new(),
             old: Vec::new(),
             new: Vec::new(),
         };
-        let mut patience = Patience::new("journal records read");
-        journals.old = journals.chain(&old, &mut patience)?;
-        journals.new = journals.chain(&new, &mut patience)?;
+        let mut progress = SlowProgress::new("journal records read");
+        journals.old = journals.chain(&old, &mut progress)?;
+        journals.new = journals.chain(&new, &mut progress)?;
         Ok(journals)
     }
 
-    /// The places of a crawl and of all that it was run against, its own last.
-    fn chain(&mut self, directory: &Path, patience: &mut Patience) -> Result<Vec<usize>, CliError> {
+    /// Returns the places of a crawl and of all that it was run against, its own last.
+    fn chain(
+        &mut self,
+        directory: &Path,
+        progress: &mut SlowProgress,
+    ) -> Result<Vec<usize>, CliError> {
         let settings = Settings::of_crawl(directory)?;
         let mut chain = Vec::new();
         // A crawl that ran has all of them in this list, the oldest first.
@@ -143,23 +150,27 @@ impl Journals {
                 ));
                 return Err(told.with_remedy("put it back: what was unchanged is archived there"));
             }
-            chain.push(self.place_of(earlier, patience)?);
+            chain.push(self.place_of(earlier, progress)?);
         }
-        chain.push(self.place_of(directory, patience)?);
+        chain.push(self.place_of(directory, progress)?);
         Ok(chain)
     }
 
-    fn place_of(&mut self, directory: &Path, patience: &mut Patience) -> Result<usize, CliError> {
+    fn place_of(
+        &mut self,
+        directory: &Path,
+        progress: &mut SlowProgress,
+    ) -> Result<usize, CliError> {
         let known = self
-            .told
+            .journals
             .iter()
-            .position(|told| told.directory == directory);
+            .position(|journal| journal.directory == directory);
         if let Some(place) = known {
             return Ok(place);
         }
-        let told = Told::read(directory, self.told.len(), patience)?;
-        self.told.push(told);
-        Ok(self.told.len() - 1)
+        let journal = CrawlJournal::read(directory, self.journals.len(), progress)?;
+        self.journals.push(journal);
+        Ok(self.journals.len() - 1)
     }
 
     fn chain_of(&self, side: Side) -> &[usize] {
@@ -169,17 +180,17 @@ impl Journals {
         }
     }
 
-    fn own(&self, side: Side) -> &Told {
+    fn own(&self, side: Side) -> &CrawlJournal {
         let place = self
             .chain_of(side)
             .last()
             .expect("a chain ends with its crawl");
-        &self.told[*place]
+        &self.journals[*place]
     }
 
     /// Returns the directory of a crawl's memory.
     pub(super) fn state_directory(&self, side: Side) -> PathBuf {
-        history::state(&self.own(side).directory)
+        crawl_directory::state(&self.own(side).directory)
     }
 
     /// Returns the state of a URL in a crawl; none where that never saw it.
@@ -187,7 +198,7 @@ impl Journals {
         self.own(side).states.get(&url).copied()
     }
 
-    /// The URLs under which a crawl has pages, in an order that does not change.
+    /// Returns the URLs under which a crawl has pages, in a stable order.
     pub(super) fn pages(&self, side: Side) -> Vec<UrlKey> {
         let states = self.own(side).states.iter();
         let mut pages: Vec<UrlKey> = states
@@ -204,20 +215,20 @@ impl Journals {
             return None;
         };
         match text {
-            TextOf::Itself => self.own(side).captures.get(&url).copied(),
-            TextOf::Other(of) => self.own(side).captures.get(&of).copied(),
-            TextOf::Earlier(of) => self.earlier_capture(side, of, payload),
-            TextOf::Nothing => None,
+            TextSource::Itself => self.own(side).captures.get(&url).copied(),
+            TextSource::Other(of) => self.own(side).captures.get(&of).copied(),
+            TextSource::Earlier(of) => self.earlier_capture(side, of, payload),
+            TextSource::Nothing => None,
         }
     }
 
-    /// The newest capture of a URL in the crawls that this one was run against, of those with these
-    /// bytes if there are any.
+    /// Returns the newest capture of a URL in the crawls that this one was run against, preferring
+    /// those with these bytes.
     fn earlier_capture(&self, side: Side, url: UrlKey, payload: Option<u128>) -> Option<Capture> {
         let earlier = self.chain_of(side).split_last()?.1;
         let captures = earlier
             .iter()
-            .filter_map(|place| self.told[*place].captures.get(&url));
+            .filter_map(|place| self.journals[*place].captures.get(&url));
         captures
             .max_by_key(|capture| (capture.payload == payload, capture.at))
             .copied()
@@ -240,23 +251,23 @@ impl Journals {
         Some(payload(Side::Old)? == payload(Side::New)?)
     }
 
-    /// The document of a capture, read again from its archive.
+    /// Reads the document of a capture from its archive.
     pub(super) fn document(&self, capture: &Capture) -> Result<Document, String> {
-        let told = &self.told[capture.crawl];
-        let file = &told.files[capture.file as usize];
+        let journal = &self.journals[capture.crawl];
+        let file = &journal.files[capture.file as usize];
         read_at(
-            &told.policy,
-            &history::archive(&told.directory),
+            &journal.policy,
+            &crawl_directory::archive(&journal.directory),
             file,
             capture.offset,
         )
     }
 
-    /// The text of a capture that its crawl reads pages by; none where it is no text.
+    /// Returns the text of a capture by which its crawl judges pages; none if it is not text.
     pub(super) fn text(&self, capture: &Capture) -> Result<Option<String>, String> {
         let document = self.document(capture)?;
         let is_text = document.media != web::Media::Other;
-        let main_content = self.told[capture.crawl].policy.main_content;
+        let main_content = self.journals[capture.crawl].policy.main_content;
         Ok(is_text.then(|| match main_content {
             true => document.text,
             false => document.into_full_text(),
@@ -284,19 +295,19 @@ impl Journals {
     }
 }
 
-/// The digest of a text under no key; none where it has no words.
+/// Returns the digest of a text under the zero key; none if it has no words.
 fn digest(text: &str) -> Option<u128> {
     let text = NormalText::of(text);
     (!text.is_empty()).then(|| text.digest(HashKey::ZERO))
 }
 
-impl Told {
-    fn read(directory: &Path, place: usize, patience: &mut Patience) -> Result<Self, CliError> {
-        let state = history::state_of(directory)?;
+impl CrawlJournal {
+    fn read(directory: &Path, place: usize, progress: &mut SlowProgress) -> Result<Self, CliError> {
+        let state = crawl_directory::state_of(directory)?;
         let settings = Settings::of_crawl(directory)?;
         let form = settings.canonical_form();
         let history = History::open(&state).map_err(|error| fault(&error))?;
-        let mut told = Self {
+        let mut journal = Self {
             directory: directory.to_owned(),
             policy: assembly::policy(&settings, form),
             key: history.key(),
@@ -307,13 +318,13 @@ impl Told {
         let mut texts = HashMap::new();
         for record in history {
             let record = record.map_err(|error| fault(&error))?;
-            told.hear(record, place, &mut texts);
-            patience.step();
+            journal.apply(record, place, &mut texts);
+            progress.step();
         }
-        Ok(told)
+        Ok(journal)
     }
 
-    fn hear(&mut self, record: Record, place: usize, texts: &mut HashMap<UrlKey, u128>) {
+    fn apply(&mut self, record: Record, place: usize, texts: &mut HashMap<UrlKey, u128>) {
         match record {
             Record::Discovered { finds, .. } => self.wait(&finds),
             Record::Admitted { page, signature } => {
@@ -384,10 +395,10 @@ fn state_of(row: &VisitRecord) -> State {
         return State::NoPage;
     }
     let text = match (row.fate, &row.duplicate_of) {
-        _ if row.kept => TextOf::Itself,
-        (Fate::ExactDuplicate, Some(of)) if row.of_earlier => TextOf::Earlier(of.key()),
-        (Fate::ExactDuplicate, Some(of)) => TextOf::Other(of.key()),
-        _ => TextOf::Nothing,
+        _ if row.kept => TextSource::Itself,
+        (Fate::ExactDuplicate, Some(of)) if row.of_earlier => TextSource::Earlier(of.key()),
+        (Fate::ExactDuplicate, Some(of)) => TextSource::Other(of.key()),
+        _ => TextSource::Nothing,
     };
     State::Page {
         payload: row.payload,

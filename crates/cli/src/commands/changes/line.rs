@@ -41,7 +41,7 @@ const RUNS_SHOWN: usize = 5;
 const WORDS_SHOWN: usize = 24;
 
 impl<'a> Change<'a> {
-    /// A line with nothing but the kind and the URL.
+    /// Returns a line with only the kind and the URL.
     pub(super) fn of(kind: ChangeKind, row: &'a VisitRecord) -> Self {
         Self {
             change: kind.as_str(),
@@ -94,7 +94,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// The first words of a run.
+/// Returns the first words of a run.
 fn beginning(run: &str) -> String {
     let mut words = run.split(' ');
     let mut shown: Vec<&str> = words.by_ref().take(WORDS_SHOWN).collect();

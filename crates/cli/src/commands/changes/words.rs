@@ -46,7 +46,7 @@ impl ChangedWords {
     }
 }
 
-/// The hunks of `diff -u`, without a header; empty where the lines are the same.
+/// Returns the hunks of `diff -u`, without a header; empty if the lines are equal.
 pub(super) fn unified(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut text = String::new();
@@ -79,7 +79,7 @@ fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string takes whatever is written to it");
 }
 
-/// The lines of a hunk as `diff` counts them: from 1 on, and an empty range stands behind the line
+/// Formats the lines of a hunk as `diff` does: counted from 1, and an empty range after the line
 /// before it.
 fn range(lines: &std::ops::Range<usize>) -> String {
     match lines.len() {
@@ -151,7 +151,8 @@ mod tests {
         assert!(changed.removed.is_empty(), "{changed:?}");
         assert_eq!(
             unified(old, new),
-            "@@ -1,3 +1,4 @@\n Title\n+security correction: do NOT use this\n the quick brown fox\n the end\n"
+            "@@ -1,3 +1,4 @@\n Title\n+security correction: do NOT use this\n \
+             the quick brown fox\n the end\n"
         );
     }
 

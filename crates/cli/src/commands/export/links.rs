@@ -21,7 +21,7 @@ use crate::cli_error::{CliError, fault};
 use crate::documents::exchange;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 /// Pages that are read at a time: what their links take is in memory.
 const BATCH: usize = 64;
@@ -48,7 +48,7 @@ struct Waiting {
 }
 
 impl Pages {
-    /// Those of the crawl in `directory`.
+    /// Returns the pages of the crawl in `directory`.
     pub(super) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         let settings = Settings::of_crawl(directory)?;
         let mut policy = assembly::policy(&settings, settings.canonical_form());
@@ -56,12 +56,12 @@ impl Pages {
         policy.read.rel_bytes = REL_BYTES;
         Ok(Self {
             policy,
-            archive: history::archive(directory),
+            archive: crawl_directory::archive(directory),
             waiting: RefCell::default(),
         })
     }
 
-    /// The next visit. Its links are written with those of others.
+    /// Adds a visit. Its links are written with those of others.
     pub(super) fn add<W: Write + Send>(
         &self,
         visit: Visit,
@@ -105,7 +105,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Says what is missing.
+    /// Returns an error if links are missing.
     pub(super) fn complain(&self) -> Result<(), CliError> {
         match self.waiting.borrow().unread {
             0 => Ok(()),
@@ -127,17 +127,18 @@ impl Waiting {
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{0} pages cannot be read from the archive again: their links are missing, everything else is there"
+    "{0} pages cannot be read from the archive again: their links are missing, everything else is \
+     there"
 )]
 struct Missing(u64);
 
-/// Whether the archive has the page with its text: not where it was left out, nor where it has the
-/// same bytes elsewhere.
+/// Returns true if the archive has the page with its text: not if it was left out, nor if its bytes
+/// are archived elsewhere.
 pub(in crate::commands) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }
 
-/// The document of a page that the archive has, read again.
+/// Reads the document of an archived page again.
 pub(in crate::commands) fn read(
     policy: &Policy,
     archive: &Path,
@@ -149,7 +150,7 @@ pub(in crate::commands) fn read(
     read_at(policy, archive, file, offset)
 }
 
-/// The document in the record at `offset` of an archive file.
+/// Reads the document in the record at `offset` of an archive file.
 pub(in crate::commands) fn read_at(
     policy: &Policy,
     archive: &Path,

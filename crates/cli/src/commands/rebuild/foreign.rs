@@ -15,24 +15,24 @@ use web::{CanonicalForm, Exchange, PageUrl};
 
 use super::revisits::Revisit;
 use crate::cli_error::{CliError, fault};
+use crate::crawl_directory;
 use crate::documents::{MAX_DOCUMENT, exchange};
-use crate::history;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 
-/// More seeds are not looked for in an archive.
+/// Greatest number of seeds from an archive.
 const MAX_SEEDS: usize = 100_000;
 
-/// So much of a record tells its status.
+/// Bytes of a record that are read for its status.
 const GLANCE: usize = 64 << 10;
 
 /// A visit that another crawler made.
 pub(super) struct Visit {
     pub(super) exchanges: Vec<Exchange>,
-    /// Where the record of the page begins; none where that cannot be read by its offset.
+    /// The offset of the page's record; none if it cannot be read by its offset.
     pub(super) offset: Option<u64>,
 }
 
-/// What comes next in a file.
+/// The next item of a file.
 pub(super) enum Next {
     Visit(Visit),
     /// A visit that found what is archived already.
@@ -41,7 +41,7 @@ pub(super) enum Next {
     Conversion,
     /// Records that are left to be asked for again: how many.
     Left(u64),
-    /// Something that cannot be read, and is passed over.
+    /// An unreadable place that is skipped.
     Damage(String),
 }
 
@@ -52,23 +52,23 @@ pub(super) struct Visits<'a> {
     /// Redirects that lead to what may come next.
     hops: Vec<Exchange>,
     leads_to: Option<PageUrl>,
-    /// What comes behind what was told last.
+    /// The item after the one that was returned last.
     ready: Option<Next>,
 }
 
-/// The files of other crawlers in the directory of an archive, in their order.
+/// Returns the files of other crawlers in the directory of an archive, in their order.
 pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
-    let mut files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    let mut files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     files.retain(|path| is_foreign(path));
     Ok(files)
 }
 
-/// The first page of each host.
+/// Returns the first page of each host.
 pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, CliError> {
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
-    let mut patience = Patience::new("records looked at for seeds");
-    for path in history::archive_files(archive).map_err(|error| fault(&error))? {
+    let mut progress = SlowProgress::new("records looked at for seeds");
+    for path in crawl_directory::archive_files(archive).map_err(|error| fault(&error))? {
         let mut stream = WarcStream::open(&path).map_err(|error| fault(&error))?;
         while seeds.len() < MAX_SEEDS {
             let record = match stream.next_record(GLANCE) {
@@ -77,7 +77,7 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
                 // It is told when the file is read.
                 Err(_broken) => continue,
             };
-            patience.step();
+            progress.step();
             if let Some(exchange) = exchange(&record, form)
                 && (200..400).contains(&exchange.status)
                 && hosts.insert(exchange.url.host())
@@ -100,7 +100,7 @@ impl<'a> Visits<'a> {
         })
     }
 
-    /// The next visit; nothing at the end.
+    /// Returns the next item; none at the end.
     pub(super) fn next_visit(&mut self) -> Option<Next> {
         loop {
             if let Some(ready) = self.ready.take() {
@@ -159,7 +159,7 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Leaves redirects that do not lead there.
+    /// Gives up pending redirects unless they lead to `url`.
     fn hops_before(&mut self, url: &PageUrl) -> Option<Next> {
         match self.leads_to.take() {
             Some(to) if to == *url => None,
@@ -174,13 +174,13 @@ impl<'a> Visits<'a> {
     }
 }
 
-/// Whether a visit that came to this is one that our own crawl would not make again.
+/// Returns true if our own crawl would not repeat a visit with this status.
 fn is_over(status: u16) -> bool {
     let may_be_again = retry::decide(VisitFailure::Status(status), 0, u32::MAX);
     (200..300).contains(&status) || (status >= 400 && may_be_again == Decision::GiveUp)
 }
 
-/// The name of a file, as rows have it.
+/// Returns the name of a file, as in rows.
 pub(super) fn name(path: &Path) -> String {
     name_of(path).unwrap_or_default().to_owned()
 }

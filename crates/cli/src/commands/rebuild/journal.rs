@@ -19,14 +19,14 @@ use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
 
 use super::Report;
 use super::foreign;
-use super::judge::Judge;
 use super::revisits::{Originals, Revisit};
+use super::scratch_index::ScratchIndex;
 use super::visits::{self, Visits};
 use crate::cli_error::{CliError, fault};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{archiving, assembly, fingerprints, history};
+use crate::{archiving, assembly, crawl_directory, features};
 
 /// A journal that is being written.
 pub(super) struct Rebuilding {
@@ -34,29 +34,29 @@ pub(super) struct Rebuilding {
     adaptive_signatures: AdaptiveSignatures,
     policy: crawl::Policy,
     scope: Scope,
-    /// What hosts have listed in sitemaps and feeds.
+    /// The sitemaps and feeds of each host.
     listings: ListingQuota,
-    /// What earlier crawls archived, where pages were found to be unchanged since.
+    /// The archives of earlier crawls, for pages that are unchanged since.
     earlier: Option<EarlierArchives>,
     /// The pages that others may have been let through beside, where that is allowed at all.
     originals: Option<HashMap<UrlKey, Page>>,
-    /// Who judges pages that another crawler archived, where there are any.
-    judge: Option<Judge>,
-    /// Pages that count as visited, where there is a judge, and what they are to revisits.
+    /// The index that judges pages of other crawlers, if there are any.
+    scratch_index: Option<ScratchIndex>,
+    /// Pages that count as visited, if there is a scratch index, and the originals of revisits.
     settled: HashSet<UrlKey>,
     repeatable: Originals,
     report: Report,
 }
 
 impl Rebuilding {
-    /// Takes over what the old journal still tells; where it tells nothing, begins with the seeds.
+    /// Copies the readable part of the old journal; if there is none, starts with the seeds.
     pub(super) fn begin(
         settings: &Settings,
         new: &Path,
         key: HashKey,
         adaptive_signatures: AdaptiveSignatures,
         old: Option<History>,
-        judge: Option<Judge>,
+        scratch_index: Option<ScratchIndex>,
         clock: &Clock,
     ) -> Result<Self, CliError> {
         let form = settings.canonical_form();
@@ -69,7 +69,7 @@ impl Rebuilding {
         seeds.iter().for_each(|seed| scope.add_seed(seed));
         let mut old = old.into_iter().flatten().map_while(Result::ok).peekable();
         let begun = old.peek().is_none();
-        let begun = begun.then(|| (clock.now(), settings.recipe_name()));
+        let begun = begun.then(|| (clock.now(), settings.feature_settings_name()));
         let mut rebuilding = Self {
             restoring: JournalRebuild::begin(Arc::new(SystemDisk), new, key, begun)
                 .map_err(|error| fault(&error))?,
@@ -79,7 +79,7 @@ impl Rebuilding {
             listings: ListingQuota::default(),
             earlier: None,
             originals: (settings.per_cluster > 1).then(HashMap::new),
-            judge,
+            scratch_index,
             settled: HashSet::new(),
             repeatable: Originals::default(),
             report: Report {
@@ -87,7 +87,7 @@ impl Rebuilding {
                 ..Report::default()
             },
         };
-        let mut patience = Patience::new("journal records copied");
+        let mut progress = SlowProgress::new("journal records copied");
         for record in old {
             rebuilding.report.journal_records += 1;
             if let Record::SeedAdopted { url } = &record {
@@ -95,11 +95,11 @@ impl Rebuilding {
             }
             match &record {
                 Record::Admitted { page, signature } => {
-                    rebuilding.hear_admission(page, signature)?
+                    rebuilding.apply_admission(page, signature)?;
                 }
-                Record::Settled { row, .. } if rebuilding.judge.is_some() => {
+                Record::Settled { row, .. } if rebuilding.scratch_index.is_some() => {
                     rebuilding.settled.insert(row.url.key());
-                    rebuilding.repeatable.hear(row);
+                    rebuilding.repeatable.add(row);
                 }
                 _ => {}
             }
@@ -107,7 +107,7 @@ impl Rebuilding {
                 .restoring
                 .copy(&record)
                 .map_err(|error| fault(&error))?;
-            patience.step();
+            progress.step();
         }
         let finds = seeds
             .into_iter()
@@ -120,17 +120,16 @@ impl Rebuilding {
         Ok(rebuilding)
     }
 
-    /// Where pages were found to be unchanged since an earlier crawl, what that archived is looked
-    /// up here.
-    pub(super) fn look_into(&mut self, earlier: Option<EarlierArchives>) {
+    /// Sets the archives in which pages that are unchanged since an earlier crawl are looked up.
+    pub(super) fn set_earlier(&mut self, earlier: Option<EarlierArchives>) {
         self.earlier = earlier;
     }
 
-    pub(super) fn hear_archive(&mut self, archive: &Path) -> Result<(), CliError> {
+    pub(super) fn replay_archive(&mut self, archive: &Path) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
         let mut visits =
             Visits::open(archive, self.restoring.end(), &form).map_err(|error| fault(&error))?;
-        let mut patience = Patience::new("visits read");
+        let mut progress = SlowProgress::new("visits read");
         while let Some(next) = visits.next_visit() {
             match next {
                 Ok((file, visit)) => self.settle(file, visit)?,
@@ -139,26 +138,26 @@ impl Rebuilding {
                     say(&format!("warning: {}", printable(&damage.0)));
                 }
             }
-            patience.step();
+            progress.step();
         }
         Ok(())
     }
 
-    /// What was admitted is an original of what comes later.
-    fn hear_admission(&mut self, page: &Page, signature: &PageSignature) -> Result<(), CliError> {
+    /// Remembers an admitted page as an original of later ones.
+    fn apply_admission(&mut self, page: &Page, signature: &PageSignature) -> Result<(), CliError> {
         if let Some(originals) = &mut self.originals {
             originals.insert(page.key(), page.clone());
         }
-        match &self.judge {
-            Some(judge) => judge.admit(page, signature, None).map(drop),
+        match &self.scratch_index {
+            Some(scratch_index) => scratch_index.admit(page, signature, None).map(drop),
             None => Ok(()),
         }
     }
 
     /// Takes over the visits in files of other crawlers.
-    pub(super) fn hear_others(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
+    pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
-        let mut patience = Patience::new("visits of other crawlers judged");
+        let mut progress = SlowProgress::new("visits of other crawlers judged");
         // Those that refer to what may come behind them.
         let mut later = Vec::new();
         for path in files {
@@ -179,7 +178,7 @@ impl Rebuilding {
                         say(&format!("warning: {}", printable(&what)));
                     }
                 }
-                patience.step();
+                progress.step();
             }
         }
         for (file, revisit) in later {
@@ -189,7 +188,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    /// Settles a visit that found what is archived already; gives it back where that is not known.
+    /// Settles a revisit; returns it if its original is not known.
     fn settle_revisit(
         &mut self,
         file: &str,
@@ -204,7 +203,7 @@ impl Rebuilding {
             return Ok(Some(revisit));
         };
         self.settled.insert(page.key());
-        let retold = self.retell(ArchivedVisit {
+        let rebuilt = self.rebuild_visit(ArchivedVisit {
             page: self.found(page),
             at: revisit.at,
             exchanges: revisit.exchanges,
@@ -213,7 +212,7 @@ impl Rebuilding {
             robots: Vec::new(),
             unchanged: None,
         });
-        self.tell_foreign(file, revisit.offset, retold)?;
+        self.settle_foreign_record(file, revisit.offset, rebuilt)?;
         Ok(None)
     }
 
@@ -232,7 +231,7 @@ impl Rebuilding {
             ("reason", format!("HTTP status {status}")),
         ];
         let notes = failed.into_iter().filter(|_| !is_page);
-        let mut retold = self.retell(ArchivedVisit {
+        let mut rebuilt = self.rebuild_visit(ArchivedVisit {
             page: self.found(&url),
             at,
             exchanges: visit.exchanges,
@@ -243,39 +242,39 @@ impl Rebuilding {
             robots: Vec::new(),
             unchanged: None,
         });
-        if let (Some(judge), Some(signature)) = (&self.judge, &retold.signature) {
-            let row = &retold.record;
-            let verdict = judge.admit(&row.page(), signature, row.canonical.as_ref())?;
-            crawl::apply_verdict(&self.policy, &mut retold, verdict);
+        if let (Some(scratch_index), Some(signature)) = (&self.scratch_index, &rebuilt.signature) {
+            let row = &rebuilt.record;
+            let verdict = scratch_index.admit(&row.page(), signature, row.canonical.as_ref())?;
+            crawl::apply_verdict(&self.policy, &mut rebuilt, verdict);
         }
-        self.tell_foreign(file, visit.offset, retold)
+        self.settle_foreign_record(file, visit.offset, rebuilt)
     }
 
-    /// How a page was found that another crawler visited. What nothing led to is no seed: its
-    /// redirects do not widen the scope.
+    /// Returns the queue entry of a page that another crawler visited. A page to which nothing led
+    /// counts as no seed: its redirects do not widen the scope.
     fn found(&self, url: &PageUrl) -> DiscoveredUrl {
         let waiting = self.restoring.waiting(url);
         waiting.unwrap_or_else(|| DiscoveredUrl::new(url.clone(), 1, None))
     }
 
-    /// Tells a visit in a file of another crawler, whose record of the page begins at `offset`, if
-    /// that can be said.
-    fn tell_foreign(
+    /// Writes a visit in a file of another crawler. `offset` is that of the page's record, if it
+    /// can be addressed.
+    fn settle_foreign_record(
         &mut self,
         file: &str,
         offset: Option<u64>,
-        mut retold: RebuiltVisit,
+        mut rebuilt: RebuiltVisit,
     ) -> Result<(), CliError> {
-        retold.record.warc_file = offset.map(|_| file.to_owned());
-        retold.record.warc_offset = offset;
-        retold.record.kept &= offset.is_some();
-        self.repeatable.hear(&retold.record);
+        rebuilt.record.warc_file = offset.map(|_| file.to_owned());
+        rebuilt.record.warc_offset = offset;
+        rebuilt.record.kept &= offset.is_some();
+        self.repeatable.add(&rebuilt.record);
         self.report.without_place += u64::from(offset.is_none());
         self.report.foreign_visits += 1;
-        self.tell(retold, None)
+        self.write_visit(rebuilt, None)
     }
 
-    fn retell(&mut self, visit: ArchivedVisit) -> RebuiltVisit {
+    fn rebuild_visit(&mut self, visit: ArchivedVisit) -> RebuiltVisit {
         let (policy, adaptive_signatures, listings) =
             (&self.policy, &self.adaptive_signatures, &self.listings);
         crawl::rebuild_visit(
@@ -287,7 +286,7 @@ impl Rebuilding {
         )
     }
 
-    /// Begins the archive behind files of other crawlers, where nothing of it is there yet.
+    /// Starts the archive after files of other crawlers, if it has no files yet.
     pub(super) fn go_on_behind(
         &mut self,
         archive: &Path,
@@ -328,7 +327,7 @@ impl Rebuilding {
             });
         let (page_offset, end) = (visit.page_offset, visit.end);
         let again = self.again(&page.url, &visit);
-        let mut retold = self.retell(ArchivedVisit {
+        let mut rebuilt = self.rebuild_visit(ArchivedVisit {
             page,
             at: visit.at,
             exchanges: visit.exchanges,
@@ -337,14 +336,14 @@ impl Rebuilding {
             robots: visit.robots,
             unchanged: again,
         });
-        retold.record.warc_file = Some(file.clone());
-        retold.record.warc_offset = Some(page_offset);
+        rebuilt.record.warc_file = Some(file.clone());
+        rebuilt.record.warc_offset = Some(page_offset);
         self.report.archived_visits += 1;
-        self.tell(retold, Some(ArchivePlace { file, end }))
+        self.write_visit(rebuilt, Some(ArchivePlace { file, end }))
     }
 
-    /// The page of a visit that found it unchanged since an earlier crawl, as that has it: where it
-    /// leads, it led this crawl, too.
+    /// Returns the archived page of an earlier crawl for a visit that found it unchanged: its links
+    /// led this crawl, too.
     fn again(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
@@ -366,8 +365,12 @@ impl Rebuilding {
         told
     }
 
-    /// Tells a visit that ends there in the archive, if that is ours.
-    fn tell(&mut self, retold: RebuiltVisit, end: Option<ArchivePlace>) -> Result<(), CliError> {
+    /// Writes a visit with its end in the archive, if the archive file is ours.
+    fn write_visit(
+        &mut self,
+        rebuilt: RebuiltVisit,
+        end: Option<ArchivePlace>,
+    ) -> Result<(), CliError> {
         let RebuiltVisit {
             record: row,
             signature,
@@ -376,7 +379,7 @@ impl Rebuilding {
             discovered: finds,
             reached,
             adopted,
-        } = retold;
+        } = rebuilt;
         self.restoring
             .discover(announced)
             .map_err(|error| fault(&error))?;
@@ -385,7 +388,7 @@ impl Rebuilding {
         }
         let admission = match (signature, seat) {
             (Some(signature), None) if row.fate.is_original() => {
-                self.hear_admission(&row.page(), &signature)?;
+                self.apply_admission(&row.page(), &signature)?;
                 RestoredAdmission::New(Box::new(signature))
             }
             (Some(signature), Some(seat)) => self.seated(&row, signature, seat),
@@ -430,12 +433,12 @@ impl Rebuilding {
         }))
     }
 
-    /// Has the disk keep the archive, and then the journal that speaks of it.
+    /// Syncs the archive, and then the journal that refers to it.
     pub(super) fn finish(mut self, archive: &Path, new: &Path) -> Result<Report, CliError> {
-        if let Some(judge) = self.judge.take() {
-            judge.end()?;
+        if let Some(scratch_index) = self.scratch_index.take() {
+            scratch_index.end()?;
         }
-        for path in history::archive_files(archive).map_err(|error| fault(&error))? {
+        for path in crawl_directory::archive_files(archive).map_err(|error| fault(&error))? {
             File::open(path)
                 .and_then(|file| file.sync_all())
                 .map_err(|error| fault(&error))?;
@@ -445,7 +448,7 @@ impl Rebuilding {
         runtime
             .block_on(self.restoring.finish())
             .map_err(|error| fault(&error))?;
-        fingerprints::keep(&self.adaptive_signatures, new)?;
+        features::keep(&self.adaptive_signatures, new)?;
         Ok(self.report)
     }
 }

@@ -16,22 +16,22 @@ use crate::documents::is_visited;
 
 /// A visit that found the bytes of another.
 pub(super) struct Revisit {
-    /// What was visited, behind all redirects.
+    /// The visited URL, behind all redirects.
     pub(super) url: PageUrl,
     pub(super) at: Timestamp,
     /// The redirects that led there, and the answer, where it is archived.
     pub(super) exchanges: Vec<Exchange>,
-    /// Where the record begins; none where that cannot be read by its offset.
+    /// The offset of the record; none if it cannot be read by its offset.
     pub(super) offset: Option<u64>,
     /// The page that has the bytes, and when it was archived, where that is told.
     of: Option<PageUrl>,
     of_date: Option<Timestamp>,
-    /// Whether that is what the server said, and not what was found in its answer.
+    /// True if the server said so (304), false if the bytes were compared.
     is_unmodified: bool,
 }
 
 impl Revisit {
-    /// What a record tells; none where it is no revisit of a page.
+    /// Reads a record; returns none unless it is the revisit of a page.
     pub(super) fn of(record: &Record, form: &CanonicalForm) -> Option<Self> {
         if record.kind() != "revisit" || !record.target().is_some_and(is_visited) {
             return None;
@@ -65,13 +65,13 @@ impl Revisit {
         })
     }
 
-    /// The page, as it was asked for.
+    /// Returns the URL as it was requested.
     pub(super) fn page(&self) -> &PageUrl {
         self.exchanges.first().map_or(&self.url, |first| &first.url)
     }
 }
 
-/// What revisits may refer to: every page that counts as visited.
+/// The pages to which revisits may refer: every page that counts as visited.
 #[derive(Default)]
 pub(super) struct Originals(HashMap<UrlKey, Box<Original>>);
 
@@ -88,8 +88,8 @@ struct Original {
 }
 
 impl Originals {
-    /// A visit that ended.
-    pub(super) fn hear(&mut self, row: &VisitRecord) {
+    /// Adds a settled visit.
+    pub(super) fn add(&mut self, row: &VisitRecord) {
         if !row.fate.is_page() {
             return;
         }
@@ -128,8 +128,8 @@ impl Originals {
         }
     }
 
-    /// What is to be noted of a revisit; none where the page that it refers to is not there, or
-    /// only as it was at another time.
+    /// Returns the notes of a revisit; none if the page to which it refers is missing, or was
+    /// archived at another time.
     pub(super) fn notes(&self, revisit: &Revisit) -> Option<Vec<(String, String)>> {
         let original = self.0.get(&revisit.of.as_ref()?.key())?;
         if revisit.of_date.is_some_and(|date| date != original.at) {

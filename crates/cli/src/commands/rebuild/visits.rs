@@ -16,27 +16,27 @@ use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_recor
 use store::ArchivePlace;
 use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
 
+use crate::crawl_directory;
 use crate::documents::MAX_DOCUMENT;
-use crate::history;
 
 /// A visit, and where it stands.
 #[derive(Debug, Default)]
 pub(in crate::commands) struct Visit {
     /// The page, as it was queued.
     pub(in crate::commands) url: Option<PageUrl>,
-    /// When it began.
+    /// The start of the visit.
     pub(super) at: Timestamp,
     pub(super) exchanges: Vec<Exchange>,
-    /// Whether the page is there with its body.
+    /// True if the page is archived with its body.
     pub(super) kept: bool,
     pub(super) notes: Vec<(String, String)>,
     /// The robots.txt files that were read on its behalf: where each was, and what stands in it.
     pub(super) robots: Vec<(PageUrl, Vec<u8>)>,
-    /// Where the page repeats one that is archived: when that was.
+    /// The date of the archived page that it repeats, if it repeats one.
     pub(super) original_at: Option<Timestamp>,
     /// The record that stands for the page.
     pub(super) page_offset: u64,
-    /// Where the visit ends.
+    /// The end of the visit in its file.
     pub(super) end: u64,
     /// The record of the last exchange.
     page_id: String,
@@ -60,19 +60,19 @@ struct Open {
 }
 
 impl<'a> Visits<'a> {
-    /// Of the archive in `directory`, behind `after`.
+    /// Opens the archive in `directory`, behind `after`.
     pub(in crate::commands) fn open(
         directory: &Path,
         after: Option<&ArchivePlace>,
         form: &'a CanonicalForm,
     ) -> io::Result<Self> {
-        let mut files: VecDeque<PathBuf> = history::archive_files(directory)?.into();
+        let mut files: VecDeque<PathBuf> = crawl_directory::archive_files(directory)?.into();
         files.retain(|path| !is_foreign(path));
         let mut open = None;
         if let Some(after) = after.filter(|_| !files.is_empty()) {
             let place = files
                 .iter()
-                .position(|path| history::is_named(path, &after.file));
+                .position(|path| crawl_directory::is_named(path, &after.file));
             // What stands behind a file that is gone is not known to follow on it.
             let path = files
                 .drain(..=place.unwrap_or(files.len().saturating_sub(1)))
@@ -90,7 +90,7 @@ impl<'a> Visits<'a> {
         })
     }
 
-    /// The next visit, with the name of its file; nothing at the end.
+    /// Returns the next visit with the name of its file; none at the end.
     pub(in crate::commands) fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
         loop {
             let Some(open) = &mut self.open else {
@@ -130,8 +130,8 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Goes on behind a damaged place; no damage is a last record that is not whole, as a kill
-    /// leaves it.
+    /// Continues behind a damaged place. An incomplete last record, as a kill leaves it, is no
+    /// damage.
     fn pass_over(&mut self, fault: &ReadFault) -> Option<Damage> {
         let open = self.open.take()?;
         let at = fault.offset();
@@ -152,7 +152,7 @@ impl<'a> Visits<'a> {
 }
 
 impl Visit {
-    /// Takes the next record; returns the visit when that is its last, and is then an empty one.
+    /// Takes the next record; returns the visit, and starts an empty one, if it is the last.
     fn take(&mut self, record: &Record, form: &CanonicalForm) -> Option<Self> {
         let (offset, end) = (record.offset, record.offset + record.length);
         match record.kind() {
@@ -188,7 +188,7 @@ impl Visit {
         None
     }
 
-    /// The visit with its notes; none where these are of another.
+    /// Returns the visit with its notes; none if these belong to another.
     fn noted(
         mut self,
         record: &Record,
@@ -215,7 +215,7 @@ impl Visit {
         Some(self)
     }
 
-    /// What is noted under this name.
+    /// Returns the value of a note.
     pub(super) fn note(&self, name: &str) -> Option<&str> {
         let found = self.notes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
@@ -233,7 +233,7 @@ impl Open {
     }
 }
 
-/// The lines of a robots.txt that are there to their ends.
+/// Returns the complete lines of a robots.txt.
 fn whole_lines(file: &Record) -> &[u8] {
     let lines = &file.block;
     let end = match file.truncated() {
@@ -246,7 +246,7 @@ fn whole_lines(file: &Record) -> &[u8] {
     &lines[..end]
 }
 
-/// A page of which the archive has nothing but notes.
+/// Returns an exchange for a page of which the archive has only notes.
 fn left_out(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
     Exchange {
         url,

@@ -76,7 +76,7 @@ impl Event {
 /// Entries in partitions.
 pub(super) struct Ledger {
     partitions: Vec<Partition>,
-    /// Where files are made.
+    /// The directory of temporary files.
     directory: PathBuf,
     /// Bytes that a partition holds in memory.
     room: usize,
@@ -89,8 +89,8 @@ struct Partition {
 }
 
 impl Ledger {
-    /// A ledger for a crawl whose journal has so many bytes; files are made in `directory` if they
-    /// are needed.
+    /// Creates a ledger for a crawl with this much journal; temporary files go to `directory` if
+    /// they are needed.
     pub(super) fn new(directory: &Path, journal_bytes: u64) -> Self {
         let count = journal_bytes
             .div_ceil(JOURNAL_A_PARTITION)
@@ -131,7 +131,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives every URL that was not visited, once.
+    /// Calls `give` with every URL that was not visited, once.
     pub(super) fn finish(self, mut give: impl FnMut(Skipped) -> io::Result<()>) -> io::Result<()> {
         for partition in self.partitions {
             let mut states = States::default();
@@ -155,7 +155,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Gives the entries in the order in which they were added.
+    /// Calls `give` with the entries in the order in which they were added.
     fn read(mut self, mut give: impl FnMut(Event, u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
         let tail = std::mem::take(&mut self.bytes);
         let written: Box<dyn Read> = match self.file {

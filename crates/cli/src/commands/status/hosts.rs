@@ -1,6 +1,5 @@
-//! `crawler status --hosts`: host by host, what it asked for, what is done about it and why. Told
-//! from the journal alone, so it works while the crawl runs; memory holds a line for each host and
-//! nothing else.
+//! `crawler status --hosts`: the requests of each host, how they are obeyed, and why. Read from the
+//! journal alone, so it works while the crawl runs. Memory holds a line for each host.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -22,7 +21,7 @@ use crate::values::Span;
 /// Characters of a failure that are kept.
 const MOST_CHARACTERS: usize = 200;
 
-/// A host, as it is told.
+/// A line of the output for a host.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     host: &'a str,
@@ -32,13 +31,12 @@ struct Line<'a> {
     waiting: u64,
     /// Failures and pleas to slow down, in a row.
     failures: u32,
-    /// What its robots.txt asks for, in seconds, and what of it is obeyed.
+    /// The Crawl-delay of its robots.txt, in seconds, and the part of it that is obeyed.
     crawl_delay: Option<f64>,
     crawl_delay_obeyed: Option<f64>,
-    /// What its last answer asked for, in seconds.
+    /// The Retry-After of its last answer, in seconds.
     retry_after: Option<f64>,
-    /// How long it is left alone after its last answer, in seconds, and the reason that was the
-    /// longest.
+    /// The wait after its last answer, in seconds, and the longest of its reasons.
     delay: f64,
     why: Why,
     answered_at: Option<String>,
@@ -48,9 +46,9 @@ struct Line<'a> {
     last_failure: Option<&'a str>,
 }
 
-/// A host, as the journal tells of it.
+/// The status of a host by the journal.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct HostStatus {
     pages: u64,
     waiting: u64,
     pace: Pace,
@@ -59,12 +57,12 @@ pub(super) struct Told {
 
 /// Writes a line for each host, those with most pages first.
 pub(super) fn write(
-    hosts: HashMap<Host, Told>,
+    hosts: HashMap<Host, HostStatus>,
     settings: &Settings,
     format: Format,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut hosts: Vec<(Host, Told)> = hosts.into_iter().collect();
+    let mut hosts: Vec<(Host, HostStatus)> = hosts.into_iter().collect();
     hosts.sort_unstable_by(|(one, left), (other, right)| {
         let order = right.pages.cmp(&left.pages);
         order
@@ -72,23 +70,23 @@ pub(super) fn write(
             .then(one.cmp(other))
     });
     let rules = assembly::pacing(settings);
-    let lines = hosts.iter().map(|(host, told)| Line {
+    let lines = hosts.iter().map(|(host, status)| Line {
         host: host.as_str(),
-        pages: told.pages,
-        waiting: told.waiting,
-        failures: told.pace.failures,
-        crawl_delay: told.pace.crawl_delay.map(|delay| delay.as_secs_f64()),
-        crawl_delay_obeyed: told
+        pages: status.pages,
+        waiting: status.waiting,
+        failures: status.pace.failures,
+        crawl_delay: status.pace.crawl_delay.map(|delay| delay.as_secs_f64()),
+        crawl_delay_obeyed: status
             .pace
             .crawl_delay
             .map(|delay| rules.obeyed(delay).as_secs_f64()),
-        retry_after: told.pace.retry_after.map(|wait| wait.as_secs_f64()),
-        delay: told.pace.wait.max(rules.delay).as_secs_f64(),
-        why: told.pace.why,
-        answered_at: moment(told.pace.answered),
-        ready_at: moment(told.pace.ready),
-        address: told.pace.address,
-        last_failure: told.last_failure.as_deref(),
+        retry_after: status.pace.retry_after.map(|wait| wait.as_secs_f64()),
+        delay: status.pace.wait.max(rules.delay).as_secs_f64(),
+        why: status.pace.why,
+        answered_at: moment(status.pace.answered),
+        ready_at: moment(status.pace.ready),
+        address: status.pace.address,
+        last_failure: status.last_failure.as_deref(),
     });
     if format == Format::Table {
         writeln!(
@@ -106,9 +104,9 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What the journal tells of each host.
-pub(super) fn read(state: &Path) -> Result<HashMap<Host, Told>, StoreFault> {
-    let mut hosts: HashMap<Host, Told> = HashMap::new();
+/// Reads the status of each host from the journal.
+pub(super) fn read(state: &Path) -> Result<HashMap<Host, HostStatus>, StoreFault> {
+    let mut hosts: HashMap<Host, HostStatus> = HashMap::new();
     for record in History::open(state)? {
         match record? {
             Record::Discovered { finds, .. } => {
@@ -122,44 +120,44 @@ pub(super) fn read(state: &Path) -> Result<HashMap<Host, Told>, StoreFault> {
                 for find in finds {
                     hosts.entry(find.url.host()).or_default().waiting += 1;
                 }
-                let told = hosts.entry(row.url.host()).or_default();
-                told.waiting = told.waiting.saturating_sub(1);
-                told.pages += u64::from(row.is_page());
-                told.pace = told.pace.then(pace);
+                let status = hosts.entry(row.url.host()).or_default();
+                status.waiting = status.waiting.saturating_sub(1);
+                status.pages += u64::from(row.is_page());
+                status.pace = status.pace.then(pace);
                 if row.fate == Fate::Failed {
-                    told.last_failure = row.reason.as_deref().map(cut);
+                    status.last_failure = row.reason.as_deref().map(cut);
                 }
             }
             Record::Revoked { row, .. } => {
-                let told = hosts.entry(row.url.host()).or_default();
-                told.waiting += 1;
-                told.pages = told.pages.saturating_sub(u64::from(row.is_page()));
+                let status = hosts.entry(row.url.host()).or_default();
+                status.waiting += 1;
+                status.pages = status.pages.saturating_sub(u64::from(row.is_page()));
             }
             Record::Superseded { entry } => {
-                let told = hosts.entry(entry.find.url.host()).or_default();
-                told.waiting = told.waiting.saturating_sub(1);
+                let status = hosts.entry(entry.find.url.host()).or_default();
+                status.waiting = status.waiting.saturating_sub(1);
             }
             Record::Postponed { entry, pace, .. } => {
-                let told = hosts.entry(entry.find.url.host()).or_default();
-                told.pace = told.pace.then(pace);
+                let status = hosts.entry(entry.find.url.host()).or_default();
+                status.pace = status.pace.then(pace);
             }
             Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
-                let told = hosts.entry(host).or_default();
-                told.pace = told.pace.then(pace);
+                let status = hosts.entry(host).or_default();
+                status.pace = status.pace.then(pace);
             }
             Record::Resumed { at, least_wait } => {
-                for told in hosts.values_mut() {
-                    told.pace = told.pace.after_death(at, least_wait);
+                for status in hosts.values_mut() {
+                    status.pace = status.pace.after_death(at, least_wait);
                 }
             }
             Record::Restarted { at, rule } => {
-                for told in hosts.values_mut() {
-                    told.pace = told.pace.after_restart(at, rule);
+                for status in hosts.values_mut() {
+                    status.pace = status.pace.after_restart(at, rule);
                 }
             }
             Record::ClockSetBack { to, least_wait } => {
-                for told in hosts.values_mut() {
-                    (told.pace, _) = told.pace.set_back(to, least_wait);
+                for status in hosts.values_mut() {
+                    (status.pace, _) = status.pace.set_back(to, least_wait);
                 }
             }
             // Nothing else is about a host.

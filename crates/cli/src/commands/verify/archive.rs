@@ -19,20 +19,20 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
-use store::embedded::{History, Revocation, record::Record as Told, revocations};
+use store::embedded::{History, Revocation, record::Record as JournalRecord, revocations};
 use store::{ArchiveSpan, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
 use super::Complaints;
 use super::journal::Journal;
 use super::politeness::{self, Politeness, Request};
-use crate::history;
-use crate::progress::Patience;
+use crate::crawl_directory;
+use crate::progress::SlowProgress;
 
 /// More of a `warcinfo` record is not read: settings are a few KiB, lists of seeds are not in it.
 const MAX_WARCINFO: usize = 1 << 20;
 
-/// What the archive has.
+/// The counts of an archive.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) archive_files: u64,
@@ -68,9 +68,10 @@ pub(super) struct Archive<'a> {
     counts: Counts,
     /// From the first visit on that a power cut took, none that may be lost is looked for.
     torn: bool,
-    /// Where the last settled visit ends that is there.
+    /// The end of the last settled visit that is archived.
     end: Option<ArchiveEnd>,
-    /// Where the archive begins: behind files of other crawlers it is on the disk before any visit.
+    /// The beginning of the archive: behind files of other crawlers it is on the disk before any
+    /// visit.
     begins: Option<ArchiveEnd>,
     complaints: &'a mut Complaints,
 }
@@ -80,7 +81,7 @@ struct Open {
     path: PathBuf,
     name: String,
     length: u64,
-    /// Where the next record begins.
+    /// The offset of the next record.
     at: u64,
     reader: WarcReader<BufReader<File>>,
 }
@@ -100,7 +101,7 @@ impl<'a> Archive<'a> {
         politeness: Politeness,
         complaints: &'a mut Complaints,
     ) -> Self {
-        let files = history::archive_files(directory).unwrap_or_else(|error| {
+        let files = crawl_directory::archive_files(directory).unwrap_or_else(|error| {
             complaints.add(format!("cannot read {}: {error}", directory.display()));
             Vec::new()
         });
@@ -127,21 +128,21 @@ impl<'a> Archive<'a> {
     /// Reads the journal in `state` once more, and the archive with it.
     pub(super) fn read(&mut self, state: &Path, journal: &Journal) -> Result<(), StoreFault> {
         let mut revoked = revocations(state)?;
-        let mut patience = Patience::new("visits compared with the archive");
+        let mut progress = SlowProgress::new("visits compared with the archive");
         let mut archived = 0;
         for record in History::open(state)? {
             match record? {
-                Told::Archived { file, end } => {
+                JournalRecord::Archived { file, end } => {
                     archived += 1;
                     if self.end.is_none() {
                         self.begins = Some(ArchiveEnd { file, end });
                     }
                 }
-                Told::RobotsRead { origin, robots } => {
+                JournalRecord::RobotsRead { origin, robots } => {
                     self.politeness
-                        .hear_robots(&origin, &robots.text.unwrap_or_default());
+                        .apply_robots(&origin, &robots.text.unwrap_or_default());
                 }
-                Told::Settled {
+                JournalRecord::Settled {
                     row,
                     archived: Some(span),
                     reached,
@@ -163,8 +164,8 @@ impl<'a> Archive<'a> {
                         let durable = journal.durable.as_ref();
                         let is_durable = durable.is_some_and(|place| {
                             place.file == span.file && span.end <= place.end
-                                || history::file_number(&span.file)
-                                    < history::file_number(&place.file)
+                                || crawl_directory::file_number(&span.file)
+                                    < crawl_directory::file_number(&place.file)
                         });
                         // See `archive_tail.rs` in the store: older visits are on the disk for
                         // certain.
@@ -180,50 +181,53 @@ impl<'a> Archive<'a> {
                             may_be_lost,
                         );
                     }
-                    self.politeness.hear_end(&row.url.host(), pace);
-                    self.politeness.hear_pace(&row.url.host(), pace);
+                    self.politeness.apply_visit_end(&row.url.host(), pace);
+                    self.politeness.apply_pace(&row.url.host(), pace);
                 }
-                Told::Restarted { at, rule } => {
+                JournalRecord::Restarted { at, rule } => {
                     self.politeness
-                        .hear_restart(at, rule.least_wait, rule.factor);
+                        .apply_restart(at, rule.least_wait, rule.factor);
                 }
-                Told::Resumed { at, least_wait } => self.politeness.hear_restart(at, least_wait, 0),
-                Told::Stopped => self.politeness.hear_session(),
-                Told::ClockSetBack { to, least_wait } => {
-                    self.politeness.hear_set_back(to, least_wait)
+                JournalRecord::Resumed { at, least_wait } => {
+                    self.politeness.apply_restart(at, least_wait, 0);
                 }
-                Told::ClockSet { ahead, behind, .. } => {
-                    self.politeness.hear_clock_set(ahead, behind)
+                JournalRecord::Stopped => self.politeness.apply_session_end(),
+                JournalRecord::ClockSetBack { to, least_wait } => {
+                    self.politeness.apply_set_back(to, least_wait);
                 }
-                Told::Paced { host, pace } | Told::Returned { host, pace, .. } => {
-                    self.politeness.hear_pace(&host, pace);
+                JournalRecord::ClockSet { ahead, behind, .. } => {
+                    self.politeness.apply_clock_set(ahead, behind);
                 }
-                Told::Postponed { entry, pace, .. } => {
-                    self.politeness.hear_pace(&entry.find.url.host(), pace);
+                JournalRecord::Paced { host, pace }
+                | JournalRecord::Returned { host, pace, .. } => {
+                    self.politeness.apply_pace(&host, pace);
                 }
-                Told::Settled {
+                JournalRecord::Postponed { entry, pace, .. } => {
+                    self.politeness.apply_pace(&entry.find.url.host(), pace);
+                }
+                JournalRecord::Settled {
                     row,
                     archived: None,
                     pace,
                     ..
                 } => {
-                    self.politeness.hear_pace(&row.url.host(), pace);
+                    self.politeness.apply_pace(&row.url.host(), pace);
                     if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset) {
                         self.named.entry(file).or_default().insert(offset);
                     }
                 }
                 _ => {}
             }
-            patience.step();
+            progress.step();
         }
-        drop(patience);
+        drop(progress);
         self.read_foreign();
         Ok(())
     }
 
     /// Reads the files of other crawlers.
     fn read_foreign(&mut self) {
-        let mut patience = Patience::new("records of other crawlers read");
+        let mut progress = SlowProgress::new("records of other crawlers read");
         for path in std::mem::take(&mut self.foreign) {
             let name = name_of(&path).unwrap_or_default();
             let mut named = self.named.remove(name).unwrap_or_default();
@@ -244,7 +248,7 @@ impl<'a> Archive<'a> {
                         break;
                     }
                 }
-                patience.step();
+                progress.step();
             }
             self.counts.foreign_records += stream.records();
             self.counts.foreign_broken += stream.broken();
@@ -267,14 +271,14 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// What lies behind the last visit; what was counted, and where the last visit ends.
+    /// Returns the counts and the end of the last visit. Bytes behind it count as unsettled.
     pub(super) fn end(mut self) -> (Counts, politeness::Counts, Option<ArchiveEnd>) {
         if let Some(open) = self.open.take() {
             self.counts.unsettled_bytes += open.length - open.at.min(open.length);
         }
         for path in std::mem::take(&mut self.files) {
             let begins = self.begins.as_ref();
-            let begun = begins.filter(|begins| history::is_named(&path, &begins.file));
+            let begun = begins.filter(|begins| crawl_directory::is_named(&path, &begins.file));
             let length = std::fs::metadata(path).map_or(0, |file| file.len());
             self.counts.unsettled_bytes +=
                 length.saturating_sub(begun.map_or(0, |begun| begun.end));
@@ -314,7 +318,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Opens the file of a span, if another one is open.
+    /// Opens the file of a span, unless it is open.
     fn enter(&mut self, span: &ArchiveSpan) -> Result<(), String> {
         if self
             .open
@@ -327,7 +331,7 @@ impl<'a> Archive<'a> {
         if !self
             .files
             .iter()
-            .any(|path| history::is_named(path, &span.file))
+            .any(|path| crawl_directory::is_named(path, &span.file))
         {
             return Err(missing());
         }
@@ -342,7 +346,7 @@ impl<'a> Archive<'a> {
             ));
         }
         while let Some(path) = self.files.pop_front() {
-            let is_it = history::is_named(&path, &span.file);
+            let is_it = crawl_directory::is_named(&path, &span.file);
             if !is_it {
                 self.complaints
                     .add(format!("{} belongs to no visit", path.display()));
@@ -353,7 +357,7 @@ impl<'a> Archive<'a> {
             match warcinfo {
                 Some(record) if record.kind() == "warcinfo" => {
                     self.counts.take(&record);
-                    self.politeness.hear_file(&record.block);
+                    self.politeness.begin_file(&record.block);
                     self.open = Some(open);
                 }
                 _ => {
@@ -393,7 +397,7 @@ impl<'a> Archive<'a> {
             }
             self.counts.take(&record);
             if record.kind() == "request" {
-                self.hear_request(visit, &record, &mut first);
+                self.check_request(visit, &record, &mut first);
             }
             match visit.fits(&record, offset == page_offset, offset < page_offset) {
                 Ok(()) => is_there |= offset == page_offset,
@@ -409,7 +413,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    fn hear_request(&mut self, visit: &Visit<'_>, record: &Record, first: &mut bool) {
+    fn check_request(&mut self, visit: &Visit<'_>, record: &Record, first: &mut bool) {
         let url = record
             .target()
             .map(|url| PageUrl::parse(url, &CanonicalForm::default()));
@@ -435,12 +439,12 @@ impl<'a> Archive<'a> {
             address: address.filter(|address| is_its_host && asked_at == Some(*address)),
         };
         self.politeness
-            .hear_request(visit.row, &request, self.complaints);
+            .check_request(visit.row, &request, self.complaints);
     }
 }
 
 impl Visit<'_> {
-    /// Whether a record is one that this visit leaves there.
+    /// Checks that a record belongs to this visit.
     fn fits(&self, record: &Record, is_page: bool, is_before: bool) -> Result<(), String> {
         let kind = record.kind();
         let target = record.target().unwrap_or_default();

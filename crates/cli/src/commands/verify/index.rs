@@ -14,7 +14,7 @@ use sinks::cdxj::{self, Difference};
 use super::Complaints;
 use crate::cli_error::{CliError, fault};
 
-/// What the index has.
+/// The counts of an index.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) index_lines: u64,

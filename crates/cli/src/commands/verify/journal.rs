@@ -1,4 +1,4 @@
-//! The journal by itself: whether what happened could have happened in this order.
+//! The consistency of the journal by itself: each record is possible after those before it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,15 +8,15 @@ use store::{ArchivePlace, DiscoveredUrl, StoreFault, VisitRecord};
 use web::UrlKey;
 
 use super::Complaints;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 
-/// What one reading of the journal tells.
+/// The result of one reading of the journal.
 #[derive(Default)]
 pub(super) struct Journal {
     pub(super) records: u64,
     /// Rows that were taken back.
     pub(super) revoked: u64,
-    /// How often it says that the archive is on the disk, and where it was the last time.
+    /// The number of `Archived` records, and the place in the last one.
     pub(super) archived: u64,
     pub(super) durable: Option<ArchivePlace>,
     /// Originals of duplicates that were not kept: their rows are told by whoever reads the journal
@@ -29,7 +29,7 @@ pub(super) struct Journal {
     /// The places that wait.
     waiting: Vec<bool>,
     kept: HashSet<UrlKey>,
-    /// How many rows name it as their original.
+    /// The number of rows that name each page as their original.
     originals: HashMap<UrlKey, u64>,
     /// Pages whose row was taken back, and that have no other yet.
     void: HashSet<UrlKey>,
@@ -42,10 +42,10 @@ impl Journal {
     /// Reads the journal of the store in `state` from end to end.
     pub(super) fn read(state: &Path, complaints: &mut Complaints) -> Result<Self, StoreFault> {
         let mut journal = Self::default();
-        let mut patience = Patience::new("journal records read");
+        let mut progress = SlowProgress::new("journal records read");
         for record in History::open(state)? {
-            journal.hear(&record?, complaints);
-            patience.step();
+            journal.apply(&record?, complaints);
+            progress.step();
         }
         let (kept, void, admitted) = (&journal.kept, &journal.void, &journal.admitted);
         let kept = |original: &UrlKey| {
@@ -61,7 +61,7 @@ impl Journal {
         Ok(journal)
     }
 
-    fn hear(&mut self, record: &Record, complaints: &mut Complaints) {
+    fn apply(&mut self, record: &Record, complaints: &mut Complaints) {
         self.records += 1;
         if (self.records == 1) != matches!(record, Record::Begun { .. }) {
             complaints.add(format!(
@@ -282,7 +282,7 @@ mod tests {
         ] {
             let (mut journal, mut complaints) = (Journal::default(), Complaints::default());
             for record in &records {
-                journal.hear(record, &mut complaints);
+                journal.apply(record, &mut complaints);
             }
             assert_eq!(
                 complaints.count, expected,

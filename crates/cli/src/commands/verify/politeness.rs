@@ -1,4 +1,4 @@
-//! Whether hosts were asked as they were to be asked, as far as archive and journal tell.
+//! Checks that hosts were asked politely, as far as archive and journal record it.
 //!
 //! The archive has a `request` record, with the moment at which it was sent, for each request that
 //! was answered and kept. The end of an answer it does not have; the journal has, with each visit
@@ -36,7 +36,7 @@ const TOLERANCE: Duration = Duration::from_millis(10);
 /// Requests of a host that may have been under way, or dated, when the machine's clock was set.
 const UNSURE: u8 = 2;
 
-/// How hosts were asked.
+/// The counts of requests.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct Counts {
     /// Requests that the archive tells of.
@@ -48,7 +48,7 @@ pub(super) struct Counts {
     too_soon: u64,
 }
 
-/// Hears of requests in the order of the archive.
+/// A check of requests in the order of the archive.
 pub(super) struct Politeness {
     /// As run last.
     settings: Settings,
@@ -57,8 +57,8 @@ pub(super) struct Politeness {
     ordered: (Option<Duration>, Option<Duration>),
     /// As run when the current archive file was begun.
     of_file: Option<Settings>,
-    hosts: HashMap<Host, Asked>,
-    /// When each group was last asked.
+    hosts: HashMap<Host, RequestedHost>,
+    /// The time of the last request to each group.
     groups: HashMap<Group, Timestamp>,
     /// By how much dates are ahead of the clock by which hosts wait, and by how much behind it.
     dates: (Duration, Duration),
@@ -76,7 +76,7 @@ pub(super) struct Request<'a> {
 }
 
 #[derive(Default)]
-struct Asked {
+struct RequestedHost {
     last: Option<Timestamp>,
     /// Not to be asked before then, as the last visit that ended said.
     ready: Timestamp,
@@ -84,7 +84,7 @@ struct Asked {
     known: Pace,
     /// The number of its next requests that are not compared, because the machine's clock was set.
     unsure: u8,
-    /// What its robots.txt asks for, and how many requests came since that was read.
+    /// The Crawl-delay of its robots.txt, and the number of requests since that was read.
     crawl_delay: Option<(Duration, u32)>,
 }
 
@@ -101,13 +101,18 @@ impl Politeness {
         }
     }
 
-    /// So short delays, and so short ceilings of them, were ordered while the crawl ran.
-    pub(super) fn hear_orders(&mut self, delay: Option<Duration>, max_delay: Option<Duration>) {
+    /// Sets the shortest delay, and the shortest ceiling of delays, that was in force while the
+    /// crawl ran.
+    pub(super) fn set_shortest_delays(
+        &mut self,
+        delay: Option<Duration>,
+        max_delay: Option<Duration>,
+    ) {
         self.ordered = (delay, max_delay);
     }
 
-    /// An archive file begins, whose `warcinfo` record has this block.
-    pub(super) fn hear_file(&mut self, warcinfo: &[u8]) {
+    /// Starts an archive file, whose `warcinfo` record has this block.
+    pub(super) fn begin_file(&mut self, warcinfo: &[u8]) {
         let text = String::from_utf8_lossy(warcinfo);
         let settings: String = text
             .lines()
@@ -119,8 +124,8 @@ impl Politeness {
         self.of_file = toml::from_str(&settings).ok();
     }
 
-    /// What a robots.txt said.
-    pub(super) fn hear_robots(&mut self, origin: &str, text: &[u8]) {
+    /// Applies a robots.txt.
+    pub(super) fn apply_robots(&mut self, origin: &str, text: &[u8]) {
         let form = self.settings.canonical_form();
         let Ok(url) = PageUrl::parse(origin, &form) else {
             return;
@@ -130,8 +135,8 @@ impl Politeness {
         asked.crawl_delay = rules.crawl_delay().map(|delay| (delay, 0));
     }
 
-    /// A request of the visit that `row` tells of.
-    pub(super) fn hear_request(
+    /// Checks a request of the visit in `row`.
+    pub(super) fn check_request(
         &mut self,
         row: &VisitRecord,
         request: &Request<'_>,
@@ -150,7 +155,7 @@ impl Politeness {
         let longest = self.longest();
         let (ahead, behind) = self.dates;
         let obeys = !self.settings.ignore_robots;
-        let in_group = self.hear_group(request).filter(|_| one_at_a_time);
+        let in_group = self.group_distance(request).filter(|_| one_at_a_time);
 
         let asked = self.hosts.entry(url.host()).or_default();
         let last = asked.last.replace(asked.last.unwrap_or_default().max(at));
@@ -165,7 +170,8 @@ impl Politeness {
         if let Some((group, passed)) = in_group.filter(|(_, passed)| *passed + TOLERANCE < least) {
             self.counts.too_soon += 1;
             complaints.add(format!(
-                "politeness: {url} was asked for {passed:?} after another request to {group}, not {least:?}, in the visit to {}",
+                "politeness: {url} was asked for {passed:?} after another request to {group}, not \
+                 {least:?}, in the visit to {}",
                 row.url
             ));
             return;
@@ -189,19 +195,21 @@ impl Politeness {
         }
         if too_soon {
             complaints.add(format!(
-                "politeness: {url} was asked for {passed:?} after the request before it, not {wanted:?}, in the visit to {}",
+                "politeness: {url} was asked for {passed:?} after the request before it, not \
+                 {wanted:?}, in the visit to {}",
                 row.url
             ));
         } else if too_early {
             complaints.add(format!(
-                "politeness: {url} was asked for at {at}, and its host not to be asked before {ready}"
+                "politeness: {url} was requested at {at}, but its host was not to be asked before \
+                 {ready}"
             ));
         }
     }
 
-    /// The group of a request, and how far it is from the latest other one to it. The first has
-    /// none, nor has any where the settings changed.
-    fn hear_group(&mut self, request: &Request<'_>) -> Option<(Group, Duration)> {
+    /// Returns the group of a request, and its distance from the latest other one to it. The first
+    /// request has none, and none has one if the settings changed.
+    fn group_distance(&mut self, request: &Request<'_>) -> Option<(Group, Duration)> {
         let group_by = self.settings.group_by;
         let changed = self
             .of_file
@@ -219,22 +227,21 @@ impl Politeness {
         Some((group, at.since(last).max(last.since(at))))
     }
 
-    /// A visit to this host ended.
-    pub(super) fn hear_end(&mut self, host: &Host, pace: Pace) {
+    /// Applies the end of a visit to a host.
+    pub(super) fn apply_visit_end(&mut self, host: &Host, pace: Pace) {
         self.hosts.entry(host.clone()).or_default().ready = pace.ready;
     }
 
-    /// A host wants to be asked like this, as a visit tells that is not archived, or as was known
-    /// before its end.
-    pub(super) fn hear_pace(&mut self, host: &Host, pace: Pace) {
+    /// Applies a pace from a visit that is not archived, or from before its end.
+    pub(super) fn apply_pace(&mut self, host: &Host, pace: Pace) {
         let asked = self.hosts.entry(host.clone()).or_default();
         asked.known = asked.known.then(pace);
     }
 
-    /// A session began after one that died. How long hosts are left alone then follows from what is
-    /// known of them and from the settings, whatever that session took for the rule.
-    pub(super) fn hear_restart(&mut self, at: Timestamp, least_wait: Duration, factor: u32) {
-        self.hear_session();
+    /// Applies the start of a session after one that died. The waits of hosts follow from their
+    /// known paces and from the settings, whatever rule that session used.
+    pub(super) fn apply_restart(&mut self, at: Timestamp, least_wait: Duration, factor: u32) {
+        self.apply_session_end();
         let rule = RestartRule {
             least_wait,
             most_wait: self.longest(),
@@ -246,14 +253,14 @@ impl Politeness {
         }
     }
 
-    /// A session ended, or begins: its dates are those of its clock.
-    pub(super) fn hear_session(&mut self) {
+    /// Applies the start or end of a session: dates are those of its own clock.
+    pub(super) fn apply_session_end(&mut self) {
         self.dates = (Duration::ZERO, Duration::ZERO);
     }
 
-    /// A session began by a clock that was behind.
-    pub(super) fn hear_set_back(&mut self, now: Timestamp, least_wait: Duration) {
-        self.hear_session();
+    /// Applies the start of a session whose clock is behind.
+    pub(super) fn apply_set_back(&mut self, now: Timestamp, least_wait: Duration) {
+        self.apply_session_end();
         for asked in self.hosts.values_mut() {
             (asked.known, _) = asked.known.set_back(now, least_wait);
             asked.ready = asked.ready.min(asked.known.ready);
@@ -262,8 +269,8 @@ impl Politeness {
         self.groups.retain(|_, last| *last <= now);
     }
 
-    /// The machine's clock was set while a session ran, and dates follow it.
-    pub(super) fn hear_clock_set(&mut self, ahead: Duration, behind: Duration) {
+    /// Applies a change of the machine's clock during a session, which dates follow.
+    pub(super) fn apply_clock_set(&mut self, ahead: Duration, behind: Duration) {
         self.dates = (ahead, behind);
         for asked in self.hosts.values_mut() {
             asked.unsure = UNSURE;
@@ -271,7 +278,7 @@ impl Politeness {
         self.groups.clear();
     }
 
-    /// The shortest ceiling of delays that was in force.
+    /// Returns the shortest ceiling of delays that was in force.
     fn longest(&self) -> Duration {
         let settings = [Some(&self.settings), self.of_file.as_ref()];
         let ceilings = settings
@@ -346,14 +353,14 @@ mod tests {
             for (of_file, expected) in [(group_by, too_soon), (GroupBy::Host, 0)] {
                 let mut politeness = Politeness::new(&settings);
                 let mut complaints = Complaints::default();
-                politeness.hear_file(format!("setting: group-by = \"{of_file}\"\r\n").as_bytes());
+                politeness.begin_file(format!("setting: group-by = \"{of_file}\"\r\n").as_bytes());
                 for (host, address, at) in asked {
                     let url = url(&format!("http://{host}/"));
                     let request = Request {
                         address,
                         ..request(&url, Timestamp::from_millis(at))
                     };
-                    politeness.hear_request(&row(&url), &request, &mut complaints);
+                    politeness.check_request(&row(&url), &request, &mut complaints);
                 }
                 assert_eq!(
                     complaints.count, expected,
@@ -365,19 +372,19 @@ mod tests {
         }
     }
 
-    /// What is complained of where a host is asked at these moments, each visit saying when it may
+    /// Returns the complaints about a host asked at these moments, each visit saying when it may
     /// be asked again.
     fn check(settings: &Settings, asked: &[(u64, u64)], robots: Option<&str>) -> u64 {
         let mut politeness = Politeness::new(settings);
         let mut complaints = Complaints::default();
         if let Some(text) = robots {
-            politeness.hear_robots("http://a.test", text.as_bytes());
+            politeness.apply_robots("http://a.test", text.as_bytes());
         }
         let url = url("http://a.test/");
         for (at, ready) in asked {
             let at = Timestamp::from_millis(*at);
-            politeness.hear_request(&row(&url), &request(&url, at), &mut complaints);
-            politeness.hear_end(&url.host(), Timestamp::from_millis(*ready).into());
+            politeness.check_request(&row(&url), &request(&url, at), &mut complaints);
+            politeness.apply_visit_end(&url.host(), Timestamp::from_millis(*ready).into());
         }
         assert_eq!(politeness.counts().too_soon, complaints.count);
         complaints.count
@@ -429,13 +436,13 @@ mod tests {
         ] {
             let mut politeness = Politeness::new(&settings);
             let mut complaints = Complaints::default();
-            politeness.hear_request(&row(&url), &request(&url, seconds(9)), &mut complaints);
-            politeness.hear_pace(&url.host(), slow);
-            politeness.hear_end(&url.host(), slow);
+            politeness.check_request(&row(&url), &request(&url, seconds(9)), &mut complaints);
+            politeness.apply_pace(&url.host(), slow);
+            politeness.apply_visit_end(&url.host(), slow);
             let least = Duration::from_millis(500);
-            politeness.hear_restart(Timestamp::from_millis(restart), least, 5000);
+            politeness.apply_restart(Timestamp::from_millis(restart), least, 5000);
             let next = request(&url, Timestamp::from_millis(at));
-            politeness.hear_request(&row(&url), &next, &mut complaints);
+            politeness.check_request(&row(&url), &next, &mut complaints);
             assert_eq!(
                 complaints.count, too_soon,
                 "{restart} {at}: {:?}",
@@ -470,12 +477,12 @@ mod tests {
         {
             let now = noon + Duration::from_millis(waited);
             if number == 2 {
-                politeness.hear_clock_set(Duration::ZERO, day);
+                politeness.apply_clock_set(Duration::ZERO, day);
             }
             let date = if number < 2 { now } else { now.before(day) };
-            politeness.hear_request(&row(&url), &request(&url, date), &mut complaints);
+            politeness.check_request(&row(&url), &request(&url, date), &mut complaints);
             let ready = now + Duration::from_secs(1);
-            politeness.hear_end(&url.host(), ready.into());
+            politeness.apply_visit_end(&url.host(), ready.into());
             assert_eq!(
                 complaints.count, expected,
                 "{number}: {:?}",
@@ -483,9 +490,9 @@ mod tests {
             );
         }
         // The next session goes by the clock as it was set.
-        politeness.hear_set_back(noon.before(day), Duration::from_secs(1));
+        politeness.apply_set_back(noon.before(day), Duration::from_secs(1));
         let next = request(&url, noon.before(day) + Duration::from_secs(9));
-        politeness.hear_request(&row(&url), &next, &mut complaints);
+        politeness.check_request(&row(&url), &next, &mut complaints);
         assert_eq!(complaints.count, 1, "{:?}", complaints.told);
     }
 
@@ -507,11 +514,11 @@ mod tests {
     fn the_shorter_delay_of_the_file_and_of_the_last_session_counts() {
         let mut politeness = Politeness::new(&Settings::default());
         let mut complaints = Complaints::default();
-        politeness.hear_file(b"software: crawler\r\nsetting: delay = \"100ms\"\r\n");
+        politeness.begin_file(b"software: crawler\r\nsetting: delay = \"100ms\"\r\n");
         let url = url("http://a.test/");
         for at in [1_000, 1_100] {
             let request = request(&url, Timestamp::from_millis(at));
-            politeness.hear_request(&row(&url), &request, &mut complaints);
+            politeness.check_request(&row(&url), &request, &mut complaints);
         }
         assert_eq!(complaints.told, Vec::<String>::new());
     }

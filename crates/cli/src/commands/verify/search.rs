@@ -12,20 +12,20 @@ use serde::Serialize;
 use store::{StoreFault, VisitRecord, embedded};
 
 use super::Complaints;
-use crate::{history, index};
+use crate::{crawl_directory, search_index};
 
 /// Places that are compared at a time.
 const AT_A_TIME: usize = 4_000_000;
 
-/// What the index has.
+/// The counts of a search index.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
     /// Pages that can be searched.
     pub(super) indexed_pages: u64,
 }
 
-/// Where a record is: the number of its file, its offset.
-type Spot = (Option<u64>, u64);
+/// The position of a record: the number of its file, its offset.
+type RecordPosition = (Option<u64>, u64);
 
 /// Compares the index of a crawl with its rows, where there is one.
 pub(super) fn check(
@@ -33,7 +33,7 @@ pub(super) fn check(
     state: &Path,
     complaints: &mut Complaints,
 ) -> Result<Counts, StoreFault> {
-    let finder = match Finder::open(&index::directory(crawl)) {
+    let finder = match Finder::open(&search_index::directory(crawl)) {
         Ok(finder) => finder,
         Err(IndexFault::Missing { .. }) => return Ok(Counts::default()),
         Err(other) => {
@@ -59,28 +59,30 @@ pub(super) fn check(
     Ok(counts)
 }
 
-/// Compares what stands from `begin` on, as much as fits; says where to go on.
+/// Compares positions from `begin` on, as many as fit; returns the position to continue at.
 fn check_from(
-    begin: Spot,
+    begin: RecordPosition,
     finder: &Finder,
     state: &Path,
     complaints: &mut Complaints,
-) -> Result<Option<Spot>, StoreFault> {
+) -> Result<Option<RecordPosition>, StoreFault> {
     let mut rows = Smallest::from(begin);
     let mut last = None;
     for row in embedded::rows(state)? {
         let row = row?;
-        let Some(spot) = spot_of(&row) else { continue };
-        last = last.max(Some(spot));
-        if is_expected(&row, spot, finder) {
-            rows.add(spot);
+        let Some(position) = position_of(&row) else {
+            continue;
+        };
+        last = last.max(Some(position));
+        if is_expected(&row, position, finder) {
+            rows.add(position);
         }
     }
     let mut places = Smallest::from(begin);
     let told = finder.places(|Place { file, offset }| {
-        let spot = (history::file_number(&file), offset);
-        if Some(spot) <= last && is_covered(spot, finder) {
-            places.add(spot);
+        let position = (crawl_directory::file_number(&file), offset);
+        if Some(position) <= last && is_covered(position, finder) {
+            places.add(position);
         }
     });
     if let Err(error) = told {
@@ -92,33 +94,34 @@ fn check_from(
     Ok(cut)
 }
 
-/// Whether the index must have a page.
-fn is_expected(row: &VisitRecord, spot: Spot, finder: &Finder) -> bool {
+/// Returns true if the index must have the page.
+fn is_expected(row: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
     // A charset is what a text has, and nothing else.
-    is_covered(spot, finder)
+    is_covered(position, finder)
         && row.kept
         && row.charset.is_some()
-        && index::has(finder.rules(), row.fate)
+        && search_index::has(finder.rules(), row.fate)
 }
 
-/// Whether the index says that it tells this place; what it has behind that is taken out when the
-/// crawl goes on.
-fn is_covered(spot: Spot, finder: &Finder) -> bool {
+/// Returns true if the index covers this position. The crawl removes what it has behind that when
+/// it is continued.
+fn is_covered(position: RecordPosition, finder: &Finder) -> bool {
     let covered = finder.covered();
-    covered.is_some_and(|end| spot < (history::file_number(&end.file), end.end))
+    covered.is_some_and(|end| position < (crawl_directory::file_number(&end.file), end.end))
 }
 
-fn spot_of(row: &VisitRecord) -> Option<Spot> {
+fn position_of(row: &VisitRecord) -> Option<RecordPosition> {
     Some((
-        history::file_number(row.warc_file.as_deref()?),
+        crawl_directory::file_number(row.warc_file.as_deref()?),
         row.warc_offset?,
     ))
 }
 
-fn compare(rows: &[Spot], places: &[Spot], complaints: &mut Complaints) {
+fn compare(rows: &[RecordPosition], places: &[RecordPosition], complaints: &mut Complaints) {
     let (mut rows, mut places) = (rows.iter().peekable(), places.iter().peekable());
     let mut before = None;
-    let place = |(file, offset): &Spot| format!("file {} at {offset}", file.unwrap_or_default());
+    let place =
+        |(file, offset): &RecordPosition| format!("file {} at {offset}", file.unwrap_or_default());
     loop {
         match (rows.peek(), places.peek()) {
             (None, None) => return,
@@ -149,16 +152,16 @@ fn compare(rows: &[Spot], places: &[Spot], complaints: &mut Complaints) {
     }
 }
 
-/// The smallest of many places, not below `begin`, in bounded memory.
+/// The smallest of many positions, not below `begin`, in bounded memory.
 struct Smallest {
-    begin: Spot,
-    kept: Vec<Spot>,
+    begin: RecordPosition,
+    kept: Vec<RecordPosition>,
     /// Nothing from here on was kept.
-    cut: Option<Spot>,
+    cut: Option<RecordPosition>,
 }
 
 impl Smallest {
-    fn from(begin: Spot) -> Self {
+    fn from(begin: RecordPosition) -> Self {
         Self {
             begin,
             kept: Vec::new(),
@@ -166,25 +169,26 @@ impl Smallest {
         }
     }
 
-    fn add(&mut self, spot: Spot) {
-        if spot < self.begin || self.cut.is_some_and(|cut| spot >= cut) {
+    fn add(&mut self, position: RecordPosition) {
+        if position < self.begin || self.cut.is_some_and(|cut| position >= cut) {
             return;
         }
-        self.kept.push(spot);
+        self.kept.push(position);
         if self.kept.len() >= 2 * AT_A_TIME {
             self.kept.sort_unstable();
             let cut = self.kept[AT_A_TIME];
-            self.kept.retain(|spot| *spot < cut);
+            self.kept.retain(|position| *position < cut);
             self.cut = Some(cut);
         }
     }
 
-    fn cut(&self) -> Option<Spot> {
+    fn cut(&self) -> Option<RecordPosition> {
         self.cut
     }
 
-    fn sorted(mut self, cut: Option<Spot>) -> Vec<Spot> {
-        self.kept.retain(|spot| cut.is_none_or(|cut| *spot < cut));
+    fn sorted(mut self, cut: Option<RecordPosition>) -> Vec<RecordPosition> {
+        self.kept
+            .retain(|position| cut.is_none_or(|cut| *position < cut));
         self.kept.sort_unstable();
         self.kept
     }

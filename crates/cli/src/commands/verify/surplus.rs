@@ -19,7 +19,7 @@ use super::Complaints;
 use super::journal::Journal;
 use crate::cli_error::{CliError, fault};
 use crate::commands::rebuild::visits::Visits;
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::Settings;
 
 /// The records behind the journal's end.
@@ -39,8 +39,8 @@ pub(super) fn check(
     complaints: &mut Complaints,
 ) -> Result<Counts, CliError> {
     let (state, archive) = (
-        history::state(&settings.out),
-        history::archive(&settings.out),
+        crawl_directory::state(&settings.out),
+        crawl_directory::archive(&settings.out),
     );
     check_journal(settings, &state, complaints)?;
     if !archive.is_dir() {
@@ -54,7 +54,7 @@ pub(super) fn check(
         ));
     }
     // Files of other crawlers are behind no end.
-    let others = history::archive_files(&archive)
+    let others = crawl_directory::archive_files(&archive)
         .is_ok_and(|files| end.is_none() && files.iter().any(|path| is_foreign(path)));
     let behind = match settled_behind(&archive, &settings.warc_prefix, end) {
         Ok(_) if others => Vec::new(),
@@ -65,7 +65,8 @@ pub(super) fn check(
     };
     for name in &behind {
         complaints.add(format!(
-            "{name}: the journal ends before the archive, which has visits there that it does not tell of"
+            "{name}: the journal ends before the archive, which has visits there that it does not \
+             tell of"
         ));
     }
     let mut counts = Counts::default();
@@ -99,8 +100,10 @@ pub(super) fn check(
     }
     if unknown > 0 && behind.is_empty() {
         complaints.add(format!(
-            "{unknown} visits are behind the journal's end, and were not under way when it ended: it ends before the archive, as after a \
-             power cut or with an older state. They are set aside when the crawl goes on, and made again; `crawler rebuild {} --from-archive` takes \
+            "{unknown} visits are behind the journal's end, and were not under way when it ended: \
+             it ends before the archive, as after a \
+             power cut or with an older state. They are set aside when the crawl goes on, and \
+             made again; `crawler rebuild {} --from-archive` takes \
              them over",
             settings.out.display()
         ));
@@ -114,7 +117,7 @@ fn check_journal(
     state: &Path,
     complaints: &mut Complaints,
 ) -> Result<(), CliError> {
-    let missing = history::missing_journal(&settings.out)?;
+    let missing = crawl_directory::missing_journal(&settings.out)?;
     if missing > 0 {
         complaints.add(format!(
             "state/journal: it ends before the archive: {missing} bytes of it are missing"
@@ -123,7 +126,8 @@ fn check_journal(
     let torn = EmbeddedStore::torn_tail(state).map_err(|error| fault(&error))?;
     if let Some(torn) = torn.filter(|torn| torn.records > 0) {
         complaints.add(format!(
-            "state/journal: its last {} bytes begin with a torn record, and {} whole ones are behind that: they are set aside when the crawl \
+            "state/journal: its last {} bytes begin with a torn record, and {} whole ones are \
+             behind that: they are set aside when the crawl \
              goes on",
             torn.bytes, torn.records
         ));
@@ -131,10 +135,10 @@ fn check_journal(
     Ok(())
 }
 
-/// The files of ours that have bytes behind `end`, and where these begin.
+/// Returns our files with bytes behind `end`, and the offsets of these.
 fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)> {
-    let files = history::archive_files(archive).unwrap_or_default();
-    let number = |name: &str| history::file_number(name);
+    let files = crawl_directory::archive_files(archive).unwrap_or_default();
+    let number = |name: &str| crawl_directory::file_number(name);
     let ours = files.into_iter().filter(|path| !is_foreign(path));
     ours.filter_map(|path| {
         let name = name_of(&path)?;
@@ -150,7 +154,7 @@ fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)>
 
 /// The bytes of a file behind the end.
 #[derive(Default)]
-struct Rest {
+struct UnsettledBytes {
     /// Whole records, but for a `warcinfo`.
     records: u64,
     /// Bytes that are in no record.
@@ -160,9 +164,9 @@ struct Rest {
 }
 
 /// Reads what stands in a file from `from` on.
-fn rest_of(path: &Path, from: u64) -> Result<Rest, ReadFault> {
+fn rest_of(path: &Path, from: u64) -> Result<UnsettledBytes, ReadFault> {
     let length = std::fs::metadata(path).map_or(0, |file| file.len());
-    let (mut rest, mut at) = (Rest::default(), from);
+    let (mut rest, mut at) = (UnsettledBytes::default(), from);
     while at < length {
         match WarcReader::open_at(path, at).and_then(|mut reader| reader.next_record(0)) {
             Ok(None) => break,

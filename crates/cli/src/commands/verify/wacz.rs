@@ -1,5 +1,5 @@
-//! A WACZ, anybody's: what it has is what it says, and its index leads to records. Nothing of it is
-//! unpacked.
+//! The check of any WACZ: its contents match its manifest, and its index leads to records. Nothing
+//! is unpacked.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use sinks::wacz::{self, WaczCheck};
 use super::TOLD;
 use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::terminal::printable;
 
 #[derive(Serialize)]
@@ -30,10 +30,10 @@ struct Report<'a> {
 pub(super) fn run(path: &Path, format: Option<Format>) -> Result<ExitCode, CliError> {
     let file = File::open(path)
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
-    let mut patience = Patience::new("pieces of it read");
-    let found = wacz::check(file, &mut || patience.step())
-        .map_err(|error| fault(&Unfit(path.display().to_string(), error)))?;
-    drop(patience);
+    let mut progress = SlowProgress::new("pieces of it read");
+    let found = wacz::check(file, &mut || progress.step())
+        .map_err(|error| fault(&UncheckableWacz(path.display().to_string(), error)))?;
+    drop(progress);
     let report = Report::of(&found);
     output::to_stdout(|out| match Format::or_fitting(format) {
         Format::Json => output::json_line(out, &report),
@@ -49,7 +49,7 @@ pub(super) fn run(path: &Path, format: Option<Format>) -> Result<ExitCode, CliEr
 /// A file that is no WACZ.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} cannot be checked")]
-struct Unfit(String, #[source] wacz::WaczFault);
+struct UncheckableWacz(String, #[source] wacz::WaczFault);
 
 impl<'a> Report<'a> {
     fn of(found: &'a WaczCheck) -> Self {
@@ -75,7 +75,8 @@ impl<'a> Report<'a> {
         let path = path.display().to_string();
         writeln!(
             out,
-            "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests hold; {} lines of the index lead to their \
+            "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests \
+             hold; {} lines of the index lead to their \
              records; {} pages",
             printable(&path),
             self.files,

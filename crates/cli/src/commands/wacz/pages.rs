@@ -1,5 +1,5 @@
-//! What the journal says of a crawl that is packed: where what is settled ends, when the crawl was,
-//! and its pages.
+//! The extent of a packed crawl by its journal: the end of the settled archive, the time of the
+//! crawl, and its pages.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use store::embedded::{History, Revocation, revocations, rows};
 use store::{StoreFault, VisitRecord};
 use web::Timestamp;
 
-use super::{Packing, Trouble};
+use super::{PackError, Packing};
 use crate::cli_error::{CliError, fault};
 use crate::commands::export::read_again;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 /// Pages whose texts are read at a time.
 const BATCH: usize = 64;
@@ -28,19 +28,19 @@ const NAMED: u64 = 10;
 
 /// A crawl, as far as all of it is told.
 #[derive(Default)]
-pub(super) struct Survey {
-    /// Where the last settled visit ends in the archive.
+pub(super) struct CrawlExtent {
+    /// The end of the last settled visit in the archive.
     pub(super) end: Option<ArchiveEnd>,
-    /// When the last page was asked for.
+    /// The time of the last request.
     pub(super) latest: Timestamp,
     /// The first page among the seeds.
     pub(super) main_page: Option<(String, Timestamp)>,
 }
 
-impl Survey {
+impl CrawlExtent {
     /// Reads the journal of the store in `state`.
     pub(super) fn of(state: &Path) -> Result<Self, StoreFault> {
-        let mut survey = Self::default();
+        let mut extent = Self::default();
         let mut revoked = revocations(state)?;
         for record in History::open(state)? {
             let Record::Settled { row, archived, .. } = record? else {
@@ -51,21 +51,21 @@ impl Survey {
                 continue;
             }
             if let Some(span) = archived {
-                survey.end = Some(ArchiveEnd {
+                extent.end = Some(ArchiveEnd {
                     file: span.file,
                     end: span.end,
                 });
-                survey.latest = survey.latest.max(row.fetched_at);
+                extent.latest = extent.latest.max(row.fetched_at);
             }
-            if why.is_none() && survey.main_page.is_none() && row.depth == 0 && is_page(&row) {
-                survey.main_page = Some((url(&row).to_owned(), row.fetched_at));
+            if why.is_none() && extent.main_page.is_none() && row.depth == 0 && is_page(&row) {
+                extent.main_page = Some((url(&row).to_owned(), row.fetched_at));
             }
         }
-        Ok(survey)
+        Ok(extent)
     }
 }
 
-/// Whether this is a page that the archive has, and that a browser shows.
+/// Returns true if the archive has this page and a browser shows it.
 fn is_page(row: &VisitRecord) -> bool {
     let is_html = matches!(
         row.content_type.as_deref(),
@@ -74,7 +74,7 @@ fn is_page(row: &VisitRecord) -> bool {
     row.kept && row.is_page() && row.status == Some(200) && is_html && row.warc_file.is_some()
 }
 
-/// The URL that was archived.
+/// Returns the archived URL.
 fn url(row: &VisitRecord) -> &str {
     row.final_url.as_ref().unwrap_or(&row.url).as_str()
 }
@@ -82,13 +82,13 @@ fn url(row: &VisitRecord) -> &str {
 /// Lists the pages of what is packed.
 pub(super) fn list(
     packing: &Packing<'_>,
-    patience: &mut Patience,
+    progress: &mut SlowProgress,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
-) -> Result<(), Trouble> {
+) -> Result<(), PackError> {
     let mut batch = Vec::new();
     for row in rows(&packing.state)? {
         let row = row?;
-        patience.step();
+        progress.step();
         let place = row.warc_file.as_deref().zip(row.warc_offset);
         if is_page(&row) && place.is_some_and(|(file, offset)| packing.has(file, offset)) {
             batch.push(row);
@@ -101,7 +101,7 @@ pub(super) fn list(
 }
 
 fn write(
-    texts: Option<&Texts>,
+    texts: Option<&PageTexts>,
     batch: &mut Vec<VisitRecord>,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
 ) -> Result<(), WaczFault> {
@@ -120,23 +120,23 @@ fn write(
 }
 
 /// The texts of pages, read again from the archive.
-pub(super) struct Texts {
+pub(super) struct PageTexts {
     policy: Policy,
     archive: PathBuf,
     unread: Cell<u64>,
 }
 
-impl Texts {
+impl PageTexts {
     pub(super) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         let settings = Settings::of_crawl(directory)?;
         Ok(Self {
             policy: assembly::policy(&settings, settings.canonical_form()),
-            archive: history::archive(directory),
+            archive: crawl_directory::archive(directory),
             unread: Cell::new(0),
         })
     }
 
-    /// The text of each of these, on all cores; none where it cannot be read.
+    /// Returns the text of each of these, read on all cores; none if it cannot be read.
     fn read(&self, rows: &[VisitRecord]) -> Vec<Option<String>> {
         let (policy, archive) = (&self.policy, &self.archive);
         let read: Vec<Result<String, String>> = rows
@@ -159,7 +159,7 @@ impl Texts {
         }
     }
 
-    /// Says what is missing.
+    /// Returns an error if texts are missing.
     pub(super) fn complain(&self) -> Result<(), CliError> {
         match self.unread.get() {
             0 => Ok(()),
@@ -172,6 +172,7 @@ impl Texts {
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{0} pages cannot be read from the archive again: they are packed without their text, everything else is there"
+    "{0} pages cannot be read from the archive again: they are packed without their text, \
+     everything else is there"
 )]
 struct Missing(u64);

@@ -3,13 +3,13 @@
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
 pub(crate) mod clean;
+pub(crate) mod compare;
 pub(crate) mod crawl;
 pub(crate) mod dedup;
 pub(crate) mod duplicates;
 pub(crate) mod export;
 pub(crate) mod extract;
 pub(crate) mod index;
-pub(crate) mod likeness;
 pub(crate) mod patterns;
 pub(crate) mod plan;
 pub(crate) mod rebuild;
@@ -29,7 +29,7 @@ use std::path::Path;
 use crate::cli_error::{CliError, usage};
 use crate::documents::MAX_DOCUMENT;
 
-/// A file, or standard input where it is called `-`.
+/// Reads a file, or standard input for `-`.
 fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
     let unreadable =
         |error: std::io::Error| usage(format!("cannot read {}: {error}", path.display()));

@@ -1,7 +1,7 @@
 //! The command line.
 
 mod files;
-mod look;
+mod inspect;
 mod secrets;
 
 use std::path::PathBuf;
@@ -19,15 +19,15 @@ pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs,
     FrequenciesArgs, IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
-pub(crate) use look::{
-    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs,
+pub(crate) use inspect::{
+    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, InspectArgs, PatternsArgs,
     RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
 
-use crate::settings::Preset;
-use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word};
+use crate::preset::Preset;
+use crate::values::{Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.
 ///
@@ -62,61 +62,61 @@ Exit codes: 0 finished or a limit reached, 1 a fault, 2 wrong usage, 130 interru
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Crawl from seeds, or go on with a crawl (the same as no command)
+    /// Crawl from seeds, or continue a crawl (the same as no command)
     Crawl(Box<CrawlArgs>),
-    /// A row for each visited URL
+    /// List a row for each visited URL
     Export(ExportArgs),
-    /// Which rule decided on a URL, and the original of a duplicate
+    /// Explain which rule decided on a URL, and show the original of a duplicate
     Why(WhyArgs),
-    /// Which pages repeat an earlier one, of what, and how nearly; works while it runs
+    /// List pages that repeat an earlier one, with the original and the resemblance; works while
+    /// the crawl runs
     Duplicates(DuplicatesArgs),
-    /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and
-    /// the words that changed
+    /// Compare two crawls: pages that are new, changed, gone, moved or unchanged, and the words
+    /// that changed
     Changes(ChangesArgs),
-    /// URLs that were seen and not visited, and why; works while it runs
+    /// List URLs that were seen and not visited, and why; works while the crawl runs
     Skipped(SkippedArgs),
-    /// Kept pages that are like a page of the crawl, or like a file
+    /// List kept pages that are similar to a page of the crawl, or to a file
     Similar(SimilarArgs),
-    /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works
-    /// while it runs
+    /// Search pages: words, "phrases", -without, OR, title: host: lang: after: before:; works while
+    /// the crawl runs
     Search(SearchArgs),
-    /// Which URL patterns bring something new, which were closed, and which links were taken for
-    /// traps; works while it runs
+    /// List URL patterns: those that bring new pages, those that were closed, and the links that
+    /// were taken for traps; works while the crawl runs
     Patterns(PatternsArgs),
-    /// How a crawl stands, also host by host; works while it runs
+    /// Show the state of a crawl, also host by host; works while the crawl runs
     Status(StatusArgs),
-    /// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ)
+    /// Pack a crawl into one WACZ file, which ReplayWeb.page, pywb and others open
     Wacz(WaczArgs),
     /// Check that archive, index, search, journal and tables agree, and that hosts were asked
-    /// politely; or that a WACZ is what it says
+    /// politely; or check a WACZ file
     Verify(VerifyArgs),
-    /// Make the state of a crawl again: tables from the journal, a journal that is damaged or gone
-    /// from the archive
+    /// Rebuild the state of a crawl: tables from the journal, a damaged or lost journal from the
+    /// archive
     Rebuild(RebuildArgs),
-    /// Remove what is left over in the directory of a crawl: of rebuilds, of commands that were cut
-    /// short
+    /// Remove leftover files of rebuilds and interrupted commands from the directory of a crawl
     Clean(CleanArgs),
-    /// Make the search index again from the archive
-    Reindex(LookArgs),
-    /// Index archives in CDXJ, as cdxj-indexer does: that of a crawl is made again, that of any
-    /// WARC files is written out
+    /// Rebuild the search index from the archive
+    Reindex(InspectArgs),
+    /// Index archives in CDXJ, as cdxj-indexer does: rebuild the index of a crawl, or print one of
+    /// any WARC files
     #[command(visible_alias = "cdxj")]
     Index(IndexArgs),
-    /// What the crawler reads in a document: title, text, links, …
+    /// Print the title, text and links that the crawler reads from a document
     Extract(ExtractArgs),
-    /// The fingerprint of each file's text
+    /// Print the fingerprint of each file's text
     Fingerprint(FingerprintArgs),
-    /// How alike two files are
+    /// Compare two files
     Compare(CompareArgs),
-    /// Which of many files, or of the documents in them, say the same
+    /// Find near-duplicates among files, or among the documents in them
     Dedup(DedupArgs),
-    /// In how many documents each word is: what --weights tf-idf needs
+    /// Count the documents that have each word, for --weights tf-idf
     Frequencies(FrequenciesArgs),
-    /// Which permuted tables suit so many pages: memory, and candidates a probe
+    /// Compare designs of permuted tables for a number of pages: memory, and candidates per probe
     Plan(PlanArgs),
-    /// What a robots.txt says about URLs; code 3 unless all are allowed
+    /// Check URLs against a robots.txt; exit code 3 unless all are allowed
     Robots(RobotsArgs),
-    /// URLs in the form in which the crawler compares them
+    /// Print URLs in the form in which the crawler compares them
     Canonicalize(CanonicalizeArgs),
 }
 
@@ -135,9 +135,15 @@ pub(crate) struct CrawlArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Refuse to continue: the directory must not exist
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL"
+    )]
     pub(crate) fresh: Option<bool>,
-    /// Settings from this file; flags win over it
+    /// Read settings from this file; flags win over it
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
@@ -149,8 +155,8 @@ pub(crate) struct CrawlArgs {
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) preset: Option<Preset>,
 
-    /// What a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder) or
-    /// any [default: host]
+    /// URLs that a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder)
+    /// or any [default: host]
     #[arg(long, value_name = "SCOPE", help_heading = "Scope")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) scope: Option<ScopeKind>,
@@ -162,70 +168,90 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "REGEX", help_heading = "Scope")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) exclude: Vec<String>,
-    /// Query parameters that say nothing about a page, * at the end for any (repeatable) [default:
-    /// utm_* and others, see config/default.toml]
+    /// Query parameters to drop, because they do not change the page; * at the end for any
+    /// (repeatable) [default: utm_* and others, see config/default.toml]
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) drop_parameters: Vec<String>,
-    /// Take URLs whose query parameters stand in another order for one URL [default: on]
+    /// Treat URLs as equal if their query parameters differ only in order [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Scope")]
     pub(crate) sort_parameters: Option<Switch>,
-    /// Fetch what a page needs to be shown, pictures, styles and what they need, scripts, films and
-    /// frames, at any depth and beside --max-pages: from where the scope reaches (scope), or from
-    /// any host (any) [default: off; scope without a word]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "scope", value_name = "WHERE", help_heading = "Scope")]
+    /// Fetch what a page needs to be displayed (images, styles and what they need, scripts, media
+    /// and frames) at any depth and not counted by --max-pages: within the scope (scope), or from
+    /// any host (any) [default: off; scope if no value is given]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "scope",
+        value_name = "WHERE",
+        help_heading = "Scope"
+    )]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) page_requisites: Option<Requisites>,
-    /// Send forms by GET as they stand, with the values that they begin with: searches, lists to
-    /// choose from
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
+    /// Submit forms by GET with their initial values: searches, lists to choose from
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Scope"
+    )]
     pub(crate) forms: Option<bool>,
-    /// Follow whole URLs and quoted paths that stand in scripts and look like pages: some are
-    /// guesses, and end as 404
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
+    /// Follow absolute URLs and quoted paths in scripts that look like pages; some are guesses and
+    /// end as 404
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Scope"
+    )]
     pub(crate) script_links: Option<bool>,
 
-    /// Ask for the sitemaps that robots.txt names, and follow what they list: on, off, or guess
-    /// (/sitemap.xml, too, of seeds' hosts whose robots.txt names none) [default: on]
+    /// Fetch the sitemaps that robots.txt names, and follow what they list: on, off, or guess (also
+    /// /sitemap.xml on seeds' hosts whose robots.txt names none) [default: on]
     #[arg(long, value_name = "ON|OFF|GUESS", help_heading = "Discovery")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) sitemaps: Option<Sitemaps>,
-    /// Not what a sitemap says was last changed before this: 2026, 2026-11, 2026-11-20 or
-    /// 2026-11-20T19:04:55Z; what has no date is followed
+    /// Skip entries of sitemaps last changed before this date: 2026, 2026-11, 2026-11-20 or
+    /// 2026-11-20T19:04:55Z; entries without a date are followed
     #[arg(long, value_name = "DATE", help_heading = "Discovery")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) sitemap_from: Option<Date>,
-    /// Nor what was last changed after this; 2026-11 is all of November
+    /// Skip entries of sitemaps last changed after this date; 2026-11 is all of November
     #[arg(long, value_name = "DATE", help_heading = "Discovery")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) sitemap_to: Option<Date>,
-    /// Follow what feeds list: RSS, Atom, JSON Feed [default: on]
+    /// Follow the entries of feeds: RSS, Atom, JSON Feed [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Discovery")]
     pub(crate) feeds: Option<Switch>,
 
-    /// Stop after so many pages
+    /// Stop after this number of pages
     #[arg(short = 'n', long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages: Option<u64>,
-    /// Links away from a seed, at most; 0 is the seeds alone
+    /// Greatest number of links away from a seed; 0 is the seeds alone
     #[arg(short = 'l', long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_depth: Option<u32>,
-    /// Stop after that long, for example 2h; pages under way then get --timeout, 30s at most
+    /// Stop after this time, for example 2h; pages under way then get --timeout, 30s at most
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_time: Option<Span>,
-    /// Stop when so much was received, for example 10GiB
+    /// Stop when this much was received, for example 10GiB
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_size: Option<Size>,
-    /// Pages of one host, at most; the others stay queued
+    /// Greatest number of pages of one host; the others stay queued
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_host: Option<u64>,
-    /// Pages of one URL pattern (host, path template, query keys), at most; the others are left
-    /// out, and `crawler patterns` opens it again [default: none]
+    /// Greatest number of pages of one URL pattern (host, path template, query keys); the others
+    /// are left out, and `crawler patterns` reopens it [default: none]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_pattern: Option<u64>,
-    /// Hosts of one registrable domain, at most; links to others are left out, seeds are let in
-    /// always [default: 1000]
+    /// Greatest number of hosts of one registrable domain; links to others are left out, but seeds
+    /// are always let in [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_hosts_per_domain: Option<u32>,
     /// Leave out links with the shape of a trap (a path that repeats itself, a query that grows, a
@@ -244,59 +270,66 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "TIME", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_delay: Option<Span>,
-    /// Pages under way at a time, over all hosts; one whose server is silent for 2 s does not
+    /// Pages under way at a time, over all hosts; a page whose server is silent for 2 s does not
     /// count, up to three times as many [default: 64]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency: Option<usize>,
     /// Pages under way at a time to one host [default: 1; 4 where both delays are 0]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency_per_host: Option<usize>,
-    /// Who shares one pace and one connection: host (each has its own), address (all hosts of one
-    /// IP address) or domain (registrable, with its subdomains) [default: host]
+    /// Hosts that share one pace and one connection: host (each has its own), address (all hosts of
+    /// one IP address) or domain (registrable, with its subdomains) [default: host]
     #[arg(long, value_name = "WHAT", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) group_by: Option<GroupBy>,
-    /// Requests in all, at most, for example 20/s
+    /// Greatest overall rate of requests, for example 20/s
     #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) rate: Option<Rate>,
-    /// Whom a site may write to about this crawl: a URL or an e-mail address, told in the user
-    /// agent
+    /// Address to which sites may write about this crawl: a URL or an e-mail address, sent in the
+    /// user agent
     #[arg(long, value_name = "WHO", help_heading = "Politeness")]
     pub(crate) contact: Option<String>,
-    /// The whole user agent; robots.txt knows us by its first word [default: crawler/VERSION (…
-    /// contact …)]
+    /// The complete user agent; robots.txt knows the crawler by its first word [default:
+    /// crawler/VERSION (… contact …)]
     #[arg(short = 'U', long, value_name = "TEXT", help_heading = "Politeness")]
     pub(crate) user_agent: Option<String>,
-    /// Ask for what robots.txt forbids, and follow nofollow: only on sites that agreed to it
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Politeness")]
+    /// Fetch what robots.txt forbids, and follow nofollow: only on sites that agreed to it
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Politeness"
+    )]
     pub(crate) ignore_robots: Option<bool>,
-    /// Links that are not followed, by what their rel says: nofollow, ugc and sponsored, with
-    /// commas; none follows all [default: nofollow]
+    /// Links to skip, by their rel: nofollow, ugc and sponsored, separated by commas; none follows
+    /// all [default: nofollow]
     #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) skip_rel: Option<Relations>,
 
-    /// What becomes of a page that repeats an earlier one: drop, keep (archive and mark it), follow
-    /// (and follow all its links) [default: drop]
+    /// Treatment of a page that repeats an earlier one: drop, keep (archive and mark it), follow
+    /// (archive it and follow all its links) [default: drop]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) on_duplicate: Option<OnDuplicate>,
-    /// Links of a page that repeats an earlier one: probe (what nobody has seen is queued last, and
-    /// folders that bring nothing new are closed), follow (all), none [default: probe]
+    /// Links of a page that repeats an earlier one: probe (unseen URLs are queued last, and folders
+    /// that bring nothing new are closed), follow (all), none [default: probe]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) duplicate_links: Option<DuplicateLinks>,
-    /// Bits that two fingerprints may differ in to be compared at all, 0 to 7 [default: 3]
+    /// Greatest distance of two fingerprints, in bits, at which pages are compared, 0 to 7
+    /// [default: 3]
     #[arg(long, value_name = "K", help_heading = "Duplicates")]
     pub(crate) distance: Option<u32>,
-    /// How alike two texts must be, 0 to 1, to be the same page [default: by length: 1 under 50
+    /// Least resemblance of two texts, 0 to 1, to be the same page [default: by length: 1 under 50
     /// words, 0.90 under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted
     /// words suffice]
     #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
-    /// What fingerprints are made of: word:1, word:3, char:5, word:1+tf-idf, … [default:
-    /// word:1+log-tf]
+    /// Features of fingerprints: word:1, word:3, char:5, word:1+tf-idf, … [default: word:1+log-tf]
     #[arg(long, value_name = "UNIT:N", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) features: Option<Features>,
@@ -310,8 +343,8 @@ pub(crate) struct CrawlArgs {
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub(crate) main_content: Option<Switch>,
-    /// The main content of pages is what this CSS selector finds, HOST=CSS on one host only; of
-    /// several the first that finds something (repeatable) [default: recognised]
+    /// CSS selector of the main content, for one host as HOST=CSS; the first that matches counts
+    /// (repeatable) [default: recognised]
     #[arg(long, value_name = "[HOST=]CSS", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) main_selector: Vec<String>,
@@ -320,62 +353,68 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "SCOPE", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) duplicate_scope: Option<DuplicateScope>,
-    /// Keep so many pages of one kind: the first, and N - 1 that repeat it in other bytes [default:
-    /// 1]
+    /// Keep N pages of a cluster: the first, and N - 1 that repeat it in other bytes [default: 1]
     #[arg(long, value_name = "N", help_heading = "Duplicates")]
     pub(crate) per_cluster: Option<u32>,
-    /// Pages that this earlier crawl kept count as seen: what is unchanged is not archived again,
-    /// but leads on; other bytes under the same URL are archived as changed (repeatable)
+    /// Count pages of this earlier crawl as seen: unchanged pages are not archived again, but their
+    /// links are followed; other bytes under the same URL are archived as changed (repeatable)
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) against: Vec<PathBuf>,
-    /// The same as --against, and what this crawl archived is asked for with If-None-Match and
-    /// If-Modified-Since: what is unchanged is not even sent again. Needs its archive (repeatable)
+    /// Like --against, and request its pages with If-None-Match and If-Modified-Since: unchanged
+    /// pages are not sent again. Needs its archive (repeatable)
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) since: Vec<PathBuf>,
 
-    /// Bytes of a body; the rest is cut off and the record says so [default: 50MiB]
+    /// Greatest length of a body; the rest is cut off and the record says so [default: 50MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_body: Option<Size>,
-    /// Memory for what servers send: bodies, and reading them. What finds no room waits, or goes to
-    /// disk; the rest of the crawl comes on top [default: 32MiB for each processor, and an eighth
-    /// of the machine's memory at most]
+    /// Memory for bodies and for reading them. What exceeds it waits, or goes to disk; the rest of
+    /// the crawl is not counted [default: 32MiB for each processor, and an eighth of the machine's
+    /// memory at most]
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) memory: Option<Size>,
-    /// For one request, from the name's look-up to the last byte [default: 60s]
+    /// Time limit of one request, from the name look-up to the last byte [default: 60s]
     #[arg(short = 'T', long, value_name = "TIME", help_heading = "Fetching")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) timeout: Option<Span>,
-    /// Visits of a page whose failure may pass, at most [default: 3]
+    /// Greatest number of visits of a page whose failure may be temporary [default: 3]
     #[arg(short = 't', long, value_name = "N", help_heading = "Fetching")]
     pub(crate) tries: Option<u32>,
-    /// Redirects in a row [default: 10]
+    /// Greatest number of redirects in a row [default: 10]
     #[arg(long, value_name = "N", help_heading = "Fetching")]
     pub(crate) max_redirects: Option<usize>,
-    /// Connect there for this host and port, as in curl (repeatable)
+    /// Connect to this address for the host and port, as in curl (repeatable)
     #[arg(long, value_name = "HOST:PORT:ADDR", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) resolve: Vec<String>,
-    /// Ask private, loopback and link-local addresses too
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
+    /// Allow private, loopback and link-local addresses
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Fetching"
+    )]
     pub(crate) allow_private: Option<bool>,
     /// Trust the certificates in this PEM file too (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ca_certificate: Vec<PathBuf>,
-    /// Do not check the certificates of this host, on any of its ports: whoever is on the way may
-    /// read and change its pages, and the archive says so (repeatable)
+    /// Do not check the certificates of this host, on any of its ports: anybody on the way can read
+    /// and change its pages, and the archive says so (repeatable)
     #[arg(long, value_name = "HOST", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) insecure_host: Vec<String>,
-    /// Ask by way of a proxy: socks5:// (names are looked up here, so private addresses are refused
-    /// for certain), http:// or https:// (names are judged here and looked up again by the proxy,
-    /// which should refuse private addresses itself) or socks5h:// (names are the proxy's alone, as
-    /// Tor wants it). User and password go into the URL and are not kept: give it again to go on.
-    /// http_proxy and its like are not heeded
+    /// Use a proxy: socks5:// (the crawler resolves names and refuses private addresses), http://
+    /// or https:// (the crawler checks names, and the proxy resolves them again; it should refuse
+    /// private addresses itself) or socks5h:// (only the proxy resolves names, as Tor needs). User
+    /// and password go into the URL and are not stored: give them again to continue. Environment
+    /// variables such as http_proxy are ignored
     #[arg(long, value_name = "URL", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proxy: Option<String>,
@@ -384,82 +423,95 @@ pub(crate) struct CrawlArgs {
     #[serde(skip)]
     pub(crate) secrets: SecretArgs,
 
-    /// Hash under this key, 16 hexadecimal digits: crawls with one key can be compared [default:
-    /// drawn at random; a crawl keeps its key]
+    /// Key of all hashes, 16 hexadecimal digits: crawls with the same key can be compared [default:
+    /// random; a crawl keeps its key]
     #[arg(long, value_name = "HEX", help_heading = "Advanced")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) hash_key: Option<Key>,
 
-    /// Keep in memory what pages look like, 90 bytes a page; off asks the disk for each page
-    /// instead: slower, for small machines. The verdicts are the same [default: on]
-    #[arg(long, value_name = "ON|OFF", help_heading = "Advanced")]
-    pub(crate) mirror: Option<Switch>,
-    /// Permuted tables of fingerprints on disk, which --mirror off looks into: more of them cost
-    /// more disk, and leave fewer candidates to read. `crawler plan` compares them; they are made
-    /// again when this changes [default: auto, four that serve every --distance]
+    /// Place of the keys by which near-duplicates are found: memory holds them all, 90 bytes a
+    /// page; disk reads the tables on disk for each page, which is slower, for machines with little
+    /// memory. The verdicts are the same [default: memory]
+    #[arg(
+        long,
+        alias = "mirror",
+        value_name = "memory|disk",
+        hide_possible_values = true,
+        help_heading = "Advanced"
+    )]
+    pub(crate) signature_index: Option<SignatureIndexPlace>,
+    /// The number of permuted tables of fingerprints on disk, which --signature-index disk reads:
+    /// more tables take more disk and leave fewer candidates to read. `crawler plan` compares them;
+    /// a change rebuilds them [default: auto, four that serve every --distance]
     #[arg(long, value_name = "auto|N", help_heading = "Advanced")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) tables: Option<Tables>,
 
-    /// How the archive is packed, a record at a time: gzip (.warc.gz, which every tool reads), zstd
+    /// Compression of the archive, record by record: gzip (.warc.gz, which every tool reads), zstd
     /// (.warc.zst, smaller and cheaper, read by few tools yet) or none (.warc) [default: gzip]
     #[arg(long, value_name = "HOW", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) compression: Option<Packing>,
-    /// How hard: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3 for
-    /// zstd]
+    /// Compression level: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3
+    /// for zstd]
     #[arg(long, value_name = "N", help_heading = "Archive")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) compression_level: Option<i32>,
-    /// Pack with this zstd dictionary, made by `zstd --train`; it is kept in each file, so that
-    /// nobody needs it beside them
+    /// Compress with this zstd dictionary, made by `zstd --train`; each file contains it, so
+    /// readers need nothing else
     #[arg(long, value_name = "FILE", help_heading = "Archive")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) zstd_dictionary: Option<PathBuf>,
-    /// The digests of payloads and records: sha1, which indexes and replay tools compare, or sha256
+    /// Digest of payloads and records: sha1, which indexes and replay tools compare, or sha256
     /// [default: sha1]
     #[arg(long, value_name = "WHICH", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<DigestAlgorithm>,
-    /// Tell in the archive where each page leads, a line for each link, as Heritrix does [default:
-    /// off]
+    /// Record each page's links in the archive, one line each, as Heritrix does [default: off]
     #[arg(long, value_name = "ON|OFF", help_heading = "Archive")]
     pub(crate) outlinks: Option<Switch>,
-    /// How the names of the archive's files begin: PREFIX-TIME-NUMBER.warc.gz [default: crawl]
+    /// Prefix of the names of the archive's files: PREFIX-TIME-NUMBER.warc.gz [default: crawl]
     #[arg(long, value_name = "PREFIX", help_heading = "Archive")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) warc_prefix: Option<String>,
-    /// Begin the next archive file when one is as old as this [default: whatever its age]
+    /// Start a new archive file when the current one reaches this age [default: no limit]
     #[arg(long, value_name = "TIME", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) warc_max_time: Option<Span>,
-    /// Begin the next archive file when one has grown to this [default: 1GiB]
+    /// Start a new archive file when the current one reaches this size [default: 1GiB]
     #[arg(long, value_name = "SIZE", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) warc_max_size: Option<Size>,
-    /// Leave out the search index; `crawler reindex` makes it later
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Output")]
+    /// Do not write the search index; `crawler reindex` makes it later
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Output"
+    )]
     pub(crate) no_index: Option<bool>,
-    /// Which archived pages can be searched: unique, or kept (also those that repeat one and are
+    /// Archived pages that can be searched: unique, or kept (also those that repeat one and are
     /// kept by --on-duplicate or --per-cluster) [default: unique]
     #[arg(long, value_name = "WHICH", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) index: Option<IndexedPages>,
-    /// Memory of the search index while it is written, 8MiB at least: more makes fewer, larger
+    /// Memory of the search index while it is written, at least 8MiB: more makes fewer, larger
     /// parts [default: 32MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) index_memory: Option<Size>,
-    /// Make an index of the archive while it is written, archive/index.cdxj when the crawl ends:
-    /// what replay tools find pages by [default: on]
+    /// Write a CDXJ index of the archive, archive/index.cdxj when the crawl ends, for replay tools
+    /// [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Output")]
     pub(crate) cdxj: Option<Switch>,
-    /// Begin nothing new while less than this is free on the disk, and go on when there is more
+    /// Start no new pages while less than this is free on the disk, and continue when there is more
     /// [default: 64MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) min_free: Option<Size>,
-    /// How long to wait for room on a full disk before ending with code 1; 0 does not wait
+    /// Longest wait for room on a full disk before the crawl ends with code 1; 0 does not wait
     /// [default: 10m]
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]

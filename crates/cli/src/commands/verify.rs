@@ -32,7 +32,7 @@ use self::politeness::Politeness;
 use crate::args::VerifyArgs;
 use crate::cli_error::{CliError, fault};
 use crate::control;
-use crate::history;
+use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -42,7 +42,7 @@ const TOLD: usize = 20;
 /// Complaints that are kept in words; the rest are counted.
 const KEPT: usize = 1_000;
 
-/// What is wrong, in words as long as there is not too much of it.
+/// Everything that is wrong, in words up to [`KEPT`].
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 struct Complaints {
@@ -95,20 +95,23 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     if args.directory.is_file() {
         return wacz::run(&args.directory, args.format);
     }
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     // Held until the end: what is read must not change meanwhile.
-    let _nobody_writes = DirectoryLock::share(&state).map_err(|error| history::of_store(&error))?;
+    let _nobody_writes =
+        DirectoryLock::share(&state).map_err(|error| crawl_directory::cli_error(&error))?;
     let unreadable = |error: &StoreFault| match error {
-        StoreFault::Damaged { .. } => fault(error).with_remedy(history::rebuild(&args.directory)),
-        other => history::of_store(other),
+        StoreFault::Damaged { .. } => {
+            fault(error).with_remedy(crawl_directory::rebuild(&args.directory))
+        }
+        other => crawl_directory::cli_error(other),
     };
     let mut complaints = Complaints::default();
     let journal = Journal::read(&state, &mut complaints).map_err(|error| unreadable(&error))?;
     let settings = Settings::of_crawl(&args.directory)?;
-    let archive_directory = history::archive(&args.directory);
+    let archive_directory = crawl_directory::archive(&args.directory);
     let mut politeness = Politeness::new(&settings);
-    let (delay, max_delay) = control::shortest_ordered(&settings.out)?;
-    politeness.hear_orders(delay, max_delay);
+    let (delay, max_delay) = control::shortest_delays(&settings.out)?;
+    politeness.set_shortest_delays(delay, max_delay);
     let mut archive = Archive::new(&archive_directory, politeness, &mut complaints);
     archive
         .read(&state, &journal)
@@ -116,7 +119,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let (counts, politeness, end) = archive.end();
     if counts.lost_visits > 0 {
         complaints.add(format!(
-            "{} settled visits are not in the archive: they were lost before they were on the disk, as by a power cut, and are made \
+            "{} settled visits are not in the archive: they were lost before they were on the \
+             disk, as by a power cut, and are made \
              again when the crawl goes on",
             counts.lost_visits
         ));
@@ -200,7 +204,8 @@ impl Report {
 
     fn in_a_line(&self) -> String {
         let mut line = format!(
-            "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive records in {} files, all digests hold; \
+            "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
+             records in {} files, all digests hold; \
              {} requests to {} hosts, none too soon",
             self.pages,
             self.unique,
@@ -225,7 +230,8 @@ impl Report {
         }
         if self.archive.foreign_files > 0 {
             line.push_str(&format!(
-                "; {} records in {} files of other crawlers, in which {} places are broken and {} things odd: \
+                "; {} records in {} files of other crawlers, in which {} places are broken and {} \
+                 things odd: \
                  their pages are where they should be, and how they asked is not known",
                 self.archive.foreign_records,
                 self.archive.foreign_files,
@@ -235,7 +241,8 @@ impl Report {
         }
         if self.archive.unsettled_bytes > 0 {
             line.push_str(&format!(
-                "; {} bytes behind the last settled visit are cut off when it goes on, and {} records in them set aside",
+                "; {} bytes behind the last settled visit are cut off when it goes on, and {} \
+                 records in them set aside",
                 self.archive.unsettled_bytes, self.behind.unsettled_records
             ));
         }

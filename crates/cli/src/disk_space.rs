@@ -1,7 +1,6 @@
 //! The disk that a crawl writes to, with a reserve; and what to do about one that does not take any
 //! more.
 
-use std::error::Error;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,16 +11,17 @@ use disk::{Disk, Reserve, ReservedDisk, SystemDisk, Trouble};
 use tokio::time::Instant;
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::history;
+use crate::crawl_directory;
+use crate::disk_error::remedy_for;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
-/// What is kept in reserve: what 64 pages under way of 128 KiB each take, and their journal.
+/// The size of the reserve: 64 pages under way of 128 KiB each, and their journal.
 const RESERVE_BYTES: u64 = 8 << 20;
 /// Its name, below the state.
 const RESERVE: &str = "reserve";
 
-/// What a crawl is written through; it has no reserve yet.
+/// Returns the disk that a crawl writes to, without a reserve yet.
 pub(crate) fn disk() -> Arc<ReservedDisk> {
     Arc::new(ReservedDisk::bare(Arc::new(SystemDisk)))
 }
@@ -29,7 +29,7 @@ pub(crate) fn disk() -> Arc<ReservedDisk> {
 /// Takes the reserve of the crawl in `settings.out`, whose state is ours: nobody else may have it.
 pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, CliError> {
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
-    let state = history::state(&settings.out);
+    let state = crawl_directory::state(&settings.out);
     let rules = DiskSpaceRules {
         least: settings.min_free.0,
         patience: settings.wait_for_room.0,
@@ -40,7 +40,7 @@ pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskS
         disk.keep(Arc::clone(reserve));
     }
     // One of them may be a link to another file system.
-    let directories = vec![state, history::archive(&settings.out)];
+    let directories = vec![state, crawl_directory::archive(&settings.out)];
     Ok(Arc::new(DiskSpace::new(
         system,
         reserve,
@@ -75,13 +75,13 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The opening of a crawl on a disk that may be full: steps that find no room wait for some, as a
 /// crawl does that runs.
-pub(crate) struct Opening<'s> {
+pub(crate) struct DiskFullRetry<'s> {
     settings: &'s Settings,
     disk: SystemDisk,
     waited: Option<Instant>,
 }
 
-impl<'s> Opening<'s> {
+impl<'s> DiskFullRetry<'s> {
     /// Nothing was waited for yet.
     pub(crate) fn new(settings: &'s Settings) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl<'s> Opening<'s> {
     ) -> Result<T, CliError> {
         loop {
             match step().await {
-                Err(told) if told.is_for_room() => self.wait(told).await?,
+                Err(told) if told.is_disk_full() => self.wait(told).await?,
                 done => return done,
             }
         }
@@ -113,7 +113,8 @@ impl<'s> Opening<'s> {
             told.warn();
             let out = printable(&self.settings.out.display().to_string());
             say(&format!(
-                "the disk is full where {out} is: make room, and the crawl begins by itself (it waits {patience:?})"
+                "the disk is full where {out} is: make room, and the crawl starts by itself (it \
+                 waits {patience:?})"
             ));
         }
         let began = *self.waited.get_or_insert_with(Instant::now);
@@ -145,51 +146,8 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -
         | io::ErrorKind::AlreadyExists
         | io::ErrorKind::NotADirectory
         | io::ErrorKind::IsADirectory => usage(told),
-        kind => fault(&io::Error::new(kind, told)).with_remedy(remedy(Trouble::of(error), out)),
+        kind => fault(&io::Error::new(kind, told)).with_remedy(remedy_for(Trouble::of(error), out)),
     }
-}
-
-/// What is to be done about a fault: by what the disk said, if it was the disk. Nothing is lost,
-/// and the same command goes on.
-pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
-    remedy(said(error).map_or(Trouble::Broken, Trouble::of), out)
-}
-
-/// Returns whether a disk without room is behind an error. Where files may not grow (EFBIG), no
-/// waiting helps.
-pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
-    said(error).is_some_and(|said| {
-        matches!(
-            said.kind(),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-        )
-    })
-}
-
-/// Returns what the system said, however deep.
-fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
-    let mut cause = Some(error);
-    while let Some(link) = cause {
-        if let Some(said) = link.downcast_ref::<io::Error>() {
-            return Some(said);
-        }
-        cause = link.source();
-    }
-    None
-}
-
-fn remedy(trouble: Trouble, out: &Path) -> String {
-    let what = match trouble {
-        Trouble::Full => "make room",
-        Trouble::ReadOnly => {
-            "have the file system mounted for writing, and see that you may write there"
-        }
-        Trouble::Broken => "mend the disk (the system's log says what is wrong with it)",
-    };
-    format!(
-        "nothing is lost: {what}, then `crawler --out {}` goes on",
-        out.display()
-    )
 }
 
 #[cfg(test)]
@@ -220,28 +178,5 @@ mod tests {
             );
             assert!(told.contains("cannot write monday/crawl.log"), "{told}");
         }
-    }
-
-    #[test]
-    fn the_remedy_goes_by_what_the_disk_said_however_deep() {
-        #[derive(Debug)]
-        struct Outer(io::Error);
-        impl std::fmt::Display for Outer {
-            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                out.write_str("outer")
-            }
-        }
-        impl Error for Outer {
-            fn source(&self) -> Option<&(dyn Error + 'static)> {
-                Some(&self.0)
-            }
-        }
-        let full = Outer(io::ErrorKind::StorageFull.into());
-        assert!(
-            remedy_of(&full, Path::new("monday"))
-                .contains("make room, then `crawler --out monday`")
-        );
-        let read_only = Outer(io::ErrorKind::ReadOnlyFilesystem.into());
-        assert!(remedy_of(&read_only, Path::new("monday")).contains("mounted for writing"));
     }
 }

@@ -20,15 +20,15 @@ use sinks::warc::name_of;
 use store::StoreFault;
 use store::embedded::DirectoryLock;
 
-use self::pages::{Survey, Texts};
+use self::pages::{CrawlExtent, PageTexts};
 use crate::args::WaczArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::draft::Draft;
-use crate::progress::Patience;
+use crate::draft_file::DraftFile;
+use crate::progress::SlowProgress;
 use crate::terminal::say;
-use crate::{assembly, history, room};
+use crate::{crawl_directory, disk_error, machine};
 
-/// How much is read and written at a time.
+/// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;
 
 /// A crawl that is to be packed.
@@ -36,14 +36,14 @@ struct Packing<'a> {
     args: &'a WaczArgs,
     state: PathBuf,
     archive: PathBuf,
-    survey: Survey,
+    extent: CrawlExtent,
     /// The files of the archive, with as many bytes of each as are settled.
     files: Vec<(String, PathBuf, u64)>,
-    texts: Option<Texts>,
+    texts: Option<PageTexts>,
 }
 
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
         return Err(
@@ -55,27 +55,29 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         return Err(told.with_remedy("--output names a file"));
     }
     let mut lock = DirectoryLock::share(&state).map_err(|error| running(&error))?;
-    let archive = history::archive(&args.directory);
-    let survey = Survey::of(&state).map_err(|error| unreadable(&error, &args.directory))?;
-    let files = files(&archive, &survey)?;
-    if !is_indexed(&archive, &survey) {
+    let archive = crawl_directory::archive(&args.directory);
+    let extent = CrawlExtent::of(&state).map_err(|error| unreadable(&error, &args.directory))?;
+    let files = files(&archive, &extent)?;
+    if !is_indexed(&archive, &extent) {
         drop(lock);
-        let taken = DirectoryLock::take(&state, assembly::clock().now())
-            .map_err(|error| running(&error))?;
+        let taken =
+            DirectoryLock::take(&state, machine::clock().now()).map_err(|error| running(&error))?;
         let made = cdxj::make_again(Arc::new(SystemDisk), &archive);
-        made.map_err(|error| fault(&error).with_remedy(room::remedy_of(&error, &args.directory)))?;
+        made.map_err(|error| {
+            fault(&error).with_remedy(disk_error::remedy_of(&error, &args.directory))
+        })?;
         drop(taken);
         lock = DirectoryLock::share(&state).map_err(|error| running(&error))?;
     }
     let texts = args
         .text
-        .then(|| Texts::of_crawl(&args.directory))
+        .then(|| PageTexts::of_crawl(&args.directory))
         .transpose()?;
     let packing = Packing {
         args,
         state,
         archive,
-        survey,
+        extent,
         files,
         texts,
     };
@@ -86,16 +88,17 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         packing.to_file(&args.output)?;
     }
     drop(lock);
-    packing.texts.as_ref().map_or(Ok(()), Texts::complain)?;
+    packing.texts.as_ref().map_or(Ok(()), PageTexts::complain)?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Packing<'_> {
-    /// Says what not all readers take.
+    /// Warns about contents that not all readers support.
     fn warn(&self) {
         if self.files.iter().any(|(name, ..)| name.ends_with(".zst")) {
             say(
-                "warning: the archive is packed with Zstandard, which the WACZ format does not have: pywb and others cannot replay it; a \
+                "warning: the archive is packed with Zstandard, which the WACZ format does not \
+                 have: pywb and others cannot replay it; a \
                  crawl with --compression gzip can be replayed by all",
             );
         }
@@ -103,9 +106,9 @@ impl Packing<'_> {
 
     fn to_stdout(&self) -> Result<(), CliError> {
         let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-        match self.pack(Packer::stream(out, self.survey.latest)) {
+        match self.pack(Packer::stream(out, self.extent.latest)) {
             // A reader that went away (`| head`) is no error.
-            Err(Trouble::Wacz(WaczFault::Write(error)))
+            Err(PackError::Wacz(WaczFault::Write(error)))
                 if error.kind() == io::ErrorKind::BrokenPipe =>
             {
                 Ok(())
@@ -122,10 +125,10 @@ impl Packing<'_> {
     fn to_file(&self, path: &Path) -> Result<(), CliError> {
         let unwritable =
             |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
-        let draft = Draft::begin(path).map_err(unwritable)?;
+        let draft = DraftFile::begin(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
-        match self.pack(Packer::new(out, self.survey.latest)) {
-            Err(Trouble::Wacz(WaczFault::Write(error))) => Err(unwritable(error)),
+        match self.pack(Packer::new(out, self.extent.latest)) {
+            Err(PackError::Wacz(WaczFault::Write(error))) => Err(unwritable(error)),
             Err(trouble) => Err(trouble.complaint(self)),
             Ok(out) => {
                 let draft = out
@@ -137,26 +140,26 @@ impl Packing<'_> {
         }
     }
 
-    fn pack<W: Write + Seek>(&self, mut packer: Packer<W>) -> Result<W, Trouble> {
-        let mut patience = Patience::new("blocks packed");
+    fn pack<W: Write + Seek>(&self, mut packer: Packer<W>) -> Result<W, PackError> {
+        let mut progress = SlowProgress::new("blocks packed");
         for (name, path, length) in &self.files {
             let file = File::open(path).map_err(|source| reading(path, source))?;
-            packer.archive(name, path, file.take(*length), &mut || patience.step())?;
+            packer.archive(name, path, file.take(*length), &mut || progress.step())?;
         }
         let index = self.archive.join(cdxj::INDEX);
         let lines = File::open(&index).map_err(|source| reading(&index, source))?;
         packer.index(&index, BufReader::with_capacity(BUFFER, lines))?;
-        packer.pages(|add| pages::list(self, &mut patience, add))?;
+        packer.pages(|add| pages::list(self, &mut progress, add))?;
         let about = About {
             software: concat!("crawler ", env!("CARGO_PKG_VERSION")).to_owned(),
             title: self.args.title.clone(),
             description: self.args.description.clone(),
-            main_page: self.survey.main_page.clone(),
+            main_page: self.extent.main_page.clone(),
         };
         Ok(packer.finish(&about)?)
     }
 
-    /// Whether what lies at this place is packed.
+    /// Returns true if the record at this place is packed.
     fn has(&self, file: &str, offset: u64) -> bool {
         self.files
             .iter()
@@ -164,31 +167,32 @@ impl Packing<'_> {
     }
 }
 
-/// Why packing ends early.
-enum Trouble {
+/// An error that ends packing early.
+enum PackError {
     Wacz(WaczFault),
     Store(StoreFault),
 }
 
-impl From<WaczFault> for Trouble {
+impl From<WaczFault> for PackError {
     fn from(fault: WaczFault) -> Self {
         Self::Wacz(fault)
     }
 }
 
-impl From<StoreFault> for Trouble {
+impl From<StoreFault> for PackError {
     fn from(fault: StoreFault) -> Self {
         Self::Store(fault)
     }
 }
 
-impl Trouble {
+impl PackError {
     fn complaint(&self, packing: &Packing<'_>) -> CliError {
         let directory = packing.args.directory.display();
         match self {
             Self::Store(error) => unreadable(error, &packing.args.directory),
             Self::Wacz(error @ WaczFault::Index { .. }) => fault(error).with_remedy(format!(
-                "remove {}: it is made again from the archive; `crawler verify {directory}` says whether that is whole",
+                "remove {}: it is made again from the archive; `crawler verify {directory}` says \
+                 whether that is whole",
                 packing.archive.join(cdxj::INDEX).display()
             )),
             Self::Wacz(error) => fault(error),
@@ -205,22 +209,22 @@ fn reading(path: &Path, source: io::Error) -> WaczFault {
 
 fn unreadable(error: &StoreFault, directory: &Path) -> CliError {
     match error {
-        StoreFault::Damaged { .. } => fault(error).with_remedy(history::rebuild(directory)),
-        other => history::of_store(other),
+        StoreFault::Damaged { .. } => fault(error).with_remedy(crawl_directory::rebuild(directory)),
+        other => crawl_directory::cli_error(other),
     }
 }
 
-/// A crawl that runs cannot be packed: what is packed must not change meanwhile.
+/// Returns the error for a crawl that runs: what is packed must not change meanwhile.
 fn running(error: &StoreFault) -> CliError {
-    history::of_store(error)
+    crawl_directory::cli_error(error)
 }
 
-/// The files of the archive that have something settled.
-fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>, CliError> {
-    let Some(end) = &survey.end else {
+/// Returns the files of the archive with settled bytes.
+fn files(archive: &Path, extent: &CrawlExtent) -> Result<Vec<(String, PathBuf, u64)>, CliError> {
+    let Some(end) = &extent.end else {
         return Err(usage("nothing was archived yet: there is nothing to pack"));
     };
-    let found = history::archive_files(archive)
+    let found = crawl_directory::archive_files(archive)
         .map_err(|error| usage(format!("cannot read {}: {error}", archive.display())))?;
     let mut files = Vec::new();
     for path in found {
@@ -231,7 +235,8 @@ fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>,
             .map_err(|error| fault(&error))?
             .len();
         let is_last = name == end.file;
-        if is_last || history::file_number(&name) < history::file_number(&end.file) {
+        if is_last || crawl_directory::file_number(&name) < crawl_directory::file_number(&end.file)
+        {
             let settled = if is_last { length.min(end.end) } else { length };
             files.push((name, path, settled));
         }
@@ -242,10 +247,10 @@ fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>,
     Ok(files)
 }
 
-/// Whether the index is there as one file, and tells of all that is settled.
-fn is_indexed(archive: &Path, survey: &Survey) -> bool {
-    let number = |file: &str| history::file_number(file);
-    match (cdxj::whole(archive), &survey.end) {
+/// Returns true if the index is one file and covers everything that is settled.
+fn is_indexed(archive: &Path, extent: &CrawlExtent) -> bool {
+    let number = |file: &str| crawl_directory::file_number(file);
+    match (cdxj::whole(archive), &extent.end) {
         (Some(covered), Some(end)) => {
             (number(&end.file), end.end) <= (number(&covered.file), covered.end)
         }

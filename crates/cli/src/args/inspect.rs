@@ -9,7 +9,7 @@ use crate::output::Format;
 use crate::values::{Key, Switch};
 
 #[derive(Debug, Args)]
-pub(crate) struct LookArgs {
+pub(crate) struct InspectArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
@@ -18,23 +18,22 @@ pub(crate) struct LookArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Removes what crawls and commands that were cut short left in the directory of a crawl, and what
-/// rebuild set aside. Nothing of it is needed to go on; `crawler status` names it, too.
+/// Removes leftover files of interrupted crawls and commands, and what rebuild kept. A crawl does
+/// not need them to continue; `crawler status` lists them, too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  crawler clean crawl --dry-run   what would be removed, how large it is, and where it comes from
+  crawler clean crawl --dry-run   list what would be removed, its size and its origin
   crawler clean crawl
-  crawler clean crawl --cut       also the pieces that openings cut off archive and journal (NAME.cut-N)")]
+  crawler clean crawl --cut       also pieces cut off archive and journal (NAME.cut-N)")]
 pub(crate) struct CleanArgs {
-    /// Directory of the crawl, which nobody has open
+    /// Directory of the crawl, which must not be in use
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Say what would be removed, and remove nothing
+    /// List what would be removed, and remove nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
-    /// Remove pieces that were cut off archive and journal, too: a reader may still find pages in
-    /// them
+    /// Remove pieces that were cut off archive and journal, too; they may still have pages
     #[arg(long)]
     pub(crate) cut: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -44,7 +43,7 @@ pub(crate) struct CleanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Directory of the crawl, or a WACZ file, anybody's
+    /// Directory of the crawl, or any WACZ file
     #[arg(value_name = "DIR|FILE.wacz")]
     pub(crate) directory: PathBuf,
     /// json or table [default: table on a terminal, json otherwise]
@@ -63,13 +62,13 @@ pub(crate) struct WaczArgs {
     /// Write to this file: to FILE.part, which becomes FILE once it is whole; - is standard output
     #[arg(short, long, value_name = "FILE.wacz")]
     pub(crate) output: PathBuf,
-    /// What people call it
+    /// The title of the collection
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
-    /// What it is, for people
+    /// A description for people
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// The text of each page in the list of pages, so that the replay can be searched
+    /// Add the text of each page to the list of pages, so that the replay can be searched
     #[arg(long)]
     pub(crate) text: bool,
 }
@@ -89,8 +88,8 @@ pub(crate) struct StatusArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// A line for each host, most pages first: what it asked for, the pause in use, why, and when
-    /// it may be asked again
+    /// List hosts, most pages first: what each asked for, the pause in use, its reason, and the
+    /// next possible request
     #[arg(long)]
     pub(crate) hosts: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -100,28 +99,28 @@ pub(crate) struct StatusArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Archives of other crawlers (wget, Heritrix, Browsertrix, Common Crawl): put their WARC files into DIR/archive, and with --from-archive \
-their pages count as visited, in the order of the files, judged as if they had been crawled. The files are never changed; \
-a crawl that goes on writes files of its own behind them.
+Archives of other crawlers (wget, Heritrix, Browsertrix, Common Crawl): put their WARC files into \
+DIR/archive. With --from-archive their pages count as visited, and are compared in the order of \
+the files, as if they had been crawled. The files are never changed; a continued crawl writes its \
+own files after them.
 
 Examples:
-  crawler rebuild crawl                                       tables once more, or whatever else is damaged
-  crawler rebuild crawl --from-archive                        all of it from crawl/archive
-  crawler rebuild wget --from-archive --seeds seeds.txt       a crawl of wget/archive/*.warc.gz, to go on with")]
+  crawler rebuild crawl                                   the tables, or whatever is damaged
+  crawler rebuild crawl --from-archive                    all of it from crawl/archive
+  crawler rebuild wget --from-archive --seeds seeds.txt   a crawl from wget/archive/*.warc.gz")]
 pub(crate) struct RebuildArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Do not believe the journal: make it again from the archive, as happens where it is damaged
-    /// or gone
+    /// Ignore the journal and rebuild it from the archive, as happens if it is damaged or lost
     #[arg(long)]
     pub(crate) from_archive: bool,
-    /// With --from-archive: where the crawl begins, which says what belongs to it [default: as
-    /// DIR/crawler.toml has it; without one, the first page of each host in the archive]
+    /// With --from-archive: the seeds, which decide what belongs to the crawl [default: as in
+    /// DIR/crawler.toml; without one, the first page of each host in the archive]
     #[arg(long, value_name = "FILE", requires = "from_archive")]
     pub(crate) seeds: Option<PathBuf>,
-    /// The key under which the crawl hashed, 16 hexadecimal digits, where the journal that had it
-    /// is gone [default: a new one]
+    /// The crawl's hash key, 16 hexadecimal digits, if the journal that had it is lost [default: a
+    /// new one]
     #[arg(long, value_name = "HEX")]
     pub(crate) hash_key: Option<Key>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -143,21 +142,22 @@ pub(crate) struct ExportArgs {
     /// is whole. With Parquet, a directory (DIR/) gets part-00000.parquet and so on
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// The link graph instead: source, target, anchor, rel and kind of each link of each page that
-    /// the archive has
+    /// Export the link graph instead: source, target, anchor, rel and kind of each link of each
+    /// archived page
     #[arg(long)]
     pub(crate) links: bool,
-    /// The sketches of pages also in jsonl and csv, in hexadecimal digits
+    /// Include the sketches of pages in jsonl and csv, too, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,
-    /// With --format csv: leave texts as they are that a spreadsheet would run as formulas (they
-    /// begin with = + - @ or white space) [default: a ' before them]
+    /// With --format csv: do not quote texts that a spreadsheet would run as formulas (they begin
+    /// with = + - @ or white space) [default: a ' before them]
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Go on where an export ended, or was killed: what is there is kept, what is new is added
+    /// Continue an export that ended or was killed: keep its rows and add new ones
     #[arg(long)]
     pub(crate) resume: bool,
-    /// A new file of Parquet after so many rows; --output is a directory then [default: 1000000]
+    /// Start a new Parquet file after this number of rows; --output is a directory then [default:
+    /// 1000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows_per_file: Option<u64>,
 }
@@ -209,7 +209,7 @@ pub(crate) struct DuplicatesArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// A line for each group of pages that say the same, the original first
+    /// List groups of pages that say the same, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -243,8 +243,7 @@ pub(crate) struct SkippedArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Only those of this kind: duplicates-links, pattern, scope, limit, robots, trap, page or
-    /// other
+    /// Only URLs of this kind: duplicates-links, pattern, scope, limit, robots, trap, page or other
     #[arg(long, value_name = "KIND")]
     pub(crate) why: Option<SkippedBy>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -254,20 +253,21 @@ pub(crate) struct SkippedArgs {
 
 const CHANGES_HELP: &str = "\
 A page is
-  new        where OLD has no page under its URL
-  changed    where both crawls have it, in other bytes; with the resemblance of the two texts, 0 to 1, and the words that
-             were added and removed
-  moved      where it is new, and has the bytes or the text of a page that is gone
-  gone       where OLD has it and NEW did not find it (its reason says why)
-  unchanged  where its bytes are the same, or its server says so (304)
-  unknown    where NEW has not visited it yet, or reached it as the target of another URL's redirect
+  new        if OLD has no page under its URL
+  changed    if both crawls have it, in other bytes; with the resemblance of the two texts,
+             0 to 1, and the words that were added and removed
+  moved      if it is new, and has the bytes or the text of a page that is gone
+  gone       if OLD has it and NEW did not find it (its reason says why)
+  unchanged  if its bytes are the same, or its server says so (304)
+  unknown    if NEW has not visited it yet, or reached it by another URL's redirect
 
-Texts are read from the archives, one page at a time; earlier crawls that a crawl was run against must still be there.
+Texts are read from the archives, one page at a time. Earlier crawls that a crawl was run against
+must still be there.
 
 Examples:
   crawler --seeds seeds.txt --out tuesday --since monday
-  crawler changes monday tuesday                            a line for each page that is not the same
-  crawler changes monday tuesday --only changed --diff      the text of each changed page, like diff -u
+  crawler changes monday tuesday                         a line for each page that is not the same
+  crawler changes monday tuesday --only changed --diff   the text of each changed page, like diff -u
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
 /// The fate of a page between two crawls.
@@ -309,7 +309,7 @@ pub(crate) struct PatternsArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Open this pattern again, and queue what was left out for its sake; the crawl must not be
+    /// Reopen this pattern, and queue what was left out because of it; the crawl must not be
     /// running
     #[arg(long, value_name = "PATTERN")]
     pub(crate) reopen: Option<String>,
@@ -327,16 +327,16 @@ pub(crate) struct SearchArgs {
     /// (with its subdomains), lang:, after: and before: a date
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     pub(crate) query: String,
-    /// So many pages, the best first
+    /// Greatest number of hits, best first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
-    /// Pass over so many
+    /// Skip this number of hits
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: usize,
-    /// Tell the pages that repeat each hit, too: the journal is read for it
+    /// List the pages that repeat each hit, too; this reads the journal
     #[arg(long)]
     pub(crate) duplicates: bool,
-    /// Show the words where they stand in the text, which is read back from the archive
+    /// Show the words in their context, which is read back from the archive
     #[arg(long, value_name = "ON|OFF", default_value = "on")]
     pub(crate) snippets: Switch,
     /// json or table [default: table on a terminal, json otherwise]
@@ -352,13 +352,13 @@ pub(crate) struct SimilarArgs {
     /// A page of the crawl, or a text or HTML file (- is standard input)
     #[arg(value_name = "URL|FILE")]
     pub(crate) what: String,
-    /// Only pages whose fingerprint differs in so many bits at most [default: any]
+    /// Only pages whose fingerprint differs in at most this number of bits [default: any]
     #[arg(long, value_name = "K")]
     pub(crate) distance: Option<u32>,
-    /// Only pages that resemble it so much, 0 to 1 [default: the crawl's own figure, else 0.7]
+    /// Least resemblance, 0 to 1 [default: the crawl's own setting, else 0.7]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
-    /// So many pages, the nearest first
+    /// Greatest number of pages, nearest first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
     /// json or table [default: table on a terminal, json otherwise]

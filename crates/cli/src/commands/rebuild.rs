@@ -1,23 +1,23 @@
-//! `crawler rebuild`: the state of a crawl once more, from what is left of it.
+//! `crawler rebuild`: rebuilds the state of a crawl.
 //!
-//! Tables come from the journal. A journal that is damaged or gone comes from what can still be
-//! read of it, up to the damage, and behind that from the archive: visits with their verdicts,
-//! links and looks. It is written beside the old state, read back into tables, and then takes its
-//! place in one step; the old state is kept. So it is with a journal that ends before the archive.
+//! Tables come from the journal. A damaged or lost journal comes from its readable part, up to the
+//! damage, and from the archive after that: visits with their verdicts, links and signatures. It is
+//! written beside the old state, read back into tables, and then replaces it in one step; the old
+//! state is kept. The same holds for a journal that ends before the archive.
 //!
-//! Files of other crawlers in the archive have no verdicts: their pages are judged here, in the
-//! order of the files, before what our own files tell; their rows name the place in the file, which
-//! is never changed, and a crawl that goes on writes behind them.
+//! Files of other crawlers have no verdicts: their pages are judged here, in the order of the
+//! files, before the crawl's own files. Their rows name the place in the file, which is never
+//! changed, and a continued crawl writes after them.
 //!
-//! What the archive does not have cannot come back: how often a page failed that will be tried
-//! again, how hosts wanted to be asked, the links of pages whose text was not kept. Where a page is
-//! unchanged since an earlier crawl (`--since`, `--against`), that one's archive tells its links.
-//! The sitemaps that a robots.txt names are queued; what else it says is asked for again.
+//! The rebuild cannot restore what the archive does not have: the failures of pages that will be
+//! tried again, the paces of hosts, and the links of pages whose text was not kept. If a page is
+//! unchanged since an earlier crawl (`--since`, `--against`), that crawl's archive has its links.
+//! The sitemaps that a robots.txt names are queued; the rest of it is fetched again.
 
 mod foreign;
 mod journal;
-mod judge;
 mod revisits;
+mod scratch_index;
 pub(super) mod visits;
 
 use std::fs::{self, File};
@@ -37,17 +37,17 @@ use store::{ArchiveSpan, StoreFault};
 use web::Clock;
 
 use self::journal::Rebuilding;
-use self::judge::Judge;
+use self::scratch_index::ScratchIndex;
 use crate::args::RebuildArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::seeds::Seeds;
-use crate::settings::{AS_RUN, Settings};
+use crate::settings::{SETTINGS_FILE, Settings};
 use crate::terminal::{printable, say};
-use crate::{assembly, earlier, history};
+use crate::{assembly, crawl_directory, earlier, machine};
 
-/// What was made of what.
+/// The result of a rebuild.
 #[derive(Default, Serialize)]
 struct Report {
     /// `journal`, or `archive` where the journal had to be made again too.
@@ -72,25 +72,26 @@ struct Report {
     without_links: u64,
     /// Places of the archive that could not be read.
     damaged_places: u64,
-    /// What is known now.
+    /// The counts of the rebuilt state.
     pages: u64,
     queued: u64,
-    /// Where the old state, or the old tables, are kept.
+    /// The path of the old state, or of the old tables.
     kept: Option<String>,
 }
 
 pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     let directory = &args.directory;
-    let archive = history::archive(directory);
-    let is_crawl = directory.join(AS_RUN).exists();
+    let archive = crawl_directory::archive(directory);
+    let is_crawl = directory.join(SETTINGS_FILE).exists();
     let is_made_one = args.from_archive && archive.is_dir();
     if !is_crawl && !is_made_one {
         let told = usage(format!(
-            "{} has no {AS_RUN}: without it nobody knows what belongs to the crawl",
+            "{} has no {SETTINGS_FILE}, which says what belongs to the crawl",
             directory.display()
         ));
         return Err(told.with_remedy(
-            "name the directory that was given to --out; or write the crawl's settings and seeds there once more; \
+            "name the directory that was given to --out; or write the crawl's settings and seeds \
+             there once more; \
              --from-archive makes a crawl of what is in DIR/archive, whoever archived it",
         ));
     }
@@ -99,13 +100,13 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     if args.from_archive {
         find_seeds(args, &mut settings, &archive)?;
     }
-    let clock = assembly::clock();
-    let state = history::state(directory);
+    let clock = machine::clock();
+    let state = crawl_directory::state(directory);
     // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is
     // made again.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
-    let lock =
-        DirectoryLock::take(&state, clock.now()).map_err(|error| history::of_store(&error))?;
+    let lock = DirectoryLock::take(&state, clock.now())
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let sound = !args.from_archive && tells_everything(&settings, &state)?;
     let report = if sound {
         let kept = set_tables_aside(&state, &clock)?;
@@ -127,8 +128,7 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the crawl begins, from the file that is given; where nothing says it, from what is
-/// archived.
+/// Sets the seeds: from the given file, or else from the settings, or else from the archive.
 fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), CliError> {
     let form = settings.canonical_form();
     let seeds = match &args.seeds {
@@ -148,13 +148,13 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
     Ok(())
 }
 
-/// Whether the journal is there, can be read to its end, and ends where the archive does: not
-/// before it, as an older one or one that was begun over an archive whose own was lost.
+/// Returns true if the journal exists, can be read to its end, and does not end before the archive,
+/// as an older journal does or one that was begun over an archive whose own was lost.
 fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
     }
-    let mut patience = Patience::new("journal records read");
+    let mut progress = SlowProgress::new("journal records read");
     let records = match History::open(state) {
         Ok(records) => records,
         Err(damage) if is_damage(&damage) => return Ok(false),
@@ -180,13 +180,13 @@ fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError>
             }
             Err(error) => return Err(fault(&error)),
         }
-        patience.step();
+        progress.step();
     }
-    let archive = history::archive(&settings.out);
+    let archive = crawl_directory::archive(&settings.out);
     if !tells_of_visits {
-        return Ok(!history::archive_files(&archive).is_ok_and(|files| !files.is_empty()));
+        return Ok(!crawl_directory::archive_files(&archive).is_ok_and(|files| !files.is_empty()));
     }
-    let missing = history::missing_journal(&settings.out)?;
+    let missing = crawl_directory::missing_journal(&settings.out)?;
     let behind = match end {
         Some(end) if archive.is_dir() => {
             settled_behind(&archive, &settings.warc_prefix, Some(&end))
@@ -204,13 +204,13 @@ fn is_damage(error: &StoreFault) -> bool {
     )
 }
 
-/// Keeps the tables beside those that are made next; says where.
+/// Moves the tables aside, and returns their new path.
 fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliError> {
     let tables = state.join("sled");
     if !tables.exists() {
         return Ok(None);
     }
-    let aside = history::aside(&tables, "unusable", clock.now());
+    let aside = crawl_directory::quarantine_path(&tables, "unusable", clock.now());
     fs::rename(&tables, &aside).map_err(|error| fault(&error))?;
     sync_directory(state)?;
     Ok(Some(aside.display().to_string()))
@@ -222,7 +222,7 @@ fn sync_directory(directory: &Path) -> Result<(), CliError> {
         .map_err(|error| fault(&error))
 }
 
-/// Writes a new state beside the old one, and puts it in its place.
+/// Writes a new state beside the old one, and replaces it.
 fn from_archive(
     settings: &Settings,
     state: &Path,
@@ -230,7 +230,7 @@ fn from_archive(
     ignore_journal: bool,
     lock: DirectoryLock,
 ) -> Result<Report, CliError> {
-    let archive = history::archive(&settings.out);
+    let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
         return Err(usage(format!("{} is not there", archive.display()))
             .with_remedy("without a journal, a crawl can only be made again from its archive"));
@@ -263,18 +263,33 @@ fn from_archive(
         .or(earlier.as_ref().map(|earlier| earlier.key()));
     let key = match key {
         Some(key) => key,
-        None => HashKey::new(assembly::random()?),
+        None => HashKey::new(machine::random()?),
     };
-    let adaptive_signatures = settings.recipe()?.adaptive_signatures(key, state)?;
-    let judge = match others.is_empty() {
+    let adaptive_signatures = settings
+        .feature_settings()?
+        .adaptive_signatures(key, state)?;
+    let scratch_index = match others.is_empty() {
         true => None,
-        false => Some(Judge::new(settings, earlier.clone(), &new, key, clock)?),
+        false => Some(ScratchIndex::new(
+            settings,
+            earlier.clone(),
+            &new,
+            key,
+            clock,
+        )?),
     };
-    let mut rebuilding =
-        Rebuilding::begin(settings, &new, key, adaptive_signatures, old, judge, clock)?;
-    rebuilding.look_into(earlier.map(|pages| archives(settings, pages)));
-    rebuilding.hear_others(&others)?;
-    rebuilding.hear_archive(&archive)?;
+    let mut rebuilding = Rebuilding::begin(
+        settings,
+        &new,
+        key,
+        adaptive_signatures,
+        old,
+        scratch_index,
+        clock,
+    )?;
+    rebuilding.set_earlier(earlier.map(|pages| archives(settings, pages)));
+    rebuilding.replay_foreign(&others)?;
+    rebuilding.replay_archive(&archive)?;
     if !others.is_empty() {
         rebuilding.go_on_behind(&archive, settings, clock)?;
     }
@@ -282,7 +297,7 @@ fn from_archive(
     report.open(settings, &new, clock)?;
     let as_run = settings.as_run(settings.url.clone())?;
     SystemDisk
-        .replace(&settings.out.join(AS_RUN), as_run.as_bytes())
+        .replace(&settings.out.join(SETTINGS_FILE), as_run.as_bytes())
         .map_err(|error| fault(&error))?;
 
     if settings.cdxj.is_on() {
@@ -297,7 +312,7 @@ fn from_archive(
             .and_then(|()| SystemDisk.sync_directory(&archive))
             .map_err(|error| fault(&error))?;
     }
-    let kept = history::aside(state, "old", clock.now());
+    let kept = crawl_directory::quarantine_path(state, "old", clock.now());
     fs::rename(state, &kept)
         .and_then(|()| fs::rename(&new, state))
         .map_err(|error| fault(&error))?;
@@ -307,19 +322,19 @@ fn from_archive(
     Ok(report)
 }
 
-/// What the archives of earlier crawls have of `pages`. A file that is gone is missed when a page
-/// in it is wanted.
+/// Returns the archives of earlier crawls for `pages`. A missing file is reported when a page in it
+/// is needed.
 fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
     let directories = settings.against.iter();
-    let directories = directories.map(|directory| Some(history::archive(directory)));
+    let directories = directories.map(|directory| Some(crawl_directory::archive(directory)));
     EarlierArchives::new(pages, directories.collect())
 }
 
-/// A crawl that goes on removes what stands behind its end, by the numbers in the names: no file of
-/// others may.
+/// Refuses files of others whose names sort behind ours. A continued crawl removes what is behind
+/// its end, by the numbers in the names.
 fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
-    let number = |path: &PathBuf| name_of(path).and_then(history::file_number);
-    let files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    let number = |path: &PathBuf| name_of(path).and_then(crawl_directory::file_number);
+    let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let ours = files.iter().filter(|path| !others.contains(path));
     let Some(last) = ours.filter_map(number).max() else {
         return Ok(());
@@ -327,7 +342,8 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
     match others.iter().find(|path| number(path) >= Some(last)) {
         None => Ok(()),
         Some(path) => Err(usage(format!(
-            "{} is of another crawler, and its name says that it comes behind the files of this crawl",
+            "{} is of another crawler, and its name says that it comes behind the files of this \
+             crawl",
             path.display()
         ))
         .with_remedy("give it a name that does not end in a number, such as other.warc.gz")),
@@ -335,7 +351,7 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
 }
 
 impl Report {
-    /// Opens the state, which makes its tables.
+    /// Opens the state, which rebuilds its tables.
     fn open(&mut self, settings: &Settings, state: &Path, clock: &Clock) -> Result<(), CliError> {
         let settings = Settings {
             hash_key: None,
@@ -343,8 +359,8 @@ impl Report {
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let options = assembly::store_options(&settings, None, clock, &disk)?;
-        let store =
-            EmbeddedStore::open(state, &options).map_err(|error| history::of_store(&error))?;
+        let store = EmbeddedStore::open(state, &options)
+            .map_err(|error| crawl_directory::cli_error(&error))?;
         let standing = store::Frontier::standing(&store);
         (self.pages, self.queued) = (standing.totals.pages, standing.queued);
         let runtime = tokio::runtime::Builder::new_current_thread().build();
@@ -363,42 +379,48 @@ impl Report {
             )?,
             _ => writeln!(
                 out,
-                "journal made again from {} records of the old one and {} visits of the archive: {pages} pages, {queued} queued",
+                "journal made again from {} records of the old one and {} visits of the archive: \
+                 {pages} pages, {queued} queued",
                 self.journal_records, self.archived_visits
             )?,
         }
         if self.foreign_visits > 0 {
             writeln!(
                 out,
-                "of files of other crawlers: {} visits; {} more captures of the same pages; {} redirects and failures that will be asked for again",
+                "of files of other crawlers: {} visits; {} more captures of the same pages; {} \
+                 redirects and failures that will be asked for again",
                 self.foreign_visits, self.captured_again, self.left
             )?;
         }
         if self.without_original > 0 {
             writeln!(
                 out,
-                "{} visits found what is not in these files (revisit records): whatever leads there is asked for again",
+                "{} visits found what is not in these files (revisit records): whatever leads \
+                 there is asked for again",
                 self.without_original
             )?;
         }
         if self.conversions > 0 {
             writeln!(
                 out,
-                "{} texts were passed over (conversion records, as in WET files): they are of no visit",
+                "{} texts were skipped (conversion records, as in WET files): they belong to no \
+                 visit",
                 self.conversions
             )?;
         }
         if self.without_place > 0 {
             writeln!(
                 out,
-                "{} of these pages are packed together with others: no index can name them, and their text is not found again",
+                "{} of these pages are packed together with others: no index can name them, and \
+                 their text is not found again",
                 self.without_place
             )?;
         }
         if self.without_links > 0 {
             writeln!(
                 out,
-                "{} pages repeat themselves in an earlier crawl, and no archive tells where they lead",
+                "{} pages repeat themselves in an earlier crawl, and no archive tells where they \
+                 lead",
                 self.without_links
             )?;
         }

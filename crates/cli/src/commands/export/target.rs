@@ -1,4 +1,4 @@
-//! Where an export is written to.
+//! The target of an export.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use export::Form;
 use crate::args::ExportArgs;
 use crate::cli_error::{CliError, usage};
 
-/// Where an export is written to.
-pub(super) enum Place {
+/// The target of an export.
+pub(super) enum ExportTarget {
     /// Standard output.
     Stdout,
-    /// What is there and is no file: a pipe, a device.
+    /// Something that exists and is no file: a pipe, a device.
     Device(PathBuf),
     /// A file.
     File(PathBuf),
@@ -20,8 +20,8 @@ pub(super) enum Place {
     Parts(PathBuf),
 }
 
-impl Place {
-    /// The place that the arguments name, if they go together.
+impl ExportTarget {
+    /// Returns the target of the arguments, if they fit together.
     pub(super) fn of(args: &ExportArgs) -> Result<Self, CliError> {
         let form = args.form();
         if args.sketches && args.links {
@@ -36,14 +36,14 @@ impl Place {
             return Err(usage("--raw is for --format csv")
                 .with_remedy("JSON lines and Parquet have every text to the letter"));
         }
-        let place = Self::named(args, form);
-        if let Self::File(path) = &place
+        let target = Self::named(args, form);
+        if let Self::File(path) = &target
             && (path.is_dir() || ends_in_a_slash(path))
         {
             return Err(usage(format!("{} is a directory", path.display()))
                 .with_remedy("--output names a file; Parquet alone fills a directory"));
         }
-        match &place {
+        match &target {
             Self::Stdout | Self::Device(_) if args.resume || args.rows_per_file.is_some() => Err(
                 usage("--resume and --rows-per-file want a file to write to")
                     .with_remedy("--output FILE"),
@@ -56,7 +56,7 @@ impl Place {
                 "a Parquet file cannot be continued: its contents are listed at its end",
             )
             .with_remedy("--output DIR/ writes a directory of files, and --resume adds to it")),
-            _ => Ok(place),
+            _ => Ok(target),
         }
     }
 

@@ -1,22 +1,21 @@
-//! The clock of a crawl: it goes evenly from its start on, whatever becomes of the machine's.
+//! The clock of a crawl: it runs evenly from its start, even if the machine's clock is set.
 //!
-//! A crawl waits for hosts and pages by moments that it wrote down. If the machine's clock is set
-//! back by a day, a crawl that goes by it waits for a day, and without a word; if it is set ahead,
-//! all waits are over at once. So there are two hands ([`Clock`]):
+//! A crawl stores the moments until which hosts and pages wait. By the machine's clock, it would
+//! wait for a day without a word if somebody sets the clock back by a day, and for nothing if
+//! somebody sets it ahead. So a [`Clock`] has two readings:
 //!
-//! | hand | is | serves |
+//! | reading | is | used for |
 //! |---|---|---|
 //! | `now` | the machine's clock at the start, and the monotonic time since | waits, the journal |
-//! | `date` | the same, moved when the machine's clock was set | WARC-Date, `fetched_at`, `crawl.log` |
+//! | `date` | the same, moved when the clock was set | WARC-Date, `fetched_at`, `crawl.log` |
 //!
-//! Once a second the date is compared with the machine's clock. Where the two differ by
-//! [`LEAST_JUMP`] or more, somebody set the clock, or the machine slept: that is journalled
-//! (`crawler verify` compares dates with waits), the date follows, and a warning says so, once.
-//! Small corrections, such as NTP makes, the monotonic time has as well; what is left of them is
-//! below that bound.
+//! Once a second the date is compared with the machine's clock. If the two differ by [`LEAST_JUMP`]
+//! or more, somebody set the clock, or the machine slept: the jump is journalled (`crawler verify`
+//! compares dates with waits), the date follows, and one warning reports it. The monotonic time has
+//! small corrections, such as those of NTP, too; the rest of them is below that bound.
 //!
-//! Invariant: `now` never goes back while the process lives. What the next session finds is the
-//! store's business ([`EmbeddedStore::clock_behind`]).
+//! Invariant: `now` never goes back while the process lives. The store handles the clock of the
+//! next session ([`EmbeddedStore::clock_behind`]).
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
@@ -26,7 +25,7 @@ use store::embedded::EmbeddedStore;
 use tokio::time::{Instant, MissedTickBehavior};
 use web::{Clock, Timestamp};
 
-use crate::assembly;
+use crate::machine;
 
 /// A smaller difference is left alone.
 const LEAST_JUMP: Duration = Duration::from_secs(5);
@@ -38,13 +37,13 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct SessionClock {
     machine: Clock,
     started: Instant,
-    hands: Arc<Hands>,
+    state: Arc<ClockState>,
 }
 
-/// The two hands.
-struct Hands {
+/// The start of the session and the offset of its dates.
+struct ClockState {
     begun: Timestamp,
-    /// By how many milliseconds dates are ahead.
+    /// Milliseconds by which dates are ahead of waits.
     ahead: AtomicI64,
 }
 
@@ -52,13 +51,13 @@ struct Hands {
 /// measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
-    /// By how many milliseconds the machine's clock is ahead of the dates.
+    /// Milliseconds by which the machine's clock is ahead of the dates.
     by: i64,
-    /// By how many it is ahead of the waits.
+    /// Milliseconds by which it is ahead of the waits.
     ahead: i64,
 }
 
-impl Hands {
+impl ClockState {
     fn new(begun: Timestamp) -> Self {
         let ahead = AtomicI64::new(0);
         Self { begun, ahead }
@@ -77,7 +76,8 @@ impl Hands {
         }
     }
 
-    /// The jump of the machine's clock since this was last asked, if it made one.
+    /// Returns the jump of the machine's clock since the last one that was followed, if there is
+    /// one.
     fn jump(&self, elapsed: Duration, machine: Timestamp) -> Option<Jump> {
         let by = millis_between(self.date(elapsed), machine);
         let ahead = millis_between(self.now(elapsed), machine);
@@ -91,32 +91,32 @@ impl Hands {
 }
 
 impl SessionClock {
-    /// A clock that begins with what the machine's says.
+    /// Starts a clock at the time of the machine's clock.
     pub(crate) fn start() -> Self {
-        let machine = assembly::clock();
-        let hands = Arc::new(Hands::new(machine.now()));
+        let machine = machine::clock();
+        let state = Arc::new(ClockState::new(machine.now()));
         Self {
             machine,
             started: Instant::now(),
-            hands,
+            state,
         }
     }
 
-    /// Returns it as everybody else is handed it.
+    /// Returns the clock with both readings.
     pub(crate) fn clock(&self) -> Clock {
         let (waits, dates) = (self.clone(), self.clone());
-        Clock::new(move || waits.hands.now(waits.started.elapsed()))
-            .with_dates(move || dates.hands.date(dates.started.elapsed()))
+        Clock::new(move || waits.state.now(waits.started.elapsed()))
+            .with_dates(move || dates.state.date(dates.started.elapsed()))
     }
 
-    /// Looks after the machine's clock for as long as the store is open.
+    /// Watches the machine's clock while the store is open.
     pub(crate) async fn watch(self, store: Weak<EmbeddedStore>) {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
             let elapsed = self.started.elapsed();
-            let Some(jump) = self.hands.jump(elapsed, self.machine.now()) else {
+            let Some(jump) = self.state.jump(elapsed, self.machine.now()) else {
                 continue;
             };
             let Some(store) = store.upgrade() else {
@@ -128,14 +128,14 @@ impl SessionClock {
                 false => (by, Duration::ZERO),
             };
             // First it is journalled: dates that nobody can explain would pass for haste.
-            match store.note_clock_set(self.hands.now(elapsed), ahead, behind) {
+            match store.note_clock_set(self.state.now(elapsed), ahead, behind) {
                 Ok(()) => {
-                    self.hands.follow(jump);
+                    self.state.follow(jump);
                     tell(jump);
                 }
                 // The disk is full, most likely, which others tell: it is tried again.
                 Err(error) => {
-                    tracing::debug!(%error, "the clock was set, which cannot be journalled yet")
+                    tracing::debug!(%error, "the clock was set, which cannot be journalled yet");
                 }
             }
         }
@@ -150,20 +150,21 @@ fn tell(jump: Jump) {
         );
     } else {
         tracing::warn!(
-            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they were, dates follow it"
+            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they \
+             were, dates follow it"
         );
     }
 }
 
-/// Warns where the clock is behind that of an earlier session.
-pub(crate) fn tell_behind(by: Duration) {
+/// Warns if the clock is behind that of an earlier session.
+pub(crate) fn warn_if_behind(by: Duration) {
     if by >= LEAST_JUMP {
         let by = in_words(by);
         tracing::warn!("the clock is {by} behind the last session's: waits are counted from now");
     }
 }
 
-/// Milliseconds from one moment to another, negative where that is the earlier one.
+/// Returns the milliseconds from one moment to another, negative if the other is earlier.
 fn millis_between(from: Timestamp, to: Timestamp) -> i64 {
     let ahead = i64::try_from(to.since(from).as_millis()).unwrap_or(i64::MAX);
     let behind = i64::try_from(from.since(to).as_millis()).unwrap_or(i64::MAX);
@@ -210,24 +211,24 @@ mod tests {
     /// A clock that was set back by a day stopped the crawl for that day, without a word.
     #[test]
     fn a_step_of_the_machine_s_clock_moves_dates_and_no_wait_and_is_told_once() {
-        let hands = Hands::new(second(10 * DAY));
-        assert_eq!(hands.jump(after(60), second(10 * DAY + 60)), None);
+        let state = ClockState::new(second(10 * DAY));
+        assert_eq!(state.jump(after(60), second(10 * DAY + 60)), None);
         // Within the bound: a correction.
-        assert_eq!(hands.jump(after(60), second(10 * DAY + 64)), None);
-        assert_eq!(hands.jump(after(60), second(10 * DAY + 56)), None);
+        assert_eq!(state.jump(after(60), second(10 * DAY + 64)), None);
+        assert_eq!(state.jump(after(60), second(10 * DAY + 56)), None);
         for (elapsed, machine, by) in [
             (100, 9 * DAY + 100, -86_400_000),
             (200, 10 * DAY + 200, 86_400_000),
             (300, 11 * DAY + 300, 86_400_000),
             (400, 11 * DAY + 395, -5_000),
         ] {
-            let jump = hands.jump(after(elapsed), second(machine)).unwrap();
+            let jump = state.jump(after(elapsed), second(machine)).unwrap();
             assert_eq!(jump.by, by);
-            hands.follow(jump);
-            assert_eq!(hands.jump(after(elapsed), second(machine)), None, "once");
-            assert_eq!(hands.date(after(elapsed)), second(machine));
+            state.follow(jump);
+            assert_eq!(state.jump(after(elapsed), second(machine)), None, "once");
+            assert_eq!(state.date(after(elapsed)), second(machine));
             assert_eq!(
-                hands.now(after(elapsed)),
+                state.now(after(elapsed)),
                 second(10 * DAY + elapsed),
                 "waits go on"
             );

@@ -1,4 +1,4 @@
-//! A file that has its name only once it is whole, and is gone again where it does not become so.
+//! A file that gets its name only when it is complete, and is removed otherwise.
 //!
 //! `export::WholeFile` is the same for what only grows and may go on with what is there; a ZIP goes
 //! back to write the lengths of what it holds, and an index is made in one go.
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use export::draft_of;
 
 /// A file that is being written.
-pub(crate) struct Draft {
+pub(crate) struct DraftFile {
     file: File,
     path: PathBuf,
     is_complete: bool,
 }
 
-impl Draft {
-    /// Begins the file that is to be at `path`, where a link leads, if it is one.
+impl DraftFile {
+    /// Creates the draft of the file at `path`, or at the target of a link there.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let target = path
             .is_symlink()
@@ -25,7 +25,7 @@ impl Draft {
             .flatten();
         let path = target.unwrap_or_else(|| path.to_owned());
         if path.exists() && !path.is_file() {
-            return Err(io::Error::other("it is no file; - is standard output"));
+            return Err(io::Error::other("it is not a file; - is standard output"));
         }
         let draft = draft_of(&path);
         let file = File::options()
@@ -34,7 +34,7 @@ impl Draft {
             .write(true)
             .open(&draft)?;
         file.try_lock().map_err(|_taken| {
-            let told = format!("somebody else writes {}", draft.display());
+            let told = format!("another process writes {}", draft.display());
             io::Error::new(io::ErrorKind::ResourceBusy, told)
         })?;
         file.set_len(0)?;
@@ -45,7 +45,7 @@ impl Draft {
         })
     }
 
-    /// Has the disk keep it, and gives it its name.
+    /// Syncs the file and gives it its name.
     pub(crate) fn complete(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(draft_of(&self.path), &self.path)?;
@@ -58,7 +58,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for DraftFile {
     fn drop(&mut self) {
         if !self.is_complete
             && let Err(error) = fs::remove_file(draft_of(&self.path))
@@ -68,7 +68,7 @@ impl Drop for Draft {
     }
 }
 
-impl Write for Draft {
+impl Write for DraftFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -78,7 +78,7 @@ impl Write for Draft {
     }
 }
 
-impl Seek for Draft {
+impl Seek for DraftFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }

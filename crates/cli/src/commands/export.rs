@@ -1,9 +1,9 @@
 //! `crawler export`: a row for each visited URL, in the order in which the visits ended; or, with
-//! `--links`, one for each link of each page that the archive has. What a row is, and how it is
-//! written, is the crate `export`'s; where it is written to is decided here.
+//! `--links`, one for each link of each archived page. The crate `export` defines and writes the
+//! rows; this module chooses the target.
 
 mod links;
-mod place;
+mod target;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -19,27 +19,27 @@ use store::embedded::History;
 
 use self::links::Pages;
 pub(super) use self::links::{has_page, read as read_again, read_at};
-use self::place::Place;
+use self::target::ExportTarget;
 use crate::args::ExportArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::history;
-use crate::progress::Patience;
+use crate::crawl_directory;
+use crate::progress::SlowProgress;
 use crate::terminal::Escaping;
 
-/// What is exported, and how.
+/// An export: its table, its form and its source.
 struct Export<'a> {
     args: &'a ExportArgs,
     form: Form,
     table: Table,
     about: About,
     state: PathBuf,
-    /// Where links are read from.
+    /// The pages from which links are read.
     pages: Option<Pages>,
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
-    let place = Place::of(args)?;
+    let state = crawl_directory::state_of(&args.directory)?;
+    let target = ExportTarget::of(args)?;
     let form = args.form();
     let export = Export {
         args,
@@ -62,26 +62,26 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
         state,
     };
     export
-        .write(&place)
-        .map_err(|fault| complain(fault, &place, form))?;
+        .write(&target)
+        .map_err(|fault| complain(fault, &target, form))?;
     export.pages.as_ref().map_or(Ok(()), Pages::complain)
 }
 
 impl Export<'_> {
-    fn write(&self, place: &Place) -> Result<(), ExportFault> {
-        match place {
-            Place::Stdout => match self.stream(BufWriter::new(io::stdout())) {
+    fn write(&self, target: &ExportTarget) -> Result<(), ExportFault> {
+        match target {
+            ExportTarget::Stdout => match self.stream(BufWriter::new(io::stdout())) {
                 // A reader that went away (`| head`) is no error.
                 Err(ExportFault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                     Ok(())
                 }
                 other => other,
             },
-            Place::Device(path) => self.stream(BufWriter::new(
+            ExportTarget::Device(path) => self.stream(BufWriter::new(
                 std::fs::OpenOptions::new().write(true).open(path)?,
             )),
-            Place::File(path) => self.file(path),
-            Place::Parts(directory) => {
+            ExportTarget::File(path) => self.file(path),
+            ExportTarget::Parts(directory) => {
                 let parts = Parts::begin(
                     Arc::new(SystemDisk),
                     directory,
@@ -99,7 +99,7 @@ impl Export<'_> {
         }
     }
 
-    /// What cannot be taken back.
+    /// Writes to an output that cannot be truncated.
     fn stream(&self, out: impl Write + Send) -> Result<(), ExportFault> {
         let mut destination = Destination::Table(TableWriter::begin(
             self.form,
@@ -138,7 +138,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Text is written so that it may be shown on a terminal.
+    /// Escapes text formats, so that they can be shown on a terminal.
     fn harmless<'w>(&self, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
         match self.form {
             Form::Jsonl | Form::Csv | Form::RawCsv => Box::new(Escaping::new(out)),
@@ -146,17 +146,17 @@ impl Export<'_> {
         }
     }
 
-    /// Writes what there is of all visits but the first.
+    /// Writes the records of all visits except the first `but_for`.
     fn fill<W: Write + Send>(
         &self,
         destination: &mut Destination<W>,
         but_for: u64,
     ) -> Result<(), ExportFault> {
         let visits = Visits::open(&self.state, self.table == SKETCHES)?;
-        let mut patience = Patience::new("visits");
+        let mut progress = SlowProgress::new("visits");
         for (number, visit) in (0..).zip(visits) {
             let visit = visit?;
-            patience.step();
+            progress.step();
             let Some(mark) = destination.hear(&visit)?.filter(|_| number >= but_for) else {
                 continue;
             };
@@ -174,14 +174,14 @@ impl Export<'_> {
     }
 }
 
-/// Where records go.
+/// The destination of records.
 enum Destination<W: Write + Send> {
     Table(TableWriter<W>),
     Parts(Box<Parts>),
 }
 
 impl<W: Write + Send> Destination<W> {
-    /// Hears of the next visit; none where it has its records.
+    /// Passes the next visit on; returns none if its records are already written.
     fn hear(&mut self, visit: &Visit) -> Result<Option<Mark>, ExportFault> {
         match self {
             Self::Table(_) => Ok(Some(Mark::default())),
@@ -211,33 +211,42 @@ impl<W: Write + Send> Destination<W> {
     }
 }
 
-fn complain(error: ExportFault, place: &Place, form: Form) -> CliError {
-    let path = match place {
-        Place::Stdout => Path::new("-"),
-        Place::Device(path) | Place::File(path) | Place::Parts(path) => path,
+fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
+    let path = match target {
+        ExportTarget::Stdout => Path::new("-"),
+        ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,
     };
     let name = path.display();
     match error {
         ExportFault::Store(error) => fault(&error),
-        ExportFault::Write(error) if matches!(place, Place::Stdout) => fault(&error),
+        ExportFault::Write(error) if matches!(target, ExportTarget::Stdout) => fault(&error),
         ExportFault::Write(error) => {
             let told = usage(format!("cannot write {name}: {error}"));
             let draft = draft_of(path);
-            match place {
-                Place::File(_) if form != Form::Parquet && draft.exists() => told.with_remedy(format!(
-                    "what could be written is in {}: make room, and --resume goes on with it",
-                    draft.display()
-                )),
-                Place::File(_) => {
+            match target {
+                ExportTarget::File(_) if form != Form::Parquet && draft.exists() => told
+                    .with_remedy(format!(
+                        "what could be written is in {}: make room, and --resume goes on with it",
+                        draft.display()
+                    )),
+                ExportTarget::File(_) => {
                     drop_draft(&draft);
                     told
                 }
-                Place::Parts(_) => told.with_remedy("the parts that are there are whole: --resume goes on behind them"),
-                Place::Stdout | Place::Device(_) => told,
+                ExportTarget::Parts(_) => told.with_remedy(
+                    "the existing parts are complete: \
+                                                            --resume continues after them",
+                ),
+                ExportTarget::Stdout | ExportTarget::Device(_) => told,
             }
         }
-        ExportFault::Differs(differs) => usage(format!("{name} cannot be continued: {differs}")).with_remedy(
-            "it is of another crawl, form or table, or the crawl tells otherwise now; without --resume it is written anew",
+        ExportFault::Differs(differs) => usage(format!(
+            "{name} cannot be continued: \
+                                                        {differs}"
+        ))
+        .with_remedy(
+            "it was made from another crawl, format or table, or the crawl has changed; without \
+             --resume it is overwritten",
         ),
         ExportFault::Occupied(_) => usage(format!("{error}"))
             .with_remedy("--resume goes on with them; or name another directory"),
@@ -247,7 +256,7 @@ fn complain(error: ExportFault, place: &Place, form: Form) -> CliError {
     }
 }
 
-/// A Parquet file that was cut short is of no use to anybody.
+/// Removes the draft of a Parquet file, which nobody can continue.
 fn drop_draft(draft: &Path) {
     match SystemDisk.remove(draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -1,5 +1,5 @@
-//! Who judges pages that another crawler archived: the index of a crawl, in a place of its own for
-//! as long as the rebuilding takes.
+//! The index that judges pages of other crawlers: a store in a directory of its own, for the
+//! duration of a rebuild.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ use web::{Clock, PageUrl};
 use crate::cli_error::{CliError, fault};
 use crate::settings::Settings;
 use crate::values::Key;
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
-pub(super) struct Judge {
+pub(super) struct ScratchIndex {
     store: EmbeddedStore,
     runtime: Runtime,
     directory: PathBuf,
 }
 
-impl Judge {
-    /// An index that knows nothing but `earlier`, the crawls that count as seen, below `state`.
+impl ScratchIndex {
+    /// Creates an index below `state` that knows only `earlier`, the crawls that count as seen.
     pub(super) fn new(
         settings: &Settings,
         earlier: Option<Arc<Earlier>>,
@@ -39,8 +39,8 @@ impl Judge {
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let options = assembly::store_options(&settings, earlier, clock, &disk)?;
-        let store =
-            EmbeddedStore::open(&directory, &options).map_err(|error| history::of_store(&error))?;
+        let store = EmbeddedStore::open(&directory, &options)
+            .map_err(|error| crawl_directory::cli_error(&error))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         Ok(Self {
             store,
@@ -49,7 +49,7 @@ impl Judge {
         })
     }
 
-    /// Judges a page, and remembers it.
+    /// Judges a page and admits it.
     pub(super) fn admit(
         &self,
         page: &Page,
@@ -62,7 +62,7 @@ impl Judge {
         verdict.map_err(|error| fault(&error))
     }
 
-    /// Leaves nothing behind.
+    /// Closes the index and removes its directory.
     pub(super) fn end(self) -> Result<(), CliError> {
         let closed = self.runtime.block_on(store::Frontier::close(&self.store));
         closed.map_err(|error| fault(&error))?;

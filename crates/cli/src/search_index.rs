@@ -17,10 +17,10 @@ use store::embedded::{self, EmbeddedStore};
 use web::{Clock, Exchange};
 
 use crate::cli_error::{CliError, fault};
+use crate::crawl_directory;
+use crate::disk_error;
 use crate::documents::{MAX_DOCUMENT, exchange};
-use crate::history;
-use crate::progress::Patience;
-use crate::room;
+use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
@@ -30,12 +30,12 @@ pub(crate) const NAME: &str = "search";
 /// Bytes of text that are read again before the index is committed: a kill costs these once more.
 const COMMIT_EVERY: usize = 256 << 20;
 
-/// Where the index of a crawl is.
+/// Returns the directory of the index of a crawl.
 pub(crate) fn directory(crawl: &Path) -> PathBuf {
     crawl.join(NAME)
 }
 
-/// How the index of a crawl is written.
+/// Returns the options with which the index of a crawl is written.
 pub(crate) fn options(settings: &Settings) -> IndexOptions {
     let text = if settings.main_content.is_on() {
         "main"
@@ -49,8 +49,8 @@ pub(crate) fn options(settings: &Settings) -> IndexOptions {
     }
 }
 
-/// The archive's sink, with the index over it where there is to be one. Nothing was written since
-/// the archive was opened.
+/// Wraps the archive's sink with the index, if there is to be one. Nothing may have been written
+/// since the archive was opened.
 pub(crate) fn over(
     archive: Arc<dyn Sink>,
     settings: &Settings,
@@ -58,9 +58,9 @@ pub(crate) fn over(
     store: &EmbeddedStore,
     clock: &Clock,
 ) -> Result<Arc<dyn Sink>, CliError> {
-    let settled = crawl::settled_end(store, &history::archive(&settings.out))
+    let settled = crawl::settled_end(store, &crawl_directory::archive(&settings.out))
         .map_err(|error| fault(&error))?;
-    let broken = |error: IndexFault| complaint_of(&error, &settings.out);
+    let broken = |error: IndexFault| cli_error_of(&error, &settings.out);
     let options = options(settings);
     if settings.no_index && !search::exists(&options.directory) {
         return Ok(archive);
@@ -75,14 +75,14 @@ pub(crate) fn over(
     }
     catch_up(
         &mut index,
-        &history::archive(&settings.out),
+        &crawl_directory::archive(&settings.out),
         policy,
         settled,
     )?;
     Ok(Arc::new(Searchable::over(archive, index, clock.clone())))
 }
 
-/// Opens the index, or begins one; what cannot be used is set aside.
+/// Opens the index, or creates one; an unusable index is quarantined.
 fn open(
     options: &IndexOptions,
     settled: Option<&ArchiveEnd>,
@@ -106,7 +106,7 @@ fn open(
     match unusable {
         None => std::fs::remove_dir_all(directory).map_err(cannot)?,
         Some(damage) => {
-            let aside = history::aside(directory, "unusable", clock.now());
+            let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
                 "warning: {}; it is made again from the archive, and kept in {}",
@@ -118,7 +118,7 @@ fn open(
     Writer::create(options)
 }
 
-/// Reads again what the archive has behind the end of the index, up to `settled` or its own end.
+/// Indexes the archive behind the end of the index, up to `settled` or its own end.
 pub(crate) fn catch_up(
     index: &mut Writer,
     archive: &Path,
@@ -129,7 +129,7 @@ pub(crate) fn catch_up(
     if settled == covered {
         return Ok(0);
     }
-    let mut patience = Patience::new("pages read again for the search index");
+    let mut progress = SlowProgress::new("pages read again for the search index");
     let (mut pages, mut bytes) = (0, 0);
     let which = policy.index.unwrap_or_default();
     let crawl = archive.parent().unwrap_or(archive).to_owned();
@@ -150,11 +150,11 @@ pub(crate) fn catch_up(
             };
             index
                 .commit(Some(before))
-                .map_err(|error| complaint_of(&error, &crawl))?;
+                .map_err(|error| cli_error_of(&error, &crawl))?;
         }
         bytes += text.text.len();
         pages += 1;
-        patience.step();
+        progress.step();
         let page = IndexPage {
             url: page.exchange.url,
             at: page.exchange.started,
@@ -164,39 +164,41 @@ pub(crate) fn catch_up(
         };
         index
             .add(page)
-            .map_err(|error| complaint_of(&error, &crawl))
+            .map_err(|error| cli_error_of(&error, &crawl))
     })?;
     let end = settled.or(end).or(covered);
     index
         .commit(end)
-        .map_err(|error| complaint_of(&error, &crawl))?;
+        .map_err(|error| cli_error_of(&error, &crawl))?;
     Ok(pages)
 }
 
-/// A page that an archive has with its payload.
+/// An archived page with its payload.
 struct ArchivedPage {
     exchange: Exchange,
     fate: Fate,
     file: String,
     offset: u64,
-    /// Where the last of its records ends that was seen.
+    /// The end of the last of its records seen so far.
     end: ArchiveEnd,
     id: String,
 }
 
-/// Shows the pages of an archive behind `after`. A page is a `response` with a status of 200 to
-/// 299; what the archive says of it stands in the `metadata` that is concurrent to it.
+/// Calls `each` with the pages of an archive behind `after`. A page is a `response` with a status
+/// of 200 to 299; its verdict is in the `metadata` record that is concurrent to it.
 fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
     policy: &Policy,
     mut each: impl FnMut(ArchivedPage) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut files = history::archive_files(directory).map_err(|error| fault(&error))?;
+    let mut files = crawl_directory::archive_files(directory).map_err(|error| fault(&error))?;
     let mut from = 0;
     if let Some(ArchiveEnd { file, end }) = after {
         from = *end;
-        let place = files.iter().position(|path| history::is_named(path, file));
+        let place = files
+            .iter()
+            .position(|path| crawl_directory::is_named(path, file));
         // What the index tells of a file that is gone stays; where that stood is not known any
         // more.
         files.drain(..place.unwrap_or(0));
@@ -276,13 +278,13 @@ fn each_page_of(
     }
 }
 
-/// Places in files of other crawlers, and what became of the pages there.
+/// The fates of the pages in files of other crawlers, by place.
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
-/// The pages that files of other crawlers have: the verdicts are in rows, since the archive does
-/// not tell them.
+/// Returns the fates of pages in files of other crawlers. They are in rows only, not in the
+/// archive.
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
-    let state = history::state(archive.parent().unwrap_or(archive));
+    let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
     for row in embedded::rows(&state).map_err(|error| fault(&error))? {
         let row = row.map_err(|error| fault(&error))?;
@@ -296,8 +298,8 @@ fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     Ok(visits)
 }
 
-/// Shows the pages of a file of another crawler that rows name; what is broken in it was told when
-/// they were made.
+/// Calls `each` with the pages of another crawler's file that rows name. Damage in it was reported
+/// when the rows were made.
 fn each_page_of_foreign(
     path: &Path,
     after: Option<&ArchiveEnd>,
@@ -350,7 +352,7 @@ fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<Archived
     })
 }
 
-/// The verdict in a `metadata` record; a page of which it says nothing repeats none.
+/// Returns the verdict in a `metadata` record; `Unique` if it has none.
 fn fate(block: &[u8]) -> Fate {
     let text = String::from_utf8_lossy(block);
     let fields = text.lines().filter_map(|line| line.split_once(':'));
@@ -364,8 +366,7 @@ fn fate(block: &[u8]) -> Fate {
         .unwrap_or(Fate::Unique)
 }
 
-/// The text of a page that was found, from its place in the archive; none where that has nothing to
-/// read any more.
+/// Returns the text of a hit from its place in the archive; none if it cannot be read any more.
 pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
     let path = locate(archive, file);
     let mut reader = WarcReader::open_at(&path, offset).ok()?;
@@ -377,28 +378,28 @@ pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) 
     archived_text(policy, &exchange).map(|text| text.text)
 }
 
-/// Whether an index by these rules has pages of this fate: the rules as [`options`] writes them.
+/// Returns true if an index by these rules, as [`options`] writes them, has pages of this fate.
 pub(crate) fn has(rules: &str, fate: Fate) -> bool {
     let which = rules.split('-').next().and_then(|word| word.parse().ok());
     which.unwrap_or(IndexedPages::Unique).has(fate)
 }
 
-/// What helps.
-pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> CliError {
+/// Converts the error and adds its remedy.
+pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
     let told = fault(error);
     let crawl_shown = crawl.display();
     match error {
         IndexFault::Missing { .. } | IndexFault::Damaged { .. } => told.with_remedy(format!(
             "`crawler reindex {crawl_shown}` makes it again from the archive"
         )),
-        IndexFault::InUse { .. } => told.with_remedy("wait until it has ended, or interrupt it"),
-        IndexFault::Io { .. } => told.with_remedy(room::remedy_of(error, crawl)),
+        IndexFault::InUse { .. } => told.with_remedy("wait until it ends, or interrupt it"),
+        IndexFault::Io { .. } => told.with_remedy(disk_error::remedy_of(error, crawl)),
     }
 }
 
-/// Where an archive ends on the disk; none where it has no file.
+/// Returns the end of an archive on the disk; none if it has no file.
 pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CliError> {
-    let files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {
         return Ok(None);
     };

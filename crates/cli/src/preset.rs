@@ -43,7 +43,7 @@ impl Preset {
     }
 
     /// The same as a file of settings.
-    pub(super) fn table(self) -> toml::Table {
+    pub(crate) fn table(self) -> toml::Table {
         let settings = self.settings().iter();
         settings
             .map(|(key, value)| ((*key).to_owned(), toml::Value::from(*value)))
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    const DOCUMENTED: &str = include_str!("../../../../config/default.toml");
+    const DOCUMENTED: &str = include_str!("../../../config/default.toml");
 
     #[test]
     fn every_preset_is_a_list_of_settings_that_help_and_default_file_tell() {

@@ -1,5 +1,5 @@
-//! `crawler skipped`: the URLs that a crawl has seen and not visited, and why. Works while the
-//! crawl runs.
+//! `crawler skipped`: lists the URLs that a crawl has seen and not visited, with the reasons. Works
+//! while the crawl runs.
 //!
 //! The journal tells of URLs that wait and of those that were left out when they came up. Links
 //! that were never queued (out of the scope, shaped like a trap, too deep, not to be followed) are
@@ -25,10 +25,10 @@ use super::export::{has_page, read_again};
 use crate::args::SkippedArgs;
 use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, control, history};
+use crate::{assembly, control, crawl_directory};
 
 /// Pages that are read at a time: what their links take is in memory.
 const BATCH: usize = 64;
@@ -44,8 +44,8 @@ struct Line<'a> {
     via: Option<&'a str>,
 }
 
-/// The rest of what the journal tells.
-struct Told {
+/// Facts from the journal that the ledger does not have.
+struct JournalFacts {
     scope: Scope,
     /// Domains with links that were left out for having hosts enough.
     full_domains: HashSet<Box<str>>,
@@ -59,17 +59,17 @@ struct Told {
 struct Missing(u64);
 
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
     let mut ledger = Ledger::new(&args.directory, journal_bytes(&state));
-    let told = hear(&state, &settings, &form, &mut ledger)?;
+    let facts = read_journal(&state, &settings, &form, &mut ledger)?;
     let mut unread = 0;
     if asks_for_links(args.why, &settings) {
         let pages = Pages {
             policy: assembly::policy(&settings, form),
-            archive: history::archive(&args.directory),
-            told: &told,
+            archive: crawl_directory::archive(&args.directory),
+            facts: &facts,
         };
         unread = pages.add_links(&state, &mut ledger)?;
     }
@@ -92,7 +92,7 @@ fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
     }
 }
 
-/// The size of a journal; 0 where it cannot be told, which costs memory and nothing else.
+/// Returns the size of a journal; 0 if it is unknown, which only costs memory.
 fn journal_bytes(state: &Path) -> u64 {
     let Ok(segments) = std::fs::read_dir(state.join("journal")) else {
         return 0;
@@ -102,37 +102,38 @@ fn journal_bytes(state: &Path) -> u64 {
 }
 
 /// Reads the journal to its end as it stands now.
-fn hear(
+fn read_journal(
     state: &Path,
     settings: &Settings,
     form: &CanonicalForm,
     ledger: &mut Ledger,
-) -> Result<Told, CliError> {
+) -> Result<JournalFacts, CliError> {
     let mut scope = assembly::scope(settings)?;
-    if let Some(in_force) = control::last_obeyed(&settings.out)? {
-        scope.exclude_now(in_force.orders.exclude);
+    if let Some(in_force) = control::last_in_force(&settings.out)? {
+        scope.exclude_now(in_force.overrides.exclude);
     }
     for seed in &settings.url {
         if let Ok(seed) = PageUrl::parse(seed, form) {
             scope.add_seed(&seed);
         }
     }
-    let mut told = Told {
+    let mut facts = JournalFacts {
         scope,
         full_domains: HashSet::new(),
         visits: 0,
     };
-    let mut patience = Patience::new("records");
+    let mut progress = SlowProgress::new("records");
     for record in History::open(state).map_err(|error| fault(&error))? {
-        patience.step();
-        told.hear(record.map_err(|error| fault(&error))?, ledger)
+        progress.step();
+        facts
+            .apply(record.map_err(|error| fault(&error))?, ledger)
             .map_err(|error| fault(&error))?;
     }
-    Ok(told)
+    Ok(facts)
 }
 
-impl Told {
-    fn hear(&mut self, record: Record, ledger: &mut Ledger) -> io::Result<()> {
+impl JournalFacts {
+    fn apply(&mut self, record: Record, ledger: &mut Ledger) -> io::Result<()> {
         match record {
             Record::Discovered { finds, .. } => self.queued(&finds, ledger),
             Record::Settled {
@@ -222,7 +223,7 @@ fn waiting(find: &DiscoveredUrl) -> Skipped {
 struct Pages<'a> {
     policy: Policy,
     archive: PathBuf,
-    told: &'a Told,
+    facts: &'a JournalFacts,
 }
 
 impl Pages<'_> {
@@ -231,17 +232,17 @@ impl Pages<'_> {
     fn add_links(&self, state: &Path, ledger: &mut Ledger) -> Result<u64, CliError> {
         let mut revoked = revocations(state).map_err(|error| fault(&error))?;
         let (mut batch, mut seen, mut unread) = (Vec::new(), 0, 0);
-        let mut patience = Patience::new("pages");
+        let mut progress = SlowProgress::new("pages");
         for record in History::open(state).map_err(|error| fault(&error))? {
             let Record::Settled { row, .. } = record.map_err(|error| fault(&error))? else {
                 continue;
             };
             // What a crawl that runs visits meanwhile links to what the ledger has not heard of.
-            if seen == self.told.visits {
+            if seen == self.facts.visits {
                 break;
             }
             seen += 1;
-            patience.step();
+            progress.step();
             if revoked.take(&row).is_some() || row.requisite > 0 || !has_page(&row) {
                 continue;
             }
@@ -298,7 +299,7 @@ impl Pages<'_> {
             if link.kind == web::LinkKind::Requisite {
                 continue;
             }
-            let scope = &self.told.scope;
+            let scope = &self.facts.scope;
             let ruled = crawl::why_unvisited(&self.policy, scope, page, row.depth, document, link);
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));
             let skipped = Skipped {
@@ -312,10 +313,10 @@ impl Pages<'_> {
         Ok(())
     }
 
-    /// Returns why a link was not queued that no rule about links keeps out.
+    /// Returns the reason for a link that was not queued although no rule about links excludes it.
     fn not_queued(&self, url: &PageUrl) -> (SkippedBy, String) {
         let domain = url.registrable_domain();
-        if self.told.full_domains.contains(domain) {
+        if self.facts.full_domains.contains(domain) {
             let reason =
                 format!("{domain} has as many hosts as are visited (--max-hosts-per-domain)");
             return (SkippedBy::Trap, reason);

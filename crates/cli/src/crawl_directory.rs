@@ -1,4 +1,4 @@
-//! A crawl's directory, as the commands that look at it see it.
+//! The directory of a crawl.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,19 @@ use web::Timestamp;
 
 use crate::cli_error::{CliError, fault, usage};
 
-/// Where the crawl's memory is.
+/// Returns the path of the crawl's state.
 pub(crate) fn state(directory: &Path) -> PathBuf {
     directory.join("state")
 }
 
-/// Where the pages are.
+/// Returns the path of the crawl's archive.
 pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
 }
 
-/// The archive's files in the order in which they were written: the number at the end of each name
-/// counts. The last one may be open still, and be called so: [`is_named`] compares names.
+/// Returns the archive's files in the order in which they were written: the number at the end of
+/// each name counts. The last one may still be open, with another name: [`is_named`] compares
+/// names.
 pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for item in std::fs::read_dir(directory)? {
@@ -34,12 +35,12 @@ pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Whether the archive file at `path` is the one that the journal calls `name`.
+/// Returns true if the archive file at `path` is the one that the journal calls `name`.
 pub(crate) fn is_named(path: &Path, name: &str) -> bool {
     name_of(path) == Some(name)
 }
 
-/// The number at the end of the name of an archive file; none in the names of others.
+/// Returns the number at the end of the name of an archive file; none in the names of others.
 pub(crate) fn file_number(name: &str) -> Option<u64> {
     let suffix = Packing::ALL
         .into_iter()
@@ -49,9 +50,9 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
     number.parse().ok()
 }
 
-/// Where a directory is kept that another takes the place of: beside it, under its name with `what`
-/// and the time, and a number where something was kept in the same second.
-pub(crate) fn aside(path: &Path, what: &str, now: Timestamp) -> PathBuf {
+/// Returns the path to which a directory is moved when another replaces it: beside it, its name
+/// with `what` and the time, and a number if that path exists.
+pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBuf {
     let name = format!("{what}-{}", now.digits());
     let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -63,7 +64,7 @@ pub(crate) fn aside(path: &Path, what: &str, now: Timestamp) -> PathBuf {
         .expect("a directory has fewer items than there are numbers")
 }
 
-/// What helps a damaged journal.
+/// Returns the remedy for a damaged journal.
 pub(crate) fn rebuild(directory: &Path) -> String {
     format!(
         "`crawler rebuild {}` makes it again, from what is left of it and from the archive",
@@ -75,13 +76,15 @@ pub(crate) fn rebuild(directory: &Path) -> String {
 pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     let directory = directory.display();
     format!(
-        "nothing was changed: put the journal back that belongs to this archive; or `crawler rebuild {directory}` makes it again from \
-         what is left of it and from the archive, and `crawler rebuild {directory} --from-archive` from the archive alone"
+        "nothing was changed; put back the journal that belongs to this archive, or `crawler \
+         rebuild {directory}` makes it again from \
+         what is left of it and from the archive, and `crawler rebuild {directory} \
+         --from-archive` from the archive alone"
     )
 }
 
-/// Bytes that are missing at the end of the journal of the crawl in `directory`, by what its
-/// archive noted of it.
+/// Returns the number of bytes missing at the end of the journal of the crawl in `directory`, by
+/// the note in its archive.
 pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
     let Noted::Settled(settled) = noted else {
@@ -91,7 +94,7 @@ pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     Ok(settled.journal.saturating_sub(length))
 }
 
-/// Refuses a journal that was longer once, before anything is appended to it.
+/// Refuses a journal that was longer before, so that nothing is appended to it.
 pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     let state = state(directory);
     if !EmbeddedStore::exists(&state) {
@@ -109,15 +112,15 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     Err(fault(&error).with_remedy(rebuild_from_archive(directory)))
 }
 
-/// A fault of the store, or wrong usage where it is in use.
-pub(crate) fn of_store(error: &StoreFault) -> CliError {
+/// Converts a store's error: wrong usage if it is in use, else a fault.
+pub(crate) fn cli_error(error: &StoreFault) -> CliError {
     match error {
         StoreFault::InUse { .. } => in_use(error),
         other => fault(other),
     }
 }
 
-/// Somebody else has the crawl open.
+/// Returns the error for a crawl that another process has open.
 pub(crate) fn in_use(error: &StoreFault) -> CliError {
     let interrupt = match error {
         StoreFault::InUse {
@@ -127,11 +130,11 @@ pub(crate) fn in_use(error: &StoreFault) -> CliError {
         _ => "interrupt it".to_owned(),
     };
     CliError::of_usage(error).with_remedy(format!(
-        "wait until it has ended, or {interrupt}; status, export and why work meanwhile"
+        "wait until it ends, or {interrupt}; status, export and why work meanwhile"
     ))
 }
 
-/// The memory of the crawl in `directory`; a complaint where there is none.
+/// Returns the state of the crawl in `directory`, or an error if there is none.
 pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
     let state = state(directory);
     if EmbeddedStore::exists(&state) {
@@ -142,7 +145,7 @@ pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
     } else {
         "does not exist"
     };
-    let remedy = "name the directory that was given to --out (crawl/, unless told otherwise)";
+    let remedy = "name the directory that was given to --out (crawl/ by default)";
     Err(usage(format!("{} {what}", directory.display())).with_remedy(remedy))
 }
 
@@ -162,7 +165,7 @@ mod tests {
             "old-20261122112800-2",
             "old-20261122112800-3",
         ] {
-            let kept = aside(&state, "old", now);
+            let kept = quarantine_path(&state, "old", now);
             assert_eq!(kept, directory.path().join(format!("state.{name}")));
             std::fs::create_dir(kept).unwrap();
         }

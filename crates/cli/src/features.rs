@@ -1,4 +1,4 @@
-//! From options to fingerprints: features, stop words, and how many documents have a word.
+//! Features of fingerprints: units, stop words, and document frequencies.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -15,12 +15,12 @@ use neardup::{
 use crate::cli_error::{CliError, fault, usage};
 use crate::documents::{Documents, Reader, is_standard_input};
 
-/// Where a crawl keeps what it learned, in its state directory.
+/// The file of learned document frequencies, in the state directory of a crawl.
 const LEARNED: &str = "frequencies.txt";
 
-/// What fingerprints are made of.
+/// The features that fingerprints are made of.
 #[derive(Clone, Debug)]
-pub(crate) struct Recipe {
+pub(crate) struct FeatureSettings {
     features: Features,
     stop_words: Option<Arc<StopWords>>,
     /// Document frequencies that were given; where the weights need some and there are none, they
@@ -28,7 +28,7 @@ pub(crate) struct Recipe {
     frequencies: Option<Arc<DocumentFrequencies>>,
 }
 
-impl Recipe {
+impl FeatureSettings {
     /// `stop_words` is a language, `frequencies` a file.
     ///
     /// # Errors
@@ -40,31 +40,35 @@ impl Recipe {
     ) -> Result<Self, CliError> {
         let stop_words = stop_words.map(StopWords::of_language).transpose();
         let stop_words = stop_words.map_err(|error| CliError::of_usage(&error))?;
-        let recipe = Self {
+        let feature_settings = Self {
             features,
             stop_words: stop_words.map(Arc::new),
             frequencies: frequencies.map(read).transpose()?.map(Arc::new),
         };
-        if recipe.frequencies.is_some() {
-            recipe.fingerprinter()?;
+        if feature_settings.frequencies.is_some() {
+            feature_settings.fingerprinter()?;
         }
-        Ok(recipe)
+        Ok(feature_settings)
     }
 
-    /// Whether documents have to be seen first.
+    /// Returns true if the weights need document frequencies and none were given.
     pub(crate) fn has_to_learn(&self) -> bool {
         self.features.weights == Weights::TfIdf && self.frequencies.is_none()
     }
 
-    /// The same with what the documents of these paths teach, where that is needed.
+    /// Learns document frequencies from these documents if the weights need them.
     pub(crate) fn learned_from(self, paths: &[PathBuf], reader: &Reader) -> Result<Self, CliError> {
         if !self.has_to_learn() {
             return Ok(self);
         }
         if paths.iter().any(|path| is_standard_input(path)) {
-            let told = usage("tf-idf reads documents twice, and standard input can be read once");
+            let told = usage(
+                "tf-idf reads documents twice, but standard input can be read only \
+                              once",
+            );
             return Err(told.with_remedy(
-                "`crawler frequencies` counts words beforehand: give its answer with --frequencies",
+                "count words beforehand with `crawler frequencies`, and give the file with \
+                 --frequencies",
             ));
         }
         let frequencies = self.count(paths, reader)?;
@@ -74,8 +78,7 @@ impl Recipe {
         })
     }
 
-    /// In how many of the documents of these paths each feature is. What cannot be read does not
-    /// count.
+    /// Counts the documents that have each feature. Unreadable ones do not count.
     pub(crate) fn count(
         &self,
         paths: &[PathBuf],
@@ -95,7 +98,7 @@ impl Recipe {
         }
     }
 
-    /// What makes them.
+    /// Returns the fingerprinter for these features.
     pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, CliError> {
         let made = Fingerprinter::new(
             self.features,
@@ -105,7 +108,7 @@ impl Recipe {
         made.map_err(|error| CliError::of_usage(&error))
     }
 
-    /// What draws the pages of the crawl with this state directory.
+    /// Returns the signature builder of the crawl with this state directory.
     pub(crate) fn adaptive_signatures(
         self,
         key: HashKey,
@@ -122,7 +125,7 @@ impl Recipe {
             .map_err(|error| CliError::of_usage(&error))
     }
 
-    /// The same with what the crawl with this state directory has learned, where that is needed.
+    /// Loads the document frequencies that a crawl has learned, if the weights need them.
     pub(crate) fn learned_by(self, state: &Path) -> Result<Self, CliError> {
         if !self.has_to_learn() {
             return Ok(self);
@@ -144,9 +147,8 @@ impl Recipe {
     }
 }
 
-/// Keeps what a crawl has learned for the next time. What a killed crawl learned since it began is
-/// lost: its pages are then weighted as they were before, and those that repeat others are still
-/// found by their sketches.
+/// Writes the learned frequencies. What a killed crawl learned since it started is lost: its pages
+/// are then weighted as before, and those that repeat others are still found by their sketches.
 pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Result<(), CliError> {
     let Some(frequencies) = adaptive_signatures.frequencies() else {
         return Ok(());

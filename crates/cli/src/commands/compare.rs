@@ -1,6 +1,6 @@
-//! `crawler fingerprint` and `crawler compare`: likeness of files, without a crawl.
+//! `crawler fingerprint`, `crawler compare` and `crawler frequencies`: files without a crawl.
 //!
-//! HTML files are judged by their main content, as in a crawl; everything else as text. The hash
+//! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
 //! key is zero, so that fingerprints can be compared between machines.
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs, LikenessArgs};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{self, Documents, Reader};
-use crate::fingerprints::{self, Recipe};
+use crate::features::{self, FeatureSettings};
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
 
@@ -30,8 +30,8 @@ struct Comparison {
     verdict: &'static str,
 }
 
-/// A document as the judge sees it.
-struct Judged {
+/// A document with its signature.
+struct ComparedDocument {
     text: NormalText,
     fingerprint: Fingerprint,
     signature: PageSignature,
@@ -64,13 +64,13 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
 }
 
 pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), CliError> {
-    let recipe = Recipe::new(
+    let feature_settings = FeatureSettings::new(
         args.features.unwrap_or_default(),
         args.stop_words.as_deref(),
         None,
     )?;
-    let counted = recipe.count(&args.paths, &Reader::new(true)?)?;
-    fingerprints::write(&counted, args.output.as_deref())
+    let counted = feature_settings.count(&args.paths, &Reader::new(true)?)?;
+    features::write(&counted, args.output.as_deref())
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
@@ -79,15 +79,15 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let signature_builder = args
         .likeness
         .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?;
-    let judged = |path| {
+    let compared = |path| {
         let document = documents::only(path)?;
-        Ok(Judged {
+        Ok(ComparedDocument {
             text: reader.normal_text(&document.content),
             fingerprint: reader.fingerprint(&signature_builder, &document.content),
             signature: reader.signature(&signature_builder, &document.content),
         })
     };
-    let (a, b) = (judged(&args.a)?, judged(&args.b)?);
+    let (a, b) = (compared(&args.a)?, compared(&args.b)?);
     let comparison = Comparison::of(&a, &b, &args.likeness, &thresholds);
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &comparison),
@@ -96,7 +96,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
 }
 
 impl Comparison {
-    fn of(a: &Judged, b: &Judged, args: &LikenessArgs, thresholds: &Thresholds) -> Self {
+    fn of(
+        a: &ComparedDocument,
+        b: &ComparedDocument,
+        args: &LikenessArgs,
+        thresholds: &Thresholds,
+    ) -> Self {
         let width = args.shingles();
         let shingles = |text: &NormalText| Shingles::of(text, width, HashKey::ZERO);
         let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
@@ -142,19 +147,21 @@ impl LikenessArgs {
         })
     }
 
-    /// What draws these documents, under the zero key; it looks at all of them first where words
-    /// are weighted by them.
+    /// Returns the signature builder for these documents, under the zero key. Reads all of them
+    /// first if words are weighted by their frequency in them.
     pub(crate) fn signature_builder(
         &self,
         paths: &[PathBuf],
         reader: &Reader,
     ) -> Result<SignatureBuilder, CliError> {
-        let recipe = Recipe::new(
+        let feature_settings = FeatureSettings::new(
             self.features(),
             self.stop_words.as_deref(),
             self.frequencies.as_deref(),
         )?;
-        let fingerprinter = recipe.learned_from(paths, reader)?.fingerprinter()?;
+        let fingerprinter = feature_settings
+            .learned_from(paths, reader)?
+            .fingerprinter()?;
         let signature_builder = SignatureBuilder::new(fingerprinter, HashKey::ZERO);
         Ok(if self.is_halved() {
             signature_builder.halved()
@@ -175,8 +182,8 @@ impl LikenessArgs {
         }
     }
 
-    /// What resemblance and containment count: the runs of words that were asked for, else those
-    /// that decide in a crawl.
+    /// Returns the width of the shingles of resemblance and containment: the requested runs of
+    /// words, or else those that decide in a crawl.
     fn shingles(&self) -> Width {
         match self.features.map(|features| features.unit) {
             Some(Unit::Words(width)) => width,

@@ -21,7 +21,7 @@ use self::words::ChangedWords;
 use crate::args::{ChangeKind, ChangesArgs};
 use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::terminal::say;
 
 /// Two pages, compared by what they say.
@@ -36,7 +36,7 @@ struct Changes<'a> {
     args: &'a ChangesArgs,
     format: Format,
     journals: Journals,
-    /// Of each page that moved, by its new URL: where it was.
+    /// The old URL of each page that moved, by its new one.
     moved: HashMap<UrlKey, UrlKey>,
     /// The old URLs of these, as they are written.
     moved_from: HashMap<UrlKey, String>,
@@ -73,16 +73,16 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
 }
 
 impl Changes<'_> {
-    /// Finds the pages that are gone, and the new ones that have their bytes or their text.
+    /// Finds pages that are gone, and new pages with their bytes or their text.
     fn match_moved(&mut self) {
         let journals = &self.journals;
         let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
-        let mut patience = Patience::new("pages looked for under another URL");
+        let mut progress = SlowProgress::new("pages looked for under another URL");
         let (mut by_payload, mut by_text) = (HashMap::new(), HashMap::new());
         let gone = journals.pages(Side::Old).into_iter();
         for url in gone.filter(|url| !is_page(Side::New, *url)) {
             self.gone.insert(url);
-            patience.step();
+            progress.step();
             let identity = journals.identity(Side::Old, url);
             if let Some(payload) = identity.payload {
                 by_payload.entry(payload).or_insert(url);
@@ -97,7 +97,7 @@ impl Changes<'_> {
         let mut taken = HashSet::new();
         let new = journals.pages(Side::New).into_iter();
         for url in new.filter(|url| !is_page(Side::Old, *url)) {
-            patience.step();
+            progress.step();
             let identity = journals.identity(Side::New, url);
             let same_bytes = identity
                 .payload
@@ -126,10 +126,10 @@ impl Changes<'_> {
         Ok(())
     }
 
-    /// Writes a line a page: those of the later crawl in the order of its visits, then those that
-    /// are gone. Returns what is wrong with a journal, if something is.
+    /// Writes a line for each page: those of the later crawl in the order of its visits, then those
+    /// that are gone. Returns the error of a journal, if one has an error.
     fn write(&mut self, out: &mut dyn Write) -> io::Result<Option<StoreFault>> {
-        let mut patience = Patience::new("pages compared");
+        let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
             let state = self.journals.state_directory(side);
             let rows = match embedded::rows(&state) {
@@ -142,13 +142,13 @@ impl Changes<'_> {
                     Ok(row) => self.write_old(&row, out)?,
                     Err(error) => return Ok(Some(error)),
                 }
-                patience.step();
+                progress.step();
             }
         }
         Ok(None)
     }
 
-    /// Tells a row of the later crawl.
+    /// Writes the change of a page of the later crawl.
     fn write_new(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
         if !row.fate.is_page() {
@@ -195,7 +195,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Tells a row of the earlier crawl whose page the later one does not have.
+    /// Writes the change of a page of the earlier crawl that the later one does not have.
     fn write_old(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
         if !row.fate.is_page() || !self.gone.contains(&url) {
@@ -206,7 +206,8 @@ impl Changes<'_> {
                 self.tell_unknown(row, "it waits to be visited in the later crawl", out)
             }
             Some(State::Reached) => {
-                let reason = "the later crawl reached it by the redirect of another URL, and tells it under that";
+                let reason = "the later crawl reached it by the redirect of another URL, and \
+                              tells it under that";
                 self.tell_unknown(row, reason, out)
             }
             _ => {
@@ -253,15 +254,16 @@ impl Changes<'_> {
         }
     }
 
-    /// Reads what both crawls have of a page again, and compares what they say: the main text, or
-    /// all of it where only the rest changed.
+    /// Compares the texts of a page in both crawls: the main text, or all of it if only the rest
+    /// changed.
     fn compare_texts(&self, url: UrlKey) -> Compared {
         let journals = &self.journals;
         let captures = journals
             .capture(Side::Old, url)
             .zip(journals.capture(Side::New, url));
         let Some((old, new)) = captures else {
-            let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its text is not archived";
+            let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its \
+                          text is not archived";
             return Compared::without_text(reason.to_owned());
         };
         let documents = journals
@@ -302,7 +304,7 @@ impl Changes<'_> {
         }
     }
 
-    /// The counts in a line.
+    /// Returns the counts in one line.
     fn summary(&self) -> String {
         let counts = ChangeKind::ALL.iter().map(|kind| {
             let count = self.counts.get(kind).copied().unwrap_or(0);
@@ -321,7 +323,7 @@ fn is_no_text(document: &Document) -> bool {
     document.media == Media::Other
 }
 
-/// The exact resemblance of two texts, to four places.
+/// Returns the exact resemblance of two texts, to four places.
 fn resemblance(one: &str, two: &str) -> f64 {
     let shingles = |text| Shingles::of(&NormalText::of(text), Width::VERIFICATION, HashKey::ZERO);
     (shingles(one).resemblance(&shingles(two)) * 10_000.0).round() / 10_000.0

@@ -1,0 +1,76 @@
+//! Disk errors: the error of the operating system behind a fault, and the remedy for it.
+
+use std::error::Error;
+use std::io;
+use std::path::Path;
+
+use disk::Trouble;
+
+/// Returns the remedy for a fault, by the error of the operating system behind it.
+pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
+    remedy_for(said(error).map_or(Trouble::Broken, Trouble::of), out)
+}
+
+/// Returns true if a full disk is behind an error. If files may not grow (EFBIG), no waiting helps.
+pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
+    said(error).is_some_and(|said| {
+        matches!(
+            said.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
+    })
+}
+
+/// Returns the error of the operating system in the chain of causes.
+fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
+    let mut cause = Some(error);
+    while let Some(link) = cause {
+        if let Some(said) = link.downcast_ref::<io::Error>() {
+            return Some(said);
+        }
+        cause = link.source();
+    }
+    None
+}
+
+pub(crate) fn remedy_for(trouble: Trouble, out: &Path) -> String {
+    let what = match trouble {
+        Trouble::Full => "make room",
+        Trouble::ReadOnly => {
+            "have the file system mounted for writing, and see that you may write there"
+        }
+        Trouble::Broken => "mend the disk (the system's log says what is wrong with it)",
+    };
+    format!(
+        "nothing is lost: {what}, then `crawler --out {}` goes on",
+        out.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_goes_by_what_the_disk_said_however_deep() {
+        #[derive(Debug)]
+        struct Outer(io::Error);
+        impl std::fmt::Display for Outer {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str("outer")
+            }
+        }
+        impl Error for Outer {
+            fn source(&self) -> Option<&(dyn Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let full = Outer(io::ErrorKind::StorageFull.into());
+        assert!(
+            remedy_of(&full, Path::new("monday"))
+                .contains("make room, then `crawler --out monday`")
+        );
+        let read_only = Outer(io::ErrorKind::ReadOnlyFilesystem.into());
+        assert!(remedy_of(&read_only, Path::new("monday")).contains("mounted for writing"));
+    }
+}

@@ -1,0 +1,28 @@
+//! A report of documents that cannot be read.
+
+use super::sources::Skipped;
+use crate::terminal::{printable, say};
+
+/// Skipped documents that are printed one by one; the rest are counted.
+const ONE_BY_ONE: u64 = 20;
+
+/// The number of skipped documents; the first are printed.
+#[derive(Default)]
+pub(crate) struct SkipReport(u64);
+
+impl SkipReport {
+    /// Adds a skipped document.
+    pub(crate) fn add(&mut self, skipped: &Skipped) {
+        self.0 += 1;
+        if self.0 <= ONE_BY_ONE {
+            say(&format!("skipped: {}", printable(&skipped.to_string())));
+        } else if self.0 == ONE_BY_ONE + 1 {
+            say("skipped: … and more, which are only counted");
+        }
+    }
+
+    /// Returns the number of skipped documents.
+    pub(crate) fn count(&self) -> u64 {
+        self.0
+    }
+}
