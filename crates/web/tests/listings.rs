@@ -332,7 +332,7 @@ fn markup_may_be_broken() {
     lists_oddly(
         urlset("<url><loc>/a</loc><lastmod>gestern</lastmod></url><url><loc>/b</loc></url>"),
         &[A, B],
-        ListingWarning::NoDate,
+        ListingWarning::InvalidLastmod,
     );
 }
 

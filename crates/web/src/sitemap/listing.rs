@@ -83,7 +83,7 @@ pub enum ListingWarning {
     /// define.
     NoUrl,
     /// A `lastmod` is not a date; its entry has none.
-    NoDate,
+    InvalidLastmod,
 }
 
 impl Listing {

@@ -322,7 +322,7 @@ impl Walk<'_, '_> {
             FieldKind::Lastmod => {
                 let lastmod = field.text.parse().ok().filter(|_| !field.spoilt);
                 self.gathered
-                    .note_if(lastmod.is_none(), ListingWarning::NoDate);
+                    .note_if(lastmod.is_none(), ListingWarning::InvalidLastmod);
                 if let Some(entry) = &mut self.entry {
                     entry.lastmod = lastmod;
                 }

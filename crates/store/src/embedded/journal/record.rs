@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
-use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
+use web::{RestartRule, Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::frontier::{ArchiveSpan, DiscoveredUrl, LeftOut};
 use crate::near_dup::Page;
@@ -159,7 +159,7 @@ pub enum Record {
         /// The time.
         at: Timestamp,
         /// The rule for the waits of hosts.
-        rule: AfterDeath,
+        rule: RestartRule,
     },
     /// The session's clock is behind the one of an earlier session: the times of hosts and pages
     /// are moved as [`Pace::set_back`] says.
