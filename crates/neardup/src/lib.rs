@@ -67,7 +67,7 @@ mod stop_words;
 mod subject;
 mod tables;
 mod text;
-mod verdict;
+mod thresholds;
 mod words;
 
 pub use bag::{BAG_BYTES, BagSketch};
@@ -99,7 +99,7 @@ pub use tables::{
     PermutedTables, Plan, QuarterTables, TableDesign, each_pair,
 };
 pub use text::{MAX_TEXT, NormalText};
-pub use verdict::{ImpossibleThresholds, Likeness, Match, Thresholds};
+pub use thresholds::{ImpossibleThresholds, Likeness, Match, Thresholds};
 pub use words::HashedText;
 
 /// The version of everything that this crate computes and others store: digests, fingerprints and
