@@ -8,19 +8,19 @@
 //! et al. 1997, section 4: equal documents are taken out before anything is compared). So a million
 //! equal documents cost a million look-ups, not their square.
 
-mod alike;
+mod distinct_texts;
+mod encoding;
 mod finding;
 mod originals;
 mod report;
-mod texts;
-mod written;
+mod similar_pairs;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use neardup::{PageSignature, Thresholds};
 
-pub use finding::{Cluster, Duplicate, Finding, Members, Pair, distance, resemblance};
+pub use finding::{Cluster, Duplicate, Finding, Members, SimilarPair, distance, resemblance};
 
 use crate::scratch::Scratch;
 use crate::{BatchError, Control};
@@ -37,7 +37,7 @@ pub struct Document {
 
 /// What is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum FindingKind {
     /// Each document that an earlier original says already, once.
     ///
     /// A document is compared with originals only, so there are no chains: the first with the same
@@ -65,7 +65,7 @@ pub enum Wanted {
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What is to be found.
-    pub wanted: Wanted,
+    pub kind: FindingKind,
     /// Where alike begins.
     pub thresholds: Thresholds,
     /// Bytes of memory to stay within, about; for pairs and clusters, up to 32 bytes a document
@@ -84,9 +84,9 @@ pub const DEFAULT_MEMORY: usize = 512 << 20;
 impl Options {
     /// Finds `wanted` with the usual thresholds, half a GiB of memory and one thread.
     #[must_use]
-    pub fn new(wanted: Wanted, scratch: impl Into<PathBuf>) -> Self {
+    pub fn new(kind: FindingKind, scratch: impl Into<PathBuf>) -> Self {
         Self {
-            wanted,
+            kind,
             thresholds: Thresholds::default(),
             memory: DEFAULT_MEMORY,
             workers: NonZeroUsize::MIN,
@@ -129,13 +129,15 @@ pub fn run<E: From<BatchError>>(
         found(finding)
     };
     let documents = documents.into_iter();
-    let documents = match options.wanted {
-        Wanted::Duplicates => report::duplicates(documents, options, &scratch, control, counted)?,
-        Wanted::Pairs => report::pairs(documents, options, &scratch, control, counted)?,
-        Wanted::Clusters { chained: false } => {
+    let documents = match options.kind {
+        FindingKind::Duplicates => {
+            report::duplicates(documents, options, &scratch, control, counted)?
+        }
+        FindingKind::Pairs => report::pairs(documents, options, &scratch, control, counted)?,
+        FindingKind::Clusters { chained: false } => {
             report::clusters(documents, options, &scratch, control, counted)?
         }
-        Wanted::Clusters { chained: true } => {
+        FindingKind::Clusters { chained: true } => {
             report::chains(documents, options, &scratch, control, counted)?
         }
     };

@@ -9,9 +9,11 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use neardup::Pair;
+
 use crate::control::Gauge;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
-use crate::workers::{self, Outbox, Stopped};
+use crate::workers::{self, Disconnected, ResultSender};
 use crate::{BatchError, Step};
 
 /// A fingerprint and its number, packed into twelve bytes.
@@ -56,17 +58,6 @@ impl Entry {
     }
 }
 
-/// Two entries within the distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Near {
-    /// The lesser number of the two.
-    pub a: u32,
-    /// The greater number.
-    pub b: u32,
-    /// In how many bits the fingerprints differ.
-    pub distance: u32,
-}
-
 /// On the machine of the benchmark, in nanoseconds.
 pub(crate) const COSTS: Costs = Costs {
     table: 10.0,
@@ -91,10 +82,10 @@ pub(crate) struct Join<'a> {
 }
 
 /// What a worker found in a few pieces.
-struct Found {
+struct JoinBatch {
     /// How many entries it has gone through for it.
     joined: u64,
-    pairs: Vec<Near>,
+    pairs: Vec<Pair>,
 }
 
 impl Join<'_> {
@@ -104,7 +95,7 @@ impl Join<'_> {
         &self,
         tables: Range<usize>,
         gauge: &mut Gauge<'_>,
-        mut visit: impl FnMut(Near) -> Result<(), E>,
+        mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         for table in tables {
             self.run_table(table, gauge, &mut visit)?;
@@ -116,22 +107,22 @@ impl Join<'_> {
         &self,
         table: usize,
         gauge: &mut Gauge<'_>,
-        visit: &mut impl FnMut(Near) -> Result<(), E>,
+        visit: &mut impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         let bits = (self.entries.len().max(2).ilog2() + 1).min(28);
         let fine = bits.min(PIECE_BITS);
         let slices = self.split(self.holes.tables()[table], bits, fine)?;
         let (next, pieces) = (AtomicUsize::new(0), 1_usize << (bits - fine));
-        let join_pieces = |outbox: &Outbox<Found>| {
+        let join_pieces = |sender: &ResultSender<JoinBatch>| {
             let mut bucketed = Bucketed::default();
-            let mut found = Found {
+            let mut found = JoinBatch {
                 joined: 0,
                 pairs: Vec::new(),
             };
             loop {
                 let piece = next.fetch_add(1, Ordering::Relaxed);
                 if piece >= pieces {
-                    return outbox.send(found);
+                    return sender.send(found);
                 }
                 bucketed.fill(
                     slices.iter().map(|slice| slice.piece(piece)),
@@ -140,20 +131,20 @@ impl Join<'_> {
                     fine,
                 );
                 found.joined += bucketed.bits.len() as u64;
-                self.join_buckets(&bucketed, table, &mut found.pairs, outbox)?;
+                self.join_buckets(&bucketed, table, &mut found.pairs, sender)?;
                 if found.joined >= 1 << 20 {
                     let ready = std::mem::replace(
                         &mut found,
-                        Found {
+                        JoinBatch {
                             joined: 0,
                             pairs: Vec::new(),
                         },
                     );
-                    outbox.send(ready)?;
+                    sender.send(ready)?;
                 }
             }
         };
-        workers::work(self.workers, join_pieces, |found: Found| {
+        workers::work(self.workers, join_pieces, |found: JoinBatch| {
             gauge.advance(Step::Joining, found.joined)?;
             found.pairs.into_iter().try_for_each(&mut *visit)
         })
@@ -164,14 +155,14 @@ impl Join<'_> {
         let share = self.entries.len().div_ceil(self.workers.get()).max(1);
         let next = AtomicUsize::new(0);
         let mut slices = Vec::with_capacity(self.workers.get());
-        let cut = |outbox: &Outbox<Slice>| {
+        let cut = |sender: &ResultSender<Slice>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let start = number * share;
             match self
                 .entries
                 .get(start..(start + share).min(self.entries.len()))
             {
-                Some(entries) => outbox.send(Slice::of(entries, start, table, bits, fine)),
+                Some(entries) => sender.send(Slice::of(entries, start, table, bits, fine)),
                 None => Ok(()), // More workers than entries.
             }
         };
@@ -186,13 +177,13 @@ impl Join<'_> {
         &self,
         bucketed: &Bucketed,
         table: usize,
-        pairs: &mut Vec<Near>,
-        outbox: &Outbox<Found>,
-    ) -> Result<(), Stopped> {
+        pairs: &mut Vec<Pair>,
+        sender: &ResultSender<JoinBatch>,
+    ) -> Result<(), Disconnected> {
         for ends in bucketed.ends.windows(2) {
             let bucket = ends[0] as usize..ends[1] as usize;
             if bucket.len() >= LARGE {
-                self.join_large(bucketed, bucket, table, pairs, outbox)?;
+                self.join_large(bucketed, bucket, table, pairs, sender)?;
                 continue;
             }
             for one in bucket.clone() {
@@ -211,7 +202,7 @@ impl Join<'_> {
                     }
                 }
             }
-            self.hand_over(pairs, outbox)?;
+            self.hand_over(pairs, sender)?;
         }
         Ok(())
     }
@@ -223,9 +214,9 @@ impl Join<'_> {
         bucketed: &Bucketed,
         bucket: Range<usize>,
         table: usize,
-        pairs: &mut Vec<Near>,
-        outbox: &Outbox<Found>,
-    ) -> Result<(), Stopped> {
+        pairs: &mut Vec<Pair>,
+        sender: &ResultSender<JoinBatch>,
+    ) -> Result<(), Disconnected> {
         let mut equal: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for at in bucket {
             equal
@@ -240,7 +231,7 @@ impl Join<'_> {
                     for &other in &ones[at + 1..] {
                         self.report(one, other, 0, pairs);
                     }
-                    self.hand_over(pairs, outbox)?;
+                    self.hand_over(pairs, sender)?;
                 }
             }
             for (other_bits, others) in &distinct[number + 1..] {
@@ -254,7 +245,7 @@ impl Join<'_> {
                     for &other in others {
                         self.report(one, other, difference, pairs);
                     }
-                    self.hand_over(pairs, outbox)?;
+                    self.hand_over(pairs, sender)?;
                 }
             }
         }
@@ -262,7 +253,7 @@ impl Join<'_> {
     }
 
     #[inline]
-    fn report(&self, one: u32, other: u32, difference: u64, pairs: &mut Vec<Near>) {
+    fn report(&self, one: u32, other: u32, difference: u64, pairs: &mut Vec<Pair>) {
         let (one, other) = (one as usize, other as usize);
         if self
             .border
@@ -271,18 +262,22 @@ impl Join<'_> {
             return;
         }
         let (one, other) = (self.entries[one].id, self.entries[other].id);
-        pairs.push(Near {
-            a: one.min(other),
-            b: one.max(other),
+        pairs.push(Pair {
+            first: one.min(other),
+            second: one.max(other),
             distance: difference.count_ones(),
         });
     }
 
-    fn hand_over(&self, pairs: &mut Vec<Near>, outbox: &Outbox<Found>) -> Result<(), Stopped> {
+    fn hand_over(
+        &self,
+        pairs: &mut Vec<Pair>,
+        sender: &ResultSender<JoinBatch>,
+    ) -> Result<(), Disconnected> {
         if pairs.len() < AT_ONCE {
             return Ok(());
         }
-        outbox.send(Found {
+        sender.send(JoinBatch {
             joined: 0,
             pairs: std::mem::take(pairs),
         })

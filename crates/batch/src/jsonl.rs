@@ -105,7 +105,7 @@ impl<R: BufRead> JsonLines<R> {
             line,
             reason: format!("no {{\"id\": …, \"text\": …}}: {error}"),
         };
-        let written: Written = serde_json::from_slice(bytes).map_err(bad)?;
+        let written: JsonLine = serde_json::from_slice(bytes).map_err(bad)?;
         let text = written.judged_text.or(written.text);
         let text = text.ok_or_else(|| bad(serde_json::Error::missing_field("text")))?;
         let id = match written.id {
@@ -145,7 +145,7 @@ impl<R: BufRead> Iterator for JsonLines<R> {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct JsonLine {
     id: Id,
     text: Option<String>,
     judged_text: Option<String>,

@@ -14,7 +14,7 @@
 mod control;
 pub mod dedup;
 mod entries;
-mod fault;
+mod error;
 mod fingerprint_file;
 pub mod jsonl;
 mod pigeonhole;
@@ -25,11 +25,11 @@ mod sorter;
 mod workers;
 
 pub use control::{Control, Progress, Silent, Step};
-pub use entries::Near;
-pub use fault::BatchError;
+pub use error::BatchError;
 pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter, Recipe};
-pub use query::{Hit, Queries, query};
-pub use self_join::{JoinOptions, Joined, self_join};
+pub use neardup::Pair;
+pub use query::{Queries, QueryMatch, query};
+pub use self_join::{JoinOptions, JoinSummary, self_join};
 
 /// Less memory than this is not used: 64 KiB.
 pub const LEAST_MEMORY: usize = 64 << 10;

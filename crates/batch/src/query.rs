@@ -15,7 +15,7 @@ use neardup::{Fingerprint, MAX_DISTANCE};
 use crate::control::Gauge;
 use crate::entries::Entry;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
-use crate::workers::{self, Outbox, Stopped};
+use crate::workers::{self, Disconnected, ResultSender};
 use crate::{BatchError, Control, FingerprintFile, FingerprintReader, Step};
 
 /// In nanoseconds: a look at a bit map, and a comparison.
@@ -34,7 +34,7 @@ const FETCHED: usize = 1 << 10;
 
 /// A fingerprint of the repository that is near a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Hit {
+pub struct QueryMatch {
     /// The query, by its place among the queries.
     pub query: u32,
     /// The place in the repository.
@@ -89,13 +89,13 @@ impl Queries {
         repository: &FingerprintFile,
         workers: NonZeroUsize,
         control: Control<'_>,
-        mut visit: impl FnMut(Hit) -> Result<(), E>,
+        mut visit: impl FnMut(QueryMatch) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut gauge = Gauge::new(control, Some(repository.len()));
         let reader = Mutex::new(repository.read()?);
         workers::work(
             workers,
-            |outbox| self.stream(&reader, outbox),
+            |sender| self.stream(&reader, sender),
             |part: Result<Part, BatchError>| {
                 let part = part?;
                 gauge.advance(Step::Joining, part.looked_at)?;
@@ -109,8 +109,8 @@ impl Queries {
     fn stream(
         &self,
         reader: &Mutex<FingerprintReader<'_>>,
-        outbox: &Outbox<Result<Part, BatchError>>,
-    ) -> Result<(), Stopped> {
+        sender: &ResultSender<Result<Part, BatchError>>,
+    ) -> Result<(), Disconnected> {
         let mut bits = Vec::new();
         let mut survivors = vec![0; AT_ONCE];
         loop {
@@ -120,7 +120,7 @@ impl Queries {
             {
                 Ok(Ok(Some(position))) => position,
                 Ok(Ok(None)) => return Ok(()),
-                Ok(Err(error)) => return outbox.send(Err(error)),
+                Ok(Err(error)) => return sender.send(Err(error)),
                 Err(_poisoned) => return Ok(()), // Another worker's panic ends the whole.
             };
             let mut hits = Vec::new();
@@ -132,11 +132,11 @@ impl Queries {
                         bits,
                         &mut survivors,
                         &mut hits,
-                        outbox,
+                        sender,
                     )?;
                 }
             }
-            outbox.send(Ok(Part {
+            sender.send(Ok(Part {
                 looked_at: bits.len() as u64,
                 hits,
             }))?;
@@ -150,9 +150,9 @@ impl Queries {
         position: u64,
         bits: &[u64],
         survivors: &mut [u32],
-        hits: &mut Vec<Hit>,
-        outbox: &Outbox<Result<Part, BatchError>>,
-    ) -> Result<(), Stopped> {
+        hits: &mut Vec<QueryMatch>,
+        sender: &ResultSender<Result<Part, BatchError>>,
+    ) -> Result<(), Disconnected> {
         let (buckets, key) = (&self.tables[table], self.holes.tables()[table]);
         let survived = buckets.sift(key, bits, survivors);
         let mut fetched = Vec::with_capacity(FETCHED);
@@ -166,7 +166,7 @@ impl Queries {
                     if self.holes.is_first(table, difference)
                         && difference.count_ones() <= self.holes.distance()
                     {
-                        hits.push(Hit {
+                        hits.push(QueryMatch {
                             query: entry.id,
                             position: position + u64::from(at),
                             distance: difference.count_ones(),
@@ -178,7 +178,7 @@ impl Queries {
                 }
                 // A query that half of the repository equals must not fill the memory.
                 if hits.len() >= AT_ONCE {
-                    outbox.send(Ok(Part {
+                    sender.send(Ok(Part {
                         looked_at: 0,
                         hits: std::mem::take(hits),
                     }))?;
@@ -199,7 +199,7 @@ pub fn query<E: From<BatchError>>(
     distance: u32,
     workers: NonZeroUsize,
     control: Control<'_>,
-    visit: impl FnMut(Hit) -> Result<(), E>,
+    visit: impl FnMut(QueryMatch) -> Result<(), E>,
 ) -> Result<u64, E> {
     if queries.recipe() != repository.recipe() {
         let path = |file: &FingerprintFile| Path::to_owned(file.path());
@@ -224,7 +224,7 @@ pub fn query<E: From<BatchError>>(
 /// What a worker found in a block or in a part of one.
 struct Part {
     looked_at: u64,
-    hits: Vec<Hit>,
+    hits: Vec<QueryMatch>,
 }
 
 /// The next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or nothing

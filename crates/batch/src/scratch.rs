@@ -29,9 +29,9 @@ impl Scratch {
         self.written.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn file(&self) -> Result<Spill, BatchError> {
+    pub(crate) fn file(&self) -> Result<SpillFile, BatchError> {
         let file = tempfile::tempfile_in(&self.directory).map_err(|source| self.error(source))?;
-        Ok(Spill {
+        Ok(SpillFile {
             file,
             directory: self.directory.clone(),
             len: 0,
@@ -48,13 +48,13 @@ impl Scratch {
 
 /// A file that grows at its end and is read anywhere.
 #[derive(Debug)]
-pub(crate) struct Spill {
+pub(crate) struct SpillFile {
     file: File,
     directory: PathBuf,
     len: u64,
 }
 
-impl Spill {
+impl SpillFile {
     /// Writes at the end and tells where that was.
     pub(crate) fn append(&mut self, scratch: &Scratch, bytes: &[u8]) -> Result<u64, BatchError> {
         let at = self.len;
@@ -85,10 +85,10 @@ impl Spill {
 
 /// Bytes one after another, in memory up to a limit and in a file from there on.
 #[derive(Debug)]
-pub(crate) struct Shelf<'s> {
+pub(crate) struct SpillBuffer<'s> {
     scratch: &'s Scratch,
     limit: usize,
-    file: Option<Spill>,
+    file: Option<SpillFile>,
     /// What is not in the file: all, or its latest end.
     tail: Vec<u8>,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Shelf<'s> {
 /// How much of a shelf that is in a file is written at once.
 const AT_ONCE: usize = 1 << 20;
 
-impl<'s> Shelf<'s> {
+impl<'s> SpillBuffer<'s> {
     /// An empty shelf that holds so many bytes in memory.
     pub(crate) fn new(scratch: &'s Scratch, limit: usize) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl<'s> Shelf<'s> {
     }
 
     fn filed(&self) -> u64 {
-        self.file.as_ref().map_or(0, Spill::len)
+        self.file.as_ref().map_or(0, SpillFile::len)
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
-            let mut shelf = Shelf::new(&scratch, limit);
+            let mut shelf = SpillBuffer::new(&scratch, limit);
             for part in &parts {
                 shelf.append(part).unwrap();
             }

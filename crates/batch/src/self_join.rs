@@ -11,10 +11,12 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use neardup::Pair;
+
 use crate::control::Gauge;
-use crate::entries::{COSTS, ENTRY_BYTES, Entry, Join, Near};
+use crate::entries::{COSTS, ENTRY_BYTES, Entry, Join};
 use crate::pigeonhole::Pigeonholes;
-use crate::scratch::{Scratch, Spill};
+use crate::scratch::{Scratch, SpillFile};
 use crate::{BatchError, Control, FingerprintFile, Step};
 
 /// How to go about a join.
@@ -33,7 +35,7 @@ pub struct JoinOptions {
 
 /// What a join came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Joined {
+pub struct JoinSummary {
     /// How many fingerprints were joined.
     pub fingerprints: u64,
     /// How many pairs were handed over.
@@ -52,8 +54,8 @@ pub fn self_join<E: From<BatchError>>(
     file: &FingerprintFile,
     options: &JoinOptions,
     control: Control<'_>,
-    mut visit: impl FnMut(Near) -> Result<(), E>,
-) -> Result<Joined, E> {
+    mut visit: impl FnMut(Pair) -> Result<(), E>,
+) -> Result<JoinSummary, E> {
     if options.distance > neardup::MAX_DISTANCE {
         return Err(BatchError::Distance(options.distance).into());
     }
@@ -67,9 +69,9 @@ pub fn self_join<E: From<BatchError>>(
         }
         gauge.advance(Step::Reading, block.bits.len() as u64)?;
     }
-    let mut joined = Joined {
+    let mut joined = JoinSummary {
         fingerprints: join.count,
-        ..Joined::default()
+        ..JoinSummary::default()
     };
     join.finish(control, |near| {
         joined.pairs += 1;
@@ -94,7 +96,7 @@ pub(crate) struct SelfJoin<'s> {
     workers: NonZeroUsize,
     /// All of them, or the latest if there is a file.
     entries: Vec<Entry>,
-    file: Option<Spill>,
+    file: Option<SpillFile>,
     pub(crate) count: u64,
 }
 
@@ -150,7 +152,7 @@ impl<'s> SelfJoin<'s> {
     pub(crate) fn finish<E: From<BatchError>>(
         mut self,
         control: Control<'_>,
-        mut visit: impl FnMut(Near) -> Result<(), E>,
+        mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         let holes = Pigeonholes::for_count(self.distance, self.count, COSTS);
         let mut gauge = Gauge::new(control, Some(self.count * holes.tables().len() as u64));
@@ -219,7 +221,7 @@ impl<'s> SelfJoin<'s> {
         holes: &Pigeonholes,
         tables: std::ops::Range<usize>,
         gauge: &mut Gauge<'_>,
-        visit: &mut impl FnMut(Near) -> Result<(), E>,
+        visit: &mut impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         let join = |entries: &[Entry], border, gauge: &mut Gauge<'_>, visit: &mut _| {
             let join = Join {
@@ -257,7 +259,7 @@ impl<'s> SelfJoin<'s> {
 /// Entries in parts, all in one file: each part is a list of blocks.
 #[derive(Debug)]
 struct Parts {
-    file: Spill,
+    file: SpillFile,
     /// How many entries a full block has.
     block: usize,
     open: Vec<Vec<Entry>>,

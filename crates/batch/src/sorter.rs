@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::BatchError;
-use crate::scratch::{Scratch, Spill};
+use crate::scratch::{Scratch, SpillFile};
 
 /// So many runs are merged at once.
 const FAN: usize = 64;
@@ -21,7 +21,7 @@ pub(crate) struct Sorter<'s, const N: usize> {
     scratch: &'s Scratch,
     memory: usize,
     records: Vec<[u8; N]>,
-    runs: Vec<Spill>,
+    runs: Vec<SpillFile>,
 }
 
 impl<'s, const N: usize> Sorter<'s, N> {
@@ -84,7 +84,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
 /// A run being written.
 struct Run<'s> {
     scratch: &'s Scratch,
-    file: Spill,
+    file: SpillFile,
     bytes: Vec<u8>,
 }
 
@@ -106,7 +106,7 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Spill, BatchError> {
+    fn finish(mut self) -> Result<SpillFile, BatchError> {
         self.file.append(self.scratch, &self.bytes)?;
         Ok(self.file)
     }
@@ -156,7 +156,7 @@ impl<const N: usize> Sorted<N> {
 /// A run being read.
 #[derive(Debug)]
 struct Reading {
-    file: Spill,
+    file: SpillFile,
     at: u64,
     piece: usize,
     bytes: Vec<u8>,
@@ -165,7 +165,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(file: Spill, piece: usize) -> Self {
+    fn new(file: SpillFile, piece: usize) -> Self {
         Self {
             file,
             at: 0,

@@ -17,7 +17,7 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
 use crate::logarithm::ln;
 use crate::similarity;
 
@@ -140,7 +140,7 @@ impl Serialize for BagSketch {
 
 impl<'de> Deserialize<'de> for BagSketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AtMost(bytes) = AtMost::<BAG_BYTES>::deserialize(deserializer)?;
+        let CappedBytes(bytes) = CappedBytes::<BAG_BYTES>::deserialize(deserializer)?;
         match bytes.as_array() {
             Some(bytes) => Ok(Self::from_bytes(bytes)),
             None => Err(D::Error::invalid_length(

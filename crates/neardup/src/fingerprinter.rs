@@ -27,23 +27,23 @@ impl Fingerprinter {
     /// leave.
     ///
     /// # Errors
-    /// [`ImpossibleFingerprinter`] where the weights are tf-idf and `frequencies` are missing or
+    /// [`InvalidFingerprinter`] where the weights are tf-idf and `frequencies` are missing or
     /// count other features, and where they are there for nothing.
     pub fn new(
         features: Features,
         stop_words: Option<Arc<StopWords>>,
         frequencies: Option<Arc<DocumentFrequencies>>,
-    ) -> Result<Self, ImpossibleFingerprinter> {
+    ) -> Result<Self, InvalidFingerprinter> {
         match (features.weights, &frequencies) {
-            (Weights::TfIdf, None) => Err(ImpossibleFingerprinter::NoFrequencies),
+            (Weights::TfIdf, None) => Err(InvalidFingerprinter::NoFrequencies),
             (Weights::TfIdf, Some(counted)) if counted.unit() != features.unit => {
-                Err(ImpossibleFingerprinter::OtherUnit {
+                Err(InvalidFingerprinter::OtherUnit {
                     counted: counted.unit(),
                     asked: features.unit,
                 })
             }
             (Weights::None | Weights::Tf | Weights::LogTf, Some(_)) => {
-                Err(ImpossibleFingerprinter::NoUse(features.weights))
+                Err(InvalidFingerprinter::NoUse(features.weights))
             }
             _ => Ok(Self {
                 features,
@@ -138,7 +138,7 @@ fn weight(times: u64, idf: u64) -> i64 {
 
 /// A fingerprinter that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImpossibleFingerprinter {
+pub enum InvalidFingerprinter {
     /// tf-idf without documents.
     #[error("tf-idf weighs by documents: frequencies are needed, learned or from a corpus file")]
     NoFrequencies,
@@ -188,7 +188,7 @@ mod tests {
         };
         assert_eq!(
             refusal("word:1+tf-idf", None),
-            ImpossibleFingerprinter::NoFrequencies
+            InvalidFingerprinter::NoFrequencies
         );
         assert_eq!(
             refusal("word:2+tf-idf", Some(frequencies("word:1", &[]))).to_string(),
@@ -196,7 +196,7 @@ mod tests {
         );
         assert_eq!(
             refusal("word:1+tf", Some(frequencies("word:1", &[]))),
-            ImpossibleFingerprinter::NoUse(Weights::Tf)
+            InvalidFingerprinter::NoUse(Weights::Tf)
         );
     }
 

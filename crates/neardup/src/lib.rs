@@ -39,9 +39,9 @@
 
 mod bag;
 pub mod blocks;
-mod bytes;
+mod capped_bytes;
 mod clusters;
-mod exact;
+mod exact_fingerprint;
 mod features;
 mod fingerprint;
 mod fingerprinter;
@@ -55,7 +55,6 @@ mod minhash;
 mod mix;
 mod mod_m;
 mod partition;
-mod runs;
 mod shingles;
 mod signature;
 mod signature_index;
@@ -68,25 +67,25 @@ mod subject;
 mod tables;
 mod text;
 mod thresholds;
+mod word_shingles;
 mod words;
 
 pub use bag::{BAG_BYTES, BagSketch};
 pub use clusters::{Clusters, Groups, NotAnOriginal, Representatives};
-pub use exact::ExactFingerprint;
+pub use exact_fingerprint::ExactFingerprint;
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
 pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
-pub use fingerprinter::{Fingerprinter, ImpossibleFingerprinter};
+pub use fingerprinter::{Fingerprinter, InvalidFingerprinter};
 pub use frequencies::{DocumentFrequencies, FrequenciesError, MAX_TERM, MAX_TERMS};
 pub use key::HashKey;
 pub use keys::{KeyTable, MAX_PER_KEY, NotAscending, SeenKeys, ShortKey};
-pub use min_s::{ImpossibleSample, MAX_MIN_SAMPLE, MinS};
+pub use min_s::{InvalidSample, MAX_MIN_SAMPLE, MinS};
 pub use minhash::{
-    BBitMinHash, BitsKept, DEFAULT_MINIMA, Family, Grouping, ImpossibleGrouping, ImpossibleMinHash,
-    Incomparable, MAX_MINIMA, MinHash, MinHasher, NotAMinHash, SuperShingles,
+    BBitMinHash, BitsKept, DEFAULT_MINIMA, Family, Grouping, Incomparable, InvalidGrouping,
+    InvalidMinHash, MAX_MINIMA, MinHash, MinHasher, NotAMinHash, SuperShingles,
 };
-pub use mod_m::{DifferentModuli, ImpossibleModulus, MAX_MOD_SAMPLE, ModM};
+pub use mod_m::{DifferentModuli, InvalidModulus, MAX_MOD_SAMPLE, ModM};
 pub use partition::Partition;
-pub use runs::word_shingles;
 pub use shingles::Shingles;
 pub use signature::{LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature};
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
@@ -95,11 +94,12 @@ pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
 pub use stop_words::{StopWords, UnknownLanguage};
 pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 pub use tables::{
-    CANDIDATES, Found, ImpossibleDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Pair, Permutation,
+    CANDIDATES, InvalidDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Neighbour, Pair, Permutation,
     PermutedTables, Plan, QuarterTables, TableDesign, each_pair,
 };
 pub use text::{MAX_TEXT, NormalText};
-pub use thresholds::{ImpossibleThresholds, Likeness, Match, Thresholds};
+pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
+pub use word_shingles::word_shingles;
 pub use words::HashedText;
 
 /// The version of everything that this crate computes and others store: digests, fingerprints and

@@ -27,10 +27,10 @@ impl MinS {
     /// The `most` least of `shingles`, or all where there are not so many.
     ///
     /// # Errors
-    /// [`ImpossibleSample`] for 0 and for more than [`MAX_MIN_SAMPLE`].
-    pub fn of(shingles: &Shingles, most: usize) -> Result<Self, ImpossibleSample> {
+    /// [`InvalidSample`] for 0 and for more than [`MAX_MIN_SAMPLE`].
+    pub fn of(shingles: &Shingles, most: usize) -> Result<Self, InvalidSample> {
         if !(1..=MAX_MIN_SAMPLE).contains(&most) {
-            return Err(ImpossibleSample(most));
+            return Err(InvalidSample(most));
         }
         Ok(Self {
             most,
@@ -77,7 +77,7 @@ impl MinS {
 /// A sample of none, or of too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a sample cannot keep the {0} least hashes: 1 to {MAX_MIN_SAMPLE} are possible")]
-pub struct ImpossibleSample(usize);
+pub struct InvalidSample(usize);
 
 #[cfg(test)]
 mod tests {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn samples_of_none_and_of_too_many_are_refused() {
         let one = Shingles::from_hashes(vec![5, 6]);
-        assert_eq!(MinS::of(&one, 0), Err(ImpossibleSample(0)));
+        assert_eq!(MinS::of(&one, 0), Err(InvalidSample(0)));
         assert!(MinS::of(&one, MAX_MIN_SAMPLE).is_ok());
         let refused = MinS::of(&one, MAX_MIN_SAMPLE + 1).unwrap_err().to_string();
         assert_eq!(

@@ -23,7 +23,7 @@ use crate::{Shingles, similarity};
 
 pub use b_bit::{BBitMinHash, BitsKept};
 pub use stored::NotAMinHash;
-pub use super_shingles::{Grouping, ImpossibleGrouping, SuperShingles};
+pub use super_shingles::{Grouping, InvalidGrouping, SuperShingles};
 
 /// How many minima a [`MinHash`] may have at most; the error is then 0.8 % at worst.
 pub const MAX_MINIMA: usize = similarity::MAX_BINS;
@@ -56,10 +56,10 @@ impl MinHasher {
     /// Of so many minima of this family.
     ///
     /// # Errors
-    /// [`ImpossibleMinHash`] for 0 minima and for more than [`MAX_MINIMA`].
-    pub fn new(family: Family, minima: usize) -> Result<Self, ImpossibleMinHash> {
+    /// [`InvalidMinHash`] for 0 minima and for more than [`MAX_MINIMA`].
+    pub fn new(family: Family, minima: usize) -> Result<Self, InvalidMinHash> {
         if !(1..=MAX_MINIMA).contains(&minima) {
-            return Err(ImpossibleMinHash(minima));
+            return Err(InvalidMinHash(minima));
         }
         Ok(Self::possible(family, minima))
     }
@@ -152,7 +152,7 @@ impl MinHash {
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.
     pub fn resemblance(&self, other: &MinHash) -> Result<f64, Incomparable> {
-        self.made().check(other.made())?;
+        self.scheme().check(other.scheme())?;
         let pairs = self.minima.iter().zip(&other.minima);
         let agreeing = pairs.filter(|(mine, theirs)| mine == theirs).count();
         Ok(agreeing as f64 / self.minima.len() as f64)
@@ -190,26 +190,26 @@ impl MinHash {
         })
     }
 
-    fn made(&self) -> Making {
-        Making {
+    fn scheme(&self) -> Scheme {
+        Scheme {
             family: self.family,
             minima: self.minima.len(),
-            kept: Kept::Whole,
+            retained: Retained::Whole,
         }
     }
 }
 
 /// How something was made of minima: only like can be compared with like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Making {
+struct Scheme {
     family: Family,
     minima: usize,
-    kept: Kept,
+    retained: Retained,
 }
 
 /// What is kept of the minima.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
+enum Retained {
     Whole,
     /// So many bits of each.
     Bits(usize),
@@ -220,9 +220,9 @@ enum Kept {
     },
 }
 
-impl Making {
-    fn keeping(self, kept: Kept) -> Self {
-        Self { kept, ..self }
+impl Scheme {
+    fn retaining(self, retained: Retained) -> Self {
+        Self { retained, ..self }
     }
 
     fn check(self, other: Self) -> Result<(), Incomparable> {
@@ -233,16 +233,16 @@ impl Making {
     }
 }
 
-impl fmt::Display for Making {
+impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let family = match self.family {
             Family::Fast => "fast",
             Family::Permutations => "permuted",
         };
-        match self.kept {
-            Kept::Whole => {}
-            Kept::Bits(bits) => write!(f, "{bits} bits each of ")?,
-            Kept::Groups { groups, minima } => write!(f, "{groups} groups of {minima} of ")?,
+        match self.retained {
+            Retained::Whole => {}
+            Retained::Bits(bits) => write!(f, "{bits} bits each of ")?,
+            Retained::Groups { groups, minima } => write!(f, "{groups} groups of {minima} of ")?,
         }
         write!(f, "{} {family} minima", self.minima)
     }
@@ -251,12 +251,12 @@ impl fmt::Display for Making {
 /// A number of minima that cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a MinHash cannot have {0} minima: 1 to {MAX_MINIMA} are possible")]
-pub struct ImpossibleMinHash(usize);
+pub struct InvalidMinHash(usize);
 
 /// Two MinHashes that tell nothing about each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{0} cannot be compared with {1}")]
-pub struct Incomparable(Making, Making);
+pub struct Incomparable(Scheme, Scheme);
 
 #[cfg(test)]
 mod tests;

@@ -39,18 +39,14 @@ impl ModM {
     /// What `modulus` chooses of `shingles`.
     ///
     /// # Errors
-    /// [`ImpossibleModulus`] for 0: nothing is divisible by it.
-    pub fn of(shingles: &Shingles, modulus: u64) -> Result<Self, ImpossibleModulus> {
+    /// [`InvalidModulus`] for 0: nothing is divisible by it.
+    pub fn of(shingles: &Shingles, modulus: u64) -> Result<Self, InvalidModulus> {
         Self::of_at_most(MAX_MOD_SAMPLE, shingles, modulus)
     }
 
-    fn of_at_most(
-        most: usize,
-        shingles: &Shingles,
-        modulus: u64,
-    ) -> Result<Self, ImpossibleModulus> {
+    fn of_at_most(most: usize, shingles: &Shingles, modulus: u64) -> Result<Self, InvalidModulus> {
         if modulus == 0 {
-            return Err(ImpossibleModulus);
+            return Err(InvalidModulus);
         }
         let hashes = shingles.hashes().iter().copied();
         let mut sample = Self {
@@ -134,7 +130,7 @@ fn answer(part: usize, whole: usize, nothing_there: bool) -> Option<f64> {
 /// A modulus of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("no hash is divisible by 0: a modulus from 1 on is possible")]
-pub struct ImpossibleModulus;
+pub struct InvalidModulus;
 
 /// Two samples that were not chosen alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -197,7 +193,7 @@ mod tests {
     #[test]
     fn a_modulus_of_zero_and_different_moduli_are_refused() {
         let one = set(0..30, 1);
-        assert_eq!(ModM::of(&one, 0), Err(ImpossibleModulus));
+        assert_eq!(ModM::of(&one, 0), Err(InvalidModulus));
         let refused = ModM::of(&one, 25)
             .unwrap()
             .resemblance(&ModM::of(&one, 26).unwrap())

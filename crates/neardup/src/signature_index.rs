@@ -26,7 +26,7 @@ pub struct SignatureIndex {
     thresholds: Thresholds,
     /// In the order of insertion; a removed one leaves its place empty, so that places tell who
     /// came first.
-    hung: Vec<Option<Hung>>,
+    entries: Vec<Option<Entry>>,
     places: HashMap<u64, u32>,
     /// By half of their digests; what is found is compared with the whole.
     payloads: HashMap<u64, u32>,
@@ -37,7 +37,7 @@ pub struct SignatureIndex {
 }
 
 #[derive(Clone, Debug)]
-struct Hung {
+struct Entry {
     page: u64,
     group: u64,
     signature: PageSignature,
@@ -49,7 +49,7 @@ impl SignatureIndex {
     pub fn new(thresholds: Thresholds) -> Self {
         Self {
             thresholds,
-            hung: Vec::new(),
+            entries: Vec::new(),
             places: HashMap::new(),
             payloads: HashMap::new(),
             texts: HashMap::new(),
@@ -69,31 +69,31 @@ impl SignatureIndex {
     /// The same among the pages of one group only.
     #[must_use]
     pub fn find_in(&self, group: u64, signature: &PageSignature) -> Option<Match> {
-        let shade = Partition::of(group);
-        let same_payload = self.payloads.get(&shade.digest(signature.payload));
-        if let Some(hung) = same_payload.and_then(|place| self.in_group(*place, group))
-            && hung.signature.payload == signature.payload
+        let partition = Partition::of(group);
+        let same_payload = self.payloads.get(&partition.digest(signature.payload));
+        if let Some(entries) = same_payload.and_then(|place| self.in_group(*place, group))
+            && entries.signature.payload == signature.payload
         {
-            return Some(hung.matched(Likeness::SamePayload));
+            return Some(entries.matched(Likeness::SamePayload));
         }
         let text = signature.text.as_deref()?;
-        let same_text = self.texts.get(&shade.digest(text.digest));
-        if let Some(hung) = same_text.and_then(|place| self.in_group(*place, group))
-            && hung
+        let same_text = self.texts.get(&partition.digest(text.digest));
+        if let Some(entries) = same_text.and_then(|place| self.in_group(*place, group))
+            && entries
                 .signature
                 .text
                 .as_ref()
                 .is_some_and(|held| held.digest == text.digest)
         {
-            return Some(hung.matched(Likeness::SameText));
+            return Some(entries.matched(Likeness::SameText));
         }
         let sketch = text.sketch.as_ref()?;
         let mut best: Option<(f64, Match)> = None;
-        for place in self.candidates(shade, text, sketch) {
-            let Some(hung) = self.in_group(place, group) else {
+        for place in self.candidates(partition, text, sketch) {
+            let Some(entries) = self.in_group(place, group) else {
                 continue;
             };
-            let Some(candidate) = hung.signature.text.as_deref() else {
+            let Some(candidate) = entries.signature.text.as_deref() else {
                 continue;
             };
             let Some(likeness) = self.thresholds.nearness(text, sketch, candidate) else {
@@ -103,7 +103,7 @@ impl SignatureIndex {
                 continue;
             };
             if best.is_none_or(|(highest, ..)| resemblance > highest) {
-                best = Some((resemblance, hung.matched(likeness)));
+                best = Some((resemblance, entries.matched(likeness)));
             }
         }
         best.map(|(_, found)| found)
@@ -119,25 +119,27 @@ impl SignatureIndex {
     /// whatever its group.
     pub fn insert_in(&mut self, group: u64, page: u64, signature: PageSignature) {
         self.remove(page);
-        let shade = Partition::of(group);
+        let partition = Partition::of(group);
         let place =
-            u32::try_from(self.hung.len()).expect("so many signatures would take a terabyte");
+            u32::try_from(self.entries.len()).expect("so many signatures would take a terabyte");
         self.payloads
-            .entry(shade.digest(signature.payload))
+            .entry(partition.digest(signature.payload))
             .or_insert(place);
         if let Some(text) = signature.text.as_deref() {
-            self.texts.entry(shade.digest(text.digest)).or_insert(place);
+            self.texts
+                .entry(partition.digest(text.digest))
+                .or_insert(place);
             if let Some(sketch) = &text.sketch {
                 self.tables
-                    .insert(shade.fingerprint(text.fingerprint), place);
+                    .insert(partition.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
                     // Beyond the cap the page is left to its other bands and its fingerprint.
-                    self.bands.insert(shade.band(band), place);
+                    self.bands.insert(partition.band(band), place);
                 }
             }
         }
         self.places.insert(page, place);
-        self.hung.push(Some(Hung {
+        self.entries.push(Some(Entry {
             page,
             group,
             signature,
@@ -149,21 +151,25 @@ impl SignatureIndex {
         let Some(place) = self.places.remove(&page) else {
             return false;
         };
-        let Some(Hung {
+        let Some(Entry {
             signature, group, ..
-        }) = self.hung[place as usize].take()
+        }) = self.entries[place as usize].take()
         else {
             return false;
         };
-        let shade = Partition::of(group);
-        forget(&mut self.payloads, shade.digest(signature.payload), place);
+        let partition = Partition::of(group);
+        forget(
+            &mut self.payloads,
+            partition.digest(signature.payload),
+            place,
+        );
         if let Some(text) = signature.text.as_deref() {
-            forget(&mut self.texts, shade.digest(text.digest), place);
+            forget(&mut self.texts, partition.digest(text.digest), place);
             if let Some(sketch) = &text.sketch {
                 self.tables
-                    .remove(shade.fingerprint(text.fingerprint), place);
+                    .remove(partition.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
-                    self.bands.remove(shade.band(band), place);
+                    self.bands.remove(partition.band(band), place);
                 }
             }
         }
@@ -174,14 +180,15 @@ impl SignatureIndex {
     #[must_use]
     pub fn get(&self, page: u64) -> Option<&PageSignature> {
         self.at(*self.places.get(&page)?)
-            .map(|hung| &hung.signature)
+            .map(|entries| &entries.signature)
     }
 
     /// The signature of `page` if it hangs in this group.
     #[must_use]
     pub fn get_in(&self, group: u64, page: u64) -> Option<&PageSignature> {
         let place = *self.places.get(&page)?;
-        self.in_group(place, group).map(|hung| &hung.signature)
+        self.in_group(place, group)
+            .map(|entries| &entries.signature)
     }
 
     /// Whether `page` is here.
@@ -212,12 +219,12 @@ impl SignatureIndex {
     #[must_use]
     pub fn memory(&self) -> usize {
         let texts = self
-            .hung
+            .entries
             .iter()
             .flatten()
-            .filter(|hung| hung.signature.text.is_some())
+            .filter(|entries| entries.signature.text.is_some())
             .count();
-        self.hung.capacity() * size_of::<Option<Hung>>()
+        self.entries.capacity() * size_of::<Option<Entry>>()
             + texts * size_of::<TextSignature>()
             + self.places.capacity() * (size_of::<(u64, u32)>() + 1)
             + (self.payloads.capacity() + self.texts.capacity()) * (size_of::<(u64, u32)>() + 1)
@@ -225,23 +232,25 @@ impl SignatureIndex {
             + self.tables.memory()
     }
 
-    fn at(&self, place: u32) -> Option<&Hung> {
-        self.hung[place as usize].as_ref()
+    fn at(&self, place: u32) -> Option<&Entry> {
+        self.entries[place as usize].as_ref()
     }
 
-    fn in_group(&self, place: u32, group: u64) -> Option<&Hung> {
-        self.at(place).filter(|hung| hung.group == group)
+    fn in_group(&self, place: u32, group: u64) -> Option<&Entry> {
+        self.at(place).filter(|entries| entries.group == group)
     }
 
     /// Places in the order of insertion, each once.
-    fn candidates(&self, shade: Partition, text: &TextSignature, sketch: &Sketch) -> Vec<u32> {
+    fn candidates(&self, partition: Partition, text: &TextSignature, sketch: &Sketch) -> Vec<u32> {
         let mut places = Vec::new();
-        let fingerprint = shade.fingerprint(text.fingerprint);
+        let fingerprint = partition.fingerprint(text.fingerprint);
         self.tables
             .each_within(fingerprint, self.thresholds.distance(), |found| {
                 places.push(found.id);
             });
-        let bands = sketch.bands().map(|band| (&self.bands, shade.band(band)));
+        let bands = sketch
+            .bands()
+            .map(|band| (&self.bands, partition.band(band)));
         KeyTable::each_under(bands, |place| places.push(place));
         places.sort_unstable();
         places.dedup();
@@ -249,7 +258,7 @@ impl SignatureIndex {
     }
 }
 
-impl Hung {
+impl Entry {
     fn matched(&self, likeness: Likeness) -> Match {
         Match {
             of: self.page,

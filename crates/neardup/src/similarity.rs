@@ -31,7 +31,7 @@ const HASH_BITS: u32 = 48;
 const HASH: u64 = (1 << HASH_BITS) - 1;
 /// After how many turns it pays to look whether the members are only a few, often repeated. A text
 /// that says one thing a million times must not be read `MAX_BINS` times over.
-const TURNS_WITH_REPETITIONS: usize = 4;
+const PAIRS_WITH_REPETITIONS: usize = 4;
 
 /// Samples the set of `members`, in any order and repeated or not, once for each of `bins`.
 pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
@@ -40,20 +40,20 @@ pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
 
 /// Lets all members fall into the bins in an even round and, if a bin is empty after that, in the
 /// odd one; says whether no bin is empty any more.
-type FallInTurn = fn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool;
+type FillBins = fn(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool;
 
 /// The fastest way that this machine has.
-fn turn() -> FallInTurn {
+fn turn() -> FillBins {
     #[cfg(target_arch = "x86_64")]
     if avx512::is_here() {
-        return avx512::fall_in_turn;
+        return avx512::fill_bins;
     }
-    fall_portably_in_turn
+    fill_portably
 }
 
 /// What distinguishes two rounds from all others.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct RoundPair {
     /// Makes the hash function that they share.
     salt: u64,
     /// The number of the even round, where a sample has it.
@@ -62,7 +62,7 @@ struct Turn {
     odd: u64,
 }
 
-impl Turn {
+impl RoundPair {
     fn new(number: usize) -> Self {
         Self::of(number, number)
     }
@@ -109,7 +109,7 @@ fn mixed(mut value: u64) -> u64 {
     value ^ (value >> 32)
 }
 
-fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
+fn sample_by(fill_bins: FillBins, members: &[u64], bins: &mut [u64]) {
     debug_assert!(
         (1..=MAX_BINS).contains(&bins.len()),
         "the caller caps the bins"
@@ -119,16 +119,16 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
         return;
     }
     let turns = bins.len().div_ceil(2);
-    for number in 0..turns.min(TURNS_WITH_REPETITIONS) {
-        if fall_in_turn(members, Turn::new(number), bins) {
+    for number in 0..turns.min(PAIRS_WITH_REPETITIONS) {
+        if fill_bins(members, RoundPair::new(number), bins) {
             return;
         }
     }
     let mut members = members.to_vec();
     members.sort_unstable();
     members.dedup();
-    for number in TURNS_WITH_REPETITIONS..turns {
-        if fall_in_turn(&members, Turn::new(number), bins) {
+    for number in PAIRS_WITH_REPETITIONS..turns {
+        if fill_bins(&members, RoundPair::new(number), bins) {
             return;
         }
     }
@@ -138,7 +138,7 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
         .enumerate()
         .filter(|(_, bin)| **bin == NOTHING)
     {
-        let own = Turn::of_bin(number, turns);
+        let own = RoundPair::of_bin(number, turns);
         let samples = members
             .iter()
             .map(|&member| own.even_sample(own.hash(member)));
@@ -158,16 +158,16 @@ fn bin_of(half: u64, bins: usize) -> usize {
     ((half * bins as u64) >> 32) as usize
 }
 
-fn fall_portably_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
-    fall_portably_even(members, turn, bins);
+fn fill_portably(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
+    fill_portably_even(members, turn, bins);
     if are_full(bins) {
         return true;
     }
-    fall_portably_odd(members, turn, bins);
+    fill_portably_odd(members, turn, bins);
     are_full(bins)
 }
 
-fn fall_portably_even(members: &[u64], turn: Turn, bins: &mut [u64]) {
+fn fill_portably_even(members: &[u64], turn: RoundPair, bins: &mut [u64]) {
     let number = bins.len();
     for &member in members {
         let hash = turn.hash(member);
@@ -176,7 +176,7 @@ fn fall_portably_even(members: &[u64], turn: Turn, bins: &mut [u64]) {
     }
 }
 
-fn fall_portably_odd(members: &[u64], turn: Turn, bins: &mut [u64]) {
+fn fill_portably_odd(members: &[u64], turn: RoundPair, bins: &mut [u64]) {
     let number = bins.len();
     for &member in members {
         let hash = turn.hash(member);
@@ -192,7 +192,7 @@ mod tests {
 
     /// The definition, one bin at a time: the earliest round in which anything falls into it
     /// decides.
-    fn in_the_papers_words(hashes: &[u64], bins: usize) -> Vec<u64> {
+    fn by_definition(hashes: &[u64], bins: usize) -> Vec<u64> {
         let rounds = bins.next_multiple_of(2);
         let least_of_round = |bin: usize, round: usize| {
             let fallen = hashes
@@ -229,9 +229,9 @@ mod tests {
     }
 
     fn check(hashes: &[u64], bins: usize) -> Result<(), TestCaseError> {
-        let expected = in_the_papers_words(hashes, bins);
+        let expected = by_definition(hashes, bins);
         let mut found = vec![7; bins];
-        sample_by(fall_portably_in_turn, hashes, &mut found);
+        sample_by(fill_portably, hashes, &mut found);
         prop_assert_eq!(&found, &expected, "portably, {} bins", bins);
         found.fill(7);
         sample(hashes, &mut found);
@@ -257,7 +257,7 @@ mod tests {
             let hashes: Vec<u64> = (0..count).map(|n| from.wrapping_add(n)).collect();
             let (mut found, mut portable) = (vec![0; bins], vec![0; bins]);
             sample(&hashes, &mut found);
-            sample_by(fall_portably_in_turn, &hashes, &mut portable);
+            sample_by(fill_portably, &hashes, &mut portable);
             prop_assert_eq!(&found, &portable);
             prop_assert_eq!(found.contains(&NOTHING), hashes.is_empty());
         }
@@ -275,7 +275,7 @@ mod tests {
             let hashes: Vec<u64> = (0..count).map(|n| mix(n + 1)).collect();
             let (mut found, mut portable) = (vec![0; bins], vec![0; bins]);
             sample(&hashes, &mut found);
-            sample_by(fall_portably_in_turn, &hashes, &mut portable);
+            sample_by(fill_portably, &hashes, &mut portable);
             assert!(found == portable, "{count} members, {bins} bins");
             assert!(!found.contains(&NOTHING));
         }

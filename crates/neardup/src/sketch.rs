@@ -17,7 +17,7 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
 use crate::mix::mix;
 use crate::{Shingles, similarity};
 
@@ -130,7 +130,7 @@ impl Serialize for Sketch {
 
 impl<'de> Deserialize<'de> for Sketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AtMost(bytes) = AtMost::<SKETCH_BYTES>::deserialize(deserializer)?;
+        let CappedBytes(bytes) = CappedBytes::<SKETCH_BYTES>::deserialize(deserializer)?;
         match bytes.as_array() {
             Some(bytes) => Ok(Self::from_bytes(bytes)),
             None => Err(D::Error::invalid_length(

@@ -20,7 +20,7 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
 use crate::mix::mix;
 use crate::{HashKey, NormalText};
 
@@ -60,11 +60,11 @@ impl Subject {
         key: HashKey,
     ) -> Option<Self> {
         let (title, heading) = (words_of(title, key), words_of(heading, key));
-        let said = Said::of(text, heading.iter().chain(&title).map(|word| word.hash));
+        let occurrences = Occurrences::of(text, heading.iter().chain(&title).map(|word| word.hash));
         let in_title = |word: &Word| title.iter().any(|held| held.hash == word.hash);
         let of_heading: Vec<&Word> = heading
             .iter()
-            .filter(|word| said.times(word.hash) > 0 && (!word.has_digit || in_title(word)))
+            .filter(|word| occurrences.times(word.hash) > 0 && (!word.has_digit || in_title(word)))
             .collect();
         let least_times = if of_heading.iter().any(|word| in_title(word)) {
             LEAST_TIMES.max(text.len().div_ceil(EVERY))
@@ -73,7 +73,7 @@ impl Subject {
         };
         let of_title = title
             .iter()
-            .filter(|word| word.may_count_by_title && said.times(word.hash) >= least_times);
+            .filter(|word| word.may_count_by_title && occurrences.times(word.hash) >= least_times);
         let counting = of_heading.iter().copied().chain(of_title);
 
         let mut subject = Self::EMPTY;
@@ -167,7 +167,7 @@ impl Serialize for Subject {
 
 impl<'de> Deserialize<'de> for Subject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AtMost(bytes) = AtMost::<MAX_SUBJECT_BYTES>::deserialize(deserializer)?;
+        let CappedBytes(bytes) = CappedBytes::<MAX_SUBJECT_BYTES>::deserialize(deserializer)?;
         Self::from_bytes(&bytes)
             .ok_or_else(|| D::Error::invalid_length(bytes.len(), &"the bytes of a subject"))
     }
@@ -213,9 +213,9 @@ fn start_of(text: &str) -> &str {
 }
 
 /// How often a text says each of a few words, found in one pass.
-struct Said(Vec<(u64, usize)>);
+struct Occurrences(Vec<(u64, usize)>);
 
-impl Said {
+impl Occurrences {
     fn of(text: &[u64], asked: impl Iterator<Item = u64>) -> Self {
         const SLOTS: usize = 4_096;
         let slot = |hash: u64| hash as usize % SLOTS;
@@ -398,8 +398,8 @@ mod tests {
             (unsaid.counting().len(), unsaid.all().len(), unsaid.digest()),
             (0, 2, 0)
         );
-        let said = subject("Acme", "Text", "some text").unwrap();
-        assert!(said.differs_from(&unsaid) && unsaid.differs_from(&said));
+        let occurrences = subject("Acme", "Text", "some text").unwrap();
+        assert!(occurrences.differs_from(&unsaid) && unsaid.differs_from(&occurrences));
     }
 
     #[test]
@@ -448,10 +448,10 @@ mod tests {
 
         #[test]
         fn what_a_text_says_is_found_in_one_pass(text in prop::collection::vec(0_u64..40, 0..60), asked in prop::collection::vec(0_u64..40, 0..20)) {
-            let said = Said::of(&text, asked.iter().copied());
+            let occurrences = Occurrences::of(&text, asked.iter().copied());
             for hash in 0..40 {
-                let times = text.iter().filter(|said| **said == hash).count();
-                prop_assert_eq!(said.times(hash), if asked.contains(&hash) { times } else { 0 });
+                let times = text.iter().filter(|occurrences| **occurrences == hash).count();
+                prop_assert_eq!(occurrences.times(hash), if asked.contains(&hash) { times } else { 0 });
             }
         }
     }

@@ -29,9 +29,9 @@ mod sorted;
 pub(crate) use interpolation::first_not_below;
 pub(crate) use lanes::prefetch;
 
-pub use design::{ImpossibleDesign, MAX_DISTANCE, MAX_TABLES, TableDesign};
+pub use design::{InvalidDesign, MAX_DISTANCE, MAX_TABLES, TableDesign};
 pub use pairs::{Pair, each_pair};
 pub use permutation::Permutation;
-pub use permuted::{Found, MAX_EQUAL, PermutedTables};
+pub use permuted::{MAX_EQUAL, Neighbour, PermutedTables};
 pub use plan::{CANDIDATES, Plan};
 pub use quarters::QuarterTables;

@@ -16,7 +16,7 @@ const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), 
 /// The second way to be near duplicates: by the words, counted. A date, a name and a number changed
 /// in a short text cost five shingles each, and one word each.
 #[derive(Clone, Copy, Debug)]
-struct ByWords {
+struct WordThresholds {
     /// From so many words on, of the shorter text.
     words: u32,
     /// The least diversity of either text, in thousandths: below lie tables, code and lists, of
@@ -31,7 +31,7 @@ struct ByWords {
 /// Where both pages have titles or headings. Pages of one site that share these as well are its
 /// next of kin (overloads of a function, editions of a manual) and are taken for one only if their
 /// texts are long enough to say so.
-const BY_WORDS_WITH_TITLES: ByWords = ByWords {
+const BY_WORDS_WITH_TITLES: WordThresholds = WordThresholds {
     words: 100,
     diversity: 885,
     of_words: 0.87,
@@ -39,7 +39,7 @@ const BY_WORDS_WITH_TITLES: ByWords = ByWords {
 };
 
 /// Where a text is all there is.
-const BY_WORDS_ALONE: ByWords = ByWords {
+const BY_WORDS_ALONE: WordThresholds = WordThresholds {
     words: 15,
     diversity: 850,
     of_words: 0.85,
@@ -61,7 +61,7 @@ const LEAST_OF_CANONICAL: f64 = 0.60;
 /// 5-shingles by length: all of them under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from
 /// there on; or, in prose, 0.87 of the words, counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "StoredThresholds", into = "StoredThresholds")]
 pub struct Thresholds {
     distance: u32,
     /// None: by length.
@@ -83,19 +83,19 @@ impl Thresholds {
     /// for texts of their length and kind do. Pages with different subjects are never alike.
     ///
     /// # Errors
-    /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not
+    /// [`InvalidThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not
     /// from 0 to 1.
     pub fn new(
         distance: u32,
         resemblance: impl Into<Option<f64>>,
-    ) -> Result<Self, ImpossibleThresholds> {
+    ) -> Result<Self, InvalidThresholds> {
         let resemblance = resemblance.into();
         if distance > MAX_DISTANCE {
-            return Err(ImpossibleThresholds::Distance(distance));
+            return Err(InvalidThresholds::Distance(distance));
         }
         match resemblance {
             Some(impossible) if !(0.0..=1.0).contains(&impossible) => {
-                Err(ImpossibleThresholds::Resemblance(impossible))
+                Err(InvalidThresholds::Resemblance(impossible))
             }
             _ => Ok(Self {
                 distance,
@@ -142,7 +142,7 @@ impl Thresholds {
     /// candidates.
     #[must_use]
     pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
-        self.likeness_for(one, two, Claim::None)
+        self.likeness_for(one, two, CanonicalClaim::None)
     }
 
     /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms
@@ -153,14 +153,14 @@ impl Thresholds {
         page: &PageSignature,
         canonical: &PageSignature,
     ) -> Option<Likeness> {
-        self.likeness_for(page, canonical, Claim::Canonical)
+        self.likeness_for(page, canonical, CanonicalClaim::Canonical)
     }
 
     fn likeness_for(
         &self,
         one: &PageSignature,
         two: &PageSignature,
-        claim: Claim,
+        claim: CanonicalClaim,
     ) -> Option<Likeness> {
         if one.payload == two.payload {
             return Some(Likeness::SamePayload);
@@ -179,7 +179,7 @@ impl Thresholds {
         sketch: &Sketch,
         two: &TextSignature,
     ) -> Option<Likeness> {
-        self.nearness_for(one, sketch, two, Claim::None)
+        self.nearness_for(one, sketch, two, CanonicalClaim::None)
     }
 
     fn nearness_for(
@@ -187,7 +187,7 @@ impl Thresholds {
         one: &TextSignature,
         sketch: &Sketch,
         two: &TextSignature,
-        claim: Claim,
+        claim: CanonicalClaim,
     ) -> Option<Likeness> {
         let subjects = one.subject.as_ref().zip(two.subject.as_ref());
         if one.own != two.own || subjects.is_some_and(|(one, two)| one.differs_from(two)) {
@@ -196,17 +196,17 @@ impl Thresholds {
         let resemblance = sketch.resemblance(two.sketch.as_ref()?);
         let words = one.words.min(two.words);
         let is_enough = match claim {
-            Claim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),
-            Claim::None => resemblance >= self.least_resemblance(words),
+            CanonicalClaim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),
+            CanonicalClaim::None => resemblance >= self.least_resemblance(words),
         };
         let is_near = match (self.resemblance, claim, subjects) {
             (Some(_), ..) => is_enough,
-            (None, Claim::Canonical, _) | (None, Claim::None, Some(_)) => {
+            (None, CanonicalClaim::Canonical, _) | (None, CanonicalClaim::None, Some(_)) => {
                 is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
             }
             // A text that has grown by a fifth keeps most of its shingles; without a title nothing
             // else speaks for it.
-            (None, Claim::None, None) => {
+            (None, CanonicalClaim::None, None) => {
                 is_enough && of_words(one, two) >= BY_WORDS_ALONE.of_words
                     || BY_WORDS_ALONE.holds(resemblance, one, two)
             }
@@ -220,13 +220,13 @@ impl Thresholds {
 
 /// What else speaks for two pages to be one.
 #[derive(Clone, Copy, Debug)]
-enum Claim {
+enum CanonicalClaim {
     None,
     /// One calls the other its canonical page.
     Canonical,
 }
 
-impl ByWords {
+impl WordThresholds {
     /// Whether the two, whose shingles resemble each other that much, are near duplicates by their
     /// words.
     fn holds(&self, of_shingles: f64, one: &TextSignature, two: &TextSignature) -> bool {
@@ -247,7 +247,7 @@ fn of_words(one: &TextSignature, two: &TextSignature) -> f64 {
 
 /// Thresholds under which nothing, or anything, would be alike.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum ImpossibleThresholds {
+pub enum InvalidThresholds {
     /// More bits than tables exist for.
     #[error("a distance of {0} bits is too much: 0 to {MAX_DISTANCE} are possible")]
     Distance(u32),
@@ -258,22 +258,22 @@ pub enum ImpossibleThresholds {
 
 /// Thresholds as they are stored.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredThresholds {
     distance: u32,
     resemblance: Option<f64>,
 }
 
-impl TryFrom<Written> for Thresholds {
-    type Error = ImpossibleThresholds;
+impl TryFrom<StoredThresholds> for Thresholds {
+    type Error = InvalidThresholds;
 
-    fn try_from(written: Written) -> Result<Self, ImpossibleThresholds> {
-        Self::new(written.distance, written.resemblance)
+    fn try_from(stored: StoredThresholds) -> Result<Self, InvalidThresholds> {
+        Self::new(stored.distance, stored.resemblance)
     }
 }
 
-impl From<Thresholds> for Written {
-    fn from(thresholds: Thresholds) -> Written {
-        Written {
+impl From<Thresholds> for StoredThresholds {
+    fn from(thresholds: Thresholds) -> StoredThresholds {
+        StoredThresholds {
             distance: thresholds.distance,
             resemblance: thresholds.resemblance,
         }
@@ -331,13 +331,13 @@ mod tests {
 
     #[test]
     fn stored_thresholds_that_cannot_be_are_refused() {
-        let written = postcard::to_allocvec(&Thresholds::default()).unwrap();
-        assert_eq!(postcard::from_bytes(&written), Ok(Thresholds::default()));
+        let stored = postcard::to_allocvec(&Thresholds::default()).unwrap();
+        assert_eq!(postcard::from_bytes(&stored), Ok(Thresholds::default()));
         let one_figure = Thresholds::new(2, 0.5).unwrap();
-        let written = postcard::to_allocvec(&one_figure).unwrap();
-        assert_eq!(postcard::from_bytes(&written), Ok(one_figure));
+        let stored = postcard::to_allocvec(&one_figure).unwrap();
+        assert_eq!(postcard::from_bytes(&stored), Ok(one_figure));
         for (distance, resemblance) in [(64, Some(0.8)), (64, None), (3, Some(1.5))] {
-            let wrong = postcard::to_allocvec(&Written {
+            let wrong = postcard::to_allocvec(&StoredThresholds {
                 distance,
                 resemblance,
             });
@@ -367,7 +367,7 @@ mod tests {
         }
         assert_eq!(
             Thresholds::new(8, None),
-            Err(ImpossibleThresholds::Distance(8))
+            Err(InvalidThresholds::Distance(8))
         );
     }
 

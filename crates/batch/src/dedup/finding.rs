@@ -3,7 +3,7 @@
 use neardup::Likeness;
 
 use crate::BatchError;
-use crate::dedup::written::Names;
+use crate::dedup::encoding::DocumentNames;
 
 /// One result, of the kind that was asked for.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub enum Finding<'a> {
     /// An earlier document says the same.
     Duplicate(Duplicate<'a>),
     /// Two documents are alike.
-    Pair(Pair<'a>),
+    Pair(SimilarPair<&'a str>),
     /// Documents belong together.
     Cluster(Cluster<'a>),
 }
@@ -29,11 +29,11 @@ pub struct Duplicate<'a> {
 
 /// Two documents that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair<'a> {
+pub struct SimilarPair<Id> {
     /// The earlier one's id.
-    pub a: &'a str,
+    pub a: Id,
     /// The later one's id.
-    pub b: &'a str,
+    pub b: Id,
     /// In which way they are alike.
     pub likeness: Likeness,
 }
@@ -42,7 +42,7 @@ pub struct Pair<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Cluster<'a> {
     pub(super) members: &'a [u32],
-    pub(super) names: &'a Names<'a>,
+    pub(super) names: &'a DocumentNames<'a>,
 }
 
 impl<'a> Cluster<'a> {
@@ -71,7 +71,7 @@ impl<'a> Cluster<'a> {
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     rest: std::slice::Iter<'a, u32>,
-    names: &'a Names<'a>,
+    names: &'a DocumentNames<'a>,
 }
 
 impl Iterator for Members<'_> {

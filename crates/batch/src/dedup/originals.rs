@@ -13,24 +13,24 @@
 use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
 
 use crate::control::Gauge;
-use crate::dedup::written::{self, PORTRAIT_BYTES, take};
+use crate::dedup::encoding::{self, SIGNATURE_BYTES, take};
 use crate::dedup::{Document, Options};
-use crate::scratch::{Scratch, Shelf};
+use crate::scratch::{Scratch, SpillBuffer};
 use crate::{BatchError, Control, Step};
 
 /// Is told each document's fate.
-pub(super) trait Ledger<E> {
+pub(super) trait DecisionVisitor<E> {
     /// A document has come; numbers ascend from 0.
-    fn came(&mut self, number: u32, id: &str) -> Result<(), E>;
+    fn on_document(&mut self, number: u32, id: &str) -> Result<(), E>;
     /// It is an original. Numbers ascend.
-    fn original(&mut self, number: u32, id: &str) -> Result<(), E>;
+    fn on_original(&mut self, number: u32, id: &str) -> Result<(), E>;
     /// It is like the original `like.of`.
-    fn duplicate(&mut self, number: u32, id: &str, like: Match) -> Result<(), E>;
+    fn on_duplicate(&mut self, number: u32, id: &str, like: Match) -> Result<(), E>;
 }
 
 /// A document whose fate is open.
 #[derive(Debug)]
-struct Pending {
+struct PendingDocument {
     number: u32,
     id: String,
     signature: PageSignature,
@@ -44,7 +44,7 @@ pub(super) fn decide<E: From<BatchError>>(
     options: &Options,
     scratch: &Scratch,
     control: Control<'_>,
-    ledger: &mut impl Ledger<E>,
+    ledger: &mut impl DecisionVisitor<E>,
 ) -> Result<u64, E> {
     let memory = options.memory.max(crate::LEAST_MEMORY);
     let mut count = 0_u32;
@@ -56,8 +56,8 @@ pub(super) fn decide<E: From<BatchError>>(
         if count == u32::MAX - 1 {
             return Err(BatchError::TooMany.into());
         }
-        ledger.came(count, &id)?;
-        let pending = Pending {
+        ledger.on_document(count, &id)?;
+        let pending = PendingDocument {
             number: count,
             id,
             signature,
@@ -73,7 +73,7 @@ pub(super) fn decide<E: From<BatchError>>(
         let mut gauge = Gauge::new(control, Some(carried));
         let mut at = 0;
         for _ in 0..carried {
-            let pending = Pending::read(&shelf, &mut at)?;
+            let pending = PendingDocument::read(&shelf, &mut at)?;
             pass.meet(pending, ledger)?;
             gauge.advance(Step::Joining, 1)?;
         }
@@ -89,7 +89,7 @@ struct Pass<'s> {
     look_at: usize,
     full: bool,
     /// What has to pass by the next signature index.
-    shelf: Shelf<'s>,
+    shelf: SpillBuffer<'s>,
     carried: u64,
 }
 
@@ -100,15 +100,15 @@ impl<'s> Pass<'s> {
             memory,
             look_at: 16,
             full: false,
-            shelf: Shelf::new(scratch, shelf),
+            shelf: SpillBuffer::new(scratch, shelf),
             carried: 0,
         }
     }
 
     fn meet<E: From<BatchError>>(
         &mut self,
-        mut pending: Pending,
-        ledger: &mut impl Ledger<E>,
+        mut pending: PendingDocument,
+        ledger: &mut impl DecisionVisitor<E>,
     ) -> Result<(), E> {
         if let Some(found) = self.signature_index.find(&pending.signature)
             && pending
@@ -120,13 +120,13 @@ impl<'s> Pass<'s> {
         // Nothing can be more alike than the same bytes.
         let is_final = |like: &Match| self.carried == 0 || like.likeness == Likeness::SamePayload;
         if let Some(like) = pending.best.filter(is_final) {
-            return ledger.duplicate(pending.number, &pending.id, like);
+            return ledger.on_duplicate(pending.number, &pending.id, like);
         }
         if self.full {
             self.carried += 1;
             return Ok(pending.write(&mut self.shelf)?);
         }
-        ledger.original(pending.number, &pending.id)?;
+        ledger.on_original(pending.number, &pending.id)?;
         self.signature_index
             .insert(pending.number.into(), pending.signature);
         self.look_at_memory();
@@ -155,8 +155,8 @@ fn rank(likeness: Likeness) -> f64 {
     }
 }
 
-impl Pending {
-    fn write(&self, shelf: &mut Shelf<'_>) -> Result<(), BatchError> {
+impl PendingDocument {
+    fn write(&self, shelf: &mut SpillBuffer<'_>) -> Result<(), BatchError> {
         let (of, kind, distance, resemblance) = match self.best {
             None => (0, 0, 0, 0.0),
             Some(Match { of, likeness }) => match likeness {
@@ -175,12 +175,12 @@ impl Pending {
         bytes.extend(distance.to_le_bytes());
         bytes.extend(resemblance.to_le_bytes());
         bytes.extend((self.id.len() as u64).to_le_bytes());
-        bytes.extend(written::to_bytes(&self.signature));
+        bytes.extend(encoding::to_bytes(&self.signature));
         bytes.extend(self.id.as_bytes());
         shelf.append(&bytes)
     }
 
-    fn read(shelf: &Shelf<'_>, at: &mut u64) -> Result<Self, BatchError> {
+    fn read(shelf: &SpillBuffer<'_>, at: &mut u64) -> Result<Self, BatchError> {
         let mut bytes = [0; FIXED];
         shelf.read_at(*at, &mut bytes)?;
         let mut rest = &bytes[..];
@@ -199,7 +199,7 @@ impl Pending {
             }),
         };
         let mut id = vec![0; u64::from_le_bytes(take(&mut rest)) as usize];
-        let signature = written::from_bytes(&take(&mut rest));
+        let signature = encoding::from_bytes(&take(&mut rest));
         shelf.read_at(*at + FIXED as u64, &mut id)?;
         *at += (FIXED + id.len()) as u64;
         Ok(Self {
@@ -212,4 +212,4 @@ impl Pending {
 }
 
 /// All of a written document but its id.
-const FIXED: usize = 4 + 8 + 1 + 4 + 8 + 8 + PORTRAIT_BYTES;
+const FIXED: usize = 4 + 8 + 1 + 4 + 8 + 8 + SIGNATURE_BYTES;

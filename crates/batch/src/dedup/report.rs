@@ -3,11 +3,12 @@
 use neardup::{Clusters, Groups, Likeness, Match, Representatives};
 
 use crate::control::Gauge;
-use crate::dedup::alike::{AlikeTexts, Search};
-use crate::dedup::originals::{Ledger, decide};
-use crate::dedup::texts::Texts;
-use crate::dedup::written::{Names, take};
-use crate::dedup::{Cluster, Document, Duplicate, Finding, Options, Pair};
+use crate::dedup::distinct_texts::DistinctTexts;
+use crate::dedup::encoding::{DocumentNames, take};
+use crate::dedup::finding::{Cluster, Duplicate, Finding, SimilarPair};
+use crate::dedup::originals::{DecisionVisitor, decide};
+use crate::dedup::similar_pairs::PairSearch;
+use crate::dedup::{Document, Options};
 use crate::scratch::Scratch;
 use crate::sorter::{Sorted, Sorter};
 use crate::{BatchError, Control, Step};
@@ -20,39 +21,41 @@ pub(super) fn duplicates<E: From<BatchError>>(
     control: Control<'_>,
     found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let mut ledger = Immediately {
+    let mut ledger = StreamingReport {
         numbers: Vec::new(),
-        names: Names::new(scratch, options.memory_for_reports()),
+        names: DocumentNames::new(scratch, options.memory_for_reports()),
         found,
     };
     decide(documents, options, scratch, control, &mut ledger)
 }
 
-struct Immediately<'s, F> {
+struct StreamingReport<'s, F> {
     /// The originals' numbers, ascending, and in the same order their names.
     numbers: Vec<u32>,
-    names: Names<'s>,
+    names: DocumentNames<'s>,
     found: F,
 }
 
-impl<E: From<BatchError>, F: FnMut(Finding<'_>) -> Result<(), E>> Ledger<E> for Immediately<'_, F> {
-    fn came(&mut self, _: u32, _: &str) -> Result<(), E> {
+impl<E: From<BatchError>, F: FnMut(Finding<'_>) -> Result<(), E>> DecisionVisitor<E>
+    for StreamingReport<'_, F>
+{
+    fn on_document(&mut self, _: u32, _: &str) -> Result<(), E> {
         Ok(())
     }
 
-    fn original(&mut self, number: u32, id: &str) -> Result<(), E> {
+    fn on_original(&mut self, number: u32, id: &str) -> Result<(), E> {
         self.numbers.push(number);
         Ok(self.names.push(id)?)
     }
 
-    fn duplicate(&mut self, _: u32, id: &str, like: Match) -> Result<(), E> {
+    fn on_duplicate(&mut self, _: u32, id: &str, like: Match) -> Result<(), E> {
         let place = self
             .numbers
             .partition_point(|&number| u64::from(number) < like.of);
-        let original = self.names.get(place as u32)?;
+        let on_original = self.names.get(place as u32)?;
         (self.found)(Finding::Duplicate(Duplicate {
             document: id,
-            duplicate_of: &original,
+            duplicate_of: &on_original,
             likeness: like.likeness,
         }))
     }
@@ -66,33 +69,33 @@ pub(super) fn clusters<E: From<BatchError>>(
     control: Control<'_>,
     found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let mut ledger = InTheEnd {
+    let mut ledger = DeferredReport {
         originals: Vec::new(),
-        names: Names::new(scratch, options.memory_for_reports()),
+        names: DocumentNames::new(scratch, options.memory_for_reports()),
     };
     let count = decide(documents, options, scratch, control, &mut ledger)?;
-    let InTheEnd { originals, names } = ledger;
+    let DeferredReport { originals, names } = ledger;
     hand_over(&grouped(originals.into_iter()), &names, control, found)?;
     Ok(count)
 }
 
-struct InTheEnd<'s> {
+struct DeferredReport<'s> {
     /// Of each document its original, which may be itself.
     originals: Vec<u32>,
-    names: Names<'s>,
+    names: DocumentNames<'s>,
 }
 
-impl<E: From<BatchError>> Ledger<E> for InTheEnd<'_> {
-    fn came(&mut self, number: u32, id: &str) -> Result<(), E> {
+impl<E: From<BatchError>> DecisionVisitor<E> for DeferredReport<'_> {
+    fn on_document(&mut self, number: u32, id: &str) -> Result<(), E> {
         self.originals.push(number);
         Ok(self.names.push(id)?)
     }
 
-    fn original(&mut self, _: u32, _: &str) -> Result<(), E> {
+    fn on_original(&mut self, _: u32, _: &str) -> Result<(), E> {
         Ok(())
     }
 
-    fn duplicate(&mut self, number: u32, _: &str, like: Match) -> Result<(), E> {
+    fn on_duplicate(&mut self, number: u32, _: &str, like: Match) -> Result<(), E> {
         self.originals[number as usize] = like.of as u32;
         Ok(())
     }
@@ -106,9 +109,9 @@ pub(super) fn chains<E: From<BatchError>>(
     control: Control<'_>,
     found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let texts = Texts::read(documents, options, scratch, control)?;
+    let texts = DistinctTexts::read(documents, options, scratch, control)?;
     let mut clusters = Clusters::new(texts.len());
-    let search = Search {
+    let search = PairSearch {
         texts: &texts,
         options,
         scratch,
@@ -148,7 +151,7 @@ fn grouped(firsts: impl Iterator<Item = u32>) -> Groups {
 
 fn hand_over<E: From<BatchError>>(
     groups: &Groups,
-    names: &Names<'_>,
+    names: &DocumentNames<'_>,
     control: Control<'_>,
     mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -170,20 +173,20 @@ pub(super) fn pairs<E: From<BatchError>>(
     control: Control<'_>,
     mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let texts = Texts::read(documents, options, scratch, control)?;
+    let texts = DistinctTexts::read(documents, options, scratch, control)?;
     let mut sorter = Sorter::new(scratch, options.memory_for_reports());
-    let search = Search {
+    let search = PairSearch {
         texts: &texts,
         options,
         scratch,
         control,
     };
     search.run(None, |alike| sorter.push(to_record(alike)))?;
-    let mut near = Near {
+    let mut cursor = PairCursor {
         sorted: sorter.finish(),
         head: None,
     };
-    near.advance()?;
+    cursor.advance()?;
     let mut gauge = Gauge::new(control, Some(texts.len().into()));
     let names = &texts.names;
     for (text, documents) in (0..).zip(texts.groups.iter()) {
@@ -197,7 +200,7 @@ pub(super) fn pairs<E: From<BatchError>>(
                     Likeness::SameText
                 };
                 let b = names.get(other)?;
-                found(Finding::Pair(Pair {
+                found(Finding::Pair(SimilarPair {
                     a: &a,
                     b: &b,
                     likeness,
@@ -205,7 +208,7 @@ pub(super) fn pairs<E: From<BatchError>>(
             }
             control.advanced(Step::Reporting, text.into(), Some(texts.len().into()))?;
         }
-        while let Some(alike) = near.head.filter(|alike| alike.a == text) {
+        while let Some(alike) = cursor.head.filter(|alike| alike.a == text) {
             for &one in documents {
                 let one_name = names.get(one)?;
                 for &other in texts.groups.get(alike.b) {
@@ -216,22 +219,22 @@ pub(super) fn pairs<E: From<BatchError>>(
                         (&other_name, &one_name)
                     };
                     let likeness = alike.likeness;
-                    found(Finding::Pair(Pair { a, b, likeness }))?;
+                    found(Finding::Pair(SimilarPair { a, b, likeness }))?;
                 }
             }
-            near.advance()?;
+            cursor.advance()?;
         }
     }
     Ok(texts.documents())
 }
 
 /// Alike texts in order.
-struct Near {
+struct PairCursor {
     sorted: Sorted<RECORD>,
-    head: Option<AlikeTexts>,
+    head: Option<SimilarPair<u32>>,
 }
 
-impl Near {
+impl PairCursor {
     fn advance(&mut self) -> Result<(), BatchError> {
         self.head = self.sorted.next()?.map(from_record);
         Ok(())
@@ -241,7 +244,7 @@ impl Near {
 /// A written pair: two texts, distance, resemblance.
 const RECORD: usize = 4 + 4 + 4 + 8;
 
-fn to_record(alike: AlikeTexts) -> [u8; RECORD] {
+fn to_record(alike: SimilarPair<u32>) -> [u8; RECORD] {
     let (distance, resemblance) = match alike.likeness {
         Likeness::Near {
             distance,
@@ -258,7 +261,7 @@ fn to_record(alike: AlikeTexts) -> [u8; RECORD] {
     record
 }
 
-fn from_record(record: [u8; RECORD]) -> AlikeTexts {
+fn from_record(record: [u8; RECORD]) -> SimilarPair<u32> {
     let mut rest = &record[..];
     let (a, b) = (
         u32::from_be_bytes(take(&mut rest)),
@@ -268,5 +271,5 @@ fn from_record(record: [u8; RECORD]) -> AlikeTexts {
         distance: u32::from_be_bytes(take(&mut rest)),
         resemblance: f64::from_be_bytes(take(&mut rest)),
     };
-    AlikeTexts { a, b, likeness }
+    SimilarPair { a, b, likeness }
 }

@@ -5,7 +5,7 @@
 //! tell more than sixteen of 64, which take as much room. The [`Sketch`](crate::Sketch) of pages is
 //! made so, with its numbers fixed; here they are free.
 
-use super::{Incomparable, Kept, Making, MinHash};
+use super::{Incomparable, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
 /// How many bits of a minimum are kept.
@@ -26,7 +26,7 @@ pub enum BitsKept {
 /// A MinHash cut down to some bits of each minimum. There is none of the empty set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BBitMinHash {
-    made: Making,
+    scheme: Scheme,
     bits: BitsKept,
     /// Minimum i at bit i · bits, from the lowest bit of the first word upwards; bits past the last
     /// minimum are 0.
@@ -45,11 +45,11 @@ impl MinHash {
         for (number, minimum) in self.minima.iter().enumerate() {
             // Mixed, since the low bits of a linear permutation's results follow those of its
             // members.
-            let kept = mix(*minimum) & ((1 << width) - 1);
-            packed[number * width / 64] |= kept << (number * width % 64);
+            let retained = mix(*minimum) & ((1 << width) - 1);
+            packed[number * width / 64] |= retained << (number * width % 64);
         }
         Some(BBitMinHash {
-            made: self.made().keeping(Kept::Bits(width)),
+            scheme: self.scheme().retaining(Retained::Bits(width)),
             bits,
             packed: packed.into_boxed_slice(),
         })
@@ -63,8 +63,8 @@ impl BBitMinHash {
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.
     pub fn resemblance(&self, other: &BBitMinHash) -> Result<f64, Incomparable> {
-        self.made.check(other.made)?;
-        let minima = self.made.minima as f64;
+        self.scheme.check(other.scheme)?;
+        let minima = self.scheme.minima as f64;
         let by_accident = minima / f64::from(1 << self.bits as u32);
         let agreeing = minima - f64::from(self.differing(other));
         Ok(((agreeing - by_accident) / (minima - by_accident)).max(0.0))
@@ -113,12 +113,12 @@ mod tests {
     #[test]
     fn other_bits_other_numbers_and_other_families_are_refused() {
         let one = Shingles::from_hashes(vec![1, 2, 3]);
-        let made = |family, minima| MinHasher::new(family, minima).unwrap().of(&one);
-        let four = made(Family::Fast, 200).b_bit(BitsKept::Four).unwrap();
+        let scheme = |family, minima| MinHasher::new(family, minima).unwrap().of(&one);
+        let four = scheme(Family::Fast, 200).b_bit(BitsKept::Four).unwrap();
         for other in [
-            made(Family::Fast, 200).b_bit(BitsKept::Eight),
-            made(Family::Fast, 199).b_bit(BitsKept::Four),
-            made(Family::Permutations, 200).b_bit(BitsKept::Four),
+            scheme(Family::Fast, 200).b_bit(BitsKept::Eight),
+            scheme(Family::Fast, 199).b_bit(BitsKept::Four),
+            scheme(Family::Permutations, 200).b_bit(BitsKept::Four),
         ] {
             assert!(four.resemblance(&other.unwrap()).is_err());
         }
@@ -138,16 +138,17 @@ mod tests {
             let hasher = MinHasher::new(family, 64).unwrap();
             let pairs: Vec<(MinHash, MinHash)> = (0..600_u64)
                 .map(|seed| {
-                    let made = |numbers: std::ops::Range<u64>| {
+                    let scheme = |numbers: std::ops::Range<u64>| {
                         let members: Vec<u64> = numbers.map(|n| mix(seed << 32 | n)).collect();
                         hasher.of_members(&members, members.len() as u64)
                     };
-                    (made(0..450), made(150..600))
+                    (scheme(0..450), scheme(150..600))
                 })
                 .collect();
             for bits in ALL {
-                let kept = |one: &MinHash| one.b_bit(bits).unwrap();
-                let error = |(one, two): &(_, _)| kept(one).resemblance(&kept(two)).unwrap() - 0.5;
+                let retained = |one: &MinHash| one.b_bit(bits).unwrap();
+                let error =
+                    |(one, two): &(_, _)| retained(one).resemblance(&retained(two)).unwrap() - 0.5;
                 let errors: Vec<f64> = pairs.iter().map(error).collect();
                 let accident = 1.0 / f64::from(1 << bits as u32);
                 let p = 0.5 + 0.5 * accident;
@@ -176,9 +177,9 @@ mod tests {
             let hasher = MinHasher::new(Family::Fast, minima).unwrap();
             let (one, two) = (hasher.of_members(&one, 1), hasher.of_members(&two, 1));
             for bits in ALL {
-                let kept = |minimum: &u64| mix(*minimum) % (1 << bits as u32);
+                let retained = |minimum: &u64| mix(*minimum) % (1 << bits as u32);
                 let pairs = one.minima().iter().zip(two.minima());
-                let expected = pairs.filter(|(one, two)| kept(one) != kept(two)).count();
+                let expected = pairs.filter(|(one, two)| retained(one) != retained(two)).count();
                 let (one, two) = (one.b_bit(bits).unwrap(), two.b_bit(bits).unwrap());
                 prop_assert_eq!(one.differing(&two) as usize, expected);
             }

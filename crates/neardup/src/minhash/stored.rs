@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{Family, MAX_MINIMA, MinHash};
 use crate::ALGORITHM;
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
 
 const HEAD: usize = 2 + 1 + 2 + 8;
 
@@ -94,7 +94,7 @@ impl Serialize for MinHash {
 
 impl<'de> Deserialize<'de> for MinHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = AtMost::<{ HEAD + MAX_MINIMA * 8 }>::deserialize(deserializer)?;
+        let bytes = CappedBytes::<{ HEAD + MAX_MINIMA * 8 }>::deserialize(deserializer)?;
         Self::from_bytes(&bytes.0).map_err(serde::de::Error::custom)
     }
 }

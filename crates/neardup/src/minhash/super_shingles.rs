@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use super::{Incomparable, Kept, MAX_MINIMA, Making, MinHash};
+use super::{Incomparable, MAX_MINIMA, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
 /// How minima are taken together.
@@ -28,11 +28,11 @@ impl Grouping {
     /// So many groups of so many minima each.
     ///
     /// # Errors
-    /// [`ImpossibleGrouping`] for none of either, and for more minima in all than [`MAX_MINIMA`].
-    pub fn new(groups: usize, minima: usize) -> Result<Self, ImpossibleGrouping> {
+    /// [`InvalidGrouping`] for none of either, and for more minima in all than [`MAX_MINIMA`].
+    pub fn new(groups: usize, minima: usize) -> Result<Self, InvalidGrouping> {
         match groups.checked_mul(minima) {
             Some(1..=MAX_MINIMA) => Ok(Self { groups, minima }),
-            _ => Err(ImpossibleGrouping::Size { groups, minima }),
+            _ => Err(InvalidGrouping::Size { groups, minima }),
         }
     }
 }
@@ -40,7 +40,7 @@ impl Grouping {
 /// The super-shingles of a set that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuperShingles {
-    made: Making,
+    scheme: Scheme,
     keys: Box<[u64]>,
 }
 
@@ -48,14 +48,14 @@ impl MinHash {
     /// The super-shingles of the first minima, as they are grouped; the empty set has none.
     ///
     /// # Errors
-    /// [`ImpossibleGrouping::TooFew`] where there are fewer minima than the groups ask for.
+    /// [`InvalidGrouping::TooFew`] where there are fewer minima than the groups ask for.
     pub fn super_shingles(
         &self,
         grouping: Grouping,
-    ) -> Result<Option<SuperShingles>, ImpossibleGrouping> {
+    ) -> Result<Option<SuperShingles>, InvalidGrouping> {
         let Grouping { groups, minima } = grouping;
         if self.minima.len() < groups * minima {
-            return Err(ImpossibleGrouping::TooFew {
+            return Err(InvalidGrouping::TooFew {
                 groups,
                 minima,
                 there_are: self.minima.len(),
@@ -72,7 +72,7 @@ impl MinHash {
                 .fold(mix(number), |key, minimum| mix(key ^ minimum))
         });
         Ok(Some(SuperShingles {
-            made: self.made().keeping(Kept::Groups { groups, minima }),
+            scheme: self.scheme().retaining(Retained::Groups { groups, minima }),
             keys: keys.collect(),
         }))
     }
@@ -90,7 +90,7 @@ impl SuperShingles {
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.
     pub fn agreeing(&self, other: &SuperShingles) -> Result<usize, Incomparable> {
-        self.made.check(other.made)?;
+        self.scheme.check(other.scheme)?;
         let pairs = self.keys.iter().zip(&other.keys);
         Ok(pairs.filter(|(mine, theirs)| mine == theirs).count())
     }
@@ -112,7 +112,7 @@ impl SuperShingles {
 
 /// Groups that cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum ImpossibleGrouping {
+pub enum InvalidGrouping {
     /// No groups, empty groups, or more minima than there can be.
     #[error(
         "{groups} groups of {minima} minima cannot be: 1 to {MAX_MINIMA} minima in all are possible"
@@ -178,7 +178,7 @@ mod tests {
         for (groups, minima) in [(0, 14), (6, 0), (MAX_MINIMA + 1, 1), (usize::MAX, 2)] {
             assert!(matches!(
                 Grouping::new(groups, minima),
-                Err(ImpossibleGrouping::Size { .. })
+                Err(InvalidGrouping::Size { .. })
             ));
         }
         let grouping = Grouping::new(20, 10).unwrap();

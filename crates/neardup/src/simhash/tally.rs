@@ -17,10 +17,10 @@ use crate::simd::{self, Instructions};
 /// Takes in features and adds up the votes of the distinct ones.
 pub(crate) struct Tally {
     instructions: Instructions,
-    way: Way,
+    strategy: Strategy,
 }
 
-enum Way {
+enum Strategy {
     Counting(Table),
     /// All hashes so far.
     Once(Vec<u64>),
@@ -34,24 +34,27 @@ const TOGETHER: usize = 1 << 13;
 impl Tally {
     /// A tally that is quickest for about as many features as `expected`, repetitions included.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
-        let way = match weights {
-            Weights::None => Way::Once(Vec::with_capacity(expected + expected / 4)),
-            Weights::Tf => Way::All(
+        let strategy = match weights {
+            Weights::None => Strategy::Once(Vec::with_capacity(expected + expected / 4)),
+            Weights::Tf => Strategy::All(
                 Box::new(Votes::new()),
                 Vec::with_capacity(expected.min(TOGETHER) + TOGETHER / 8),
             ),
             // Of six thousand words one third are different.
-            _ => Way::Counting(Table::new(weights, expected / 3, instructions)),
+            _ => Strategy::Counting(Table::new(weights, expected / 3, instructions)),
         };
-        Self { instructions, way }
+        Self {
+            instructions,
+            strategy,
+        }
     }
 
     /// Takes in the hashes of features, each as often as it occurs.
     pub(crate) fn add(&mut self, hashes: &[u64]) {
-        match &mut self.way {
-            Way::Counting(table) => table.add(hashes),
-            Way::Once(all) => all.extend_from_slice(hashes),
-            Way::All(votes, waiting) => {
+        match &mut self.strategy {
+            Strategy::Counting(table) => table.add(hashes),
+            Strategy::Once(all) => all.extend_from_slice(hashes),
+            Strategy::All(votes, waiting) => {
                 waiting.extend_from_slice(hashes);
                 vote_if_many(votes, waiting, self.instructions);
             }
@@ -64,14 +67,14 @@ impl Tally {
         scratch: &mut Vec<u64>,
         write: impl FnOnce(&mut Vec<u64>),
     ) {
-        match &mut self.way {
-            Way::Counting(table) => {
+        match &mut self.strategy {
+            Strategy::Counting(table) => {
                 scratch.clear();
                 write(scratch);
                 table.add(scratch);
             }
-            Way::Once(all) => write(all),
-            Way::All(votes, waiting) => {
+            Strategy::Once(all) => write(all),
+            Strategy::All(votes, waiting) => {
                 write(waiting);
                 vote_if_many(votes, waiting, self.instructions);
             }
@@ -81,16 +84,16 @@ impl Tally {
     /// The votes of all distinct features.
     pub(crate) fn votes(self) -> Votes {
         let mut votes = Votes::new();
-        match self.way {
-            Way::Counting(mut table) => {
+        match self.strategy {
+            Strategy::Counting(mut table) => {
                 table.finish();
                 table.vote(&mut votes);
             }
-            Way::All(before, waiting) => {
+            Strategy::All(before, waiting) => {
                 votes = *before;
                 votes.add_alike(&waiting, waiting.len(), 1, self.instructions);
             }
-            Way::Once(all) => {
+            Strategy::Once(all) => {
                 votes.add_alike(&all, all.len(), 1, self.instructions);
                 let repetitions = repetitions(&all, self.instructions);
                 if !repetitions.is_empty() {
@@ -156,13 +159,13 @@ pub(crate) fn find_repetitions(
 }
 
 /// A place in a list; the narrower it is, the more slots fit into the first cache.
-trait Place: Copy + PartialEq {
+trait SlotIndex: Copy + PartialEq {
     const FIRST: Self;
     fn of(index: usize) -> Self;
     fn index(self) -> usize;
 }
 
-impl Place for u16 {
+impl SlotIndex for u16 {
     const FIRST: Self = 0;
     #[inline(always)]
     fn of(index: usize) -> Self {
@@ -174,7 +177,7 @@ impl Place for u16 {
     }
 }
 
-impl Place for u32 {
+impl SlotIndex for u32 {
     const FIRST: Self = 0;
     #[inline(always)]
     fn of(index: usize) -> Self {
@@ -187,7 +190,7 @@ impl Place for u32 {
 }
 
 #[inline(always)]
-fn find_by_places<P: Place>(
+fn find_by_places<P: SlotIndex>(
     hashes: &[u64],
     shift: u32,
     slots: usize,
@@ -228,7 +231,7 @@ fn find_by_places<P: Place>(
 
 /// Copies to `found` what is not the last one in its slot; returns how many that are.
 #[inline(always)]
-fn find_not_last<P: Place>(
+fn find_not_last<P: SlotIndex>(
     hashes: &[u64],
     places: &[P],
     shift: u32,

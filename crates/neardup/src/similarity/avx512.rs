@@ -17,7 +17,7 @@ use std::arch::x86_64::{
     _mm512_xor_si512,
 };
 
-use super::{FACTOR, HASH, NOTHING, Turn, are_full, fall_portably_even, fall_portably_odd};
+use super::{FACTOR, HASH, NOTHING, RoundPair, are_full, fill_portably_even, fill_portably_odd};
 
 /// How many members at once.
 const LANES: usize = 8;
@@ -36,29 +36,29 @@ pub(super) fn is_here() -> bool {
 }
 
 /// As [`super::fall_portably_in_turn`]; only where [`is_here`].
-pub(super) fn fall_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
+pub(super) fn fill_bins(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     debug_assert!(is_here());
     // SAFETY: `super::turn` gives this function out only after `is_here` found both features.
     unsafe {
         if turn.even == 0 && members.len() <= KEPT.min(bins.len() * MEMBERS_A_BIN) {
-            fall_hashed_once(members, turn, bins)
+            fill_hashed_once(members, turn, bins)
         } else {
-            fall_hashed_twice(members, turn, bins)
+            fill_hashed_twice(members, turn, bins)
         }
     }
 }
 
 /// For few members, of which the hashes can be kept, and most bins empty.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
+fn fill_hashed_once(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     let lanes = Lanes::new(turn, bins.len());
     let (members, last) = members.as_chunks::<LANES>();
     let mut kept = [[0; LANES]; KEPT / LANES];
     let kept = &mut kept[..members.len()];
     for (members, samples) in members.chunks(BLOCK).zip(kept.chunks_mut(BLOCK)) {
-        fall_one_by_one(&lanes, members, samples, bins);
+        fill_one_by_one(&lanes, members, samples, bins);
     }
-    fall_portably_even(last, turn, bins);
+    fill_portably_even(last, turn, bins);
     if are_full(bins) {
         return true;
     }
@@ -68,13 +68,13 @@ fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
         let (places, samples) = lanes.odd(loaded(samples));
         open.lower(bins, places, samples);
     }
-    fall_portably_odd(last, turn, bins);
+    fill_portably_odd(last, turn, bins);
     are_full(bins)
 }
 
 /// For many members, or few empty bins.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
+fn fill_hashed_twice(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     let lanes = Lanes::new(turn, bins.len());
     let (together, last) = members.as_chunks::<LANES>();
     let early = if turn.even == 0 {
@@ -84,7 +84,7 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
     };
     let (early, late) = together.split_at(early.min(together.len()));
     for members in early.chunks(BLOCK) {
-        fall_one_by_one(&lanes, members, &mut [[0; LANES]; BLOCK], bins);
+        fill_one_by_one(&lanes, members, &mut [[0; LANES]; BLOCK], bins);
     }
     let open = if turn.even == 0 {
         Open::Unknown
@@ -95,7 +95,7 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
         let (places, samples) = lanes.even(lanes.hashes(members));
         open.lower(bins, places, samples);
     }
-    fall_portably_even(last, turn, bins);
+    fill_portably_even(last, turn, bins);
     if are_full(bins) {
         return true;
     }
@@ -104,13 +104,13 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
         let (places, samples) = lanes.odd(lanes.hashes(members));
         open.lower(bins, places, samples);
     }
-    fall_portably_odd(last, turn, bins);
+    fill_portably_odd(last, turn, bins);
     are_full(bins)
 }
 
 /// At most [`BLOCK`] times [`LANES`] members, in an even round; says their samples.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_one_by_one(
+fn fill_one_by_one(
     lanes: &Lanes,
     members: &[[u64; LANES]],
     samples: &mut [[u64; LANES]],
@@ -214,7 +214,7 @@ struct Lanes {
 /// A place is the bin in the upper half of a lane.
 impl Lanes {
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn new(turn: Turn, bins: usize) -> Self {
+    fn new(turn: RoundPair, bins: usize) -> Self {
         Self {
             salt: _mm512_set1_epi64(turn.salt.cast_signed()),
             even: _mm512_set1_epi64(turn.even.cast_signed()),

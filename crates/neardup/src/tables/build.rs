@@ -6,7 +6,7 @@
 
 use super::MAX_EQUAL;
 use super::quarters::{Key, QuarterTables, SEGMENTS, SEVERAL};
-use super::segment::{Place, Segment};
+use super::segment::{Address, Segment};
 use crate::Fingerprint;
 
 impl QuarterTables {
@@ -60,7 +60,7 @@ impl FromIterator<(Fingerprint, u32)> for QuarterTables {
     }
 }
 
-fn list(bits: &[u64], table: usize, places: &mut Vec<Place>) {
+fn list(bits: &[u64], table: usize, places: &mut Vec<Address>) {
     places.clear();
     places.extend(bits.iter().map(|&bits| Key::of(bits, table).place));
 }

@@ -11,7 +11,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::permutation::{Permutation, Run};
+use super::permutation::{BitRun, Permutation};
 
 /// The greatest distance that a design exists for.
 pub const MAX_DISTANCE: u32 = 7;
@@ -33,8 +33,8 @@ impl TableDesign {
     /// led by one block.
     ///
     /// # Errors
-    /// [`ImpossibleDesign::Distance`] for more than [`MAX_DISTANCE`].
-    pub fn for_distance(distance: u32) -> Result<Self, ImpossibleDesign> {
+    /// [`InvalidDesign::Distance`] for more than [`MAX_DISTANCE`].
+    pub fn for_distance(distance: u32) -> Result<Self, InvalidDesign> {
         Self::new(64, distance, &[distance.saturating_add(1)])
     }
 
@@ -45,30 +45,30 @@ impl TableDesign {
     /// which a probe reads from end to end.
     ///
     /// # Errors
-    /// [`ImpossibleDesign`] says which of the numbers cannot be.
-    pub fn new(bits: u32, distance: u32, levels: &[u32]) -> Result<Self, ImpossibleDesign> {
+    /// [`InvalidDesign`] says which of the numbers cannot be.
+    pub fn new(bits: u32, distance: u32, levels: &[u32]) -> Result<Self, InvalidDesign> {
         if bits != 64 && bits != 32 {
-            return Err(ImpossibleDesign::Bits(bits));
+            return Err(InvalidDesign::Bits(bits));
         }
         if distance > MAX_DISTANCE {
-            return Err(ImpossibleDesign::Distance(distance));
+            return Err(InvalidDesign::Distance(distance));
         }
         let (mut left, mut count) = (bits, 1_u64);
         for &blocks in levels {
             if blocks <= distance {
-                return Err(ImpossibleDesign::TooFewBlocks { blocks, distance });
+                return Err(InvalidDesign::TooFewBlocks { blocks, distance });
             }
             if blocks > left {
-                return Err(ImpossibleDesign::TooManyBlocks { blocks, bits: left });
+                return Err(InvalidDesign::TooManyBlocks { blocks, bits: left });
             }
             count = count.saturating_mul(choices(blocks, distance));
             if count > MAX_TABLES as u64 {
-                return Err(ImpossibleDesign::TooManyTables(count));
+                return Err(InvalidDesign::TooManyTables(count));
             }
             left -= *leading(left, blocks, distance).end();
         }
         let mut tables = Vec::with_capacity(count as usize);
-        let whole = Run {
+        let whole = BitRun {
             above: 0,
             width: bits,
         };
@@ -156,7 +156,7 @@ impl fmt::Display for TableDesign {
 
 /// Why there is no such design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImpossibleDesign {
+pub enum InvalidDesign {
     /// The distance is above [`MAX_DISTANCE`].
     #[error("no tables find everything within {0} bits: 0 to {MAX_DISTANCE} are possible")]
     Distance(u32),
@@ -208,8 +208,8 @@ fn cut(
     bits: u32,
     distance: u32,
     levels: &[u32],
-    led: &[Run],
-    open: &[Run],
+    led: &[BitRun],
+    open: &[BitRun],
     tables: &mut Vec<Permutation>,
 ) {
     let Some((&count, deeper)) = levels.split_first() else {
@@ -226,8 +226,8 @@ fn cut(
                 .filter(move |number| is_leader(number) == wanted)
                 .flat_map(|number| blocks[number].iter().copied())
         };
-        let led: Vec<Run> = led.iter().copied().chain(runs(true)).collect();
-        let open: Vec<Run> = runs(false).collect();
+        let led: Vec<BitRun> = led.iter().copied().chain(runs(true)).collect();
+        let open: Vec<BitRun> = runs(false).collect();
         cut(bits, distance, deeper, &led, &open, tables);
     });
 }
@@ -235,7 +235,7 @@ fn cut(
 /// Calls `visit` with every choice of `more` blocks behind those in `taken`, in lexicographic
 /// order.
 fn each_choice(
-    blocks: &[Vec<Run>],
+    blocks: &[Vec<BitRun>],
     more: usize,
     taken: &mut Vec<usize>,
     visit: &mut impl FnMut(&[usize]),
@@ -253,20 +253,20 @@ fn each_choice(
 }
 
 /// `open` in `count` blocks as even as can be, the wider ones first.
-fn blocks_of(open: &[Run], count: u32) -> Vec<Vec<Run>> {
+fn blocks_of(open: &[BitRun], count: u32) -> Vec<Vec<BitRun>> {
     let bits: u32 = open.iter().map(|run| run.width).sum();
     let mut runs = open.iter().copied();
-    let mut rest: Option<Run> = runs.next();
+    let mut rest: Option<BitRun> = runs.next();
     let mut blocks = Vec::with_capacity(count as usize);
     for number in 0..count {
         let mut missing = bits / count + u32::from(number < bits % count);
         let mut block = Vec::new();
         while let (Some(run), 1..) = (rest, missing) {
             let width = run.width.min(missing);
-            block.push(Run { width, ..run });
+            block.push(BitRun { width, ..run });
             missing -= width;
             rest = if width < run.width {
-                Some(Run {
+                Some(BitRun {
                     above: run.above + width,
                     width: run.width - width,
                 })
@@ -393,7 +393,7 @@ mod tests {
         );
         assert_eq!(
             TableDesign::for_distance(u32::MAX),
-            Err(ImpossibleDesign::Distance(u32::MAX))
+            Err(InvalidDesign::Distance(u32::MAX))
         );
     }
 

@@ -17,7 +17,7 @@ const MAX_BUDGET: u32 = 3;
 
 /// Siblings that lie together, and what they are compared with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct SiblingRun<'a> {
     pub(super) siblings: &'a [u16],
     /// Where they start, and what they are looked at for: hits tell so.
     pub(super) start: u32,
@@ -29,7 +29,7 @@ pub(super) struct Run<'a> {
 
 /// A sibling that passed: the owner of its run, and its place, counted from where the run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct SiblingMatch {
     pub(super) owner: u32,
     pub(super) at: u32,
 }
@@ -67,7 +67,7 @@ impl Lanes {
     /// Adds to `hits`, in their order, all siblings that differ from the probe of their run in no
     /// more bits than its budget.
     #[inline]
-    pub(super) fn scan(self, runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+    pub(super) fn scan(self, runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
         match self {
             Self::Portable => scan_portable(runs, hits),
             // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
@@ -118,9 +118,9 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
 }
 
 #[inline]
-fn push(hits: &mut Vec<Hit>, run: &Run<'_>, first: usize, mut near: u32) {
+fn push(hits: &mut Vec<SiblingMatch>, run: &SiblingRun<'_>, first: usize, mut near: u32) {
     while near != 0 {
-        hits.push(Hit {
+        hits.push(SiblingMatch {
             owner: run.owner,
             at: run.start + first as u32 + near.trailing_zeros(),
         });
@@ -147,7 +147,7 @@ fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut
     }
 }
 
-fn scan_portable(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+fn scan_portable(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
     for run in runs {
         near_portable(run.siblings, run.probe, run.budget, |first, near| {
             push(hits, run, first, near);
@@ -204,7 +204,7 @@ fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usi
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn scan_avx2(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+fn scan_avx2(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
     for run in runs {
         near_avx2(run.siblings, run.probe, run.budget, |first, near| {
             push(hits, run, first, near);
@@ -251,7 +251,7 @@ fn near_avx512(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(u
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn scan_avx512(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+fn scan_avx512(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
     for run in runs {
         near_avx512(run.siblings, run.probe, run.budget, |first, near| {
             push(hits, run, first, near);
@@ -277,12 +277,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check(runs: &[Run<'_>]) {
+    fn check(runs: &[SiblingRun<'_>]) {
         let mut expected = Vec::new();
         for (number, run) in (0..).zip(runs) {
             for (at, sibling) in (0..).zip(run.siblings) {
                 if (sibling ^ run.probe).count_ones() <= u32::from(run.budget) {
-                    expected.push(Hit {
+                    expected.push(SiblingMatch {
                         owner: number,
                         at: run.start + at,
                     });
@@ -300,7 +300,7 @@ mod tests {
     fn every_sibling_is_judged_as_counting_its_bits_judges_it() {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         for probe in [0, 1, 0x8000, 0xffff, 0x1234] {
-            let run = |budget: u8| Run {
+            let run = |budget: u8| SiblingRun {
                 siblings: &all,
                 start: 7 * u32::from(budget),
                 owner: budget.into(),
@@ -321,7 +321,7 @@ mod tests {
                 flips.iter().map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d)).collect();
             let from = |(owner, cut): (u32, &usize)| {
                 let siblings = &siblings[*cut.min(&siblings.len())..];
-                Run { siblings, start: *cut as u32, owner, probe, budget }
+                SiblingRun { siblings, start: *cut as u32, owner, probe, budget }
             };
             check(&(0..).zip(&cuts).map(from).collect::<Vec<_>>());
         }

@@ -1,6 +1,6 @@
 //! What the tables are tested against: looking at everything.
 
-use super::Found;
+use super::Neighbour;
 use crate::mix::mix;
 
 /// `bits` with `flips` different bits flipped, chosen by `seed`.
@@ -17,12 +17,12 @@ pub(super) fn neighbour(bits: u64, flips: u32, seed: u64) -> u64 {
 }
 
 /// All of `held` within `distance` bits of `probe`, as tables give it.
-pub(super) fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec<Found> {
-    let all = held.iter().map(|&(bits, id)| Found {
+pub(super) fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec<Neighbour> {
+    let all = held.iter().map(|&(bits, id)| Neighbour {
         distance: (bits ^ probe).count_ones(),
         id,
     });
-    let mut found: Vec<Found> = all.filter(|found| found.distance <= distance).collect();
+    let mut found: Vec<Neighbour> = all.filter(|found| found.distance <= distance).collect();
     found.sort_unstable();
     found
 }

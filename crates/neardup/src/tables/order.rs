@@ -2,7 +2,7 @@
 
 /// A fingerprint and its number.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct NumberedFingerprint {
     pub(super) bits: u64,
     pub(super) number: u32,
 }
@@ -15,9 +15,13 @@ pub(super) fn quarter(bits: u64, table: usize) -> usize {
 
 /// Brings `entries` into the order of the quarter of `table`, by way of `spare`, which has as many
 /// places. A byte at a time, the lower one first, so that what is written stays in the cache.
-pub(super) fn by_quarter(entries: &mut [Entry], table: usize, spare: &mut [Entry]) {
-    let lower = |entry: &Entry| quarter(entry.bits, table) & 0xff;
-    let upper = |entry: &Entry| quarter(entry.bits, table) >> 8;
+pub(super) fn by_quarter(
+    entries: &mut [NumberedFingerprint],
+    table: usize,
+    spare: &mut [NumberedFingerprint],
+) {
+    let lower = |entry: &NumberedFingerprint| quarter(entry.bits, table) & 0xff;
+    let upper = |entry: &NumberedFingerprint| quarter(entry.bits, table) >> 8;
     let (mut lowers, mut uppers) = ([0_u32; 256], [0_u32; 256]);
     for entry in entries.iter() {
         lowers[lower(entry)] += 1;
@@ -30,10 +34,10 @@ pub(super) fn by_quarter(entries: &mut [Entry], table: usize, spare: &mut [Entry
 /// Copies `from` into `to` in the order of a byte, of which `counts` says how often each occurs; of
 /// equal ones the order stays.
 fn by_byte(
-    from: &[Entry],
-    to: &mut [Entry],
+    from: &[NumberedFingerprint],
+    to: &mut [NumberedFingerprint],
     counts: &mut [u32; 256],
-    byte: impl Fn(&Entry) -> usize,
+    byte: impl Fn(&NumberedFingerprint) -> usize,
 ) {
     let mut sum = 0;
     for count in counts.iter_mut() {

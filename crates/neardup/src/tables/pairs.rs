@@ -14,8 +14,8 @@
 
 use std::ops::Range;
 
-use super::lanes::{Hit, Lanes, Run};
-use super::order::{Entry, by_quarter, quarter};
+use super::lanes::{Lanes, SiblingMatch, SiblingRun};
+use super::order::{NumberedFingerprint, by_quarter, quarter};
 use super::probes::{Step, steps, upper_errors};
 use crate::Fingerprint;
 
@@ -47,15 +47,15 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
         "fingerprints are numbered in 32 bits"
     );
     let distance = distance.min(super::MAX_DISTANCE);
-    let mut entries: Vec<Entry> = fingerprints
+    let mut entries: Vec<NumberedFingerprint> = fingerprints
         .iter()
         .zip(0..)
-        .map(|(fingerprint, number)| Entry {
+        .map(|(fingerprint, number)| NumberedFingerprint {
             bits: fingerprint.as_u64(),
             number,
         })
         .collect();
-    let mut spare = vec![Entry::default(); entries.len()];
+    let mut spare = vec![NumberedFingerprint::default(); entries.len()];
     by_quarter(&mut entries, 0, &mut spare);
     bring_equal_together(&mut entries);
     entries.dedup_by(|entry, first| {
@@ -73,7 +73,7 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     if distance == 0 {
         return;
     }
-    let mut report = |one: Entry, other: Entry| {
+    let mut report = |one: NumberedFingerprint, other: NumberedFingerprint| {
         visit(Pair {
             first: one.number.min(other.number),
             second: one.number.max(other.number),
@@ -103,7 +103,7 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
 ///
 /// Sorting all would take as long as a whole table, so only quarters are sorted in which two
 /// siblings are equal, or which are too large to be asked.
-fn bring_equal_together(entries: &mut [Entry]) {
+fn bring_equal_together(entries: &mut [NumberedFingerprint]) {
     let starts = starts_of(entries, 0);
     let siblings = siblings_of(entries, 0);
     let bounds = |quarter: usize| starts[quarter] as usize..starts[quarter + 1] as usize;
@@ -122,13 +122,13 @@ fn bring_equal_together(entries: &mut [Entry]) {
 }
 
 /// The siblings of the quarter of `table`.
-fn siblings_of(entries: &[Entry], table: usize) -> Vec<u16> {
-    let sibling = |entry: &Entry| quarter(entry.bits, table ^ 1) as u16;
+fn siblings_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u16> {
+    let sibling = |entry: &NumberedFingerprint| quarter(entry.bits, table ^ 1) as u16;
     entries.iter().map(sibling).collect()
 }
 
 /// Where each quarter starts, and one more, in entries which are in its order.
-fn starts_of(entries: &[Entry], table: usize) -> Vec<u32> {
+fn starts_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u32> {
     let mut starts = Vec::with_capacity((1 << 16) + 1);
     for (at, entry) in entries.iter().enumerate() {
         while starts.len() <= quarter(entry.bits, table) {
@@ -143,11 +143,11 @@ fn starts_of(entries: &[Entry], table: usize) -> Vec<u32> {
 const QUARTERS: usize = 256;
 
 fn pairs_of_table(
-    ordered: &[Entry],
+    ordered: &[NumberedFingerprint],
     starts: &[u32],
     steps: &[Step],
     distance: u32,
-    report: &mut impl FnMut(Entry, Entry),
+    report: &mut impl FnMut(NumberedFingerprint, NumberedFingerprint),
 ) {
     let lanes = Lanes::detect();
     let siblings = siblings_of(ordered, steps[0].table);
@@ -190,27 +190,30 @@ fn across(
     step: &Step,
     pairs: &mut Vec<[u32; 2]>,
 ) {
-    let run = |at: usize| Run {
+    let run = |at: usize| SiblingRun {
         siblings: &siblings[there.clone()],
         start: there.start as u32,
         owner: at as u32,
         probe: siblings[at],
         budget: step.most as u8,
     };
-    let runs: Vec<Run<'_>> = here.map(run).collect();
+    let runs: Vec<SiblingRun<'_>> = here.map(run).collect();
     let mut hits = Vec::new();
     lanes.scan(&runs, &mut hits);
-    pairs.extend(hits.into_iter().map(|Hit { owner, at }| [owner, at]));
+    pairs.extend(
+        hits.into_iter()
+            .map(|SiblingMatch { owner, at }| [owner, at]),
+    );
 }
 
 /// The pairs of `step` where too many share a quarter to compare all with all.
 fn pairs_of_crowd(
-    ordered: &[Entry],
+    ordered: &[NumberedFingerprint],
     here: Range<usize>,
     there: Range<usize>,
     step: &Step,
     distance: u32,
-    report: &mut impl FnMut(Entry, Entry),
+    report: &mut impl FnMut(NumberedFingerprint, NumberedFingerprint),
 ) {
     let mut crowd = ordered[here].to_vec();
     let mut open = u64::MAX;
@@ -242,10 +245,10 @@ fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
 /// All pairs of a crowd, each once: all with all where they are few, else those that share one of k
 /// + 1 blocks of the bits that are still `open`, each pair with the first block that it shares.
 fn pairs_in_crowd(
-    crowd: &mut [Entry],
+    crowd: &mut [NumberedFingerprint],
     open: u64,
     distance: u32,
-    report: &mut dyn FnMut(Entry, Entry),
+    report: &mut dyn FnMut(NumberedFingerprint, NumberedFingerprint),
 ) {
     if crowd.len() <= CROWD / 8 || open.count_ones() <= distance {
         for (at, &one) in crowd.iter().enumerate() {
@@ -412,8 +415,8 @@ mod tests {
             let mut bits: Vec<u64> = clustered(&seeds).into_iter().map(|(bits, _)| bits).collect();
             bits.sort_unstable();
             bits.dedup();
-            let mut crowd: Vec<Entry> =
-                bits.iter().zip(0..).map(|(&bits, number)| Entry { bits, number }).collect();
+            let mut crowd: Vec<NumberedFingerprint> =
+                bits.iter().zip(0..).map(|(&bits, number)| NumberedFingerprint { bits, number }).collect();
             let mut found = Vec::new();
             pairs_in_crowd(&mut crowd, u64::MAX, distance, &mut |one, other| {
                 let (first, second) = (one.number.min(other.number), one.number.max(other.number));

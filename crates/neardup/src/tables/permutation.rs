@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A run of neighbouring bits of a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct BitRun {
     /// How many bits of the fingerprint lie above it.
     pub(super) above: u32,
     /// How many bits it has, at least one.
@@ -15,36 +15,36 @@ pub(super) struct Run {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
     /// The leading bits in the order in which they lead.
-    leaders: Vec<Run>,
+    leaders: Vec<BitRun>,
     /// The bits of a fingerprint, 64 or 32.
     bits: u32,
     prefix: u32,
     leading: u64,
-    moves: Vec<Move>,
+    rotations: Vec<Rotation>,
 }
 
 /// Bits that keep their distances to each other: where they lie in a fingerprint, and where in the
 /// table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Move {
+struct Rotation {
     mask: u64,
     /// How far to rotate to the left.
-    turn: u32,
+    left: u32,
 }
 
 impl Permutation {
     /// `leaders` and then `others`, which together are the lowest `bits` bits of a number, each
     /// once.
-    pub(super) fn new(bits: u32, leaders: &[Run], others: &[Run]) -> Self {
-        let mut moves: Vec<Move> = Vec::new();
+    pub(super) fn new(bits: u32, leaders: &[BitRun], others: &[BitRun]) -> Self {
+        let mut rotations: Vec<Rotation> = Vec::new();
         let mut filled = 0;
         for run in leaders.iter().chain(others) {
             let above = 64 - bits + run.above;
-            let turn = (64 + above - filled) % 64;
+            let left = (64 + above - filled) % 64;
             let mask = (u64::MAX >> (64 - run.width)) << (64 - above - run.width);
-            match moves.iter_mut().find(|before| before.turn == turn) {
+            match rotations.iter_mut().find(|before| before.left == left) {
                 Some(before) => before.mask |= mask,
-                None => moves.push(Move { mask, turn }),
+                None => rotations.push(Rotation { mask, left }),
             }
             filled += run.width;
         }
@@ -54,7 +54,7 @@ impl Permutation {
             bits,
             prefix,
             leading: 0,
-            moves,
+            rotations,
         };
         permutation.leading = permutation.undo(u64::MAX.checked_shl(64 - prefix).unwrap_or(0));
         permutation
@@ -76,16 +76,16 @@ impl Permutation {
     /// What a fingerprint of 32 bits has above them is left out.
     #[must_use]
     pub fn apply(&self, bits: u64) -> u64 {
-        self.moves.iter().fold(0, |permuted, part| {
-            permuted | (bits & part.mask).rotate_left(part.turn)
+        self.rotations.iter().fold(0, |permuted, part| {
+            permuted | (bits & part.mask).rotate_left(part.left)
         })
     }
 
     /// The bits in their own order again.
     #[must_use]
     pub fn undo(&self, permuted: u64) -> u64 {
-        self.moves.iter().fold(0, |bits, part| {
-            bits | permuted.rotate_right(part.turn) & part.mask
+        self.rotations.iter().fold(0, |bits, part| {
+            bits | permuted.rotate_right(part.left) & part.mask
         })
     }
 }

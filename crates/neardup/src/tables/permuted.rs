@@ -36,7 +36,7 @@ pub struct PermutedTables {
 
 /// What a probe found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Found {
+pub struct Neighbour {
     /// In how many bits it differs from the probe.
     pub distance: u32,
     /// The id as the caller gave it.
@@ -158,7 +158,7 @@ impl PermutedTables {
     /// often as it was added. A distance beyond that of the design is answered as that of the
     /// design.
     #[must_use]
-    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
+    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
         self.each_within(probe, distance, |neighbour| found.push(neighbour));
         found.sort_unstable();
@@ -166,7 +166,7 @@ impl PermutedTables {
     }
 
     /// The same, in no particular order.
-    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
+    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Neighbour)) {
         let distance = distance.min(self.design.distance());
         let probe = self.significant(probe);
         for (number, (table, permutation)) in
@@ -188,7 +188,7 @@ impl PermutedTables {
                 }
                 let ids = self.ids.get(&bits).map_or(&[][..], Ids::as_slice);
                 ids.iter().for_each(|&id| {
-                    visit(Found {
+                    visit(Neighbour {
                         distance: apart,
                         id,
                     })
@@ -243,7 +243,7 @@ mod tests {
                 let probe = neighbour(bits, flips, u64::from(id));
                 let found = tables.within(Fingerprint::new(probe), 3);
                 assert_eq!(
-                    found.contains(&Found {
+                    found.contains(&Neighbour {
                         distance: flips,
                         id
                     }),
@@ -287,7 +287,7 @@ mod tests {
         assert!(tables.insert(fingerprint(1), 1));
         assert_eq!(
             tables.within(fingerprint(1), 3),
-            [Found { distance: 0, id: 1 }]
+            [Neighbour { distance: 0, id: 1 }]
         );
         assert_eq!(tables.len(), 668);
     }
@@ -300,7 +300,7 @@ mod tests {
         );
         assert_eq!(
             tables.within(Fingerprint::new(0), 64),
-            [Found { distance: 1, id: 1 }]
+            [Neighbour { distance: 1, id: 1 }]
         );
         assert_eq!(tables.within(Fingerprint::new(0), 0), []);
     }

@@ -6,7 +6,7 @@
 //! read through). The recursion there takes blocks to be of equal width; here the widths are whole
 //! bits and the worst choice of blocks counts.
 
-use super::design::{ImpossibleDesign, MAX_TABLES, TableDesign, choices, leading};
+use super::design::{InvalidDesign, MAX_TABLES, TableDesign, choices, leading};
 
 /// The candidates that a probe may look at, over all tables, unless one says otherwise: reading so
 /// many costs a few microseconds, about as much as finding them on a disk.
@@ -26,9 +26,9 @@ impl Plan {
     /// `distance`.
     ///
     /// # Errors
-    /// [`ImpossibleDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32
+    /// [`InvalidDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32
     /// bits.
-    pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, ImpossibleDesign> {
+    pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, InvalidDesign> {
         Self::allowing(CANDIDATES, pages, distance, bits)
     }
 
@@ -41,7 +41,7 @@ impl Plan {
         pages: u64,
         distance: u32,
         bits: u32,
-    ) -> Result<Self, ImpossibleDesign> {
+    ) -> Result<Self, InvalidDesign> {
         let scan = TableDesign::new(bits, distance, &[])?;
         let mut found = Vec::new();
         shapes(bits, distance, &Shape::SCAN, &mut found);
@@ -263,10 +263,7 @@ mod tests {
             assert!(Plan::new(0, distance, 64).unwrap().is_met());
             assert!(Plan::new(u64::MAX, distance, 64).unwrap().options().len() > 1);
         }
-        assert_eq!(
-            Plan::new(1, 8, 64).unwrap_err(),
-            ImpossibleDesign::Distance(8)
-        );
-        assert_eq!(Plan::new(1, 3, 16).unwrap_err(), ImpossibleDesign::Bits(16));
+        assert_eq!(Plan::new(1, 8, 64).unwrap_err(), InvalidDesign::Distance(8));
+        assert_eq!(Plan::new(1, 3, 16).unwrap_err(), InvalidDesign::Bits(16));
     }
 }

@@ -17,10 +17,10 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::lanes::{Hit, Lanes, Run, prefetch};
+use super::lanes::{Lanes, SiblingMatch, SiblingRun, prefetch};
 use super::probes::{Step, steps, upper_errors};
-use super::segment::{Place, Segment};
-use super::{Found, MAX_EQUAL};
+use super::segment::{Address, Segment};
+use super::{MAX_EQUAL, Neighbour};
 use crate::Fingerprint;
 
 /// Segments of a table: the upper eight bits of a quarter tell them apart.
@@ -34,7 +34,7 @@ const AHEAD: usize = 8;
 
 /// How many runs are scanned in one call, and how long a run may be: what is found is visited in
 /// between, so that a visitor who has had enough does not wait for the end of a crowd.
-const TRAY: usize = 8;
+const BATCH: usize = 8;
 const PIECE: usize = 512;
 
 /// Fingerprints of 64 bits, each with the ids it was given for, found within any distance up to
@@ -45,7 +45,7 @@ const PIECE: usize = 512;
 ///
 /// let mut tables = QuarterTables::new();
 /// tables.insert(Fingerprint::new(0b1111), 7);
-/// assert_eq!(tables.within(Fingerprint::new(0b1000), 3), [Found { distance: 3, id: 7 }]);
+/// assert_eq!(tables.within(Fingerprint::new(0b1000), 3), [Neighbour { distance: 3, id: 7 }]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct QuarterTables {
@@ -169,7 +169,7 @@ impl QuarterTables {
     /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as
     /// often as it was added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
     #[must_use]
-    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
+    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
         self.each_within(probe, distance, |neighbour| found.push(neighbour));
         found.sort_unstable();
@@ -179,7 +179,7 @@ impl QuarterTables {
     /// At most `most` of what is within `distance` bits of `probe`, whichever come first, and no
     /// further work: for where a million pages might be alike.
     #[must_use]
-    pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Found> {
+    pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Neighbour> {
         let mut found = Vec::new();
         if most == 0 {
             return found;
@@ -195,7 +195,7 @@ impl QuarterTables {
     }
 
     /// Calls `visit` with everything within `distance` bits of `probe`, in no particular order.
-    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
+    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Neighbour)) {
         let _ = self.until(probe, distance, |found| {
             visit(found);
             ControlFlow::Continue(())
@@ -221,7 +221,7 @@ impl QuarterTables {
         &self,
         probe: Fingerprint,
         distance: u32,
-        mut visit: impl FnMut(Found) -> ControlFlow<()>,
+        mut visit: impl FnMut(Neighbour) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let probe = probe.as_u64();
         let mut hits = Vec::new();
@@ -234,24 +234,24 @@ impl QuarterTables {
                     step.most,
                 );
             }
-            let mut tray = ScanBatch::EMPTY;
+            let mut batch = ScanBatch::EMPTY;
             let mut flow = ControlFlow::Continue(());
             for step in steps {
                 let Key { segment, place } = Key::flipped(probe, step);
                 let segment = &self.segments[segment];
-                let run = |siblings, start, owner: usize| Run {
+                let run = |siblings, start, owner: usize| SiblingRun {
                     siblings,
                     start,
                     owner: owner as u32,
                     probe: place.sibling,
                     budget: step.most as u8,
                 };
-                if !segment.is_crowded() && tray.len < TRAY {
+                if !segment.is_crowded() && batch.len < BATCH {
                     let (start, siblings) = segment.of_quarter(place.quarter);
                     if siblings.len() <= PIECE {
                         prefetch(siblings, 0);
                         prefetch(siblings, siblings.len().saturating_sub(1));
-                        tray.push(run(siblings, start, tray.len), segment, step);
+                        batch.push(run(siblings, start, batch.len), segment, step);
                         continue;
                     }
                 }
@@ -260,18 +260,18 @@ impl QuarterTables {
                     for (siblings, start) in pieces.zip((start..).step_by(PIECE)) {
                         prefetch(siblings, 0);
                         prefetch(siblings, siblings.len() - 1);
-                        if flow.is_continue() && tray.len == TRAY {
-                            flow = self.scan(&mut tray, &mut hits, probe, distance, &mut visit);
+                        if flow.is_continue() && batch.len == BATCH {
+                            flow = self.scan(&mut batch, &mut hits, probe, distance, &mut visit);
                         }
                         if flow.is_break() {
                             return;
                         }
-                        tray.push(run(siblings, start as u32, tray.len), segment, step);
+                        batch.push(run(siblings, start as u32, batch.len), segment, step);
                     }
                 });
                 flow?;
             }
-            self.scan(&mut tray, &mut hits, probe, distance, &mut visit)?;
+            self.scan(&mut batch, &mut hits, probe, distance, &mut visit)?;
         }
         ControlFlow::Continue(())
     }
@@ -280,22 +280,22 @@ impl QuarterTables {
     /// tray.
     fn scan(
         &self,
-        tray: &mut ScanBatch<'_>,
-        hits: &mut Vec<Hit>,
+        batch: &mut ScanBatch<'_>,
+        hits: &mut Vec<SiblingMatch>,
         probe: u64,
         distance: u32,
-        visit: &mut impl FnMut(Found) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Neighbour) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         hits.clear();
-        self.lanes.scan(&tray.runs[..tray.len], hits);
-        tray.len = 0;
+        self.lanes.scan(&batch.runs[..batch.len], hits);
+        batch.len = 0;
         for hit in hits.iter() {
-            if let Some((segment, step)) = tray.origins[hit.owner as usize] {
+            if let Some((segment, step)) = batch.origins[hit.owner as usize] {
                 segment.prefetch_rest(hit.at as usize, step.table == 0);
             }
         }
         for hit in hits {
-            let Some((segment, step)) = tray.origins[hit.owner as usize] else {
+            let Some((segment, step)) = batch.origins[hit.owner as usize] else {
                 continue;
             };
             let at = hit.at as usize;
@@ -306,7 +306,7 @@ impl QuarterTables {
                 0 => segment.id(at),
                 _ => self.first_id(bits),
             };
-            self.ids(bits, first, &mut |id| visit(Found { distance, id }))?;
+            self.ids(bits, first, &mut |id| visit(Neighbour { distance, id }))?;
         }
         ControlFlow::Continue(())
     }
@@ -337,26 +337,26 @@ impl QuarterTables {
 
 /// Runs that are scanned in one call, and where each comes from: its segment and its step.
 struct ScanBatch<'a> {
-    runs: [Run<'a>; TRAY],
-    origins: [Option<(&'a Segment, &'a Step)>; TRAY],
+    runs: [SiblingRun<'a>; BATCH],
+    origins: [Option<(&'a Segment, &'a Step)>; BATCH],
     len: usize,
 }
 
 impl<'a> ScanBatch<'a> {
     const EMPTY: Self = Self {
-        runs: [Run {
+        runs: [SiblingRun {
             siblings: &[],
             start: 0,
             owner: 0,
             probe: 0,
             budget: 0,
-        }; TRAY],
-        origins: [None; TRAY],
+        }; BATCH],
+        origins: [None; BATCH],
         len: 0,
     };
 
     /// There is room: a full tray is scanned first.
-    fn push(&mut self, run: Run<'a>, segment: &'a Segment, step: &'a Step) {
+    fn push(&mut self, run: SiblingRun<'a>, segment: &'a Segment, step: &'a Step) {
         self.runs[self.len] = run;
         self.origins[self.len] = Some((segment, step));
         self.len += 1;
@@ -367,7 +367,7 @@ impl<'a> ScanBatch<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) segment: usize,
-    pub(super) place: Place,
+    pub(super) place: Address,
 }
 
 impl Key {
@@ -394,7 +394,7 @@ impl Key {
         let quarter = (half >> 16) as u16 ^ step.flip;
         Self {
             segment: step.table * SEGMENTS + usize::from(quarter >> 8),
-            place: Place {
+            place: Address {
                 quarter: quarter as u8,
                 sibling: half as u16,
                 half: other,

@@ -30,7 +30,7 @@ const CROWDED: usize = 320;
 /// Where a fingerprint lies within a table: the lower bits of its quarter, the sibling, the other
 /// half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct Address {
     pub(super) quarter: u8,
     pub(super) sibling: u16,
     pub(super) half: u32,
@@ -56,7 +56,7 @@ pub(super) struct Segment {
 
 impl Segment {
     /// The segment of these places and ids; of places alone where `ids` is empty.
-    pub(super) fn of(places: &[Place], ids: &[u32]) -> Self {
+    pub(super) fn of(places: &[Address], ids: &[u32]) -> Self {
         let mut segment = Self::default();
         segment.lay_out(places, ids, None);
         segment
@@ -75,7 +75,7 @@ impl Segment {
     }
 
     /// Adds what is not there yet; `id` only in a table of ids, and then always.
-    pub(super) fn insert(&mut self, place: Place, id: Option<u32>) {
+    pub(super) fn insert(&mut self, place: Address, id: Option<u32>) {
         if !self.make_room(bucket_of(place.quarter, place.sibling, self.sibling_bits)) {
             let (places, ids) = self.contents();
             self.lay_out(&places, &ids, Some(place));
@@ -97,7 +97,7 @@ impl Segment {
     }
 
     /// Takes `place` out; false where it was not there.
-    pub(super) fn remove(&mut self, place: Place) -> bool {
+    pub(super) fn remove(&mut self, place: Address) -> bool {
         let Some(at) = self.find(place) else {
             return false;
         };
@@ -117,7 +117,7 @@ impl Segment {
 
     /// Where exactly this place is.
     #[inline]
-    pub(super) fn find(&self, place: Place) -> Option<usize> {
+    pub(super) fn find(&self, place: Address) -> Option<usize> {
         let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
         let bucket = self.buckets.get(number)?;
         let held = bucket.start as usize..bucket.end() as usize;
@@ -190,12 +190,12 @@ impl Segment {
     }
 
     /// All places, each with where it lies.
-    pub(super) fn each_place(&self, mut visit: impl FnMut(Place, usize)) {
+    pub(super) fn each_place(&self, mut visit: impl FnMut(Address, usize)) {
         let per_quarter = 1 << self.sibling_bits;
         for number in 0..self.buckets.len() {
             let bucket = self.buckets.get(number).unwrap_or_default();
             for at in bucket.start as usize..bucket.end() as usize {
-                let place = Place {
+                let place = Address {
                     quarter: (number / per_quarter) as u8,
                     sibling: self.siblings[at],
                     half: self.halves[at],
@@ -258,7 +258,7 @@ impl Segment {
         true
     }
 
-    fn contents(&self) -> (Vec<Place>, Vec<u32>) {
+    fn contents(&self) -> (Vec<Address>, Vec<u32>) {
         let mut places = Vec::with_capacity(self.len);
         let mut ids = Vec::with_capacity(if self.ids.is_empty() { 0 } else { self.len });
         self.each_place(|place, at| {
@@ -269,9 +269,9 @@ impl Segment {
     }
 
     /// Writes the columns anew, with room for one more in the bucket of `coming`.
-    fn lay_out(&mut self, places: &[Place], ids: &[u32], coming: Option<Place>) {
+    fn lay_out(&mut self, places: &[Address], ids: &[u32], coming: Option<Address>) {
         let sibling_bits = sibling_bits_for(places.len());
-        let bucket_of = |place: &Place| bucket_of(place.quarter, place.sibling, sibling_bits);
+        let bucket_of = |place: &Address| bucket_of(place.quarter, place.sibling, sibling_bits);
         let mut buckets = vec![Bucket::default(); (1 << (QUARTER_BITS + sibling_bits)) + 1];
         for place in places.iter().chain(&coming) {
             buckets[bucket_of(place)].len += 1;

@@ -142,22 +142,22 @@ impl Words {
                 | Class::DoubleQuote => {
                     let after = letters.first_of(&bytes[at + length..]);
                     let after = after.map_or(Class::White, |(letter, _)| letter.class());
-                    let joint = joint(open.last, class, after);
-                    if joint == Joint::Parts {
+                    let mark_role = mark_role(open.last, class, after);
+                    if mark_role == MarkRole::Breaks {
                         self.close(open);
                         end = self.certain_end(at);
                     } else {
                         self.append_letter(letter);
                     }
-                    if joint == Joint::EndsWith {
+                    if mark_role == MarkRole::EndsWord {
                         self.close(open);
                     }
-                    if joint == Joint::Joins {
+                    if mark_role == MarkRole::Joins {
                         open.after_ordered = false;
                     } else {
                         open = Open::NOTHING;
                     }
-                    joint != Joint::Unsettled
+                    mark_role != MarkRole::Unsettled
                 }
                 Class::Unsettled | Class::SilentLetter => false,
             };
@@ -234,30 +234,30 @@ pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8
 
 /// What a mark between two characters does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joint {
+pub(crate) enum MarkRole {
     /// Both are of one word, and so is the mark.
     Joins,
     /// The mark ends the word.
-    EndsWith,
+    EndsWord,
     /// The word ended before the mark.
-    Parts,
+    Breaks,
     /// Too much stands in between.
     Unsettled,
 }
 
 /// What `mark` does between characters of these classes.
-pub(crate) fn joint(before: Class, mark: Class, after: Class) -> Joint {
+pub(crate) fn mark_role(before: Class, mark: Class, after: Class) -> MarkRole {
     use Class::{
         DoubleQuote, Hebrew, Invisible, Letter, Mark, MidBoth, MidLetter, MidNumber, Number,
         OrderedMark, SilentLetter, SingleQuote, Unsettled,
     };
     match (before, mark, after) {
-        (_, _, Unsettled | SilentLetter | Mark | OrderedMark | Invisible) => Joint::Unsettled,
+        (_, _, Unsettled | SilentLetter | Mark | OrderedMark | Invisible) => MarkRole::Unsettled,
         (Letter | Hebrew, MidLetter | MidBoth | SingleQuote, Letter | Hebrew)
         | (Number, MidNumber | MidBoth | SingleQuote, Number)
-        | (Hebrew, DoubleQuote, Hebrew) => Joint::Joins,
-        (Hebrew, SingleQuote, _) => Joint::EndsWith,
-        _ => Joint::Parts,
+        | (Hebrew, DoubleQuote, Hebrew) => MarkRole::Joins,
+        (Hebrew, SingleQuote, _) => MarkRole::EndsWord,
+        _ => MarkRole::Breaks,
     }
 }
 

@@ -15,7 +15,7 @@ use unicode_normalization::char::canonical_combining_class;
 
 use super::spans::{CHUNK, ROOM};
 use crate::text::letters::{BY_NUMBER, Class, Letter, Letters};
-use crate::text::unicode::{Joint, each_word_by_the_libraries, joint, next_certain_end};
+use crate::text::unicode::{MarkRole, each_word_by_the_libraries, mark_role, next_certain_end};
 
 /// Stands for white space and for what is in no word: a word ends there in any case.
 const CERTAIN_GAP: u8 = b' ';
@@ -47,7 +47,7 @@ pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
         text,
         letters: Letters::new(),
         room,
-        floor: Place::START,
+        floor: Position::START,
         underscores: false,
     };
     let end = folding.run();
@@ -60,7 +60,7 @@ pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
 
 /// How far text was read and chunk written, and what was read last.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     at: usize,
     filled: usize,
     /// The class of the last character, as a set.
@@ -69,8 +69,8 @@ struct Place {
     base: u32,
 }
 
-impl Place {
-    const START: Place = Place {
+impl Position {
+    const START: Position = Position {
         at: 0,
         filled: 0,
         last: set(&[Class::White]),
@@ -92,7 +92,7 @@ struct Folding<'a> {
     letters: Letters,
     room: &'a mut [u8; ROOM],
     /// Where the libraries left off, a certain end: nothing goes back behind it.
-    floor: Place,
+    floor: Position,
     underscores: bool,
 }
 
@@ -170,7 +170,7 @@ fn plain<const MUCH_ASCII: bool>(
     bytes: &[u8],
     letters: &mut Letters,
     room: &mut [u8; ROOM],
-    place: &mut Place,
+    place: &mut Position,
     (end, most): (usize, usize),
     stop: u32,
 ) -> bool {
@@ -200,7 +200,7 @@ fn plain<const MUCH_ASCII: bool>(
 
 /// Writes a letter, a mark that belongs to what is before it, or a gap.
 #[inline(always)]
-fn write(room: &mut [u8; ROOM], place: &mut Place, letter: Letter, length: usize) {
+fn write(room: &mut [u8; ROOM], place: &mut Position, letter: Letter, length: usize) {
     let rule = RULES[letter.class_number()];
     let gap = usize::from(rule.gap & place.base != 0);
     let bytes = u64::from(u32::from_le_bytes(letter.folded())) << (8 * gap);
@@ -219,7 +219,7 @@ fn write(room: &mut [u8; ROOM], place: &mut Place, letter: Letter, length: usize
 fn write_ascii(
     letters: &Letters,
     room: &mut [u8; ROOM],
-    place: &mut Place,
+    place: &mut Position,
     eight: [u8; 8],
 ) -> bool {
     let bytes = u64::from_le_bytes(eight);
@@ -248,10 +248,10 @@ fn write_ascii(
 const EACH: u64 = 0x0101_0101_0101_0101;
 
 impl Folding<'_> {
-    fn run(&mut self) -> Place {
+    fn run(&mut self) -> Position {
         let text = self.text;
         let bytes = text.as_bytes();
-        let mut place = Place::START;
+        let mut place = Position::START;
         // How far to go before the next look at what comes, and whether much of it is ASCII.
         let mut look = bytes.len().min(LOOK);
         let mut much_ascii = ascii_among_the_next(bytes) > ASCII_AGAIN / 2;
@@ -299,13 +299,13 @@ impl Folding<'_> {
         }
     }
 
-    fn write(&mut self, place: &mut Place, letter: Letter, length: usize) {
+    fn write(&mut self, place: &mut Position, letter: Letter, length: usize) {
         write(self.room, place, letter, length);
     }
 
     /// Writes what has to be looked at; tells whether it fits.
     #[inline(never)]
-    fn aside(&mut self, place: &mut Place, letter: Letter, length: usize) -> bool {
+    fn aside(&mut self, place: &mut Position, letter: Letter, length: usize) -> bool {
         let bytes = self.text.as_bytes();
         let after_ordered = place.last & ORDERED != 0;
         match letter.class() {
@@ -333,20 +333,20 @@ impl Folding<'_> {
                 let after = self.letters.first_of(&bytes[place.at + length..]);
                 let after = after.map_or(Class::White, |(letter, _)| letter.class());
                 let base = place.base;
-                match joint(base_class(base), class, after) {
-                    Joint::Joins => {
+                match mark_role(base_class(base), class, after) {
+                    MarkRole::Joins => {
                         self.write(place, letter, length);
                         place.base = base;
                     }
-                    Joint::EndsWith => {
+                    MarkRole::EndsWord => {
                         self.write(place, letter, length);
                         self.part(place);
                     }
-                    Joint::Parts => {
+                    MarkRole::Breaks => {
                         place.at += length;
                         self.part(place);
                     }
-                    Joint::Unsettled => return self.unsettled(place),
+                    MarkRole::Unsettled => return self.unsettled(place),
                 }
                 true
             }
@@ -355,14 +355,14 @@ impl Folding<'_> {
     }
 
     /// Ends the word, without a certain end in the text.
-    fn part(&mut self, place: &mut Place) {
+    fn part(&mut self, place: &mut Position) {
         self.room[place.filled] = GAP;
-        *place = Place::certain(place.at, place.filled + 1);
+        *place = Position::certain(place.at, place.filled + 1);
     }
 
     /// Puts the ordered marks that end here in their canonical order, where the libraries are not
     /// needed: they are settled, so nothing composes with them.
-    fn put_in_order(&mut self, place: &mut Place) -> bool {
+    fn put_in_order(&mut self, place: &mut Position) -> bool {
         let mut marks = [(0, Letter::UNSETTLED); 4];
         let mut first = marks.len();
         for c in self.text[..place.at].chars().rev() {
@@ -390,7 +390,7 @@ impl Folding<'_> {
     /// Leaves everything from the last certain end to the next to the libraries; tells whether it
     /// fits.
     #[cold]
-    fn unsettled(&mut self, place: &mut Place) -> bool {
+    fn unsettled(&mut self, place: &mut Position) -> bool {
         let end = next_certain_end(&mut self.letters, self.text, place.at);
         let start = self.last_certain_end(*place);
         let mut filled = start.filled;
@@ -409,14 +409,14 @@ impl Folding<'_> {
             return false;
         }
         self.room[filled] = GAP;
-        *place = Place::certain(end, filled + 1);
+        *place = Position::certain(end, filled + 1);
         self.floor = *place;
         true
     }
 
     /// The last place before this one where a word ends in any case.
     #[cold]
-    fn last_certain_end(&mut self, place: Place) -> Place {
+    fn last_certain_end(&mut self, place: Position) -> Position {
         let written = &self.room[self.floor.filled..place.filled];
         let Some(gap) = written.iter().rposition(|&byte| byte == CERTAIN_GAP) else {
             return self.floor;
@@ -427,8 +427,8 @@ impl Folding<'_> {
             let end = at;
             at -= c.len_utf8();
             match self.letters.of(c).0.class() {
-                Class::White => return Place::certain(end, filled),
-                Class::Break => return Place::certain(at, filled),
+                Class::White => return Position::certain(end, filled),
+                Class::Break => return Position::certain(at, filled),
                 _ => {}
             }
         }

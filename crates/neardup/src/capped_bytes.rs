@@ -6,9 +6,9 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// Up to `MAX` bytes: more are refused as they come, so that a length that lies costs no memory.
-pub(crate) struct AtMost<const MAX: usize>(pub(crate) Vec<u8>);
+pub(crate) struct CappedBytes<const MAX: usize>(pub(crate) Vec<u8>);
 
-impl<'de, const MAX: usize> Deserialize<'de> for AtMost<MAX> {
+impl<'de, const MAX: usize> Deserialize<'de> for CappedBytes<MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_bytes(BytesVisitor::<MAX>)
     }
@@ -17,7 +17,7 @@ impl<'de, const MAX: usize> Deserialize<'de> for AtMost<MAX> {
 struct BytesVisitor<const MAX: usize>;
 
 impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
-    type Value = AtMost<MAX>;
+    type Value = CappedBytes<MAX>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at most {MAX} bytes")
@@ -27,7 +27,7 @@ impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
         if bytes.len() > MAX {
             return Err(E::invalid_length(bytes.len(), &self));
         }
-        Ok(AtMost(bytes.to_vec()))
+        Ok(CappedBytes(bytes.to_vec()))
     }
 
     /// Formats without bytes, such as JSON, write a list of numbers.
@@ -39,6 +39,6 @@ impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
             }
             bytes.push(byte);
         }
-        Ok(AtMost(bytes))
+        Ok(CappedBytes(bytes))
     }
 }

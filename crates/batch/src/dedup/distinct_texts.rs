@@ -14,21 +14,21 @@ use std::hash::{BuildHasherDefault, Hasher};
 use neardup::{Groups, PageSignature, Representatives, TextSignature};
 
 use crate::control::Gauge;
-use crate::dedup::written::{self, Names, PORTRAIT_BYTES};
+use crate::dedup::encoding::{self, DocumentNames, SIGNATURE_BYTES};
 use crate::dedup::{Document, Options};
-use crate::scratch::{Scratch, Shelf};
+use crate::scratch::{Scratch, SpillBuffer};
 use crate::sorter::Sorter;
 use crate::{BatchError, Control, Step};
 
 /// What is known of all documents.
 #[derive(Debug)]
-pub(super) struct Texts<'s> {
-    pub(super) names: Names<'s>,
+pub(super) struct DistinctTexts<'s> {
+    pub(super) names: DocumentNames<'s>,
     /// A group of equal documents each.
     pub(super) groups: Groups,
     /// Of each document the first with its payload.
     payloads: Vec<u32>,
-    signatures: Shelf<'s>,
+    signatures: SpillBuffer<'s>,
     /// Of each text, which signature on the shelf is its.
     places: Vec<u32>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Texts<'s> {
 /// What the maps learn of a document takes about so many bytes.
 const KNOWN_BYTES: usize = 128;
 
-impl<'s> Texts<'s> {
+impl<'s> DistinctTexts<'s> {
     /// Reads all documents.
     pub(super) fn read<E: From<BatchError>>(
         documents: impl Iterator<Item = Result<Document, E>>,
@@ -46,13 +46,13 @@ impl<'s> Texts<'s> {
     ) -> Result<Self, E> {
         let memory = options.memory.max(crate::LEAST_MEMORY);
         let mut reader = Reader {
-            names: Names::new(scratch, memory / 8),
-            signatures: Shelf::new(scratch, memory / 4),
+            names: DocumentNames::new(scratch, memory / 8),
+            signatures: SpillBuffer::new(scratch, memory / 4),
             shelved: Vec::new(),
             payloads: Vec::new(),
             firsts: Vec::new(),
-            known_payloads: Known::default(),
-            known_texts: Known::default(),
+            known_payloads: FirstByDigest::default(),
+            known_texts: FirstByDigest::default(),
             room: memory / 8 / KNOWN_BYTES,
         };
         let mut gauge = Gauge::new(control, None);
@@ -87,25 +87,25 @@ impl<'s> Texts<'s> {
     }
 }
 
-fn signature_at(signatures: &Shelf<'_>, place: u32) -> Result<PageSignature, BatchError> {
-    let mut bytes = [0; PORTRAIT_BYTES];
-    signatures.read_at(u64::from(place) * PORTRAIT_BYTES as u64, &mut bytes)?;
-    Ok(written::from_bytes(&bytes))
+fn signature_at(signatures: &SpillBuffer<'_>, place: u32) -> Result<PageSignature, BatchError> {
+    let mut bytes = [0; SIGNATURE_BYTES];
+    signatures.read_at(u64::from(place) * SIGNATURE_BYTES as u64, &mut bytes)?;
+    Ok(encoding::from_bytes(&bytes))
 }
 
 /// From a digest to the first document that has it.
-type Known = HashMap<u128, u32, BuildHasherDefault<Digested>>;
+type FirstByDigest = HashMap<u128, u32, BuildHasherDefault<DigestHasher>>;
 
 struct Reader<'s> {
-    names: Names<'s>,
-    signatures: Shelf<'s>,
+    names: DocumentNames<'s>,
+    signatures: SpillBuffer<'s>,
     /// Whose signatures lie on the shelf, ascending.
     shelved: Vec<u32>,
     payloads: Vec<u32>,
     /// Of each document the first that is equal to it, as far as known.
     firsts: Vec<u32>,
-    known_payloads: Known,
-    known_texts: Known,
+    known_payloads: FirstByDigest,
+    known_texts: FirstByDigest,
     /// How many more documents the maps may learn. At none the maps are no longer complete.
     room: usize,
 }
@@ -142,7 +142,7 @@ impl<'s> Reader<'s> {
         if equal.is_none() || same_payload.is_none() && self.room == 0 {
             self.shelved.push(number);
             self.signatures
-                .append(&written::to_bytes(&document.signature))?;
+                .append(&encoding::to_bytes(&document.signature))?;
         }
         Ok(())
     }
@@ -200,7 +200,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    fn finish(self) -> Texts<'s> {
+    fn finish(self) -> DistinctTexts<'s> {
         let mut representatives = Representatives::new();
         for (document, &first) in (0..).zip(&self.firsts) {
             let added = if first == document {
@@ -218,7 +218,7 @@ impl<'s> Reader<'s> {
             .filter(|(_, document)| firsts[**document as usize] == **document)
             .map(|(place, _)| place)
             .collect();
-        Texts {
+        DistinctTexts {
             names: self.names,
             groups: representatives.into_groups(),
             payloads: self.payloads,
@@ -237,8 +237,8 @@ fn keyed(digest: u128, document: u32) -> [u8; 20] {
 
 fn unkeyed(record: [u8; 20]) -> (u128, u32) {
     let mut rest = &record[..];
-    let digest = u128::from_be_bytes(written::take(&mut rest));
-    (digest, u32::from_be_bytes(written::take(&mut rest)))
+    let digest = u128::from_be_bytes(encoding::take(&mut rest));
+    (digest, u32::from_be_bytes(encoding::take(&mut rest)))
 }
 
 /// The part of a text that near duplicates are looked for by, where it has one.
@@ -251,9 +251,9 @@ pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
 
 /// A digest is a hash already.
 #[derive(Default)]
-struct Digested(u64);
+struct DigestHasher(u64);
 
-impl Hasher for Digested {
+impl Hasher for DigestHasher {
     fn finish(&self) -> u64 {
         self.0
     }

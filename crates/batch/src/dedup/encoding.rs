@@ -8,15 +8,15 @@ use neardup::{
 };
 
 use crate::BatchError;
-use crate::scratch::{Scratch, Shelf};
+use crate::scratch::{Scratch, SpillBuffer};
 
 /// The size of every written signature, whatever it has.
-pub(super) const PORTRAIT_BYTES: usize =
+pub(super) const SIGNATURE_BYTES: usize =
     16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
 /// A signature as bytes. What is not there is zero.
-pub(super) fn to_bytes(signature: &PageSignature) -> [u8; PORTRAIT_BYTES] {
-    let mut bytes = Vec::with_capacity(PORTRAIT_BYTES);
+pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
+    let mut bytes = Vec::with_capacity(SIGNATURE_BYTES);
     bytes.extend(signature.payload.to_le_bytes());
     bytes.push(u8::from(signature.text.is_some()));
     if let Some(text) = signature.text.as_deref() {
@@ -43,13 +43,13 @@ pub(super) fn to_bytes(signature: &PageSignature) -> [u8; PORTRAIT_BYTES] {
         bytes.push(subject.len() as u8);
         bytes.extend(subject);
     }
-    let mut written = [0; PORTRAIT_BYTES];
+    let mut written = [0; SIGNATURE_BYTES];
     written[..bytes.len()].copy_from_slice(&bytes);
     written
 }
 
 /// The signature that was written as `bytes`.
-pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> PageSignature {
+pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     let mut rest = &bytes[..];
     let payload = u128::from_le_bytes(take(&mut rest));
     let has_text = take(&mut rest) == [1];
@@ -91,18 +91,18 @@ pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
 
 /// What documents are called, by their numbers.
 #[derive(Debug)]
-pub(super) struct Names<'s> {
-    text: Shelf<'s>,
+pub(super) struct DocumentNames<'s> {
+    text: SpillBuffer<'s>,
     /// Where each name ends, eight bytes each.
-    ends: Shelf<'s>,
+    ends: SpillBuffer<'s>,
 }
 
-impl<'s> Names<'s> {
+impl<'s> DocumentNames<'s> {
     /// No names; about `memory` bytes of them stay in memory.
     pub(super) fn new(scratch: &'s Scratch, memory: usize) -> Self {
         Self {
-            text: Shelf::new(scratch, memory / 2),
-            ends: Shelf::new(scratch, memory / 2),
+            text: SpillBuffer::new(scratch, memory / 2),
+            ends: SpillBuffer::new(scratch, memory / 2),
         }
     }
 
@@ -154,7 +154,7 @@ mod tests {
         fn names_are_found_by_their_numbers(names in prop::collection::vec(".{0,20}", 1..30), memory in 0_usize..600) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
-            let mut kept = Names::new(&scratch, memory);
+            let mut kept = DocumentNames::new(&scratch, memory);
             for name in &names {
                 kept.push(name).unwrap();
             }

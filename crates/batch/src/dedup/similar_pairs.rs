@@ -12,29 +12,22 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::{Clusters, Likeness, PageSignature, Thresholds};
+use neardup::{Clusters, PageSignature, Thresholds};
 
 use crate::control::Gauge;
 use crate::dedup::Options;
-use crate::dedup::texts::{Texts, comparable};
-use crate::dedup::written::take;
+use crate::dedup::distinct_texts::{DistinctTexts, comparable};
+use crate::dedup::encoding::take;
+use crate::dedup::finding::SimilarPair;
 use crate::scratch::Scratch;
 use crate::self_join::SelfJoin;
 use crate::sorter::{Sorted, Sorter};
-use crate::workers::{self, Outbox};
+use crate::workers::{self, ResultSender};
 use crate::{BatchError, Control, Step};
 
-/// Two different texts that are alike, the earlier first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct AlikeTexts {
-    pub(super) a: u32,
-    pub(super) b: u32,
-    pub(super) likeness: Likeness,
-}
-
 /// Looks for them.
-pub(super) struct Search<'a> {
-    pub(super) texts: &'a Texts<'a>,
+pub(super) struct PairSearch<'a> {
+    pub(super) texts: &'a DistinctTexts<'a>,
     pub(super) options: &'a Options,
     pub(super) scratch: &'a Scratch,
     pub(super) control: Control<'a>,
@@ -52,14 +45,14 @@ const AT_ONCE: usize = 1 << 16;
 /// So many signatures are compared with so many others at once.
 const TILE: usize = 256;
 
-impl Search<'_> {
+impl PairSearch<'_> {
     /// Gives each pair to `found`, once, in no particular order. Where `clusters` are given, alike
     /// texts are united in them, and texts that are united already need not be compared: then not
     /// every pair is found.
     pub(super) fn run<E: From<BatchError>>(
         &self,
         mut clusters: Option<&mut Clusters>,
-        mut found: impl FnMut(AlikeTexts) -> Result<(), E>,
+        mut found: impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         let memory = self.options.memory.max(crate::LEAST_MEMORY);
         let mut fingerprints = Sorter::<12>::new(self.scratch, memory / 8);
@@ -115,7 +108,7 @@ impl Search<'_> {
         &self,
         mut sorted: Sorted<12>,
         clusters: &mut Option<&mut Clusters>,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         let memory = self.options.memory.max(crate::LEAST_MEMORY);
         let mut join = SelfJoin::new(
@@ -155,12 +148,12 @@ impl Search<'_> {
         let mut compared = Gauge::new(self.control, None);
         join.finish::<E>(self.control, |near| {
             if let Some(clusters) = clusters
-                && all_united(clusters, &ordered, &[run(near.a), run(near.b)])
+                && all_united(clusters, &ordered, &[run(near.first), run(near.second)])
             {
                 return Ok(());
             }
-            for &one in &ordered[run(near.a)] {
-                for &other in &ordered[run(near.b)] {
+            for &one in &ordered[run(near.first)] {
+                for &other in &ordered[run(near.second)] {
                     if let Some(clusters) = clusters
                         && clusters.united(one, other)
                     {
@@ -184,7 +177,7 @@ impl Search<'_> {
         key: Key,
         run: &[u32],
         clusters: &mut Option<&mut Clusters>,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         if let Some(clusters) = clusters {
             return self.unite_all(run, clusters, found);
@@ -197,7 +190,7 @@ impl Search<'_> {
         }
         let tile = |number: usize| &run[number * TILE..run.len().min((number + 1) * TILE)];
         let next = AtomicUsize::new(0);
-        let work = |outbox: &Outbox<Result<Vec<AlikeTexts>, BatchError>>| loop {
+        let work = |sender: &ResultSender<Result<Vec<SimilarPair<u32>>, BatchError>>| loop {
             let row = next.fetch_add(1, Ordering::Relaxed);
             if row >= tiles {
                 return Ok(());
@@ -206,7 +199,7 @@ impl Search<'_> {
                 let mut alike = Vec::new();
                 let compared =
                     self.compare_tiles(key, tile(row), tile(column), row == column, &mut alike);
-                outbox.send(compared.map(|()| alike))?;
+                sender.send(compared.map(|()| alike))?;
             }
         };
         workers::work(self.options.workers, work, |alike| {
@@ -221,7 +214,7 @@ impl Search<'_> {
         ones: &[u32],
         others: &[u32],
         same: bool,
-        alike: &mut Vec<AlikeTexts>,
+        alike: &mut Vec<SimilarPair<u32>>,
     ) -> Result<(), BatchError> {
         let load = |texts: &[u32]| {
             texts
@@ -267,11 +260,11 @@ impl Search<'_> {
         one: &PageSignature,
         b: u32,
         other: &PageSignature,
-    ) -> Option<AlikeTexts> {
+    ) -> Option<SimilarPair<u32>> {
         let thresholds: Thresholds = self.options.thresholds;
         thresholds
             .likeness(one, other)
-            .map(|likeness| AlikeTexts { a, b, likeness })
+            .map(|likeness| SimilarPair { a, b, likeness })
     }
 
     /// Unites what is alike in `run`. A text is compared with the members of each cluster until one
@@ -280,7 +273,7 @@ impl Search<'_> {
         &self,
         run: &[u32],
         clusters: &mut Clusters,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &text in run {
@@ -321,7 +314,7 @@ impl Search<'_> {
         &self,
         candidates: &mut Vec<(u32, u32)>,
         clusters: &mut Option<&mut Clusters>,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         // So that a text is read once for all its candidates, and the others in the order of their
         // places.
@@ -333,10 +326,10 @@ impl Search<'_> {
         };
         let share = candidates.len().div_ceil(workers.get()).max(1);
         let next = AtomicUsize::new(0);
-        let work = |outbox: &Outbox<Result<Vec<AlikeTexts>, BatchError>>| {
+        let work = |sender: &ResultSender<Result<Vec<SimilarPair<u32>>, BatchError>>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let mine = candidates.chunks(share).nth(number).unwrap_or_default();
-            outbox.send(self.compare_pairs(mine))
+            sender.send(self.compare_pairs(mine))
         };
         workers::work(workers, work, |alike| {
             for alike in alike? {
@@ -351,7 +344,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn compare_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<AlikeTexts>, BatchError> {
+    fn compare_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<SimilarPair<u32>>, BatchError> {
         let mut alike = Vec::new();
         for same in pairs.chunk_by(|(one, _), (other, _)| one == other) {
             let a = same[0].0;
