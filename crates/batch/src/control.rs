@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::BatchError;
+use crate::error::BatchError;
 
 /// A stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -22,8 +22,9 @@ use neardup::{PageSignature, Thresholds};
 
 pub use finding::{Cluster, Duplicate, Finding, Members, SimilarPair, distance, resemblance};
 
+use crate::control::Control;
+use crate::error::BatchError;
 use crate::scratch::Scratch;
-use crate::{BatchError, Control};
 
 /// A document as the comparison sees it.
 #[derive(Clone, Debug)]

@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use neardup::Pair;
 
 use crate::control::Gauge;
+use crate::control::Step;
+use crate::error::BatchError;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
 use crate::workers::{self, Disconnected, ResultSender};
-use crate::{BatchError, Step};
 
 /// A fingerprint and its number, packed into twelve bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
 
-use crate::BatchError;
+use crate::error::BatchError;
 
 const MAGIC: [u8; 8] = *b"NEARDUPF";
 const VERSION: u16 = 1;

@@ -12,11 +12,15 @@ use std::sync::Mutex;
 
 use neardup::{Fingerprint, MAX_DISTANCE};
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::entries::Entry;
+use crate::error::BatchError;
+use crate::fingerprint_file::FingerprintFile;
+use crate::fingerprint_file::FingerprintReader;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
 use crate::workers::{self, Disconnected, ResultSender};
-use crate::{BatchError, Control, FingerprintFile, FingerprintReader, Step};
 
 /// In nanoseconds: a look at a bit map, and a comparison.
 const COSTS: Costs = Costs {

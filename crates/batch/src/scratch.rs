@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::BatchError;
+use crate::error::BatchError;
 
 /// A directory for temporary files. Counts what is written there.
 #[derive(Debug)]

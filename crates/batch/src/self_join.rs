@@ -13,11 +13,14 @@ use std::path::PathBuf;
 
 use neardup::Pair;
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::entries::{COSTS, ENTRY_BYTES, Entry, Join};
+use crate::error::BatchError;
+use crate::fingerprint_file::FingerprintFile;
 use crate::pigeonhole::Pigeonholes;
 use crate::scratch::{Scratch, SpillFile};
-use crate::{BatchError, Control, FingerprintFile, Step};
 
 /// How to go about a join.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::BatchError;
+use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillFile};
 
 /// So many runs are merged at once.

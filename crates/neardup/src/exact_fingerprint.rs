@@ -7,7 +7,8 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::{HashKey, NormalText};
+use crate::key::HashKey;
+use crate::text::NormalText;
 
 /// 64 bits of a text or of any bytes, a shingle made elsewhere for instance; each depends on all.
 /// Not to be confused with the simhash [`Fingerprint`](crate::Fingerprint), which differs little

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::shingles::shingle_hashes;
-use crate::{Fingerprint, HashKey, NormalText, simhash};
+use crate::key::HashKey;
+use crate::text::NormalText;
 
 /// The widest shingle, in words or characters.
 pub const MAX_WIDTH: usize = 64;
@@ -109,45 +109,12 @@ impl Default for Features {
     }
 }
 
-impl Features {
-    /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features
-    /// whose hash has bit *i* set outweigh those of the others. A tie gives 0, and so a text
-    /// without any words has fingerprint 0.
-    ///
-    /// Features alone have seen no documents: [`Weights::TfIdf`] are those of an empty collection
-    /// here, log-tf. Whoever has [`DocumentFrequencies`](crate::DocumentFrequencies) asks a
-    /// [`Fingerprinter`](crate::Fingerprinter).
-    #[must_use]
-    pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
-        match self.unit {
-            Unit::Words(_) => self.fingerprint_of_words(&text.hashes(key), text, key),
-            Unit::Chars(width) => {
-                let hashes: Vec<u64> = char_shingle_hashes(text.as_str(), width, key).collect();
-                simhash::simhash(&hashes, self.weights)
-            }
-        }
-    }
-
-    /// The same for a caller who has hashed the words already.
-    pub(crate) fn fingerprint_of_words(
-        &self,
-        words: &[u64],
-        text: &NormalText,
-        key: HashKey,
-    ) -> Fingerprint {
-        match self.unit {
-            Unit::Words(Width::ONE) => simhash::simhash(words, self.weights),
-            Unit::Words(width) => {
-                let hashes: Vec<u64> = shingle_hashes(words, width).collect();
-                simhash::simhash(&hashes, self.weights)
-            }
-            Unit::Chars(_) => self.fingerprint(text, key),
-        }
-    }
-}
-
 /// The hashes of all runs of `width` characters; a shorter text is one run.
-fn char_shingle_hashes(text: &str, width: Width, key: HashKey) -> impl Iterator<Item = u64> {
+pub(crate) fn char_shingle_hashes(
+    text: &str,
+    width: Width,
+    key: HashKey,
+) -> impl Iterator<Item = u64> {
     char_shingle_spans(text, width).map(move |(start, end)| key.token(&text.as_bytes()[start..end]))
 }
 
@@ -177,14 +144,6 @@ impl Unit {
                 }
             }
             Unit::Chars(width) => char_shingle_spans(text.as_str(), width).collect(),
-        }
-    }
-
-    /// The hash of each of them.
-    pub(crate) fn hashes(self, text: &NormalText, key: HashKey) -> Vec<u64> {
-        match self {
-            Unit::Words(width) => shingle_hashes(&text.hashes(key), width).collect(),
-            Unit::Chars(width) => char_shingle_hashes(text.as_str(), width, key).collect(),
         }
     }
 }
@@ -301,6 +260,7 @@ serialised_as_written!(Unit, Weights, Features);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fingerprint;
     use proptest::prelude::*;
 
     fn fingerprint(features: &str, text: &str) -> Fingerprint {

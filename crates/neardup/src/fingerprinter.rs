@@ -8,10 +8,15 @@
 
 use std::sync::Arc;
 
+use crate::features::Features;
+use crate::features::Unit;
+use crate::features::Weights;
+use crate::fingerprint::Fingerprint;
+use crate::frequencies::DocumentFrequencies;
+use crate::key::HashKey;
 use crate::logarithm::{self, ln};
-use crate::{
-    DocumentFrequencies, Features, Fingerprint, HashKey, NormalText, StopWords, Unit, Weights,
-};
+use crate::stop_words::StopWords;
+use crate::text::NormalText;
 
 /// Makes fingerprints, all in the same way. Cheap to clone.
 #[derive(Clone, Debug)]

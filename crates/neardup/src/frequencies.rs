@@ -26,7 +26,8 @@ use std::collections::{HashMap, HashSet};
 
 pub use file::FrequenciesError;
 
-use crate::{NormalText, Unit};
+use crate::features::Unit;
+use crate::text::NormalText;
 
 /// How many features are held: 262,144, which take some 20 MB where they are words. Up to twice as
 /// many while learning.

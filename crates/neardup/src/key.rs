@@ -9,8 +9,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::words::hash::WordHash;
-
 /// Keys every hash of a crawl.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -37,12 +35,6 @@ impl HashKey {
     #[must_use]
     pub fn digest(self, bytes: &[u8]) -> u128 {
         xxh3_128_with_seed(bytes, self.0)
-    }
-
-    /// The hash of one token: a word, or a few characters.
-    #[inline]
-    pub(crate) fn token(self, token: &[u8]) -> u64 {
-        WordHash::new(self).of(token)
     }
 }
 

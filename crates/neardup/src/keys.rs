@@ -13,8 +13,8 @@ mod packed;
 mod seen;
 mod segment;
 mod set;
-mod short_key;
-mod table;
+pub(crate) mod short_key;
+pub(crate) mod table;
 
 use thiserror::Error;
 

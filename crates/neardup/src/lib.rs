@@ -89,7 +89,7 @@ pub use partition::Partition;
 pub use shingles::Shingles;
 pub use signature::{LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature};
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
-pub use simd::Instructions;
+pub use simd::instructions::Instructions;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
 pub use stop_words::{StopWords, UnknownLanguage};
 pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};

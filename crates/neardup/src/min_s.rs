@@ -7,7 +7,7 @@
 
 use thiserror::Error;
 
-use crate::Shingles;
+use crate::shingles::Shingles;
 use crate::shingles::{ratio, shared};
 
 /// How many hashes a [`MinS`] may keep.

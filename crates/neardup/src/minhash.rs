@@ -19,7 +19,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::{Shingles, similarity};
+use crate::shingles::Shingles;
+use crate::similarity;
 
 pub use b_bit::{BBitMinHash, BitsKept};
 pub use stored::NotAMinHash;

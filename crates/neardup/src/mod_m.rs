@@ -12,7 +12,7 @@
 
 use thiserror::Error;
 
-use crate::Shingles;
+use crate::shingles::Shingles;
 use crate::shingles::{ratio, shared};
 
 /// How many hashes a [`ModM`] keeps at most: 512 KiB of them.
@@ -140,8 +140,10 @@ pub struct DifferentModuli(u64, u64);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::Width;
+    use crate::key::HashKey;
     use crate::mix::mix;
-    use crate::{HashKey, NormalText, Width};
+    use crate::text::NormalText;
     use proptest::prelude::*;
 
     fn set(members: std::ops::Range<u64>, seed: u64) -> Shingles {

@@ -7,8 +7,9 @@
 //! Invariant: stable for ever; stores have shaded keys on disk. Pages of two groups can meet by
 //! accident, so whoever looks up compares the groups.
 
+use crate::fingerprint::Fingerprint;
+use crate::keys::short_key::ShortKey;
 use crate::mix::mix;
-use crate::{Fingerprint, ShortKey};
 
 /// What a group adds to the keys of its pages: a bijection of the group's number that leaves 0 as
 /// it is.

@@ -9,8 +9,10 @@
 //! the word's own hash. Invariant: these hashes are stable for ever, since sketches made of them
 //! are stored.
 
+use crate::features::{Unit, Width, char_shingle_hashes};
+use crate::key::HashKey;
+use crate::text::NormalText;
 use crate::words::hash::finished;
-use crate::{HashKey, NormalText, Width};
 
 /// The *P* above: 3 modulo 8, so that exchanging two neighbours moves the sum by twice an odd
 /// number.
@@ -75,6 +77,16 @@ impl Shingles {
 
     fn shared_with(&self, other: &Shingles) -> usize {
         shared(&self.hashes, &other.hashes)
+    }
+}
+
+impl Unit {
+    /// Returns the hash of each feature of `text`, in order and with repetitions.
+    pub(crate) fn hashes(self, text: &NormalText, key: HashKey) -> Vec<u64> {
+        match self {
+            Unit::Words(width) => shingle_hashes(&text.hashes(key), width).collect(),
+            Unit::Chars(width) => char_shingle_hashes(text.as_str(), width, key).collect(),
+        }
     }
 }
 

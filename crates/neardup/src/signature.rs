@@ -2,11 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bag::BagSketch;
+use crate::features::Unit;
+use crate::features::Weights;
+use crate::features::Width;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprinter::Fingerprinter;
+use crate::key::HashKey;
 use crate::mix::mix;
-use crate::{
-    BagSketch, Fingerprint, Fingerprinter, HashKey, HashedText, Sketch, Subject, Unit, Weights,
-    Width,
-};
+use crate::sketch::Sketch;
+use crate::subject::Subject;
+use crate::words::hashed::HashedText;
 
 /// Texts with fewer words are compared exactly only: they have so few shingles that a phrase
 /// decides.
@@ -178,7 +184,7 @@ fn digest(text: &HashedText, subject: Option<&Subject>) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Features;
+    use crate::features::Features;
 
     fn text_signature(text: &str, own: Option<&str>) -> Option<Box<TextSignature>> {
         SignatureBuilder::new(Features::default(), HashKey::ZERO)

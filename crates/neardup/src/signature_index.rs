@@ -13,8 +13,15 @@
 
 use std::collections::HashMap;
 
+use crate::keys::table::KeyTable;
+use crate::keys::table::MAX_PER_KEY;
+use crate::partition::Partition;
 use crate::signature::{PageSignature, TextSignature};
-use crate::{KeyTable, Likeness, MAX_PER_KEY, Match, Partition, QuarterTables, Sketch, Thresholds};
+use crate::sketch::Sketch;
+use crate::tables::quarters::QuarterTables;
+use crate::thresholds::Likeness;
+use crate::thresholds::Match;
+use crate::thresholds::Thresholds;
 
 /// How many pages are remembered for one band of sketches; later ones are not found by that band.
 /// It bounds the work for a site whose frame fills most of every page.

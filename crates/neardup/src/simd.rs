@@ -16,73 +16,9 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod instructions;
 
-use std::sync::OnceLock;
-
-/// A set of instructions that this processor has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instructions(Kind);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Instructions {
-    /// What every processor has.
-    pub const PORTABLE: Instructions = Instructions(Kind::Portable);
-
-    /// The best that this processor has; it is asked once.
-    #[must_use]
-    pub fn best() -> Self {
-        static BEST: OnceLock<Instructions> = OnceLock::new();
-        *BEST.get_or_init(|| *Self::available().last().unwrap_or(&Self::PORTABLE))
-    }
-
-    /// All that this processor has, the best last.
-    #[must_use]
-    pub fn available() -> Vec<Self> {
-        let mut available = vec![Self::PORTABLE];
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt");
-            if avx2 {
-                available.push(Self(Kind::Avx2));
-            }
-            if avx2
-                && is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512vbmi")
-                && is_x86_feature_detected!("avx512vbmi2")
-            {
-                available.push(Self(Kind::Avx512));
-            }
-        }
-        available
-    }
-
-    /// `portable`, `avx2` or `avx512`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self.0 {
-            Kind::Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => "avx512",
-        }
-    }
-}
+use instructions::{Instructions, Kind};
 
 /// Makes `fn name(instructions, arguments…)` that calls the variant compiled for the instructions.
 macro_rules! compiled_for_each {
@@ -106,10 +42,10 @@ macro_rules! compiled_for_each {
     )* };
 }
 
-use crate::Width;
+use crate::features::Width;
 use crate::simhash::counters;
+use crate::simhash::repetitions;
 use crate::simhash::table::{self, Table};
-use crate::simhash::tally;
 use crate::simhash::votes::{self, Votes};
 use crate::words::hash::WordHash;
 use crate::words::spans::{self, Spans};
@@ -130,9 +66,9 @@ compiled_for_each! {
     /// Notes that each of the hashes occurs once more.
     fn count(table: &mut Table, hashes: &[u64]), portable: table::count;
     /// Adds the votes of all owners by their counts, and leaves those that came once.
-    fn settle(table: &mut Table, votes: &mut Votes), portable: table::settle;
+    fn settle(table: &mut Table, votes: &mut Votes) -> u64, portable: table::settle;
     /// Tells repetitions from what may or may not be repeated in `left`.
-    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>), portable: tally::find_repetitions;
+    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>), portable: repetitions::find_repetitions;
 }
 
 #[cfg(test)]

@@ -10,16 +10,19 @@
 //! any order of features; [`reference`] is the definition.
 
 pub(crate) mod counters;
+mod counting;
 mod fused;
 #[cfg(test)]
 mod reference;
+pub(crate) mod repetitions;
 pub(crate) mod table;
 pub(crate) mod tally;
 pub(crate) mod votes;
 mod weights;
 
-use crate::simd::Instructions;
-use crate::{Fingerprint, Weights};
+use crate::features::Weights;
+use crate::fingerprint::Fingerprint;
+use crate::simd::instructions::Instructions;
 use tally::Tally;
 use votes::Votes;
 

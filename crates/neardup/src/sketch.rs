@@ -19,7 +19,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::capped_bytes::CappedBytes;
 use crate::mix::mix;
-use crate::{Shingles, similarity};
+use crate::shingles::Shingles;
+use crate::similarity;
 
 /// How many minima there are.
 const MINIMA: usize = 256;

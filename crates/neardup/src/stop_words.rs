@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use crate::NormalText;
+use crate::text::NormalText;
 
 /// The stop words of one language, or any others.
 ///

@@ -21,8 +21,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::capped_bytes::CappedBytes;
+use crate::key::HashKey;
 use crate::mix::mix;
-use crate::{HashKey, NormalText};
+use crate::text::NormalText;
 
 /// The most words of a heading and a title that are kept; further ones are ignored.
 pub const MAX_SUBJECT_WORDS: usize = 16;
@@ -244,7 +245,7 @@ impl Occurrences {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HashedText;
+    use crate::words::hashed::HashedText;
     use proptest::prelude::*;
 
     const KEY: HashKey = HashKey::new(11);

@@ -9,7 +9,7 @@
 mod batch;
 mod buckets;
 mod build;
-mod design;
+pub(crate) mod design;
 mod interpolation;
 mod lanes;
 #[cfg(test)]
@@ -20,7 +20,7 @@ mod permutation;
 mod permuted;
 mod plan;
 mod probes;
-mod quarters;
+pub(crate) mod quarters;
 #[cfg(test)]
 mod quarters_tests;
 mod segment;

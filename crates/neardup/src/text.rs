@@ -17,7 +17,7 @@ pub(crate) mod letters;
 pub(crate) mod unicode;
 mod words;
 
-use crate::HashKey;
+use crate::key::HashKey;
 use unicode::WORTH_A_CHANGE;
 use words::Words;
 

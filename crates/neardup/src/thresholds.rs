@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::signature::{PageSignature, TextSignature};
-use crate::{MAX_DISTANCE, Sketch};
+use crate::sketch::Sketch;
+use crate::tables::design::MAX_DISTANCE;
 
 /// The least resemblance of near duplicates where nothing else is asked for: by the words of the
 /// shorter text, from how many on which.

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use crate::{NormalText, Width};
+use crate::features::Width;
+use crate::text::NormalText;
 
 /// The different runs of `width` words in `text`, in the order in which they first occur, each
 /// joined by single spaces. A text with fewer words than that is one run; one without words has
@@ -31,7 +32,8 @@ pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HashKey, Shingles};
+    use crate::key::HashKey;
+    use crate::shingles::Shingles;
     use proptest::prelude::*;
 
     fn runs(text: &str, width: usize) -> Vec<String> {

@@ -9,12 +9,14 @@
 
 pub(crate) mod folding;
 pub(crate) mod hash;
-mod hashed;
+pub(crate) mod hashed;
 pub(crate) mod spans;
 
-use crate::simd::{self, Instructions};
+use crate::key::HashKey;
+use crate::simd;
+use crate::simd::instructions::Instructions;
 use crate::text::MAX_TEXT;
-use crate::{HashKey, NormalText};
+use crate::text::NormalText;
 use folding::ASCII_AGAIN;
 use hash::WordHash;
 

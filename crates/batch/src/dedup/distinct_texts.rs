@@ -13,12 +13,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use neardup::{Groups, PageSignature, Representatives, TextSignature};
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::dedup::encoding::{self, DocumentNames, SIGNATURE_BYTES};
 use crate::dedup::{Document, Options};
+use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};
 use crate::sorter::Sorter;
-use crate::{BatchError, Control, Step};
 
 /// What is known of all documents.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use neardup::{
     Subject, TextSignature,
 };
 
-use crate::BatchError;
+use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};
 
 /// The size of every written signature, whatever it has.

@@ -2,8 +2,8 @@
 
 use neardup::Likeness;
 
-use crate::BatchError;
 use crate::dedup::encoding::DocumentNames;
+use crate::error::BatchError;
 
 /// One result, of the kind that was asked for.
 #[derive(Debug)]

@@ -12,11 +12,13 @@
 
 use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::dedup::encoding::{self, SIGNATURE_BYTES, take};
 use crate::dedup::{Document, Options};
+use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};
-use crate::{BatchError, Control, Step};
 
 /// Is told each document's fate.
 pub(super) trait DecisionVisitor<E> {

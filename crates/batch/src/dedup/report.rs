@@ -2,16 +2,18 @@
 
 use neardup::{Clusters, Groups, Likeness, Match, Representatives};
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::encoding::{DocumentNames, take};
 use crate::dedup::finding::{Cluster, Duplicate, Finding, SimilarPair};
 use crate::dedup::originals::{DecisionVisitor, decide};
 use crate::dedup::similar_pairs::PairSearch;
 use crate::dedup::{Document, Options};
+use crate::error::BatchError;
 use crate::scratch::Scratch;
 use crate::sorter::{Sorted, Sorter};
-use crate::{BatchError, Control, Step};
 
 /// Hands over each duplicate as soon as it is known.
 pub(super) fn duplicates<E: From<BatchError>>(

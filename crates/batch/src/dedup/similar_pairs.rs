@@ -14,16 +14,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use neardup::{Clusters, PageSignature, Thresholds};
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::dedup::Options;
 use crate::dedup::distinct_texts::{DistinctTexts, comparable};
 use crate::dedup::encoding::take;
 use crate::dedup::finding::SimilarPair;
+use crate::error::BatchError;
 use crate::scratch::Scratch;
 use crate::self_join::SelfJoin;
 use crate::sorter::{Sorted, Sorter};
 use crate::workers::{self, ResultSender};
-use crate::{BatchError, Control, Step};
 
 /// Looks for them.
 pub(super) struct PairSearch<'a> {

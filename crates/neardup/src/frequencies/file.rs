@@ -3,7 +3,9 @@
 use std::io::{self, BufRead, Read, Write};
 
 use super::{DocumentFrequencies, MAX_TERM, MAX_TERMS};
-use crate::{NormalText, Unit, Width};
+use crate::features::Unit;
+use crate::features::Width;
+use crate::text::NormalText;
 
 /// A term, a tab, and the digits of a count, with some room.
 const MAX_LINE: usize = MAX_TERM + 64;

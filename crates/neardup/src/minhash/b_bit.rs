@@ -99,7 +99,9 @@ impl BBitMinHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Family, MinHasher, Shingles};
+    use crate::minhash::Family;
+    use crate::minhash::MinHasher;
+    use crate::shingles::Shingles;
     use proptest::prelude::*;
 
     const ALL: [BitsKept; 5] = [

@@ -138,7 +138,8 @@ pub enum InvalidGrouping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MinHasher, Shingles};
+    use crate::minhash::MinHasher;
+    use crate::shingles::Shingles;
 
     fn of(range: std::ops::Range<u64>, seed: u64) -> SuperShingles {
         let members: Vec<u64> = range.map(|n| mix(seed << 32 | n)).collect();

@@ -7,10 +7,10 @@
 
 use std::arch::x86_64::*;
 
-use crate::Width;
+use crate::features::Width;
 use crate::simhash::counters;
+use crate::simhash::repetitions;
 use crate::simhash::table::{self, Table};
-use crate::simhash::tally;
 use crate::simhash::votes::{self, Votes};
 use crate::words::hash::WordHash;
 use crate::words::spans::{self, Block, Classes, EDGES, Spans};
@@ -30,8 +30,8 @@ again_for_avx512! {
     fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
     fn count(table: &mut Table, hashes: &[u64]) = table::count;
-    fn settle(table: &mut Table, votes: &mut Votes) = table::settle;
-    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) = tally::find_repetitions;
+    fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
+    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) = repetitions::find_repetitions;
 }
 
 #[target_feature(

@@ -2,13 +2,58 @@
 //! forgotten.
 
 use super::tally::Tally;
-use crate::simd::{self, Instructions};
-use crate::{Features, Fingerprint, HashKey, NormalText, Unit, Width, words};
+use crate::features::Features;
+use crate::features::Unit;
+use crate::features::Width;
+use crate::features::char_shingle_hashes;
+use crate::fingerprint::Fingerprint;
+use crate::key::HashKey;
+use crate::shingles::shingle_hashes;
+use crate::simd;
+use crate::simd::instructions::Instructions;
+use crate::simhash::simhash;
+use crate::text::NormalText;
+use crate::words;
 
 /// A word and what separates it from the next take six bytes in English prose.
 const BYTES_A_WORD: usize = 6;
 
 impl Features {
+    /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features
+    /// whose hash has bit *i* set outweigh those of the others. A tie gives 0, and so a text
+    /// without any words has fingerprint 0.
+    ///
+    /// Features alone have seen no documents: [`Weights::TfIdf`] are those of an empty collection
+    /// here, log-tf. Whoever has [`DocumentFrequencies`](crate::DocumentFrequencies) asks a
+    /// [`Fingerprinter`](crate::Fingerprinter).
+    #[must_use]
+    pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
+        match self.unit {
+            Unit::Words(_) => self.fingerprint_of_words(&text.hashes(key), text, key),
+            Unit::Chars(width) => {
+                let hashes: Vec<u64> = char_shingle_hashes(text.as_str(), width, key).collect();
+                simhash(&hashes, self.weights)
+            }
+        }
+    }
+
+    /// The same for a caller who has hashed the words already.
+    pub(crate) fn fingerprint_of_words(
+        &self,
+        words: &[u64],
+        text: &NormalText,
+        key: HashKey,
+    ) -> Fingerprint {
+        match self.unit {
+            Unit::Words(Width::ONE) => simhash(words, self.weights),
+            Unit::Words(width) => {
+                let hashes: Vec<u64> = shingle_hashes(words, width).collect();
+                simhash(&hashes, self.weights)
+            }
+            Unit::Chars(_) => self.fingerprint(text, key),
+        }
+    }
+
     /// The fingerprint of a text as it comes: the same as [`fingerprint`](Features::fingerprint) of
     /// its [`NormalText`], sooner.
     #[must_use]
@@ -79,7 +124,7 @@ impl Runs {
     /// A text with fewer words than a shingle has is one shingle.
     fn finished(mut self) -> Tally {
         if !self.any && !self.words.is_empty() {
-            let all = crate::shingles::shingle_hashes(&self.words, self.width);
+            let all = shingle_hashes(&self.words, self.width);
             self.tally.add(&all.collect::<Vec<_>>());
         }
         self.tally

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::weights::weight_of;
-use crate::{Fingerprint, Weights};
+use crate::features::Weights;
+use crate::fingerprint::Fingerprint;
 
 /// The fingerprint of features with these hashes, each as often as it occurs.
 pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {

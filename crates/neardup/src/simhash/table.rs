@@ -12,31 +12,29 @@
 
 use super::votes::{self, Votes};
 use super::weights::weight_of;
-use crate::Weights;
-use crate::simd::{self, Instructions};
+use crate::features::Weights;
+use crate::simd::instructions::Instructions;
 
 /// The least and the greatest number of slots of a part, as powers of two: no part takes more than
 /// 1 GiB.
 const LEAST: u32 = 6;
 const GREATEST: u32 = 27;
-/// How often what is left is counted with a table before it is sorted.
-const ROUNDS: u32 = 4;
 
 /// Owners and losers.
 pub(crate) struct Table {
-    owners: Vec<u64>,
+    pub(super) owners: Vec<u64>,
     /// How often each owner came.
-    counts: Vec<u32>,
+    pub(super) counts: Vec<u32>,
     /// The other hashes of this round, as often as they came.
-    losers: Vec<u64>,
+    pub(super) losers: Vec<u64>,
     /// Where this round's part starts.
-    part: usize,
+    pub(super) part: usize,
     /// Without so many of the highest bits, and then of the lowest, a hash is the number of its
     /// slot.
-    shift: u32,
-    drop: u32,
-    weights: Weights,
-    instructions: Instructions,
+    pub(super) shift: u32,
+    pub(super) drop: u32,
+    pub(super) weights: Weights,
+    pub(super) instructions: Instructions,
 }
 
 impl Table {
@@ -59,7 +57,7 @@ impl Table {
         table
     }
 
-    fn begin_part(&mut self, expected: usize, shift: u32) {
+    pub(super) fn begin_part(&mut self, expected: usize, shift: u32) {
         let bits = bits_for(expected);
         self.part = self.owners.len();
         let end = self.part + (1 << bits);
@@ -67,28 +65,6 @@ impl Table {
         self.owners[self.part] = u64::MAX;
         self.counts.resize(end, 0);
         (self.shift, self.drop) = (shift, 64 - bits);
-    }
-
-    /// Takes in the hashes of features, each as often as it occurs.
-    pub(crate) fn add(&mut self, hashes: &[u64]) {
-        simd::count(self.instructions, self, hashes);
-    }
-
-    /// Counts what the first part could not: after this nothing may be added.
-    pub(crate) fn finish(&mut self) {
-        for round in 1..=ROUNDS {
-            // Nobody owns the first slot any more: 0 is no feature.
-            self.owners[self.part] = 0;
-            if self.losers.is_empty() {
-                break;
-            }
-            let losers = std::mem::take(&mut self.losers);
-            // Of words that occur often there are fewer than a third as many.
-            self.begin_part(losers.len() / 3, 12 * round);
-            self.add(&losers);
-        }
-        self.owners[self.part] = 0;
-        self.losers.sort_unstable();
     }
 
     /// All distinct features and how often each was added, in no order that matters; after
@@ -104,15 +80,6 @@ impl Table {
         let left = self.losers.chunk_by(|one, other| one == other);
         counts.extend(left.map(|equal| (equal[0], equal.len() as u32)));
         counts
-    }
-
-    /// Adds the votes of all distinct features; after [`finish`](Self::finish).
-    pub(crate) fn vote(mut self, votes: &mut Votes) {
-        simd::settle(self.instructions, &mut self, votes);
-        for equal in self.losers.chunk_by(|one, other| one == other) {
-            let weight = weight_of(self.weights, equal.len() as u32);
-            votes.add_weighted(&[(equal[0], weight)], self.instructions);
-        }
     }
 }
 
@@ -146,9 +113,10 @@ pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
     table.losers.truncate(lost);
 }
 
-/// Adds the votes of all owners by their counts, and leaves those that came once.
+/// Adds the votes of the owners that came more than once and zeroes them; returns how many owners,
+/// which came once, are left.
 #[inline(always)]
-pub(crate) fn settle(table: &mut Table, votes: &mut Votes) {
+pub(crate) fn settle(table: &mut Table, votes: &mut Votes) -> u64 {
     const TOGETHER: usize = 256;
     // Most features occur once and vote together: only the others are worth their weights.
     let mut places = [0_u16; TOGETHER];
@@ -173,6 +141,5 @@ pub(crate) fn settle(table: &mut Table, votes: &mut Votes) {
             once += single;
         }
     }
-    let weight = weight_of(table.weights, 1);
-    votes.add_alike(&table.owners, once as usize, weight, table.instructions);
+    once
 }

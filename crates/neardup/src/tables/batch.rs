@@ -18,7 +18,7 @@ use super::order::{NumberedFingerprint, by_quarter};
 use super::probes::{Step, steps};
 use super::quarters::{Key, QuarterTables, verified};
 use super::segment::Segment;
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
 /// How many looks are on their way at a time: enough to keep the memory busy, few enough for the
 /// first-level cache.

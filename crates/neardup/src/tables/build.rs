@@ -7,7 +7,7 @@
 use super::MAX_EQUAL;
 use super::quarters::{Key, QuarterTables, SEGMENTS, SEVERAL};
 use super::segment::{Address, Segment};
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
 impl QuarterTables {
     /// Tables of all these, as if each had been inserted in turn: of equal fingerprints the first

@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::lanes::{Lanes, SiblingMatch, SiblingRun};
 use super::order::{NumberedFingerprint, by_quarter, quarter};
 use super::probes::{Step, steps, upper_errors};
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
 /// In a crowd of up to so many all are compared with all.
 const CROWD: usize = 4_096;

@@ -16,7 +16,7 @@ use std::collections::hash_map::Entry;
 
 use super::TableDesign;
 use super::sorted::SortedTable;
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 use crate::ids::Ids;
 
 /// How many ids are kept for one fingerprint; later ones are not found by it.
@@ -215,8 +215,8 @@ impl PermutedTables {
 mod tests {
     use super::super::oracle::{brute_force, clustered, neighbour};
     use super::*;
-    use crate::MAX_DISTANCE;
     use crate::mix::mix;
+    use crate::tables::design::MAX_DISTANCE;
     use proptest::prelude::*;
 
     fn tables(distance: u32) -> PermutedTables {

@@ -21,7 +21,7 @@ use super::lanes::{Lanes, SiblingMatch, SiblingRun, prefetch};
 use super::probes::{Step, steps, upper_errors};
 use super::segment::{Address, Segment};
 use super::{MAX_EQUAL, Neighbour};
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
 /// Segments of a table: the upper eight bits of a quarter tell them apart.
 pub(super) const SEGMENTS: usize = 256;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::oracle::{brute_force, clustered, neighbour};
 use super::{MAX_DISTANCE, MAX_EQUAL, Neighbour, QuarterTables};
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 use crate::mix::mix;
 
 fn inserted(held: &[(u64, u32)]) -> QuarterTables {

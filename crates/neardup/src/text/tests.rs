@@ -1,5 +1,5 @@
 use super::*;
-use crate::Instructions;
+use crate::simd::instructions::Instructions;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;

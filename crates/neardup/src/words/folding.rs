@@ -13,7 +13,7 @@
 
 use unicode_normalization::char::canonical_combining_class;
 
-use super::spans::{CHUNK, ROOM};
+use super::spans::{BLOCK, CHUNK, ROOM, Spans};
 use crate::text::letters::{BY_NUMBER, Class, Letter, Letters};
 use crate::text::unicode::{MarkRole, each_word_by_the_libraries, mark_role, next_certain_end};
 
@@ -31,18 +31,18 @@ pub(crate) const ASCII_AGAIN: usize = 64;
 const LOOK: usize = 4 * ASCII_AGAIN;
 
 /// What became of the start of a text.
-pub(crate) struct Folded {
+struct Folded {
     /// How many bytes of it were read; none if the first word does not fit.
-    pub(crate) read: usize,
+    read: usize,
     /// How many bytes were written.
-    pub(crate) written: usize,
+    written: usize,
     /// Whether a word may be nothing but `_`.
-    pub(crate) underscores: bool,
+    underscores: bool,
 }
 
 /// Folds the start of `text`, which begins where a word ends in any case, into `room`, up to
 /// another such place.
-pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
+fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
     let mut folding = Folding {
         text,
         letters: Letters::new(),
@@ -55,6 +55,18 @@ pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
         read: end.at,
         written: end.filled,
         underscores: folding.underscores,
+    }
+}
+
+impl Spans {
+    /// Takes in the start of a text of any script, folded, with gaps between words; returns how
+    /// many bytes were read.
+    pub(crate) fn fold(&mut self, text: &str) -> usize {
+        let folded = fold(text, &mut self.lower);
+        self.blocks = folded.written / BLOCK + 1;
+        self.lower[folded.written..self.blocks * BLOCK].fill(b' ');
+        self.underscores = folded.underscores;
+        folded.read
     }
 }
 

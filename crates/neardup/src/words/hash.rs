@@ -13,7 +13,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::HashKey;
+use crate::key::HashKey;
 use crate::mix::mix;
 
 /// How long a word may be to be hashed from two numbers.
@@ -75,6 +75,14 @@ impl WordHash {
         let product = u128::from(low ^ self.low) * u128::from(high ^ self.high);
         // The length tells a word from the same one with zero bytes behind it.
         product as u64 ^ (product >> 64) as u64 ^ length as u64
+    }
+}
+
+impl HashKey {
+    /// Returns the hash of one token: a word, or a few characters.
+    #[inline]
+    pub(crate) fn token(self, token: &[u8]) -> u64 {
+        WordHash::new(self).of(token)
     }
 }
 

@@ -2,11 +2,16 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::simd::{self, Instructions};
+use crate::bag::BagSketch;
+use crate::features::Weights;
+use crate::features::Width;
+use crate::fingerprint::Fingerprint;
+use crate::key::HashKey;
+use crate::simd;
+use crate::simd::instructions::Instructions;
 use crate::simhash::table::Table;
 use crate::simhash::tally::Tally;
 use crate::simhash::votes::Votes;
-use crate::{BagSketch, Fingerprint, HashKey, Weights, Width};
 
 /// The words of a text, in order, as their hashes: all that its digest, its fingerprint and its
 /// shingles need, and made several times sooner than a [`NormalText`](crate::NormalText).
@@ -101,7 +106,10 @@ impl HashedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Features, NormalText, Shingles, Unit};
+    use crate::features::Features;
+    use crate::features::Unit;
+    use crate::shingles::Shingles;
+    use crate::text::NormalText;
     use proptest::prelude::*;
 
     fn hashed(text: &str) -> HashedText {

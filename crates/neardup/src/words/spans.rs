@@ -8,7 +8,6 @@
 //!
 //! Invariant: what is found depends on the text alone, not on the instructions that found it.
 
-use super::folding;
 use super::hash::{SHORT, WordHash};
 
 /// How much text is looked at together, in bytes: few enough that all that is made of it stays in
@@ -17,7 +16,7 @@ pub(crate) const CHUNK: usize = 4096;
 /// How many edges of one kind a block may have.
 pub(crate) const EDGES: usize = BLOCK / 2;
 
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 /// One more than the text needs, so that the last word ends and a window of sixteen bytes can start
 /// anywhere.
 const BLOCKS: usize = CHUNK / BLOCK + 1;
@@ -44,14 +43,14 @@ pub(crate) struct Classes {
 /// The words of a chunk, and room to find them in.
 pub(crate) struct Spans {
     /// The text in lower case, and spaces behind it.
-    lower: [u8; ROOM],
+    pub(super) lower: [u8; ROOM],
     classes: [Classes; BLOCKS],
     /// A bit for each byte of a word.
     words: [u64; BLOCKS],
     /// How many blocks are in use.
-    blocks: usize,
+    pub(super) blocks: usize,
     /// Whether a word may be nothing but `_`.
-    underscores: bool,
+    pub(super) underscores: bool,
     starts: [u16; WORDS],
     ends: [u16; WORDS],
     /// How many words there are.
@@ -103,16 +102,6 @@ impl Spans {
             (letter_before, digit_before) = (class.letters >> 63, class.digits >> 63);
         }
         self.underscores = classes.iter().fold(0, |any, class| any | class.underscores) != 0;
-    }
-
-    /// Takes the start of a text of any script, folded, with gaps between words; tells how much was
-    /// read.
-    pub(crate) fn fold(&mut self, text: &str) -> usize {
-        let folded = folding::fold(text, &mut self.lower);
-        self.blocks = folded.written / BLOCK + 1;
-        self.lower[folded.written..self.blocks * BLOCK].fill(b' ');
-        self.underscores = folded.underscores;
-        folded.read
     }
 
     /// Tells words from gaps.
