@@ -96,7 +96,7 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// A gauge for work that was not expected: it can be cancelled but is no progress.
+    /// Creates a gauge for work that was not expected: it can be cancelled but is no progress.
     pub(crate) fn uncounted(&self) -> Self {
         Self {
             counts: false,
@@ -104,7 +104,7 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// So many more are done; an error if the work is to end here.
+    /// Returns so many more are done; an error if the work is to end here.
     pub(crate) fn advance(&mut self, step: Step, more: u64) -> Result<(), BatchError> {
         if self.counts {
             self.done += more;

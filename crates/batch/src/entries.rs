@@ -151,7 +151,7 @@ impl Join<'_> {
         })
     }
 
-    /// Each worker's share of the entries, in pieces by the leading bits of their buckets.
+    /// Returns each worker's share of the entries, in pieces by the leading bits of their buckets.
     fn split(&self, table: Table, bits: u32, fine: u32) -> Result<Vec<Slice>, BatchError> {
         let share = self.entries.len().div_ceil(self.workers.get()).max(1);
         let next = AtomicUsize::new(0);

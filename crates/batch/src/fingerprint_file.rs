@@ -41,7 +41,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe of these features under this key, which it recognises but does not tell.
+    /// Returns the recipe of these features under this key, which it recognises but does not tell.
     #[must_use]
     pub fn new(features: &Features, key: HashKey) -> Self {
         Self {
@@ -126,19 +126,19 @@ impl FingerprintFile {
         &self.path
     }
 
-    /// How many fingerprints it has.
+    /// Returns the number of fingerprints it has.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it has none.
+    /// Returns true if it has none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether it has an id with each fingerprint.
+    /// Returns true if it has an id with each fingerprint.
     #[must_use]
     pub fn has_ids(&self) -> bool {
         self.has_ids
@@ -173,7 +173,7 @@ impl FingerprintFile {
         })
     }
 
-    /// Bytes of a fingerprint and its id.
+    /// Returns bytes of a fingerprint and its id.
     fn entry(&self) -> usize {
         if self.has_ids { 16 } else { 8 }
     }
@@ -203,7 +203,7 @@ pub struct Block<'r> {
 }
 
 impl FingerprintReader<'_> {
-    /// The next block, or none at the end.
+    /// Returns the next block, or none at the end.
     ///
     /// # Errors
     /// [`BatchError::Read`], or [`BatchError::Damaged`] where the block does not pass its check.
@@ -250,8 +250,8 @@ pub struct FingerprintWriter {
 }
 
 impl FingerprintWriter {
-    /// A new file at `path`, instead of what was there, of fingerprints made by `recipe`; with an
-    /// id each or none.
+    /// Creates a new file at `path`, instead of what was there, of fingerprints made by `recipe`;
+    /// with an id each or none.
     ///
     /// # Errors
     /// [`BatchError::Write`].

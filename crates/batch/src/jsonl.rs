@@ -80,7 +80,8 @@ impl<R: BufRead> JsonLines<R> {
         }
     }
 
-    /// A line without its end, or the beginning of one that is too long; nothing at the end.
+    /// Returns a line without its end, or the beginning of one that is too long; nothing at the
+    /// end.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         // One byte more than a line may have, and its end.

@@ -56,7 +56,7 @@ pub(crate) struct Costs {
 }
 
 impl Pigeonholes {
-    /// The tables of least work for one fingerprint among `count`.
+    /// Returns the tables of least work for one fingerprint among `count`.
     pub(crate) fn for_count(distance: u32, count: u64, costs: Costs) -> Self {
         let work = |blocks: u32| {
             let halves = errors(distance)
@@ -118,8 +118,8 @@ impl Pigeonholes {
         .collect()
     }
 
-    /// Whether a pair with these different bits agrees on what this table compares, and on what
-    /// none before it does. Meeting in a bucket does not say so: others fall into it as well.
+    /// Returns true if a pair with these different bits agrees on what this table compares, and on
+    /// what none before it does. Meeting in a bucket does not say so: others fall into it as well.
     #[inline]
     pub(crate) fn is_first(&self, table: usize, difference: u64) -> bool {
         difference & self.tables[table].mask == 0
@@ -129,8 +129,8 @@ impl Pigeonholes {
     }
 }
 
-/// The halves to look at: how many bits lie above, and how many of its bits may differ. No distance
-/// needs more than the one half if it is 0.
+/// Returns the halves to look at: how many bits lie above, and how many of its bits may differ. No
+/// distance needs more than the one half if it is 0.
 fn errors(distance: u32) -> [Option<(u32, u32)>; 2] {
     let upper = distance / 2;
     [
@@ -139,7 +139,7 @@ fn errors(distance: u32) -> [Option<(u32, u32)>; 2] {
     ]
 }
 
-/// The bits of the `chosen` of `blocks` blocks, where `above` bits lie above the half.
+/// Returns the bits of the `chosen` of `blocks` blocks, where `above` bits lie above the half.
 fn masks(chosen: u32, blocks: u32, above: u32) -> u64 {
     let (width, wider) = (32 / blocks, 32 % blocks);
     let mut mask = 0;
@@ -154,7 +154,7 @@ fn masks(chosen: u32, blocks: u32, above: u32) -> u64 {
     mask
 }
 
-/// How many ways there are to choose `some` of `all`.
+/// Returns the number of ways to choose `some` of `all`.
 fn choices(all: u32, some: u32) -> f64 {
     (0..some)
         .map(|n| f64::from(all - n) / f64::from(n + 1))

@@ -77,7 +77,7 @@ impl Queries {
         Ok(Self { holes, tables })
     }
 
-    /// Bytes held, about.
+    /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.tables.iter().map(Buckets::memory).sum()
@@ -109,7 +109,7 @@ impl Queries {
         Ok(repository.len())
     }
 
-    /// The life of a worker: a block, its hits, the next block.
+    /// Returns the life of a worker: a block, its hits, the next block.
     fn stream(
         &self,
         reader: &Mutex<FingerprintReader<'_>>,
@@ -231,8 +231,8 @@ struct Part {
     hits: Vec<QueryMatch>,
 }
 
-/// The next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or nothing
-/// behind the end.
+/// Returns the next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or
+/// nothing behind the end.
 fn copy_blocks(
     reader: &mut FingerprintReader<'_>,
     bits: &mut Vec<u64>,

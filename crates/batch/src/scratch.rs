@@ -24,7 +24,7 @@ impl Scratch {
         }
     }
 
-    /// How many bytes have been written in all.
+    /// Returns the number of bytes written in all.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
@@ -97,7 +97,7 @@ pub(crate) struct SpillBuffer<'s> {
 const AT_ONCE: usize = 1 << 20;
 
 impl<'s> SpillBuffer<'s> {
-    /// An empty shelf that holds so many bytes in memory.
+    /// Creates an empty shelf that holds so many bytes in memory.
     pub(crate) fn new(scratch: &'s Scratch, limit: usize) -> Self {
         Self {
             scratch,
@@ -137,7 +137,7 @@ impl<'s> SpillBuffer<'s> {
         Ok(())
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> u64 {
         self.filed() + self.tail.len() as u64
     }

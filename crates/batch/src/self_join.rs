@@ -133,7 +133,7 @@ impl<'s> SelfJoin<'s> {
         Ok(())
     }
 
-    /// How many entries are joined in memory.
+    /// Returns the number of entries joined in memory at once.
     fn at_once(&self) -> usize {
         self.memory / IN_MEMORY
     }

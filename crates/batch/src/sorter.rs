@@ -56,7 +56,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
         Ok(())
     }
 
-    /// All records in order.
+    /// Returns all records in order.
     pub(crate) fn finish(mut self) -> Sorted<N> {
         self.records.sort_unstable();
         let mut sorted = self.merge();

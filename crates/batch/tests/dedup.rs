@@ -121,7 +121,7 @@ fn found(signatures: &[PageSignature], kind: FindingKind, workers: usize) -> Vec
     roomy
 }
 
-/// Each document with the signature of the first that is equal to it, and which that is.
+/// Returns each document with the signature of the first that is equal to it, and which that is.
 fn with_equal_ones_taken_as_one(signatures: &[PageSignature]) -> Vec<(usize, &PageSignature)> {
     let mut payloads: BTreeMap<u128, usize> = BTreeMap::new();
     let mut texts: BTreeMap<u128, usize> = BTreeMap::new();
@@ -268,7 +268,8 @@ fn mixed(number: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// A document of one of `families`: its family's words with some of them changed, or something odd.
+/// Returns a document of one of `families`: its family's words with some of them changed, or
+/// something odd.
 fn relative(seed: u64, number: u64, families: u64) -> PageSignature {
     let drawn = mixed(seed.wrapping_add(number));
     let family = drawn % families;

@@ -20,7 +20,7 @@ fn written(path: &Path, fingerprints: &[(u64, u64)], has_ids: bool) -> Fingerpri
     writer.finish().unwrap()
 }
 
-/// All that a file has; a file without ids gives 0 for each.
+/// Returns all that a file has; a file without ids gives 0 for each.
 fn read(path: &Path) -> Result<Vec<(u64, u64)>, BatchError> {
     let file = FingerprintFile::open(path)?;
     let mut reader = file.read()?;

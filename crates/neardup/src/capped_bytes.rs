@@ -1,11 +1,12 @@
-//! Bytes as serde reads them, whatever the format writes them as, and no more than so many.
+//! Capped byte strings for serde, in any format.
 
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Up to `MAX` bytes: more are refused as they come, so that a length that lies costs no memory.
+/// A byte string of at most `MAX` bytes. Longer ones are refused while they are read, so that a
+/// false length costs no memory.
 pub(crate) struct CappedBytes<const MAX: usize>(pub(crate) Vec<u8>);
 
 impl<'de, const MAX: usize> Deserialize<'de> for CappedBytes<MAX> {
@@ -30,7 +31,7 @@ impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
         Ok(CappedBytes(bytes.to_vec()))
     }
 
-    /// Formats without bytes, such as JSON, write a list of numbers.
+    /// Reads a list of numbers, as formats without bytes, such as JSON, write it.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut bytes = Vec::new();
         while let Some(byte) = list.next_element()? {

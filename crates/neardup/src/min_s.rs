@@ -24,7 +24,7 @@ pub struct MinS {
 }
 
 impl MinS {
-    /// The `most` least of `shingles`, or all where there are not so many.
+    /// Returns the `most` least of `shingles`, or all where there are not so many.
     ///
     /// # Errors
     /// [`InvalidSample`] for 0 and for more than [`MAX_MIN_SAMPLE`].
@@ -39,21 +39,21 @@ impl MinS {
         })
     }
 
-    /// The least hashes, ascending.
+    /// Returns the least hashes, ascending.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
         &self.least
     }
 
-    /// How many members the set has.
+    /// Returns the number of members the set has.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, and exact where A∪B has no more members than
-    /// are kept. Samples of different lengths are compared at the lesser. Two empty sets are equal:
-    /// 1.
+    /// Returns an unbiased estimate of |A∩B| / |A∪B|, 0 to 1, and exact where A∪B has no more
+    /// members than are kept. Samples of different lengths are compared at the lesser. Two empty
+    /// sets are equal: 1.
     #[must_use]
     pub fn resemblance(&self, other: &MinS) -> f64 {
         let most = self.most.min(other.most);

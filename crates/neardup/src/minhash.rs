@@ -77,14 +77,14 @@ impl MinHasher {
         }
     }
 
-    /// The MinHash of `shingles`.
+    /// Returns the MinHash of `shingles`.
     #[must_use]
     pub fn of(&self, shingles: &Shingles) -> MinHash {
         self.of_members(shingles.hashes(), shingles.len() as u64)
     }
 
-    /// The MinHash of a set whose `members` are given in any order, repeated or not; `size` is how
-    /// many there are, each counted once. Any numbers that stand for members will do, even
+    /// Returns the MinHash of a set whose `members` are given in any order, repeated or not; `size`
+    /// is how many there are, each counted once. Any numbers that stand for members will do, even
     /// consecutive ones.
     ///
     /// Sorting the members into [`Shingles`] takes several times as long as this: it is for callers
@@ -128,27 +128,28 @@ impl MinHash {
         self.family
     }
 
-    /// The minima; equal ones at the same place speak for resemblance. Those of the empty set are
-    /// all 2⁶⁴ - 1.
+    /// Returns the minima; equal ones at the same place speak for resemblance. Those of the empty
+    /// set are all 2⁶⁴ - 1.
     #[must_use]
     pub fn minima(&self) -> &[u64] {
         &self.minima
     }
 
-    /// How many members the set has; about so many where it is a [`union`](Self::union).
+    /// Returns the number of members the set has; about so many where it is a
+    /// [`union`](Self::union).
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether the set has no member.
+    /// Returns true if the set has no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.minima.first() == Some(&similarity::NOTHING)
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, with a standard error of √(J(1-J)/n). Two
-    /// empty sets are equal: 1.
+    /// Returns an unbiased estimate of |A∩B| / |A∪B|, 0 to 1, with a standard error of √(J(1-J)/n).
+    /// Two empty sets are equal: 1.
     ///
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.
@@ -159,8 +160,8 @@ impl MinHash {
         Ok(agreeing as f64 / self.minima.len() as f64)
     }
 
-    /// An estimate of |A∩B| / |A|, 0 to 1, from resemblance and sizes: as good as the resemblance
-    /// is while the sets are of like size, poor for a small set in a large one, where a
+    /// Returns an estimate of |A∩B| / |A|, 0 to 1, from resemblance and sizes: as good as the
+    /// resemblance is while the sets are of like size, poor for a small set in a large one, where a
     /// [`ModM`](crate::ModM) serves better. Nothing is contained in anything: 1.
     ///
     /// # Errors
@@ -174,8 +175,8 @@ impl MinHash {
         Ok((shared / (self.size as f64).max(1.0)).min(1.0))
     }
 
-    /// The MinHash of A∪B: its minima are exactly those of the union, its size is estimated from
-    /// the two sizes and the resemblance.
+    /// Returns the MinHash of A∪B: its minima are exactly those of the union, its size is estimated
+    /// from the two sizes and the resemblance.
     ///
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.

@@ -80,15 +80,15 @@ impl ModM {
         self.modulus
     }
 
-    /// How many members the set has.
+    /// Returns the number of members the set has.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1; its standard error is about √(J(1-J)m/|A∪B|).
-    /// Two empty sets are equal: 1. Nothing can be said, `Ok(None)`, where something is there and
-    /// nothing was chosen.
+    /// Returns an unbiased estimate of |A∩B| / |A∪B|, 0 to 1; its standard error is about
+    /// √(J(1-J)m/|A∪B|). Two empty sets are equal: 1. Nothing can be said, `Ok(None)`, where
+    /// something is there and nothing was chosen.
     ///
     /// # Errors
     /// [`DifferentModuli`] where one modulus is no doubling of the other.
@@ -99,9 +99,9 @@ impl ModM {
         Ok(answer(both, either, self.size + other.size == 0))
     }
 
-    /// An unbiased estimate of |A∩B| / |A|, 0 to 1; its standard error is about √(C(1-C)m/|A|).
-    /// Nothing is contained in anything: 1. Nothing can be said, `Ok(None)`, where there are
-    /// members and none was chosen.
+    /// Returns an unbiased estimate of |A∩B| / |A|, 0 to 1; its standard error is about
+    /// √(C(1-C)m/|A|). Nothing is contained in anything: 1. Nothing can be said, `Ok(None)`, where
+    /// there are members and none was chosen.
     ///
     /// # Errors
     /// [`DifferentModuli`] where one modulus is no doubling of the other.

@@ -1,15 +1,15 @@
-//! The signatures of all pages that were kept, and which of them a new one is like.
+//! The signatures of all kept pages, searchable by similarity.
 //!
-//! Looked up in the order of certainty: the same bytes, the same words, then candidates — pages
-//! whose fingerprint lies within a few bits or whose sketch shares a band — of which the sketches
-//! decide. Simhash alone reaches between half and nine tenths of the pairs worth having, bands
+//! A look-up goes in the order of certainty: the same bytes, the same words, then candidates (pages
+//! whose fingerprint lies within a few bits or whose sketch shares a band), about which the
+//! sketches decide. Simhash alone finds between half and nine tenths of the wanted pairs, bands
 //! nearly all of those that would be confirmed.
 //!
-//! The caller inserts only pages it keeps, so a page is compared with originals and duplicates
-//! never form chains.
+//! The caller inserts only pages that it keeps, so a page is compared with originals only and
+//! duplicates never form chains.
 //!
-//! Pages may be hung in groups, and then only pages of one group are compared ([`Partition`]).
-//! Invariant: a match is of the group that was asked for, whatever the keys say.
+//! Pages may be inserted in groups; then only pages of one group are compared ([`Partition`]).
+//! Invariant: a match belongs to the group that was asked for, even if keys of two groups coincide.
 
 use std::collections::HashMap;
 
@@ -23,23 +23,23 @@ use crate::thresholds::Likeness;
 use crate::thresholds::Match;
 use crate::thresholds::Thresholds;
 
-/// How many pages are remembered for one band of sketches; later ones are not found by that band.
-/// It bounds the work for a site whose frame fills most of every page.
+/// The most pages that are remembered for one band of sketches; later ones are not found by that
+/// band. The cap bounds the work for a site whose frame fills most of every page.
 pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
-/// Signatures in memory, found by likeness. About 800 bytes a page.
+/// An index of signatures in memory. About 800 bytes a page.
 #[derive(Clone, Debug)]
 pub struct SignatureIndex {
     thresholds: Thresholds,
-    /// In the order of insertion; a removed one leaves its place empty, so that places tell who
-    /// came first.
+    /// In the order of insertion. A removed entry leaves its place empty, so that places show which
+    /// page came first.
     entries: Vec<Option<Entry>>,
     places: HashMap<u64, u32>,
-    /// By half of their digests; what is found is compared with the whole.
+    /// By half of the digest; a hit is compared with the whole.
     payloads: HashMap<u64, u32>,
     texts: HashMap<u64, u32>,
     tables: QuarterTables,
-    /// Of all numbers: a band's key tells its number.
+    /// The bands of all numbers: the key of a band includes its number.
     bands: KeyTable,
 }
 
@@ -51,7 +51,7 @@ struct Entry {
 }
 
 impl SignatureIndex {
-    /// An empty signature index; pages are alike from `thresholds` on.
+    /// Creates an empty index.
     #[must_use]
     pub fn new(thresholds: Thresholds) -> Self {
         Self {
@@ -65,15 +65,16 @@ impl SignatureIndex {
         }
     }
 
-    /// The page that `signature` is like, if there is one: the first with the same payload, else
-    /// the first with the same text, else the near duplicate of the highest resemblance, of equals
-    /// the one that came first.
+    /// Returns the page of which `signature` is a duplicate, if any: the first with the same
+    /// payload, else the first with the same text, else the near duplicate with the highest
+    /// resemblance, the earliest of equals.
     #[must_use]
     pub fn find(&self, signature: &PageSignature) -> Option<Match> {
         self.find_in(0, signature)
     }
 
-    /// The same among the pages of one group only.
+    /// Returns the page of `group` of which `signature` is a duplicate, as [`find`](Self::find)
+    /// does.
     #[must_use]
     pub fn find_in(&self, group: u64, signature: &PageSignature) -> Option<Match> {
         let partition = Partition::of(group);
@@ -116,14 +117,14 @@ impl SignatureIndex {
         best.map(|(_, found)| found)
     }
 
-    /// Keeps the signature of `page`, instead of an earlier one of the same page. Where another
-    /// page here has the same payload or text, that other one goes on to be found by it.
+    /// Inserts the signature of `page`, replacing an earlier one of the same page. If another page
+    /// has the same payload or text, that page is still the one found by it.
     pub fn insert(&mut self, page: u64, signature: PageSignature) {
         self.insert_in(0, page, signature);
     }
 
-    /// The same in one group: only pages of that group will find it. A page has one signature,
-    /// whatever its group.
+    /// Inserts the signature of `page` in `group`: only pages of that group find it. A page has one
+    /// signature, whatever its group.
     pub fn insert_in(&mut self, group: u64, page: u64, signature: PageSignature) {
         self.remove(page);
         let partition = Partition::of(group);
@@ -140,7 +141,7 @@ impl SignatureIndex {
                 self.tables
                     .insert(partition.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
-                    // Beyond the cap the page is left to its other bands and its fingerprint.
+                    // Beyond the cap the page is found by its other bands and its fingerprint only.
                     self.bands.insert(partition.band(band), place);
                 }
             }
@@ -153,7 +154,7 @@ impl SignatureIndex {
         }));
     }
 
-    /// Forgets `page`; false where it was not there.
+    /// Removes `page`; returns false if it was not present.
     pub fn remove(&mut self, page: u64) -> bool {
         let Some(place) = self.places.remove(&page) else {
             return false;
@@ -183,14 +184,14 @@ impl SignatureIndex {
         true
     }
 
-    /// The signature of `page`.
+    /// Returns the signature of `page`.
     #[must_use]
     pub fn get(&self, page: u64) -> Option<&PageSignature> {
         self.at(*self.places.get(&page)?)
             .map(|entries| &entries.signature)
     }
 
-    /// The signature of `page` if it hangs in this group.
+    /// Returns the signature of `page` if the page is in `group`.
     #[must_use]
     pub fn get_in(&self, group: u64, page: u64) -> Option<&PageSignature> {
         let place = *self.places.get(&page)?;
@@ -198,31 +199,31 @@ impl SignatureIndex {
             .map(|entries| &entries.signature)
     }
 
-    /// Whether `page` is here.
+    /// Returns true if `page` is in the index.
     #[must_use]
     pub fn contains(&self, page: u64) -> bool {
         self.places.contains_key(&page)
     }
 
-    /// How many pages are here.
+    /// Returns the number of pages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether none is.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The thresholds it was made with.
+    /// Returns the thresholds of the index.
     #[must_use]
     pub fn thresholds(&self) -> Thresholds {
         self.thresholds
     }
 
-    /// Bytes held, about.
+    /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         let texts = self
@@ -247,7 +248,7 @@ impl SignatureIndex {
         self.at(place).filter(|entries| entries.group == group)
     }
 
-    /// Places in the order of insertion, each once.
+    /// Returns the places of all candidates in the order of insertion, each once.
     fn candidates(&self, partition: Partition, text: &TextSignature, sketch: &Sketch) -> Vec<u32> {
         let mut places = Vec::new();
         let fingerprint = partition.fingerprint(text.fingerprint);
@@ -274,7 +275,7 @@ impl Entry {
     }
 }
 
-/// Takes out `digest` unless it stands for another page.
+/// Removes `digest` unless it belongs to another page.
 fn forget(places: &mut HashMap<u64, u32>, digest: u64, place: u32) {
     if places.get(&digest) == Some(&place) {
         places.remove(&digest);

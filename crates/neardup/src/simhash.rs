@@ -26,7 +26,8 @@ use crate::simd::instructions::Instructions;
 use tally::Tally;
 use votes::Votes;
 
-/// The fingerprint of features with these hashes, each as often as it occurs. A tie gives 0.
+/// Returns the fingerprint of features with these hashes, each as often as it occurs. A tie gives
+/// 0.
 pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
     let mut tally = Tally::new(weights, hashes.len(), Instructions::best());
     tally.add(hashes);
@@ -34,9 +35,9 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
 }
 
 impl Fingerprint {
-    /// The simhash of features of which each is given once, as its hash and its weight: for weights
-    /// that this crate does not know. All sums are exact for fewer than 2³⁰ features. A tie gives
-    /// 0, and so no features at all have fingerprint 0.
+    /// Returns the simhash of features of which each is given once, as its hash and its weight: for
+    /// weights that this crate does not know. All sums are exact for fewer than 2³⁰ features. A tie
+    /// gives 0, and so no features at all have fingerprint 0.
     ///
     /// The bits of the hashes should be equally often 0 and 1, and independent of each other.
     #[must_use]

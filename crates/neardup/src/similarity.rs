@@ -42,7 +42,7 @@ pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
 /// odd one; says whether no bin is empty any more.
 type FillBins = fn(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool;
 
-/// The fastest way that this machine has.
+/// Returns the fastest variant that this machine supports.
 fn turn() -> FillBins {
     #[cfg(target_arch = "x86_64")]
     if avx512::is_here() {
@@ -67,7 +67,7 @@ impl RoundPair {
         Self::of(number, number)
     }
 
-    /// The last turn, after so many, in which each bin has a hash of its own.
+    /// Returns the last turn, after so many, in which each bin has a hash of its own.
     fn of_bin(bin: usize, turns: usize) -> Self {
         Self::of(turns + bin, turns)
     }
@@ -100,8 +100,8 @@ impl RoundPair {
 /// The factor of [`mixed`].
 const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The mixer of Degski, a bijection that does for sampling what [`mix`] does, with a constant less
-/// to load.
+/// Returns the mixer of Degski, a bijection that does for sampling what [`mix`] does, with a
+/// constant less to load.
 #[inline]
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ (value >> 32)).wrapping_mul(FACTOR);
@@ -152,7 +152,7 @@ fn are_full(bins: &[u64]) -> bool {
     bins.iter().fold(true, |full, bin| full & (*bin != NOTHING))
 }
 
-/// The bin that half a hash falls into, scaled to their number.
+/// Returns the bin that half a hash falls into, scaled to their number.
 #[inline]
 fn bin_of(half: u64, bins: usize) -> usize {
     ((half * bins as u64) >> 32) as usize
@@ -190,8 +190,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, one bin at a time: the earliest round in which anything falls into it
-    /// decides.
+    /// Returns the definition, one bin at a time: the earliest round in which anything falls into
+    /// it decides.
     fn by_definition(hashes: &[u64], bins: usize) -> Vec<u64> {
         let rounds = bins.next_multiple_of(2);
         let least_of_round = |bin: usize, round: usize| {

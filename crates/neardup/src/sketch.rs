@@ -22,7 +22,7 @@ use crate::mix::mix;
 use crate::shingles::Shingles;
 use crate::similarity;
 
-/// How many minima there are.
+/// The number of minima.
 const MINIMA: usize = 256;
 /// How many bands a sketch has.
 pub const BANDS: usize = 8;
@@ -39,7 +39,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// The sketch of `shingles`; an empty set has none.
+    /// Returns the sketch of `shingles`; an empty set has none.
     #[must_use]
     pub fn of(shingles: &Shingles) -> Option<Self> {
         Self::of_hashes(shingles.hashes())
@@ -63,8 +63,8 @@ impl Sketch {
         Some(Self { minima, bands })
     }
 
-    /// An estimate of the resemblance of the two sets, 0 to 1, with a standard error of about
-    /// √(r(1-r)/256) + 1 %.
+    /// Returns an estimate of the resemblance of the two sets, 0 to 1, with a standard error of
+    /// about √(r(1-r)/256) + 1 %.
     #[must_use]
     pub fn resemblance(&self, other: &Sketch) -> f64 {
         let agreeing = f64::from(self.agreeing(other));
@@ -72,14 +72,14 @@ impl Sketch {
         ((agreeing - by_accident) / (MINIMA as f64 - by_accident)).max(0.0)
     }
 
-    /// Keys that similar sets are likely to share at least one of. A key tells which band it is
-    /// (above its 32 bits), so that one map can hold the bands of all numbers.
+    /// Returns keys that similar sets are likely to share at least one of. A key tells which band
+    /// it is (above its 32 bits), so that one map can hold the bands of all numbers.
     #[must_use]
     pub fn bands(&self) -> [u64; BANDS] {
         std::array::from_fn(|number| (number as u64) << 32 | u64::from(self.bands[number]))
     }
 
-    /// The sketch as it is stored: the minima, then the bands, each little-endian.
+    /// Returns the sketch as it is stored: the minima, then the bands, each little-endian.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; SKETCH_BYTES] {
         let mut bytes = [0; SKETCH_BYTES];
@@ -91,7 +91,7 @@ impl Sketch {
         bytes
     }
 
-    /// The sketch that was stored as `bytes` by the same [`ALGORITHM`](crate::ALGORITHM).
+    /// Returns the sketch that was stored as `bytes` by the same [`ALGORITHM`](crate::ALGORITHM).
     #[must_use]
     pub fn from_bytes(bytes: &[u8; SKETCH_BYTES]) -> Self {
         let mut sketch = Self {
@@ -147,8 +147,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two sketches of sets with `shared` common members and `apart` of each one's own, drawn by
-    /// `seed`.
+    /// Returns two sketches of sets with `shared` common members and `apart` of each one's own,
+    /// drawn by `seed`.
     fn pair(seed: u64, shared: u64, apart: u64) -> (Sketch, Sketch) {
         let member = |n: u64| mix(mix(seed).wrapping_add(n));
         let one: Vec<u64> = (0..shared + apart).map(member).collect();

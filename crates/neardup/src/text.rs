@@ -35,7 +35,7 @@ pub struct NormalText {
 }
 
 impl NormalText {
-    /// The words of `text`.
+    /// Returns the words of `text`.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self::of_first(text, MAX_TEXT)
@@ -64,25 +64,25 @@ impl NormalText {
         words.into_text()
     }
 
-    /// The words, joined by single spaces. It takes a look at each byte.
+    /// Returns the words, joined by single spaces. It takes a look at each byte.
     #[must_use]
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.joined).expect("only whole characters were appended")
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no word at all.
+    /// Returns true if there is no word.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The words in order.
+    /// Returns the words in order.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let joined = self.as_str();
         self.spans().map(|(start, end)| &joined[start..end])
@@ -95,14 +95,14 @@ impl NormalText {
         key.digest(&self.joined)
     }
 
-    /// The hash of each word in order.
+    /// Returns the hash of each word in order.
     pub(crate) fn hashes(&self, key: HashKey) -> Vec<u64> {
         self.spans()
             .map(|(start, end)| key.token(&self.joined[start..end]))
             .collect()
     }
 
-    /// The text of the words at these places in [`NormalText::as_str`].
+    /// Returns the text of the words at these places in [`NormalText::as_str`].
     pub(crate) fn with_words_at(&self, spans: &[(usize, usize)]) -> NormalText {
         let mut text = NormalText::default();
         for &(start, end) in spans {
@@ -115,7 +115,7 @@ impl NormalText {
         text
     }
 
-    /// Where each word begins and ends in [`NormalText::as_str`].
+    /// Returns where each word begins and ends in [`NormalText::as_str`].
     pub(crate) fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -126,7 +126,7 @@ impl NormalText {
     }
 }
 
-/// How many bytes of ASCII there are before the first other one.
+/// Returns the number of bytes of ASCII before the first other one.
 fn ascii_at_the_start(bytes: &[u8]) -> usize {
     let (chunks, _) = bytes.as_chunks::<32>();
     let whole = chunks.iter().take_while(|chunk| chunk.is_ascii()).count() * 32;

@@ -1,4 +1,4 @@
-//! How alike two signatures must be for one page to stand for both.
+//! Thresholds of resemblance above which one page stands for another.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,32 +6,32 @@ use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
 use crate::tables::design::MAX_DISTANCE;
 
-/// The least resemblance of near duplicates where nothing else is asked for: by the words of the
-/// shorter text, from how many on which.
+/// The least resemblance of near duplicates by the number of words of the shorter text, unless a
+/// single threshold is set.
 ///
-/// Short texts of one kind share their phrases, and one word in ten is another subject
-/// (`docs/adr/0005`, `docs/adr/0010`). Of the shortest each word counts: the operands of an
-/// instruction are told apart by one.
+/// Short texts of one kind share their phrases, and one word in ten changes the subject
+/// (`docs/adr/0005`, `docs/adr/0010`). In the shortest texts every word counts: the descriptions of
+/// two instructions may differ in one operand.
 const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)];
 
-/// The second way to be near duplicates: by the words, counted. A date, a name and a number changed
-/// in a short text cost five shingles each, and one word each.
+/// Thresholds on the multiset of words, the second criterion of near duplicates. A changed date,
+/// name or number in a short text costs five shingles but only one word.
 #[derive(Clone, Copy, Debug)]
 struct WordThresholds {
-    /// From so many words on, of the shorter text.
+    /// The least number of words of the shorter text.
     words: u32,
-    /// The least diversity of either text, in thousandths: below lie tables, code and lists, of
-    /// which each word counts.
+    /// The least diversity of either text, in thousandths. Tables, code and lists lie below; each
+    /// of their words counts.
     diversity: u32,
-    /// The least resemblance of the words, counted.
+    /// The least resemblance of the multisets of words.
     of_words: f64,
     /// The least resemblance of the shingles: the same words in another order are another text.
     of_shingles: f64,
 }
 
-/// Where both pages have titles or headings. Pages of one site that share these as well are its
-/// next of kin (overloads of a function, editions of a manual) and are taken for one only if their
-/// texts are long enough to say so.
+/// Thresholds for two pages with titles or headings. Pages of one site that share these (overloads
+/// of a function, editions of a manual) are closely related, and are duplicates only if their texts
+/// are long enough to decide.
 const BY_WORDS_WITH_TITLES: WordThresholds = WordThresholds {
     words: 100,
     diversity: 885,
@@ -39,7 +39,7 @@ const BY_WORDS_WITH_TITLES: WordThresholds = WordThresholds {
     of_shingles: 0.60,
 };
 
-/// Where a text is all there is.
+/// Thresholds for texts without title and heading.
 const BY_WORDS_ALONE: WordThresholds = WordThresholds {
     words: 15,
     diversity: 850,
@@ -47,25 +47,26 @@ const BY_WORDS_ALONE: WordThresholds = WordThresholds {
     of_shingles: 0.55,
 };
 
-/// By how much less a page need resemble the page that it calls canonical.
+/// The reduction of the threshold for a page and the page that it calls canonical.
 ///
-/// Two independent witnesses agree there: the site's own word, which has no text, and the text,
-/// which does not know that word. Either alone errs in ways that the other does not
+/// Two independent sources agree there: the site's declaration, which does not see the text, and
+/// the text, which does not see the declaration. Either alone errs in ways that the other does not
 /// (`docs/links.md`).
 const MARGIN_OF_CANONICAL: f64 = 0.10;
 
-/// Below this no word helps: with less than three fifths of its shingles in common, a page is
-/// another one, and the word is wrong.
+/// The lower bound of the reduced threshold. With less than three fifths of its shingles in common,
+/// a page is another one, and the declaration is wrong.
 const LEAST_OF_CANONICAL: f64 = 0.60;
 
-/// The thresholds of near duplicates. The default is a distance of 3 and a resemblance of word
-/// 5-shingles by length: all of them under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from
-/// there on; or, in prose, 0.87 of the words, counted.
+/// The thresholds of near duplicates. The default is a distance of 3 bits and, depending on the
+/// number of words, a resemblance of word 5-shingles of 1 under 50 words, 0.90 under 100, 0.86
+/// under 350, and 0.80 from there on; or, in prose, a resemblance of 0.87 of the multisets of
+/// words.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredThresholds", into = "StoredThresholds")]
 pub struct Thresholds {
     distance: u32,
-    /// None: by length.
+    /// None if the threshold depends on the length.
     resemblance: Option<f64>,
 }
 
@@ -79,13 +80,13 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of word
-    /// 5-shingles of that much confirms one, however long the texts are. Without one, the defaults
-    /// for texts of their length and kind do. Pages with different subjects are never alike.
+    /// Creates thresholds: fingerprints within `distance` bits make a candidate; an estimated
+    /// resemblance of word 5-shingles of at least `resemblance` confirms one, however long the
+    /// texts are. Without `resemblance` the defaults for texts of their length and kind apply.
+    /// Pages with different subjects are never duplicates.
     ///
     /// # Errors
-    /// [`InvalidThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not
-    /// from 0 to 1.
+    /// [`InvalidThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance outside 0 to 1.
     pub fn new(
         distance: u32,
         resemblance: impl Into<Option<f64>>,
@@ -105,21 +106,21 @@ impl Thresholds {
         }
     }
 
-    /// Bits in which the fingerprints of candidates may differ.
+    /// Returns the number of bits in which the fingerprints of candidates may differ.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.distance
     }
 
-    /// The least resemblance of near duplicates, 0 to 1, where it is one figure; none where it goes
-    /// by length.
+    /// Returns the least resemblance of near duplicates, 0 to 1, or none if it depends on the
+    /// length.
     #[must_use]
     pub fn resemblance(&self) -> Option<f64> {
         self.resemblance
     }
 
-    /// The least resemblance of word 5-shingles, 0 to 1, of near duplicates of which the shorter
-    /// has so many words.
+    /// Returns the least resemblance of word 5-shingles, 0 to 1, of near duplicates whose shorter
+    /// text has `words` words.
     #[must_use]
     pub fn least_resemblance(&self, words: u32) -> f64 {
         let of_length = || LEAST_BY_LENGTH.iter().find(|(from, _)| words >= *from);
@@ -128,8 +129,8 @@ impl Thresholds {
             .expect("the last line of the table is for texts from 0 words on")
     }
 
-    /// The same for a page and the one that it calls canonical: less by a fixed margin, and never
-    /// less than 0.60 for its sake.
+    /// Returns the least resemblance for a page and the page that it calls canonical: lower by a
+    /// fixed margin, but the margin never lowers it below 0.60.
     #[must_use]
     pub fn least_resemblance_to_canonical(&self, words: u32) -> f64 {
         let least = self.least_resemblance(words);
@@ -138,16 +139,16 @@ impl Thresholds {
             .min(least)
     }
 
-    /// The likeness of the two, or none where they are not alike enough or have different subjects.
-    /// The fingerprints' distance is told but does not decide: it is one of two ways to find
-    /// candidates.
+    /// Returns the likeness of two pages, or none if they are not similar enough or have different
+    /// subjects. The fingerprints' distance is reported but does not decide: it is one of two ways
+    /// to find candidates.
     #[must_use]
     pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
         self.likeness_for(one, two, CanonicalClaim::None)
     }
 
-    /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms
-    /// that, and nothing but likeness does.
+    /// Returns the likeness of `page` and the page that it calls canonical. A lower resemblance
+    /// suffices, but the declaration alone never does.
     #[must_use]
     pub fn likeness_to_canonical(
         &self,
@@ -173,7 +174,7 @@ impl Thresholds {
         self.nearness_for(one, one.sketch.as_ref()?, two, claim)
     }
 
-    /// The last step of the above: `sketch` is that of `one`.
+    /// Returns the likeness of two texts with different digests; `sketch` is that of `one`.
     pub(crate) fn nearness(
         &self,
         one: &TextSignature,
@@ -205,8 +206,8 @@ impl Thresholds {
             (None, CanonicalClaim::Canonical, _) | (None, CanonicalClaim::None, Some(_)) => {
                 is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
             }
-            // A text that has grown by a fifth keeps most of its shingles; without a title nothing
-            // else speaks for it.
+            // A text that has grown by a fifth keeps most of its shingles; without a title the
+            // words must agree, too.
             (None, CanonicalClaim::None, None) => {
                 is_enough && of_words(one, two) >= BY_WORDS_ALONE.of_words
                     || BY_WORDS_ALONE.holds(resemblance, one, two)
@@ -219,17 +220,17 @@ impl Thresholds {
     }
 }
 
-/// What else speaks for two pages to be one.
+/// A further reason to take two pages for one.
 #[derive(Clone, Copy, Debug)]
 enum CanonicalClaim {
     None,
-    /// One calls the other its canonical page.
+    /// One page calls the other its canonical page.
     Canonical,
 }
 
 impl WordThresholds {
-    /// Whether the two, whose shingles resemble each other that much, are near duplicates by their
-    /// words.
+    /// Returns true if two texts, whose shingles have the resemblance `of_shingles`, are near
+    /// duplicates by their words.
     fn holds(&self, of_shingles: f64, one: &TextSignature, two: &TextSignature) -> bool {
         let diversity =
             |text: &TextSignature| text.bag.as_ref().map_or(0, |bag| bag.diversity(text.words));
@@ -240,24 +241,24 @@ impl WordThresholds {
     }
 }
 
-/// The resemblance of the words, counted.
+/// Returns the resemblance of the multisets of words.
 fn of_words(one: &TextSignature, two: &TextSignature) -> f64 {
     let bags = one.bag.as_ref().zip(two.bag.as_ref());
     bags.map_or(0.0, |(one, two)| one.resemblance(two))
 }
 
-/// Thresholds under which nothing, or anything, would be alike.
+/// Invalid thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidThresholds {
-    /// More bits than tables exist for.
+    /// A distance for which no tables exist.
     #[error("a distance of {0} bits is too much: 0 to {MAX_DISTANCE} are possible")]
     Distance(u32),
-    /// Not a number from 0 to 1.
+    /// A resemblance that is not a number from 0 to 1.
     #[error("a resemblance of {0} does not exist: 0 to 1 are possible")]
     Resemblance(f64),
 }
 
-/// Thresholds as they are stored.
+/// The stored form of [`Thresholds`].
 #[derive(Serialize, Deserialize)]
 struct StoredThresholds {
     distance: u32,
@@ -281,28 +282,28 @@ impl From<Thresholds> for StoredThresholds {
     }
 }
 
-/// In which way two pages say the same.
+/// The way in which two pages are duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Likeness {
-    /// Byte for byte. Two empty bodies are the same, too.
+    /// The same bytes. Two empty bodies are the same, too.
     SamePayload,
     /// The same words in the same order.
     SameText,
     /// Nearly the same words in nearly the same order.
     Near {
-        /// Bits in which the fingerprints differ.
+        /// The number of bits in which the fingerprints differ.
         distance: u32,
         /// The estimated resemblance of the sets of word 5-shingles, 0 to 1.
         resemblance: f64,
     },
 }
 
-/// An earlier page that says the same.
+/// An earlier page of which another one is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Match {
-    /// The page, by the number that the caller gave it.
+    /// The number of the page, as the caller gave it.
     pub of: u64,
-    /// In which way.
+    /// The way in which they are duplicates.
     pub likeness: Likeness,
 }
 

@@ -1,14 +1,13 @@
-//! Shingles one can read: the runs of words themselves, where [`Shingles`](crate::Shingles) keeps
-//! their hashes.
+//! Readable shingles: the runs of words themselves, of which [`Shingles`](crate::Shingles) keeps
+//! the hashes.
 
 use std::collections::HashSet;
 
 use crate::features::Width;
 use crate::text::NormalText;
 
-/// The different runs of `width` words in `text`, in the order in which they first occur, each
-/// joined by single spaces. A text with fewer words than that is one run; one without words has
-/// none.
+/// Returns the different runs of `width` words in `text`, in the order of their first occurrence,
+/// joined by single spaces. A text with fewer words is one run; a text without words has none.
 pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &str> {
     let joined = text.as_str();
     let spans = || {

@@ -57,8 +57,8 @@ pub(crate) fn each_batch(
     }
 }
 
-/// How many bytes of ASCII at the start are to be taken together, up to a chunk: none if a word may
-/// reach out of them, or if so few are not worth a chunk.
+/// Returns the number of bytes of ASCII at the start are to be taken together, up to a chunk: none
+/// if a word may reach out of them, or if so few are not worth a chunk.
 fn ascii_to_take(bytes: &[u8]) -> usize {
     let window = &bytes[..bytes.len().min(CHUNK)];
     let ascii = ascii_at_start(window);
@@ -77,7 +77,7 @@ fn end_of_giant(bytes: &[u8]) -> usize {
     white.map_or(bytes.len(), |at| CHUNK + at)
 }
 
-/// How many bytes at the start are ASCII.
+/// Returns the number of ASCII bytes at the start.
 fn ascii_at_start(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<64>();
     let any = |block: &[u8; 64]| block.iter().fold(0, |any, byte| any | byte) >= 0x80;
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The hashes of all words, by each set of instructions.
+    /// Returns the hashes of all words, by each set of instructions.
     fn hashes(text: &str, key: HashKey) -> Vec<(Instructions, Vec<u64>)> {
         let each = |instructions| {
             let mut all = Vec::new();

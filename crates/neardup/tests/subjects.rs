@@ -48,7 +48,7 @@ impl Page {
     }
 }
 
-/// How many of the pages are taken for a repetition of an earlier one.
+/// Returns the number of the pages are taken for a repetition of an earlier one.
 fn repeated(pages: &[Page]) -> usize {
     let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut repeated = 0;

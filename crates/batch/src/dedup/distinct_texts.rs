@@ -68,22 +68,22 @@ impl<'s> DistinctTexts<'s> {
         Ok(reader.finish())
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub(super) fn documents(&self) -> u64 {
         self.payloads.len() as u64
     }
 
-    /// How many different texts there are.
+    /// Returns the number of different texts.
     pub(super) fn len(&self) -> u32 {
         self.groups.len() as u32
     }
 
-    /// The signature of a text.
+    /// Returns the signature of a text.
     pub(super) fn signature(&self, text: u32) -> Result<PageSignature, BatchError> {
         signature_at(&self.signatures, self.places[text as usize])
     }
 
-    /// Whether two documents have the same payload.
+    /// Returns true if two documents have the same payload.
     pub(super) fn same_payload(&self, one: u32, other: u32) -> bool {
         self.payloads[one as usize] == self.payloads[other as usize]
     }
@@ -243,7 +243,7 @@ fn unkeyed(record: [u8; 20]) -> (u128, u32) {
     (digest, u32::from_be_bytes(encoding::take(&mut rest)))
 }
 
-/// The part of a text that near duplicates are looked for by, where it has one.
+/// Returns the part of a text that near duplicates are looked for by, where it has one.
 pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
     signature
         .text

@@ -14,7 +14,7 @@ use crate::scratch::{Scratch, SpillBuffer};
 pub(super) const SIGNATURE_BYTES: usize =
     16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
-/// A signature as bytes. What is not there is zero.
+/// Returns a signature as bytes. What is not there is zero.
 pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
     let mut bytes = Vec::with_capacity(SIGNATURE_BYTES);
     bytes.extend(signature.payload.to_le_bytes());
@@ -48,7 +48,7 @@ pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
     written
 }
 
-/// The signature that was written as `bytes`.
+/// Returns the signature that was written as `bytes`.
 pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     let mut rest = &bytes[..];
     let payload = u128::from_le_bytes(take(&mut rest));
@@ -80,7 +80,7 @@ pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     PageSignature { payload, text }
 }
 
-/// The next so many bytes.
+/// Returns the next so many bytes.
 pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     let (taken, left) = rest
         .split_first_chunk()
@@ -112,7 +112,7 @@ impl<'s> DocumentNames<'s> {
         self.ends.append(&self.text.len().to_le_bytes())
     }
 
-    /// The name with this number, which must have been added.
+    /// Returns the name with this number, which must have been added.
     pub(super) fn get(&self, number: u32) -> Result<String, BatchError> {
         let at = u64::from(number) * 8;
         let mut ends = [0; 16];

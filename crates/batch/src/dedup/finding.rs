@@ -46,7 +46,7 @@ pub struct Cluster<'a> {
 }
 
 impl<'a> Cluster<'a> {
-    /// How many there are.
+    /// Returns the number of entries.
     #[must_use]
     #[expect(
         clippy::len_without_is_empty,
@@ -91,7 +91,7 @@ pub fn distance(likeness: Likeness) -> u32 {
     }
 }
 
-/// The estimated resemblance; 1 for what is equal.
+/// Returns the estimated resemblance; 1 for what is equal.
 #[must_use]
 pub fn resemblance(likeness: Likeness) -> f64 {
     match likeness {

@@ -22,7 +22,7 @@ use crate::scratch::{Scratch, SpillBuffer};
 
 /// Is told each document's fate.
 pub(super) trait DecisionVisitor<E> {
-    /// A document has come; numbers ascend from 0.
+    /// Returns a document has come; numbers ascend from 0.
     fn on_document(&mut self, number: u32, id: &str) -> Result<(), E>;
     /// It is an original. Numbers ascend.
     fn on_original(&mut self, number: u32, id: &str) -> Result<(), E>;

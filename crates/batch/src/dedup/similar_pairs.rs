@@ -237,7 +237,8 @@ impl PairSearch<'_> {
         Ok(())
     }
 
-    /// Whether a pair that shares `key` shares an earlier one: fingerprints come after bands.
+    /// Returns true if a pair that shares `key` shares an earlier one: fingerprints come after
+    /// bands.
     fn met_before(&self, key: Key, one: &PageSignature, other: &PageSignature) -> bool {
         let (Some(one), Some(other)) = (comparable(one), comparable(other)) else {
             return false;
@@ -362,7 +363,7 @@ impl PairSearch<'_> {
     }
 }
 
-/// Whether all these texts are in one cluster.
+/// Returns true if all these texts are in one cluster.
 fn all_united(clusters: &mut Clusters, texts: &[u32], runs: &[Range<usize>]) -> bool {
     let first = texts[runs[0].start];
     runs.iter()

@@ -31,12 +31,12 @@ impl BitWriter {
         }
     }
 
-    /// How many bits there are, those written before included.
+    /// Returns the number of bits, those written before included.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() * 8 - (8 - self.used as usize) % 8
     }
 
-    /// The bytes, the last filled up with zeros.
+    /// Returns the bytes, the last filled up with zeros.
     pub(super) fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -55,12 +55,12 @@ impl<'a> BitReader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// How many bits there still are.
+    /// Returns the number of bits.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() * 8 - self.at
     }
 
-    /// The next `count` bits, at most 56, with zeros behind the end; they stay unread.
+    /// Returns the next `count` bits, at most 56, with zeros behind the end; they stay unread.
     #[inline]
     pub(super) fn peek(&self, count: u32) -> u64 {
         let rest = &self.bytes[self.at / 8..];
@@ -87,7 +87,7 @@ impl<'a> BitReader<'a> {
         is_there
     }
 
-    /// The next `count` bits, at most 64; none where there are fewer.
+    /// Returns the next `count` bits, at most 64; none where there are fewer.
     #[inline]
     pub(super) fn read(&mut self, count: u32) -> Option<u64> {
         let upper = count.saturating_sub(32);

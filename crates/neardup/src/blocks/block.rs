@@ -20,7 +20,7 @@ pub const MAX_IN_BLOCK: usize = u16::MAX as usize;
 
 const HEADER: usize = 1 + 2 + 8;
 
-/// As many of `sorted`, from its beginning, as `room` bytes hold, but one at least and
+/// Returns as many of `sorted`, from its beginning, as `room` bytes hold, but one at least and
 /// [`MAX_IN_BLOCK`] at most: the block, and how many are in it. None at all make an empty block.
 #[must_use]
 pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) {
@@ -60,7 +60,7 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A reader of `block`, which was coded with `book`.
+    /// Creates a reader of `block`, which was coded with `book`.
     ///
     /// # Errors
     /// [`BrokenBlock`] where `block` does not begin as one.
@@ -82,7 +82,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// How many fingerprints the block says it holds.
+    /// Returns the number of fingerprints the block says it holds.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count

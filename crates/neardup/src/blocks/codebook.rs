@@ -28,7 +28,7 @@ pub struct Codebook {
 }
 
 impl Codebook {
-    /// The best book for these fingerprints, which ascend.
+    /// Returns the best book for these fingerprints, which ascend.
     #[must_use]
     pub fn of(sorted: &[u64]) -> Self {
         let mut counts = [0_u64; SYMBOLS];
@@ -38,7 +38,7 @@ impl Codebook {
         Self::weighted(counts)
     }
 
-    /// A good book for so many random fingerprints, before there are any.
+    /// Creates a good book for so many random fingerprints, before there are any.
     #[must_use]
     pub fn for_count(count: u64) -> Self {
         // Of n random ones m = n / 2ˢ share s leading bits with a given one, if Poisson is to be
@@ -69,7 +69,7 @@ impl Codebook {
         Self::canonical(lengths)
     }
 
-    /// The book as bytes: a version, and the length of each code.
+    /// Returns the book as bytes: a version, and the length of each code.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; CODEBOOK_BYTES] {
         let mut bytes = [VERSION; CODEBOOK_BYTES];
@@ -77,7 +77,7 @@ impl Codebook {
         bytes
     }
 
-    /// The book that was written so.
+    /// Returns the book that was written so.
     ///
     /// # Errors
     /// [`BrokenCodebook`] where no book was.
@@ -124,7 +124,7 @@ impl Codebook {
         }
     }
 
-    /// The code of `symbol` and its length.
+    /// Returns the code of `symbol` and its length.
     pub(super) fn code(&self, symbol: u32) -> (u64, u32) {
         let symbol = symbol as usize;
         (
@@ -133,7 +133,7 @@ impl Codebook {
         )
     }
 
-    /// The symbol whose code these [`LONGEST`] bits begin with, and the length of its code.
+    /// Returns the symbol whose code these [`LONGEST`] bits begin with, and the length of its code.
     #[inline]
     pub(super) fn symbol(&self, bits: u64) -> (u32, u32) {
         let (symbol, length) = self.decoding[bits as usize];
@@ -152,7 +152,8 @@ pub enum BrokenCodebook {
     Lengths,
 }
 
-/// The length of each code: the two lightest trees are joined until one is left (Huffman 1952).
+/// Returns the length of each code: the two lightest trees are joined until one is left (Huffman
+/// 1952).
 fn huffman(weights: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
     let mut parents = [0_usize; 2 * SYMBOLS];
     let mut trees: BinaryHeap<Reverse<(u64, usize)>> = weights

@@ -15,8 +15,8 @@ pub struct CodedTable {
 }
 
 impl CodedTable {
-    /// The table of these, which ascend, in blocks of at most `room` bytes (and of one fingerprint
-    /// at least).
+    /// Returns the table of these, which ascend, in blocks of at most `room` bytes (and of one
+    /// fingerprint at least).
     #[must_use]
     pub fn of(sorted: &[u64], room: usize) -> Self {
         let book = Codebook::of(sorted);
@@ -36,19 +36,20 @@ impl CodedTable {
         }
     }
 
-    /// How many fingerprints it holds.
+    /// Returns the number of fingerprints it holds.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds none.
+    /// Returns true if it holds none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many bits a fingerprint takes, with the headers of blocks, the keys and the codebook.
+    /// Returns the number of bits that a fingerprint takes, with the headers of blocks, the keys and the
+    /// codebook.
     #[must_use]
     pub fn bits_each(&self) -> f64 {
         let blocks: usize = self.blocks.iter().map(Vec::len).sum();
@@ -92,8 +93,8 @@ mod tests {
     use crate::mix::mix;
     use proptest::prelude::*;
 
-    /// As many as fit a test out of a table of 2ᵈ: its lowest ones, which lie as close as anywhere
-    /// in it.
+    /// Returns as many as fit a test out of a table of 2ᵈ: its lowest ones, which lie as close as
+    /// anywhere in it.
     fn part_of_a_table(d: u32) -> Vec<u64> {
         let mut sorted: Vec<u64> = (0..1 << 16)
             .map(|n| mix(n) >> d.saturating_sub(16))

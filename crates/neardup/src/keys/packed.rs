@@ -70,7 +70,7 @@ impl Layout {
         UPPER - self.bucket_bits + self.low_bits
     }
 
-    /// The bucket of an upper half, and the least entry that it can have there.
+    /// Returns the bucket of an upper half, and the least entry that it can have there.
     #[inline]
     fn place(self, upper: u32) -> (usize, u64) {
         let left = UPPER - self.bucket_bits;
@@ -79,7 +79,7 @@ impl Layout {
         ((within >> left) as usize, entry)
     }
 
-    /// The value of an entry in a bucket of the run of this number.
+    /// Returns the value of an entry in a bucket of the run of this number.
     #[inline]
     fn value(self, number: usize, bucket: usize, entry: u64) -> u64 {
         let upper = (number << UPPER | bucket << (UPPER - self.bucket_bits)) as u64
@@ -88,15 +88,15 @@ impl Layout {
     }
 }
 
-/// A number whose `bits` lowest bits are set, which are fewer than 64.
+/// Returns a number whose `bits` lowest bits are set, which are fewer than 64.
 #[inline]
 const fn ones(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
 impl Packed {
-    /// The run of these values: distinct, ascending, alike in their leading bits, and no more than
-    /// 2³² − 1.
+    /// Returns the run of these values: distinct, ascending, alike in their leading bits, and no
+    /// more than 2³² − 1.
     pub(super) fn of(values: &[u64]) -> Self {
         if values.is_empty() {
             return Self::default();
@@ -135,7 +135,7 @@ impl Packed {
         self.len as usize
     }
 
-    /// The lower halves of the values with this upper half, ascending.
+    /// Returns the lower halves of the values with this upper half, ascending.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         let (bucket, least) = self.layout.place(upper);
@@ -147,7 +147,7 @@ impl Packed {
             .map(move |entry| (entry & lows) as u32)
     }
 
-    /// Whether this value is here.
+    /// Returns true if this value is here.
     #[inline]
     pub(super) fn contains(&self, value: u64) -> bool {
         let (upper, low) = ((value >> 32) as u32, u64::from(value as u32));
@@ -192,7 +192,7 @@ impl Packed {
         prefetch(&self.entries, end * width / 8);
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         let starts = match &self.starts {
             Starts::Narrow(starts) => size_of_val::<[_]>(starts),
@@ -201,7 +201,8 @@ impl Packed {
         starts + self.entries.len()
     }
 
-    /// The first place in this part of a bucket whose entry is `wanted` or above, else its end.
+    /// Returns the first place in this part of a bucket whose entry is `wanted` or above, else its
+    /// end.
     #[inline]
     fn seek(&self, bucket: Range<usize>, wanted: u64) -> usize {
         let Range { mut start, end } = bucket;
@@ -240,7 +241,7 @@ impl Starts {
         Self::Narrow(starts.iter().map(|&start| start as u16).collect())
     }
 
-    /// The places of a bucket; none where there is no such.
+    /// Returns the places of a bucket; none where there is no such.
     #[inline]
     fn get(&self, bucket: usize) -> Range<usize> {
         let bounds = match self {

@@ -29,13 +29,13 @@ pub struct SeenKeys {
 }
 
 impl SeenKeys {
-    /// A set that has seen nothing.
+    /// Creates a set that has seen nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The set of these keys, which were stored and ascend.
+    /// Returns the set of these keys, which were stored and ascend.
     ///
     /// # Errors
     /// [`NotAscending`] where a key is below the one before it.
@@ -84,14 +84,14 @@ impl SeenKeys {
         are_new
     }
 
-    /// Whether `key` came before.
+    /// Returns true if `key` came before.
     #[must_use]
     pub fn contains(&self, key: u64) -> bool {
         self.keys.contains(key)
     }
 
-    /// The keys that have come since the last call, ascending: to be stored, and given back by
-    /// [`SeenKeys::extend_ascending`] after a restart.
+    /// Returns the keys that have come since the last call, ascending: to be stored, and given back
+    /// by [`SeenKeys::extend_ascending`] after a restart.
     #[must_use = "they are not handed out again"]
     pub fn take_unsaved(&mut self) -> Vec<u64> {
         let mut unsaved = std::mem::take(&mut self.unsaved);
@@ -99,30 +99,31 @@ impl SeenKeys {
         unsaved
     }
 
-    /// How many keys [`SeenKeys::take_unsaved`] would hand out; each takes 8 bytes until then.
+    /// Returns the number of keys [`SeenKeys::take_unsaved`] would hand out; each takes 8 bytes
+    /// until then.
     #[must_use]
     pub fn unsaved(&self) -> usize {
         self.unsaved.len()
     }
 
-    /// All keys, ascending.
+    /// Returns all keys, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u64> {
         self.keys.iter()
     }
 
-    /// How many keys have been seen.
+    /// Returns the number of keys seen.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether none has.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes held, with what is allocated and not used yet.
+    /// Returns the number of bytes held, spare capacity included.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.keys.memory() + self.unsaved.capacity() * size_of::<u64>()

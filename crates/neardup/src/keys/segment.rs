@@ -34,8 +34,8 @@ impl Segment {
         is_in(&self.recent, value)
     }
 
-    /// The lower halves of the values with this upper half: those of the run, ascending, then those
-    /// since, ascending.
+    /// Returns the lower halves of the values with this upper half: those of the run, ascending,
+    /// then those since, ascending.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         let gone = between(&self.gone, upper);
@@ -106,7 +106,7 @@ impl Segment {
         self.pack(&all);
     }
 
-    /// All values, ascending.
+    /// Returns all values, ascending.
     pub(super) fn values(&self, number: usize) -> Vec<u64> {
         let mut values = Vec::with_capacity(self.base.len() + self.recent.len());
         self.base.unpack(number, &mut values);
@@ -129,7 +129,7 @@ impl Segment {
         self.base.prefetch_bucket(upper);
     }
 
-    /// Bytes held beside the segment itself.
+    /// Returns the number of bytes held beside the segment itself.
     pub(super) fn memory(&self) -> usize {
         self.base.memory() + (self.recent.capacity() + self.gone.capacity()) * size_of::<u64>()
     }
@@ -212,7 +212,7 @@ fn put(values: &mut Vec<u64>, at: usize, value: u64) {
     values.insert(at, value);
 }
 
-/// Those with this upper half.
+/// Returns those with this upper half.
 #[inline]
 fn between(values: &[u64], upper: u32) -> &[u64] {
     if values.is_empty() {

@@ -33,7 +33,7 @@ impl PackedSet {
         self.segments[number(value)].contains(value)
     }
 
-    /// The lower halves of the values with this upper half.
+    /// Returns the lower halves of the values with this upper half.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         self.segments[number(u64::from(upper) << 32)].under(upper)
@@ -76,7 +76,7 @@ impl PackedSet {
         Ok(())
     }
 
-    /// All values, ascending.
+    /// Returns all values, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
         let numbered = self.segments.iter().enumerate();
         numbered.flat_map(|(number, segment)| segment.values(number))
@@ -94,7 +94,7 @@ impl PackedSet {
         self.segments[number(u64::from(upper) << 32)].prefetch_bucket(upper);
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         let segments: usize = self.segments.iter().map(Segment::memory).sum();
         segments + self.segments.capacity() * size_of::<Segment>()

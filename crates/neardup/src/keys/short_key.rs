@@ -13,19 +13,19 @@ use crate::mix::mix;
 pub struct ShortKey(u32);
 
 impl ShortKey {
-    /// The 32 bits of `key`, all of whose bits count.
+    /// Returns the 32 bits of `key`, all of whose bits count.
     #[must_use]
     pub const fn of(key: u64) -> Self {
         Self(mix(key) as u32)
     }
 
-    /// The key that was stored as these bits.
+    /// Returns the key that was stored as these bits.
     #[must_use]
     pub const fn new(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The bits, to be stored. Keys are ordered by them.
+    /// Returns the bits, to be stored. Keys are ordered by them.
     #[must_use]
     pub const fn as_u32(self) -> u32 {
         self.0

@@ -34,14 +34,14 @@ pub struct KeyTable {
 }
 
 impl KeyTable {
-    /// A table that holds nothing.
+    /// Creates a table that holds nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The table of these pairs, as [`KeyTable::iter`] gave them: ascending by key, then by id. A
-    /// pair that comes twice is held once; of the pages under one key those with the
+    /// Returns the table of these pairs, as [`KeyTable::iter`] gave them: ascending by key, then by
+    /// id. A pair that comes twice is held once; of the pages under one key those with the
     /// [`MAX_PER_KEY`] lowest ids.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl KeyTable {
         self.pairs.remove(value(key, id))
     }
 
-    /// The pages under `key`, in no particular order, each once, at most [`MAX_PER_KEY`].
+    /// Returns the pages under `key`, in no particular order, each once, at most [`MAX_PER_KEY`].
     #[inline]
     pub fn under(&self, key: ShortKey) -> impl Iterator<Item = u32> {
         self.pairs.under(key.as_u32())
@@ -108,31 +108,31 @@ impl KeyTable {
         }
     }
 
-    /// Whether the page `id` is under `key`.
+    /// Returns true if the page `id` is under `key`.
     #[must_use]
     pub fn contains(&self, key: ShortKey, id: u32) -> bool {
         self.pairs.contains(value(key, id))
     }
 
-    /// All pairs, ascending by key, then by id: to be stored, or to be looked through.
+    /// Returns all pairs, ascending by key, then by id: to be stored, or to be looked through.
     pub fn iter(&self) -> impl Iterator<Item = (ShortKey, u32)> {
         let values = self.pairs.iter();
         values.map(|value| (ShortKey::new((value >> 32) as u32), value as u32))
     }
 
-    /// How many pairs are held.
+    /// Returns the number of pairs held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether none are.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes held, with what is allocated and not used yet.
+    /// Returns the number of bytes held, spare capacity included.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.pairs.memory()

@@ -34,7 +34,7 @@ pub struct BBitMinHash {
 }
 
 impl MinHash {
-    /// The MinHash cut down to some bits of each minimum; the empty set has none.
+    /// Returns the MinHash cut down to some bits of each minimum; the empty set has none.
     #[must_use]
     pub fn b_bit(&self, bits: BitsKept) -> Option<BBitMinHash> {
         if self.is_empty() {
@@ -57,7 +57,7 @@ impl MinHash {
 }
 
 impl BBitMinHash {
-    /// An estimate of |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is
+    /// Returns an estimate of |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is
     /// √(p(1-p)/n) / (1 - 2⁻ᵇ).
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl BBitMinHash {
         Ok(((agreeing - by_accident) / (minima - by_accident)).max(0.0))
     }
 
-    /// How many bytes the minima take.
+    /// Returns the number of bytes that the minima take.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.packed.len() * size_of::<u64>()

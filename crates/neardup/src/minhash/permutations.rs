@@ -18,7 +18,7 @@ const LOW: u64 = (1 << BITS) - 1;
 /// How many members are permuted in one go: 8 KiB, which stay in the first cache.
 const BLOCK: usize = 1_024;
 
-/// The multipliers of the first `number` permutations.
+/// Returns the multipliers of the first `number` permutations.
 pub(super) fn first(number: usize) -> Vec<u64> {
     // The golden ratio's stream, as SplitMix64 has it.
     let state = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -35,7 +35,7 @@ pub(super) fn sample(members: &[u64], permutations: &[u64], minima: &mut [u64]) 
 /// Lowers each minimum to the least of the mixed members under its permutation.
 type Lower = fn(mixed: &[u64], permutations: &[u64], minima: &mut [u64]);
 
-/// The fastest way that this machine has.
+/// Returns the fastest variant that this machine supports.
 fn lower() -> Lower {
     #[cfg(target_arch = "x86_64")]
     if ifma::is_here() {

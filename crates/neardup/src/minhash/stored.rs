@@ -28,7 +28,7 @@ impl Family {
 }
 
 impl MinHash {
-    /// The MinHash as it is stored: 13 bytes, and 8 for each minimum.
+    /// Returns the MinHash as it is stored: 13 bytes, and 8 for each minimum.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.minima.len() * 8);
@@ -40,7 +40,7 @@ impl MinHash {
         bytes
     }
 
-    /// The MinHash that was stored as `bytes`.
+    /// Returns the MinHash that was stored as `bytes`.
     ///
     /// # Errors
     /// [`NotAMinHash`] for bytes of another [`ALGORITHM`], of an unknown family, or of another

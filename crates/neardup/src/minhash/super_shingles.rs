@@ -25,7 +25,7 @@ impl Grouping {
         minima: 14,
     };
 
-    /// So many groups of so many minima each.
+    /// Creates a grouping of `groups` groups of `minima` minima each.
     ///
     /// # Errors
     /// [`InvalidGrouping`] for none of either, and for more minima in all than [`MAX_MINIMA`].
@@ -45,7 +45,7 @@ pub struct SuperShingles {
 }
 
 impl MinHash {
-    /// The super-shingles of the first minima, as they are grouped; the empty set has none.
+    /// Returns the super-shingles of the first minima, as they are grouped; the empty set has none.
     ///
     /// # Errors
     /// [`InvalidGrouping::TooFew`] where there are fewer minima than the groups ask for.
@@ -79,13 +79,13 @@ impl MinHash {
 }
 
 impl SuperShingles {
-    /// The hash of each group: keys that near duplicates share some of.
+    /// Returns the hash of each group: keys that near duplicates share some of.
     #[must_use]
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// How many groups agree.
+    /// Returns the number of groups that agree.
     ///
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.
@@ -95,8 +95,8 @@ impl SuperShingles {
         Ok(pairs.filter(|(mine, theirs)| mine == theirs).count())
     }
 
-    /// A key for each two groups, 15 for six: sets share one of them exactly where two of their
-    /// groups agree ("mega shingles", Fetterly et al.), so that near duplicates are found by
+    /// Returns a key for each two groups, 15 for six: sets share one of them exactly where two of
+    /// their groups agree ("mega shingles", Fetterly et al.), so that near duplicates are found by
     /// looking up, with no counting.
     #[must_use]
     pub fn pairs(&self) -> Vec<u64> {
@@ -130,7 +130,7 @@ pub enum InvalidGrouping {
         groups: usize,
         /// How many minima each.
         minima: usize,
-        /// How many minima there are.
+        /// The number of minima.
         there_are: usize,
     },
 }

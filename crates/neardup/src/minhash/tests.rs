@@ -11,7 +11,7 @@ fn hasher(family: Family, minima: usize) -> MinHasher {
     MinHasher::new(family, minima).unwrap()
 }
 
-/// The MinHash of the members numbered so, as `seed` draws them.
+/// Returns the MinHash of the members numbered so, as `seed` draws them.
 fn scheme(hasher: &MinHasher, seed: u64, numbers: std::ops::Range<u64>) -> MinHash {
     let size = numbers.end - numbers.start;
     let members: Vec<u64> = numbers.map(|n| mix(mix(seed).wrapping_add(n))).collect();

@@ -61,7 +61,7 @@ fn classify(block: &mut Block) -> Classes {
     }
 }
 
-/// The masks of 32 bytes in the order of [`Classes`]; makes them lower-case.
+/// Returns the masks of 32 bytes in the order of [`Classes`]; makes them lower-case.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn classify_half(half: &mut [u8; 32]) -> [i32; 5] {
     // SAFETY: an unaligned load of the 32 bytes that the reference is to.
@@ -82,7 +82,7 @@ fn classify_half(half: &mut [u8; 32]) -> [i32; 5] {
     ]
 }
 
-/// All bits of each ASCII byte from `FIRST` to `LAST`, none of the others.
+/// Returns all bits of each ASCII byte from `FIRST` to `LAST`, none of the others.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn between<const FIRST: u8, const LAST: u8>(bytes: __m256i) -> __m256i {
     // Shifted so that the last one becomes the greatest signed byte: there is no comparison of

@@ -76,7 +76,7 @@ fn classify(block: &mut Block) -> Classes {
     }
 }
 
-/// A bit for each byte from `FIRST` to `LAST`.
+/// Returns a bit for each byte from `FIRST` to `LAST`.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]

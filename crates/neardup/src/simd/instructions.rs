@@ -23,14 +23,14 @@ impl Instructions {
     /// What every processor has.
     pub const PORTABLE: Instructions = Instructions(Kind::Portable);
 
-    /// The best that this processor has; it is asked once.
+    /// Returns the best that this processor has; it is asked once.
     #[must_use]
     pub fn best() -> Self {
         static BEST: OnceLock<Instructions> = OnceLock::new();
         *BEST.get_or_init(|| *Self::available().last().unwrap_or(&Self::PORTABLE))
     }
 
-    /// All that this processor has, the best last.
+    /// Returns all that this processor has, the best last.
     #[must_use]
     pub fn available() -> Vec<Self> {
         let mut available = vec![Self::PORTABLE];

@@ -78,7 +78,7 @@ fn add_to(planes: &mut [Lanes; PLANES], first: usize, bits: Lanes) -> usize {
     PLANES
 }
 
-/// The counters of all lanes together, three planes more than the `used` ones of each.
+/// Returns the counters of all lanes together, three planes more than the `used` ones of each.
 #[inline(always)]
 fn across(planes: &[Lanes; PLANES], used: usize) -> [u64; PLANES + 3] {
     let mut total = [0_u64; PLANES + 3];

@@ -1,5 +1,5 @@
-//! From text to fingerprint in one pass: words, shingles and counts are made a chunk at a time and
-//! forgotten.
+//! Fingerprints of a text in one pass: words, shingles and counts are made a chunk at a time and
+//! dropped.
 
 use super::tally::Tally;
 use crate::features::Features;
@@ -15,17 +15,17 @@ use crate::simhash::simhash;
 use crate::text::NormalText;
 use crate::words;
 
-/// A word and what separates it from the next take six bytes in English prose.
+/// The average length of an English word and its separator, in bytes.
 const BYTES_A_WORD: usize = 6;
 
 impl Features {
-    /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features
-    /// whose hash has bit *i* set outweigh those of the others. A tie gives 0, and so a text
-    /// without any words has fingerprint 0.
+    /// Returns the simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 if the features whose hash
+    /// has bit *i* set outweigh the others. A tie gives 0, so a text without words has fingerprint
+    /// 0.
     ///
-    /// Features alone have seen no documents: [`Weights::TfIdf`] are those of an empty collection
-    /// here, log-tf. Whoever has [`DocumentFrequencies`](crate::DocumentFrequencies) asks a
-    /// [`Fingerprinter`](crate::Fingerprinter).
+    /// Features alone have no documents: here [`Weights::TfIdf`] are those of an empty collection,
+    /// log-tf. A [`Fingerprinter`](crate::Fingerprinter) has
+    /// [`DocumentFrequencies`](crate::DocumentFrequencies).
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
         match self.unit {
@@ -37,7 +37,7 @@ impl Features {
         }
     }
 
-    /// The same for a caller who has hashed the words already.
+    /// Returns the simhash of `text`, whose words have the hashes `words`.
     pub(crate) fn fingerprint_of_words(
         &self,
         words: &[u64],
@@ -54,14 +54,14 @@ impl Features {
         }
     }
 
-    /// The fingerprint of a text as it comes: the same as [`fingerprint`](Features::fingerprint) of
-    /// its [`NormalText`], sooner.
+    /// Returns the fingerprint of a text that is not normalised: the same as
+    /// [`fingerprint`](Features::fingerprint) of its [`NormalText`], but faster.
     #[must_use]
     pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
         self.fingerprint_of_text_by(text, key, Instructions::best())
     }
 
-    /// The same by instructions of the caller's choice, in order to compare them.
+    /// Returns the same fingerprint by the given instructions, in order to compare these.
     #[must_use]
     pub fn fingerprint_of_text_by(
         &self,
@@ -81,7 +81,7 @@ impl Features {
     }
 }
 
-/// Makes shingles of words that come in batches.
+/// A maker of shingles from words that come in batches.
 struct Runs {
     width: Width,
     instructions: Instructions,
@@ -89,7 +89,7 @@ struct Runs {
     /// The last words, one fewer than a shingle has, and then those of the batch.
     words: Vec<u64>,
     shingles: Vec<u64>,
-    /// Whether there was a shingle.
+    /// True if there was a shingle.
     any: bool,
 }
 
@@ -121,7 +121,7 @@ impl Runs {
         self.words.drain(..done);
     }
 
-    /// A text with fewer words than a shingle has is one shingle.
+    /// Returns the tally of all shingles. A text with fewer words than a shingle is one shingle.
     fn finished(mut self) -> Tally {
         if !self.any && !self.words.is_empty() {
             let all = shingle_hashes(&self.words, self.width);

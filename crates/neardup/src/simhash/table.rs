@@ -38,7 +38,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table that is quickest for about as many different hashes as `expected`.
+    /// Creates a table that is quickest for about as many different hashes as `expected`.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let slots = 1 << bits_for(expected);
         // The parts that come later are a third of the first one together.
@@ -67,7 +67,7 @@ impl Table {
         (self.shift, self.drop) = (shift, 64 - bits);
     }
 
-    /// All distinct features and how often each was added, in no order that matters; after
+    /// Returns all distinct features and how often each was added, in no order that matters; after
     /// [`finish`](Self::finish).
     pub(crate) fn counts(&self) -> Vec<(u64, u32)> {
         let mut counts = Vec::with_capacity(self.owners.len() / 2);

@@ -33,7 +33,8 @@ enum Strategy {
 const TOGETHER: usize = 1 << 13;
 
 impl Tally {
-    /// A tally that is quickest for about as many features as `expected`, repetitions included.
+    /// Creates a tally that is quickest for about as many features as `expected`, repetitions
+    /// included.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let strategy = match weights {
             Weights::None => Strategy::Once(Vec::with_capacity(expected + expected / 4)),
@@ -82,7 +83,7 @@ impl Tally {
         }
     }
 
-    /// The votes of all distinct features.
+    /// Returns the votes of all distinct features.
     pub(crate) fn votes(self) -> Votes {
         let mut votes = Votes::new();
         match self.strategy {
@@ -118,7 +119,7 @@ const ROUNDS: u32 = 5;
 /// Fewer are sorted at once.
 const FEW: usize = 32;
 
-/// All of `hashes` that would have to be taken out for each to be there once.
+/// Returns all of `hashes` that would have to be taken out for each to be there once.
 fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
     let mut repetitions = Vec::new();
     let mut left = Vec::new();

@@ -20,7 +20,7 @@ impl Votes {
         }
     }
 
-    /// A bit is 1 where what weighs for it outweighs the rest. A tie gives 0.
+    /// Returns a bit is 1 where what weighs for it outweighs the rest. A tie gives 0.
     pub(crate) fn decided(&self) -> Fingerprint {
         let bits = (0..64).filter(|&bit| 2 * self.ones[bit] > self.total);
         Fingerprint::new(bits.fold(0, |bits, bit| bits | 1 << bit))

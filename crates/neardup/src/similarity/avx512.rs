@@ -30,7 +30,7 @@ const BITS: usize = 64 * LANES;
 /// From how many members a bin on, on average, the next is rarely less than all of them.
 const MEMBERS_A_BIN: usize = 32;
 
-/// Whether this machine has the instructions.
+/// Returns true if this machine has the instructions.
 pub(super) fn is_here() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")
 }
@@ -233,7 +233,7 @@ impl Lanes {
         folded(_mm512_mullo_epi64(folded(values), self.factor))
     }
 
-    /// Places and samples of an even round.
+    /// Returns places and samples of an even round.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn even(&self, hashes: __m512i) -> (__m512i, __m512i) {
@@ -242,7 +242,7 @@ impl Lanes {
         (places, _mm512_or_si512(samples, self.even))
     }
 
-    /// Places and samples of an odd round; of the hashes the low 48 bits suffice.
+    /// Returns places and samples of an odd round; of the hashes the low 48 bits suffice.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn odd(&self, hashes: __m512i) -> (__m512i, __m512i) {

@@ -13,7 +13,7 @@ use super::MINIMA;
 /// half.
 pub(super) type Minima = [u8; MINIMA / 2];
 
-/// How many minima differ.
+/// Returns the number of minima that differ.
 pub(super) fn differing(mine: &Minima, theirs: &Minima) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {

@@ -292,7 +292,7 @@ impl QuarterTables {
     }
 }
 
-/// The run of these siblings, which are asked for.
+/// Returns the run of these siblings, which are asked for.
 #[inline]
 fn fetched(siblings: &[u16], start: u32, owner: u32, probe: u16, budget: u32) -> SiblingRun<'_> {
     (0..siblings.len().min(LINES * 32))

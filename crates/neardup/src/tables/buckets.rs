@@ -14,7 +14,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// The place behind its last.
+    /// Returns the place behind its last.
     #[inline]
     pub(super) fn end(self) -> u32 {
         self.start + self.len
@@ -86,7 +86,7 @@ impl Buckets {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         match self {
             Self::Narrow(buckets) => size_of_val::<[_]>(buckets),

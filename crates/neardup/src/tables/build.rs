@@ -65,8 +65,8 @@ fn list(bits: &[u64], table: usize, places: &mut Vec<Address>) {
     places.extend(bits.iter().map(|&bits| Key::of(bits, table).place));
 }
 
-/// The items in the order of their fingerprints; equal ones stay in theirs, so that the first of
-/// them are kept.
+/// Returns the items in the order of their fingerprints; equal ones stay in theirs, so that the
+/// first of them are kept.
 fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
     if items.is_sorted_by_key(|(fingerprint, _)| *fingerprint) {
         return items;
@@ -94,7 +94,7 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
     parted
 }
 
-/// The byte of a fingerprint at this place, of which 7 is the uppermost.
+/// Returns the byte of a fingerprint at this place, of which 7 is the uppermost.
 fn byte(item: &(Fingerprint, u32), at: u32) -> usize {
     usize::from((item.0.as_u64() >> (8 * at)) as u8)
 }

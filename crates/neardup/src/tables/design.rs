@@ -29,8 +29,8 @@ pub struct TableDesign {
 }
 
 impl TableDesign {
-    /// The fewest tables that find everything within `distance` bits of 64: `distance` + 1, each
-    /// led by one block.
+    /// Returns the fewest tables that find everything within `distance` bits of 64: `distance` + 1,
+    /// each led by one block.
     ///
     /// # Errors
     /// [`InvalidDesign::Distance`] for more than [`MAX_DISTANCE`].
@@ -38,11 +38,11 @@ impl TableDesign {
         Self::new(64, distance, &[distance.saturating_add(1)])
     }
 
-    /// The tables for fingerprints of `bits` bits, 64 or 32, that differ in at most `distance`: the
-    /// bits are cut into as many blocks as the first of `levels` says, those behind the chosen ones
-    /// into as many as the second says, and so on. For 64 bits and a distance of 3, `[6]` makes 20
-    /// tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level at all makes one table without a prefix,
-    /// which a probe reads from end to end.
+    /// Returns the tables for fingerprints of `bits` bits, 64 or 32, that differ in at most
+    /// `distance`: the bits are cut into as many blocks as the first of `levels` says, those behind
+    /// the chosen ones into as many as the second says, and so on. For 64 bits and a distance of 3,
+    /// `[6]` makes 20 tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level at all makes one table
+    /// without a prefix, which a probe reads from end to end.
     ///
     /// # Errors
     /// [`InvalidDesign`] says which of the numbers cannot be.
@@ -81,13 +81,13 @@ impl TableDesign {
         })
     }
 
-    /// How many bits a fingerprint has.
+    /// Returns the number of bits a fingerprint has.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Everything within so many bits is found.
+    /// Returns the distance in bits within which everything is found.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.distance
@@ -99,20 +99,21 @@ impl TableDesign {
         &self.levels
     }
 
-    /// One permutation a table.
+    /// Returns one permutation a table.
     #[must_use]
     pub fn tables(&self) -> &[Permutation] {
         &self.tables
     }
 
-    /// The shortest and the longest prefix of a table, in bits.
+    /// Returns the shortest and the longest prefix of a table, in bits.
     #[must_use]
     pub fn prefix_bits(&self) -> RangeInclusive<u32> {
         let all = || self.tables.iter().map(Permutation::prefix_bits);
         all().min().unwrap_or(0)..=all().max().unwrap_or(0)
     }
 
-    /// How many of `pages` random fingerprints a probe is expected to look at, over all tables.
+    /// Returns the number of `pages` random fingerprints a probe is expected to look at, over
+    /// all tables.
     #[must_use]
     pub fn expected_candidates(&self, pages: u64) -> f64 {
         let tables = self.tables.iter();
@@ -195,8 +196,8 @@ pub(super) fn choices(blocks: u32, distance: u32) -> u64 {
     })
 }
 
-/// The least and the most bits that lead when `blocks` − `distance` of `blocks` blocks of `bits`
-/// bits are chosen.
+/// Returns the least and the most bits that lead when `blocks` − `distance` of `blocks` blocks of
+/// `bits` bits are chosen.
 pub(super) fn leading(bits: u32, blocks: u32, distance: u32) -> RangeInclusive<u32> {
     let (narrow, wider) = (bits / blocks, bits % blocks);
     let chosen = blocks - distance;

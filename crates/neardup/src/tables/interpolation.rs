@@ -9,7 +9,8 @@
 /// Below so many values reading one by one is quicker than guessing.
 const FEW: usize = 16;
 
-/// The first place whose value is `wanted` or above: the length of the list where there is none.
+/// Returns the first place whose value is `wanted` or above: the length of the list where there is
+/// none.
 ///
 /// `value_at` gives the value at a place below `len`; values ascend.
 pub(crate) fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) -> u64) -> usize {

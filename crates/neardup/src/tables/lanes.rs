@@ -45,12 +45,12 @@ pub(super) enum Lanes {
 }
 
 impl Lanes {
-    /// The best that this machine has.
+    /// Returns the best that this machine has.
     pub(super) fn detect() -> Self {
         *Self::all().last().unwrap_or(&Self::Portable)
     }
 
-    /// All that this machine has, the best last.
+    /// Returns all that this machine has, the best last.
     pub(super) fn all() -> Vec<Self> {
         let mut all = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]

@@ -16,7 +16,7 @@ pub(super) fn neighbour(bits: u64, flips: u32, seed: u64) -> u64 {
     changed
 }
 
-/// All of `held` within `distance` bits of `probe`, as tables give it.
+/// Returns all of `held` within `distance` bits of `probe`, as tables give it.
 pub(super) fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec<Neighbour> {
     let all = held.iter().map(|&(bits, id)| Neighbour {
         distance: (bits ^ probe).count_ones(),

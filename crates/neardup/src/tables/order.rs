@@ -7,7 +7,7 @@ pub(super) struct NumberedFingerprint {
     pub(super) number: u32,
 }
 
-/// The quarter that leads in `table`.
+/// Returns the quarter that leads in `table`.
 #[inline]
 pub(super) fn quarter(bits: u64, table: usize) -> usize {
     usize::from((bits >> (48 - 16 * table)) as u16)

@@ -121,13 +121,13 @@ fn bring_equal_together(entries: &mut [NumberedFingerprint]) {
     }
 }
 
-/// The siblings of the quarter of `table`.
+/// Returns the siblings of the quarter of `table`.
 fn siblings_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u16> {
     let sibling = |entry: &NumberedFingerprint| quarter(entry.bits, table ^ 1) as u16;
     entries.iter().map(sibling).collect()
 }
 
-/// Where each quarter starts, and one more, in entries which are in its order.
+/// Returns where each quarter starts, and one more, in entries which are in its order.
 fn starts_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u32> {
     let mut starts = Vec::with_capacity((1 << 16) + 1);
     for (at, entry) in entries.iter().enumerate() {
@@ -229,7 +229,7 @@ fn pairs_of_crowd(
     });
 }
 
-/// Whether these errors are within `distance` and it falls to `step` to report them.
+/// Returns true if these errors are within `distance` and it falls to `step` to report them.
 #[inline]
 fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
     if errors.count_ones() > distance {
@@ -277,7 +277,7 @@ fn pairs_in_crowd(
     }
 }
 
-/// The bits of `open` in `count` blocks as even as can be.
+/// Returns the bits of `open` in `count` blocks as even as can be.
 fn blocks_of(open: u64, count: u32) -> Vec<u64> {
     let mut rest = open;
     let mut left = open.count_ones();
@@ -309,7 +309,7 @@ mod tests {
         pairs
     }
 
-    /// All with all, equal ones with their first only.
+    /// Returns all with all, equal ones with their first only.
     fn oracle(bits: &[u64], distance: u32) -> Vec<Pair> {
         let mut first_of: HashMap<u64, u32> = HashMap::new();
         let mut pairs = Vec::new();

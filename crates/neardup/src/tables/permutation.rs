@@ -60,20 +60,20 @@ impl Permutation {
         permutation
     }
 
-    /// How many bits a probe agrees on with its candidates.
+    /// Returns the number of bits a probe agrees on with its candidates.
     #[must_use]
     pub fn prefix_bits(&self) -> u32 {
         self.prefix
     }
 
-    /// The bits of a fingerprint that this table leads with.
+    /// Returns the bits of a fingerprint that this table leads with.
     #[must_use]
     pub fn leading_bits(&self) -> u64 {
         self.leading
     }
 
-    /// The bits in the order of this table, from the most significant bit of the number downwards.
-    /// What a fingerprint of 32 bits has above them is left out.
+    /// Returns the bits in the order of this table, from the most significant bit of the number
+    /// downwards. What a fingerprint of 32 bits has above them is left out.
     #[must_use]
     pub fn apply(&self, bits: u64) -> u64 {
         self.rotations.iter().fold(0, |permuted, part| {
@@ -81,7 +81,7 @@ impl Permutation {
         })
     }
 
-    /// The bits in their own order again.
+    /// Returns the bits in their own order again.
     #[must_use]
     pub fn undo(&self, permuted: u64) -> u64 {
         self.rotations.iter().fold(0, |bits, part| {

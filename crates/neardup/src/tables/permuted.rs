@@ -88,25 +88,25 @@ impl PermutedTables {
         built
     }
 
-    /// The design they follow.
+    /// Returns the design of the tables.
     #[must_use]
     pub fn design(&self) -> &TableDesign {
         &self.design
     }
 
-    /// How many ids are held.
+    /// Returns the number of ids held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none are.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes held, about.
+    /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         let tables: usize = self.tables.iter().map(SortedTable::memory).sum();
@@ -154,8 +154,8 @@ impl PermutedTables {
         true
     }
 
-    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as
-    /// often as it was added. A distance beyond that of the design is answered as that of the
+    /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
+    /// id as often as it was added. A distance beyond that of the design is answered as that of the
     /// design.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
@@ -197,7 +197,7 @@ impl PermutedTables {
         }
     }
 
-    /// The bits that the design is about.
+    /// Returns the bits that the design is about.
     fn significant(&self, fingerprint: Fingerprint) -> u64 {
         fingerprint.as_u64() & u64::MAX >> (64 - self.design.bits())
     }

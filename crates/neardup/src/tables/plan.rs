@@ -71,20 +71,20 @@ impl Plan {
         })
     }
 
-    /// How many pages it is for.
+    /// Returns the number of pages that the plan is for.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// How many candidates a probe may look at, over all tables.
+    /// Returns the number of candidates that a probe may look at, over all tables.
     #[must_use]
     pub fn allowed_candidates(&self) -> f64 {
         self.allowed
     }
 
-    /// The designs worth having, fewest tables first: each further one has longer prefixes than all
-    /// before it. The first is a single table that is read from end to end.
+    /// Returns the designs worth having, fewest tables first: each further one has longer prefixes
+    /// than all before it. The first is a single table that is read from end to end.
     #[must_use]
     pub fn options(&self) -> &[TableDesign] {
         &self.options
@@ -97,7 +97,7 @@ impl Plan {
         self.chosen
     }
 
-    /// Whether the chosen design leaves no more candidates than allowed; if not, none does.
+    /// Returns true if the chosen design leaves no more candidates than allowed; if not, none does.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.options[self.chosen].expected_candidates(self.pages) <= self.allowed

@@ -30,13 +30,13 @@ pub(super) struct Step {
     pub(super) most: u32,
 }
 
-/// How many errors the upper half may have for the first steps to find it.
+/// Returns the largest number of errors in the upper half that the first steps find.
 pub(super) fn upper_errors(distance: u32) -> u32 {
     distance / 2
 }
 
-/// The steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`] is
-/// taken as that.
+/// Returns the steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`]
+/// is taken as that.
 pub(super) fn steps(distance: u32) -> &'static [Step] {
     static STEPS: LazyLock<Vec<Vec<Step>>> =
         LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());
@@ -83,7 +83,7 @@ mod tests {
         [48, 32, 16, 0].map(|shift| (bits >> shift) as u16)
     }
 
-    /// How many steps report this difference.
+    /// Returns the number of steps that report this difference.
     fn reports(errors: u64, distance: u32) -> usize {
         let quarters = quarters(errors);
         let is_reported = |step: &&Step| {

@@ -74,25 +74,25 @@ impl QuarterTables {
         Self::default()
     }
 
-    /// How many ids are held.
+    /// Returns the number of ids held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none are.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many different fingerprints are held.
+    /// Returns the number of different fingerprints held.
     #[must_use]
     pub fn fingerprints(&self) -> usize {
         self.segments[..SEGMENTS].iter().map(Segment::len).sum()
     }
 
-    /// Bytes held, about.
+    /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         let segments: usize = self.segments.iter().map(Segment::memory).sum();
@@ -166,8 +166,8 @@ impl QuarterTables {
         true
     }
 
-    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as
-    /// often as it was added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
+    /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
+    /// id as often as it was added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
@@ -176,8 +176,8 @@ impl QuarterTables {
         found
     }
 
-    /// At most `most` of what is within `distance` bits of `probe`, whichever come first, and no
-    /// further work: for where a million pages might be alike.
+    /// Returns at most `most` of what is within `distance` bits of `probe`, whichever come first,
+    /// and no further work: for where a million pages might be alike.
     #[must_use]
     pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Neighbour> {
         let mut found = Vec::new();
@@ -319,7 +319,7 @@ impl QuarterTables {
         segment.id(at.expect("what one table holds, all hold"))
     }
 
-    /// The ids of a fingerprint beside which `first` stands in the first table.
+    /// Returns the ids of a fingerprint beside which `first` stands in the first table.
     #[inline]
     pub(super) fn ids(
         &self,
@@ -403,8 +403,8 @@ impl Key {
     }
 }
 
-/// The fingerprint that `step` came upon at a place, and its distance from the probe, if it is
-/// within `distance` and no earlier step has found it.
+/// Returns the fingerprint that `step` came upon at a place, and its distance from the probe, if it
+/// is within `distance` and no earlier step has found it.
 #[inline]
 pub(super) fn verified(
     segment: &Segment,

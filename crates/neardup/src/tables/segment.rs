@@ -55,7 +55,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// The segment of these places and ids; of places alone where `ids` is empty.
+    /// Returns the segment of these places and ids; of places alone where `ids` is empty.
     pub(super) fn of(places: &[Address], ids: &[u32]) -> Self {
         let mut segment = Self::default();
         segment.lay_out(places, ids, None);
@@ -66,7 +66,7 @@ impl Segment {
         self.len
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         self.buckets.memory()
             + size_of_val::<[u16]>(&self.siblings)
@@ -129,7 +129,7 @@ impl Segment {
         found.map(|(_, at)| at)
     }
 
-    /// The siblings that lie in a run.
+    /// Returns the siblings that lie in a run.
     #[inline]
     pub(super) fn siblings(&self, start: usize, len: usize) -> &[u16] {
         &self.siblings[start..start + len]
@@ -151,7 +151,7 @@ impl Segment {
         self.ids[at] = id;
     }
 
-    /// Whether siblings tell buckets apart.
+    /// Returns true if siblings tell buckets apart.
     #[inline]
     pub(super) fn is_crowded(&self) -> bool {
         self.sibling_bits > 0
@@ -307,8 +307,8 @@ impl Segment {
     }
 }
 
-/// So many leading bits of siblings that a bucket holds about 24 where quarters are crowded, none
-/// where they are not.
+/// Returns so many leading bits of siblings that a bucket holds about 24 where quarters are
+/// crowded, none where they are not.
 fn sibling_bits_for(len: usize) -> u32 {
     let in_a_quarter = len >> QUARTER_BITS;
     if in_a_quarter < CROWDED {

@@ -17,7 +17,8 @@ pub(crate) struct SortedTable {
 }
 
 impl SortedTable {
-    /// An empty table that will be asked for values with the same `prefix` leading bits, 0 to 64.
+    /// Creates an empty table that will be asked for values with the same `prefix` leading bits, 0
+    /// to 64.
     pub(crate) fn new(prefix: u32) -> Self {
         Self {
             prefix,
@@ -25,7 +26,7 @@ impl SortedTable {
         }
     }
 
-    /// The table of these values, which come in any order, each once.
+    /// Returns the table of these values, which come in any order, each once.
     pub(crate) fn of(prefix: u32, mut values: Vec<u64>) -> Self {
         values.sort_unstable();
         Self {
@@ -44,7 +45,7 @@ impl SortedTable {
         }
     }
 
-    /// The values that agree with `probe` in the leading bits: two sorted runs.
+    /// Returns the values that agree with `probe` in the leading bits: two sorted runs.
     pub(crate) fn alike(&self, probe: u64) -> [&[u64]; 2] {
         let others = u64::MAX.checked_shr(self.prefix).unwrap_or(0);
         let (low, high) = (probe & !others, probe | others);
@@ -60,7 +61,7 @@ impl SortedTable {
         self.recent.retain(|&value| keep(value));
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(crate) fn memory(&self) -> usize {
         (self.base.capacity() + self.recent.capacity()) * size_of::<u64>()
     }
@@ -86,7 +87,7 @@ impl SortedTable {
     }
 }
 
-/// The part of `sorted` from `low` to `high`, both included.
+/// Returns the part of `sorted` from `low` to `high`, both included.
 fn between(sorted: &[u64], low: u64, high: u64) -> &[u64] {
     let start = first_not_below(sorted.len(), low, |place| sorted[place]);
     let rest = &sorted[start..];

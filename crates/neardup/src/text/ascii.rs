@@ -64,7 +64,8 @@ fn each_run(text: &[u8], mut visit: impl FnMut(Range<usize>)) {
     }
 }
 
-/// A bit for each byte of ASCII text, the first in the lowest: is it a letter, a digit or `_`?
+/// Returns a bit for each byte of ASCII text, the first in the lowest: is it a letter, a digit or
+/// `_`?
 fn word_bytes(block: &[u8; 64]) -> u64 {
     let eights = block.as_chunks::<8>().0;
     eights.iter().rev().fold(0, |mask, eight| {
@@ -86,8 +87,8 @@ fn word_bytes_of_eight(eight: u64) -> u64 {
     found.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Whether the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6, WB7, WB11
-/// and WB12.
+/// Returns true if the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6,
+/// WB7, WB11 and WB12.
 fn joins(text: &[u8], at: usize) -> bool {
     let (before, after) = (text[at - 1], text[at + 1]);
     let between_letters = || before.is_ascii_alphabetic() && after.is_ascii_alphabetic();

@@ -55,7 +55,7 @@ pub(crate) enum Class {
     SilentLetter,
 }
 
-/// How many classes there are.
+/// The number of classes.
 const CLASSES: usize = 17;
 
 /// By their numbers, as far as five bits reach.
@@ -107,7 +107,7 @@ impl Letter {
         BY_NUMBER[self.class_number()]
     }
 
-    /// The number of its class.
+    /// Returns the number of its class.
     #[inline(always)]
     pub(crate) fn class_number(self) -> usize {
         (self.0 >> 26 & 31) as usize
@@ -118,7 +118,7 @@ impl Letter {
         self.0 >> 26 == class as u32
     }
 
-    /// The folded character in the first [`Letter::folded_len`] bytes.
+    /// Returns the folded character in the first [`Letter::folded_len`] bytes.
     #[inline]
     pub(crate) fn folded(self) -> [u8; 4] {
         self.0.to_le_bytes()
@@ -138,7 +138,7 @@ type Block = [Letter; BLOCK];
 static BLOCKS: [OnceLock<Box<Block>>; 0x20000 / BLOCK] =
     [const { OnceLock::new() }; 0x20000 / BLOCK];
 
-/// The letters of the code points from `number` × 256.
+/// Returns the letters of the code points from `number` × 256.
 #[inline]
 fn block(number: usize) -> &'static Block {
     BLOCKS[number].get_or_init(|| make_block(number))
@@ -177,8 +177,8 @@ impl Letters {
         }
     }
 
-    /// The character at the start of `bytes`, which are UTF-8, and its length; nothing at their
-    /// end.
+    /// Returns the character at the start of `bytes`, which are UTF-8, and its length; nothing at
+    /// their end.
     #[inline]
     pub(crate) fn first_of(&mut self, bytes: &[u8]) -> Option<(Letter, usize)> {
         let four = match (bytes, bytes.first_chunk()) {
@@ -191,7 +191,7 @@ impl Letters {
         Some(self.first_of_four(four))
     }
 
-    /// The character at the start of four bytes of UTF-8, and its length.
+    /// Returns the character at the start of four bytes of UTF-8, and its length.
     #[inline(always)]
     pub(crate) fn first_of_four(&mut self, [a, b, c, d]: [u8; 4]) -> (Letter, usize) {
         let low = |byte: u8| usize::from(byte & 0x3f);
@@ -219,13 +219,13 @@ impl Letters {
         }
     }
 
-    /// The character of this byte.
+    /// Returns the character of this byte.
     #[inline(always)]
     pub(crate) fn of_ascii(&self, byte: u8) -> Letter {
         self.latin[usize::from(byte & 0x7f)]
     }
 
-    /// A character, and its length.
+    /// Returns a character, and its length.
     pub(crate) fn of(&mut self, c: char) -> (Letter, usize) {
         let mut bytes = [0; 4];
         c.encode_utf8(&mut bytes);
@@ -291,7 +291,7 @@ fn asked(c: char) -> Letter {
     }
 }
 
-/// The class by examples: how many pieces do two or three characters make?
+/// Returns the class by examples: how many pieces do two or three characters make?
 fn class(c: char) -> Class {
     let pieces = |text: String| text.split_word_bounds().count();
     let whole = |text: String| pieces(text) == 1;

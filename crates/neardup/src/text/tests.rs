@@ -89,7 +89,7 @@ fn texts_that_differ_in_capitals_and_punctuation_have_one_digest_and_others_do_n
     assert_ne!(digest("ab c"), digest("a bc"));
 }
 
-/// The definition, as plainly as it can be written.
+/// Returns the definition, as plainly as it can be written.
 fn plain(text: &str) -> Vec<String> {
     let pieces = text
         .split(char::is_whitespace)
@@ -120,7 +120,8 @@ fn cut_around_kana_and_ideographs(text: &str) -> Vec<String> {
     pieces
 }
 
-/// The words of the normal text; the hashes that are made of `text` without it have to be theirs.
+/// Returns the words of the normal text; the hashes that are made of `text` without it have to be
+/// theirs.
 fn words_of(text: &str) -> Vec<String> {
     let normal = NormalText::of(text);
     let mut hashes = Vec::new();

@@ -31,9 +31,9 @@ struct Open {
     start: usize,
     /// The class of its last character, marks aside; `Break` while there is no word.
     last: Class,
-    /// Whether it has more to it than `_`.
+    /// True if it has more to it than `_`.
     says_something: bool,
-    /// Whether its last character was an ordered mark.
+    /// True if its last character was an ordered mark.
     after_ordered: bool,
 }
 
@@ -49,7 +49,7 @@ impl Open {
         self.last != Class::Break
     }
 
-    /// Whether a letter, digit or `_` goes on with it.
+    /// Returns true if a letter, digit or `_` goes on with it.
     fn goes_on(self) -> bool {
         matches!(
             self.last,
@@ -261,8 +261,8 @@ pub(crate) fn mark_role(before: Class, mark: Class, after: Class) -> MarkRole {
     }
 }
 
-/// Whether the mark at `at` may stand behind the mark before it: their combining classes do not
-/// fall.
+/// Returns true if the mark at `at` may stand behind the mark before it: their combining classes do
+/// not fall.
 pub(crate) fn is_in_order(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at(at);
     let order = |c: Option<char>| c.map(canonical_combining_class);

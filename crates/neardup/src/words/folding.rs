@@ -36,7 +36,7 @@ struct Folded {
     read: usize,
     /// How many bytes were written.
     written: usize,
-    /// Whether a word may be nothing but `_`.
+    /// True if a word may be nothing but `_`.
     underscores: bool,
 }
 
@@ -89,7 +89,7 @@ impl Position {
         base: set(&[Class::White]),
     };
 
-    /// A place behind a certain end.
+    /// Creates a place behind a certain end.
     fn certain(at: usize, filled: usize) -> Self {
         Self {
             at,
@@ -108,7 +108,7 @@ struct Folding<'a> {
     underscores: bool,
 }
 
-/// A bit for each class.
+/// Returns a bit for each class.
 const fn set(classes: &[Class]) -> u32 {
     let mut set = 0;
     let mut next = 0;
@@ -426,7 +426,7 @@ impl Folding<'_> {
         true
     }
 
-    /// The last place before this one where a word ends in any case.
+    /// Returns the last place before this one where a word ends in any case.
     #[cold]
     fn last_certain_end(&mut self, place: Position) -> Position {
         let written = &self.room[self.floor.filled..place.filled];
@@ -448,7 +448,7 @@ impl Folding<'_> {
     }
 }
 
-/// The class of a base, where a letter that says nothing is one like others.
+/// Returns the class of a base, where a letter that says nothing is one like others.
 fn base_class(base: u32) -> Class {
     match BY_NUMBER[base.trailing_zeros() as usize % BY_NUMBER.len()] {
         Class::SilentLetter => Class::Letter,
@@ -456,7 +456,7 @@ fn base_class(base: u32) -> Class {
     }
 }
 
-/// The four bytes at `at`, or what there is and zeros.
+/// Returns the four bytes at `at`, or what there is and zeros.
 #[inline(always)]
 fn four_from(bytes: &[u8], at: usize) -> [u8; 4] {
     match bytes[at..].first_chunk() {
@@ -471,7 +471,7 @@ fn four_from(bytes: &[u8], at: usize) -> [u8; 4] {
     }
 }
 
-/// How many of so many bytes are ASCII; none where there are fewer.
+/// Returns the number of so many bytes are ASCII; none where fewer.
 fn ascii_among_the_next(bytes: &[u8]) -> usize {
     let next = bytes.first_chunk::<ASCII_AGAIN>();
     next.map_or(0, |next| next.iter().filter(|byte| byte.is_ascii()).count())

@@ -38,7 +38,7 @@ impl WordHash {
         }
     }
 
-    /// The hash of `word`.
+    /// Returns the hash of `word`.
     #[inline]
     pub(crate) fn of(self, word: &[u8]) -> u64 {
         let unfinished = match halves(word) {
@@ -111,8 +111,8 @@ const KEPT: [u64; 8 + SHORT + 1] = {
     kept
 };
 
-/// The first eight bytes and the other ones, each as a little-endian number; nothing of a word that
-/// is too long.
+/// Returns the first eight bytes and the other ones, each as a little-endian number; nothing of a
+/// word that is too long.
 #[inline]
 fn halves(word: &[u8]) -> Option<(u64, u64)> {
     let length = word.len();

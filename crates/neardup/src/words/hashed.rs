@@ -22,7 +22,7 @@ pub struct HashedText {
 }
 
 impl HashedText {
-    /// The words of `text`, hashed under `key`.
+    /// Returns the words of `text`, hashed under `key`.
     #[must_use]
     pub fn of(text: &str, key: HashKey) -> Self {
         let mut words = Vec::with_capacity(text.len() / 5);
@@ -32,18 +32,18 @@ impl HashedText {
         Self { key, words }
     }
 
-    /// The hashes of the words, in their order.
+    /// Returns the hashes of the words, in their order.
     pub(crate) fn hashes(&self) -> &[u64] {
         &self.words
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there is no word at all.
+    /// Returns true if there is no word.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -65,7 +65,7 @@ impl HashedText {
         digest.digest128()
     }
 
-    /// The simhash of the runs of `width` words.
+    /// Returns the simhash of the runs of `width` words.
     #[must_use]
     pub fn fingerprint(&self, width: Width, weights: Weights) -> Fingerprint {
         let mut tally = Tally::new(weights, self.words.len(), Instructions::best());
@@ -77,8 +77,8 @@ impl HashedText {
         tally.votes().decided()
     }
 
-    /// The sketch of the words, counted, and beside it their simhash where they are weighted by 1 +
-    /// ln tf: one count serves both.
+    /// Returns the sketch of the words, counted, and beside it their simhash where they are
+    /// weighted by 1 + ln tf: one count serves both.
     pub(crate) fn bag_and_fingerprint(&self) -> (Option<BagSketch>, Fingerprint) {
         // Of six thousand words one third are different.
         let mut table = Table::new(Weights::LogTf, self.words.len() / 3, Instructions::best());
@@ -90,8 +90,8 @@ impl HashedText {
         (bag, votes.decided())
     }
 
-    /// The hashes of the runs of `width` words in order, repetitions included; fewer words are one
-    /// run.
+    /// Returns the hashes of the runs of `width` words in order, repetitions included; fewer words
+    /// are one run.
     pub(crate) fn runs(&self, width: Width) -> Vec<u64> {
         let mut runs = Vec::with_capacity(self.words.len());
         if self.words.len() < width.get() {

@@ -49,11 +49,11 @@ pub(crate) struct Spans {
     words: [u64; BLOCKS],
     /// How many blocks are in use.
     pub(super) blocks: usize,
-    /// Whether a word may be nothing but `_`.
+    /// True if a word may be nothing but `_`.
     pub(super) underscores: bool,
     starts: [u16; WORDS],
     ends: [u16; WORDS],
-    /// How many words there are.
+    /// The number of words.
     found: usize,
 }
 
@@ -128,7 +128,7 @@ impl Spans {
         self.found(ended);
     }
 
-    /// The mask of each block, and where starts and ends go.
+    /// Returns the mask of each block, and where starts and ends go.
     #[inline(always)]
     pub(crate) fn edges(&mut self) -> (&[u64], &mut [u16; WORDS], &mut [u16; WORDS]) {
         (&self.words[..self.blocks], &mut self.starts, &mut self.ends)
@@ -237,7 +237,7 @@ fn classify(block: &Block) -> Classes {
     classes
 }
 
-/// A bit for each byte that is no gap.
+/// Returns a bit for each byte that is no gap.
 #[inline(always)]
 fn above_space(block: &Block) -> u64 {
     let mut words = 0;
@@ -251,7 +251,7 @@ fn above_space(block: &Block) -> u64 {
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The top bit of each byte, in one byte.
+/// Returns the top bit of each byte, in one byte.
 #[inline(always)]
 fn gathered(bytes: u64) -> u64 {
     (bytes >> 7 & EACH).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -15,7 +15,7 @@ const LANES: usize = 8;
 /// How many permutations are tried on members that were read once.
 const OVER: usize = 4;
 
-/// Whether this machine has the instructions.
+/// Returns true if this machine has the instructions.
 pub(super) fn is_here() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma")
 }
