@@ -1,30 +1,30 @@
-//! MIN_s: the s least hashes of a set.
+//! MIN_s: a sample of the s least hashes of a set.
 //!
-//! (Broder, "On the resemblance and containment of documents", 1997, section 3: of A∪B take the s
-//! least, which both samples tell; what part of them is in both estimates the resemblance without
-//! bias.) One sample of s without replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|, is
-//! that of s minima or less, and no two are of one member.
+//! (Broder, "On the resemblance and containment of documents", 1997, section 3: both samples
+//! determine the s least of A∪B; the part of them that is in both sets estimates the resemblance
+//! without bias.) One sample of s without replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N =
+//! |A∪B|, is at most that of s minima, and no two are of one member.
 
 use thiserror::Error;
 
 use crate::shingles::Shingles;
 use crate::shingles::{ratio, shared};
 
-/// How many hashes a [`MinS`] may keep.
+/// The most hashes that a [`MinS`] may keep.
 pub const MAX_MIN_SAMPLE: usize = 1 << 16;
 
-/// The least hashes of a set.
+/// A sample of the least hashes of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinS {
     most: usize,
-    /// How many members the set has.
+    /// The number of members of the set.
     size: usize,
     /// Ascending, each once.
     least: Vec<u64>,
 }
 
 impl MinS {
-    /// Returns the `most` least of `shingles`, or all where there are not so many.
+    /// Returns the `most` least of `shingles`, or all if there are fewer.
     ///
     /// # Errors
     /// [`InvalidSample`] for 0 and for more than [`MAX_MIN_SAMPLE`].
@@ -45,15 +45,15 @@ impl MinS {
         &self.least
     }
 
-    /// Returns the number of members the set has.
+    /// Returns the number of members of the set.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns an unbiased estimate of |A∩B| / |A∪B|, 0 to 1, and exact where A∪B has no more
-    /// members than are kept. Samples of different lengths are compared at the lesser. Two empty
-    /// sets are equal: 1.
+    /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias, and exactly if A∪B has no more members than
+    /// are kept. Samples of different lengths are compared at the lesser. Two empty sets are equal:
+    /// 1.
     #[must_use]
     pub fn resemblance(&self, other: &MinS) -> f64 {
         let most = self.most.min(other.most);
@@ -74,7 +74,7 @@ impl MinS {
     }
 }
 
-/// A sample of none, or of too many.
+/// A sample size of 0, or above [`MAX_MIN_SAMPLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a sample cannot keep the {0} least hashes: 1 to {MAX_MIN_SAMPLE} are possible")]
 pub struct InvalidSample(usize);

@@ -1,10 +1,9 @@
-//! Which instructions the inner loops may use, chosen once and at run time.
+//! Dispatch of the inner loops to the best instructions of the processor, at run time.
 //!
 //! The loops are written once, in safe Rust, over arrays that fill the widest registers
 //! ([`counters`], [`table`], [`spans`]); here they are compiled again for AVX2 and for AVX-512.
-//! Only what compilers do not find by themselves is written in intrinsics: which bytes belong to
-//! words, and where words start and end. Whoever holds an [`Instructions`] other than the portable
-//! ones has had the processor asked: that makes the calls into the compiled variants sound.
+//! Only the loops that compilers do not vectorise by themselves are written in intrinsics: the
+//! classification of bytes, and the search for starts and ends of words.
 //!
 //! Invariant: all instructions give the same bits (property tests in `simhash` and `words`).
 //!
@@ -20,7 +19,8 @@ pub(crate) mod instructions;
 
 use instructions::{Instructions, Kind};
 
-/// Makes `fn name(instructions, arguments…)` that calls the variant compiled for the instructions.
+/// Defines `fn name(instructions, arguments…)`, which calls the variant compiled for the
+/// instructions.
 macro_rules! compiled_for_each {
     ($($(#[$documentation:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?, portable: $portable:path;)*) => { $(
         $(#[$documentation])*
@@ -59,15 +59,16 @@ compiled_for_each! {
     fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>), portable: spans::hash;
     /// Appends the hash of each run of `width` words, of which there are at least as many.
     fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>), portable: crate::shingles::hash_runs;
-    /// For each bit, how many of the hashes have it set.
+    /// Returns, for each bit, how many of the hashes have it set.
     fn ones_in(hashes: &[u64]) -> [u64; 64], portable: counters::ones_in;
-    /// Adds each weight to the ones of the bits that are set in its hash.
+    /// Adds each weight to the sums of the bits that are set in its hash.
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]), portable: votes::vote_weighted;
-    /// Notes that each of the hashes occurs once more.
+    /// Counts one more occurrence of each of the hashes.
     fn count(table: &mut Table, hashes: &[u64]), portable: table::count;
-    /// Adds the votes of all owners by their counts, and leaves those that came once.
+    /// Adds the votes of the owners that came more than once and zeroes them; returns how many are
+    /// left.
     fn settle(table: &mut Table, votes: &mut Votes) -> u64, portable: table::settle;
-    /// Tells repetitions from what may or may not be repeated in `left`.
+    /// Separates repetitions from hashes that are undecided, which go to `left`.
     fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>), portable: repetitions::find_repetitions;
 }
 

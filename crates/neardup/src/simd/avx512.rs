@@ -1,5 +1,5 @@
-//! The loops for processors with AVX-512 as Intel's have since Ice Lake and AMD's since Zen 4: with
-//! VBMI and VBMI2.
+//! The loops for processors with AVX-512 with VBMI and VBMI2: Intel's since Ice Lake and AMD's
+//! since Zen 4.
 #![expect(
     unsafe_code,
     reason = "loads and stores of whole registers go through pointers"
@@ -85,7 +85,7 @@ fn between<const FIRST: u8, const LAST: u8>(bytes: __m512i) -> u64 {
     _mm512_cmple_epu8_mask(shifted, _mm512_set1_epi8((LAST - FIRST) as i8))
 }
 
-/// What [`Spans::list_edges`] does, without a branch for each word.
+/// Lists edges as [`Spans::list_edges`] does, without a branch for each word.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]
@@ -104,8 +104,8 @@ fn list_edges(spans: &mut Spans) {
     spans.found(ended);
 }
 
-/// Writes where the bits of `mask` are set, of which no two are neighbours, each plus `offset`;
-/// returns how many.
+/// Writes the positions of the bits set in `mask`, of which no two are neighbours, each plus
+/// `offset`; returns their number.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]

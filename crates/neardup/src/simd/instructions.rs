@@ -20,17 +20,17 @@ pub(super) enum Kind {
 }
 
 impl Instructions {
-    /// What every processor has.
+    /// The instructions of every processor.
     pub const PORTABLE: Instructions = Instructions(Kind::Portable);
 
-    /// Returns the best that this processor has; it is asked once.
+    /// Returns the best set that this processor has, detected once.
     #[must_use]
     pub fn best() -> Self {
         static BEST: OnceLock<Instructions> = OnceLock::new();
         *BEST.get_or_init(|| *Self::available().last().unwrap_or(&Self::PORTABLE))
     }
 
-    /// Returns all that this processor has, the best last.
+    /// Returns all sets that this processor has, the best last.
     #[must_use]
     pub fn available() -> Vec<Self> {
         let mut available = vec![Self::PORTABLE];
@@ -58,7 +58,7 @@ impl Instructions {
         available
     }
 
-    /// `portable`, `avx2` or `avx512`.
+    /// Returns the name: `portable`, `avx2` or `avx512`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {

@@ -14,21 +14,21 @@ use crate::simd::instructions::Instructions;
 const ROUNDS: u32 = 4;
 
 impl Table {
-    /// Takes in the hashes of features, each as often as it occurs.
+    /// Counts the hashes of features, each given as often as it occurs.
     pub(crate) fn add(&mut self, hashes: &[u64]) {
         simd::count(self.instructions, self, hashes);
     }
 
-    /// Counts what the first part could not: after this nothing may be added.
+    /// Counts the losers of the first part; nothing may be added after this.
     pub(crate) fn finish(&mut self) {
         for round in 1..=ROUNDS {
-            // Nobody owns the first slot any more: 0 is no feature.
+            // The first slot has no owner any more: 0 is not a feature.
             self.owners[self.part] = 0;
             if self.losers.is_empty() {
                 break;
             }
             let losers = std::mem::take(&mut self.losers);
-            // Of words that occur often there are fewer than a third as many.
+            // Of words that occur often there are fewer than a third as many different ones.
             self.begin_part(losers.len() / 3, 12 * round);
             self.add(&losers);
         }
@@ -49,8 +49,8 @@ impl Table {
 }
 
 impl Votes {
-    /// Takes in features that weigh `weight` each: `features` of `hashes`, whose others are 0 and
-    /// no feature.
+    /// Adds features that weigh `weight` each: `features` of `hashes`, whose other entries are 0
+    /// and not features.
     pub(crate) fn add_alike(
         &mut self,
         hashes: &[u64],
@@ -69,7 +69,7 @@ impl Votes {
         self.total += weight * features as u64;
     }
 
-    /// Takes out features that were taken in with weight 1.
+    /// Removes features that were added with weight 1.
     pub(crate) fn remove(&mut self, hashes: &[u64], instructions: Instructions) {
         for (sum, ones) in self
             .ones
@@ -81,7 +81,7 @@ impl Votes {
         self.total -= hashes.len() as u64;
     }
 
-    /// Takes in features, each with its weight.
+    /// Adds features, each with its weight.
     pub(crate) fn add_weighted(&mut self, features: &[(u64, u32)], instructions: Instructions) {
         simd::vote_weighted(instructions, self, features);
     }

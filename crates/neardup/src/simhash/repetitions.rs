@@ -4,9 +4,8 @@
 //! there afterwards came last and stays; one that finds the index of an equal hash is a repetition;
 //! one that finds the index of another hash is left for a further round with other bits.
 
-/// Appends those of `hashes` that repeat another one to `repetitions`, and puts those of which that
-/// remains to be seen into `left`, equal ones together. Slots are named by the bits from bit `64 -
-/// shift` downwards.
+/// Appends the hashes that repeat another one to `repetitions`, and puts the undecided ones into
+/// `left`, equal ones together. Slots are named by the bits from bit `64 - shift` downwards.
 #[inline(always)]
 pub(crate) fn find_repetitions(
     hashes: &[u64],
@@ -20,7 +19,7 @@ pub(crate) fn find_repetitions(
     }
 }
 
-/// A place in a list; the narrower it is, the more slots fit into the first cache.
+/// An index into a list; the narrower it is, the more slots fit into the first-level cache.
 trait SlotIndex: Copy + PartialEq {
     const FIRST: Self;
     fn of(index: usize) -> Self;
@@ -91,7 +90,7 @@ fn find_by_places<P: SlotIndex>(
     repetitions.truncate(first + equal);
 }
 
-/// Copies to `found` what is not the last one in its slot; returns how many that are.
+/// Copies the hashes that are not the last of their slot to `found`; returns their number.
 #[inline(always)]
 fn find_not_last<P: SlotIndex>(
     hashes: &[u64],

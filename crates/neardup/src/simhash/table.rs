@@ -1,14 +1,14 @@
 //! A table that counts equal hashes without comparing them in pairs or sorting them.
 //!
 //! It has a slot for each value of a hash's top bits. The first hash that comes to a slot owns it
-//! for good; a hash that finds another owner goes to a list, and so do all that equal it. So the
-//! table is exact about its owners and the list about the rest, which is counted in the same way:
-//! in a further part of the table, of the list's size, by other bits. What is left after a few
-//! rounds is sorted, so crafted hashes cost no more than a sort. A round has no branch that depends
-//! on the hashes, and so none that the processor could mispredict.
+//! for good; a hash that finds another owner goes to the list of losers, and so do all that equal
+//! it. So the table is exact about its owners. The losers are counted in the same way in a further
+//! part of the table, of the list's size, by other bits. After a few rounds the rest is sorted, so
+//! crafted hashes cost no more than a sort. A round has no branch that depends on the hashes, so
+//! the processor mispredicts none.
 //!
 //! The first slot of each part is owned from the start by a value that no feature there can have,
-//! so that 0 can mean "nobody" elsewhere.
+//! so that 0 can mean "no owner" elsewhere.
 
 use super::votes::{self, Votes};
 use super::weights::weight_of;
@@ -20,17 +20,16 @@ use crate::simd::instructions::Instructions;
 const LEAST: u32 = 6;
 const GREATEST: u32 = 27;
 
-/// Owners and losers.
+/// A count of features: the owners of slots, and the losers.
 pub(crate) struct Table {
     pub(super) owners: Vec<u64>,
-    /// How often each owner came.
+    /// The number of occurrences of each owner.
     pub(super) counts: Vec<u32>,
-    /// The other hashes of this round, as often as they came.
+    /// The other hashes of this round, with repetitions.
     pub(super) losers: Vec<u64>,
-    /// Where this round's part starts.
+    /// The start of this round's part.
     pub(super) part: usize,
-    /// Without so many of the highest bits, and then of the lowest, a hash is the number of its
-    /// slot.
+    /// The number of high bits to drop from a hash, and then of low bits, to get its slot.
     pub(super) shift: u32,
     pub(super) drop: u32,
     pub(super) weights: Weights,
@@ -38,7 +37,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Creates a table that is quickest for about as many different hashes as `expected`.
+    /// Creates a table that is fastest for about `expected` different hashes.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let slots = 1 << bits_for(expected);
         // The parts that come later are a third of the first one together.
@@ -67,7 +66,7 @@ impl Table {
         (self.shift, self.drop) = (shift, 64 - bits);
     }
 
-    /// Returns all distinct features and how often each was added, in no order that matters; after
+    /// Returns all distinct features with their counts, in an unspecified order; after
     /// [`finish`](Self::finish).
     pub(crate) fn counts(&self) -> Vec<(u64, u32)> {
         let mut counts = Vec::with_capacity(self.owners.len() / 2);
@@ -90,7 +89,7 @@ fn bits_for(expected: usize) -> u32 {
         .clamp(LEAST, GREATEST)
 }
 
-/// Notes that each of `hashes` occurs once more.
+/// Counts one more occurrence of each of `hashes`.
 #[inline(always)]
 pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
     let (owners, counts) = (
@@ -118,7 +117,7 @@ pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
 #[inline(always)]
 pub(crate) fn settle(table: &mut Table, votes: &mut Votes) -> u64 {
     const TOGETHER: usize = 256;
-    // Most features occur once and vote together: only the others are worth their weights.
+    // Most features occur once and vote together: only the others need their weights.
     let mut places = [0_u16; TOGETHER];
     let mut often = [(0, 0); TOGETHER];
     let mut once = 0;

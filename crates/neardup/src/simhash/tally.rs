@@ -1,13 +1,10 @@
-//! Which features there are, and how often: what votes.
+//! The tally of a text's features, from which they vote.
 //!
-//! Where a feature weighs as much as it occurs, all hashes vote, and that is all. Where it weighs
-//! less, counts are made in a [`Table`]. Where it weighs the same however often it occurs, all
-//! hashes vote and then repetitions are taken out: each hash writes its place in the list to a slot
-//! that some of its bits name. Who finds his own place there afterwards came last and stays; who
-//! finds the place of an equal hash is a repetition; who finds the place of another hash goes to a
-//! shorter list, in which the same is done by other bits. Shingles seldom repeat, so the first list
-//! is almost all there is to do, and it is gone through twice without a branch. What is left after
-//! a few rounds is sorted, so crafted hashes cost no more than a sort.
+//! If a feature weighs as much as it occurs (tf), all hashes vote. If it weighs less (log-tf),
+//! counts are made in a [`Table`]. If it weighs the same however often it occurs (none), all hashes
+//! vote and then [repetitions](super::repetitions) are removed: shingles seldom repeat, so the
+//! first round, which goes over the list twice without a branch, is nearly all of the work. After a
+//! few rounds the rest is sorted, so crafted hashes cost no more than a sort.
 
 use super::table::Table;
 use super::votes::Votes;
@@ -15,7 +12,7 @@ use crate::features::Weights;
 use crate::simd;
 use crate::simd::instructions::Instructions;
 
-/// Takes in features and adds up the votes of the distinct ones.
+/// A collector of features that adds up the votes of the distinct ones.
 pub(crate) struct Tally {
     instructions: Instructions,
     strategy: Strategy,
@@ -23,18 +20,17 @@ pub(crate) struct Tally {
 
 enum Strategy {
     Counting(Table),
-    /// All hashes so far.
+    /// All hashes so far; repetitions are removed at the end.
     Once(Vec<u64>),
     /// The votes so far, and hashes that have not voted yet.
     All(Box<Votes>, Vec<u64>),
 }
 
-/// So many hashes vote together where all vote: fewer would spend their time on the sums.
+/// The number of hashes that vote together if all vote: fewer would spend their time on the sums.
 const TOGETHER: usize = 1 << 13;
 
 impl Tally {
-    /// Creates a tally that is quickest for about as many features as `expected`, repetitions
-    /// included.
+    /// Creates a tally that is fastest for about `expected` features, repetitions included.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let strategy = match weights {
             Weights::None => Strategy::Once(Vec::with_capacity(expected + expected / 4)),
@@ -42,7 +38,7 @@ impl Tally {
                 Box::new(Votes::new()),
                 Vec::with_capacity(expected.min(TOGETHER) + TOGETHER / 8),
             ),
-            // Of six thousand words one third are different.
+            // A third of six thousand words are different.
             _ => Strategy::Counting(Table::new(weights, expected / 3, instructions)),
         };
         Self {
@@ -51,7 +47,7 @@ impl Tally {
         }
     }
 
-    /// Takes in the hashes of features, each as often as it occurs.
+    /// Adds the hashes of features, each given as often as it occurs.
     pub(crate) fn add(&mut self, hashes: &[u64]) {
         match &mut self.strategy {
             Strategy::Counting(table) => table.add(hashes),
@@ -63,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// Takes in what `write` appends.
+    /// Adds the hashes that `write` appends.
     pub(crate) fn add_written(
         &mut self,
         scratch: &mut Vec<u64>,
@@ -114,12 +110,12 @@ fn vote_if_many(votes: &mut Votes, waiting: &mut Vec<u64>, instructions: Instruc
     }
 }
 
-/// How often repetitions are looked for before what is left is sorted.
+/// The number of rounds of looking for repetitions before the rest is sorted.
 const ROUNDS: u32 = 5;
-/// Fewer are sorted at once.
+/// The number of hashes below which the rest is sorted at once.
 const FEW: usize = 32;
 
-/// Returns all of `hashes` that would have to be taken out for each to be there once.
+/// Returns the hashes that have to be removed for each to be there once.
 fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
     let mut repetitions = Vec::new();
     let mut left = Vec::new();

@@ -1,12 +1,12 @@
-//! The ballot of a simhash: what weighs for each bit, and what weighs altogether.
+//! The votes of a simhash: the weight for each bit, and the total weight.
 
 use crate::fingerprint::Fingerprint;
 
-/// Votes about 64 bits. All sums are exact: there are at most 2³⁰ features, and none weighs 2³² or
-/// more.
+/// Votes on 64 bits. All sums are exact: there are at most 2³⁰ features, and each weighs less than
+/// 2³².
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Votes {
-    /// For each bit, the weight of all features whose hash has it set.
+    /// The weight of all features whose hash has the bit set, for each bit.
     pub(super) ones: [u64; 64],
     /// The weight of all features.
     pub(super) total: u64,
@@ -20,14 +20,14 @@ impl Votes {
         }
     }
 
-    /// Returns a bit is 1 where what weighs for it outweighs the rest. A tie gives 0.
+    /// Returns the fingerprint: a bit is 1 if the weight for it outweighs the rest. A tie gives 0.
     pub(crate) fn decided(&self) -> Fingerprint {
         let bits = (0..64).filter(|&bit| 2 * self.ones[bit] > self.total);
         Fingerprint::new(bits.fold(0, |bits, bit| bits | 1 << bit))
     }
 }
 
-/// Adds each weight to the ones of the bits that are set in its hash.
+/// Adds each weight to the sums of the bits that are set in its hash.
 #[inline(always)]
 pub(crate) fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) {
     let mut ones = votes.ones;

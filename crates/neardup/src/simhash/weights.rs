@@ -1,4 +1,4 @@
-//! What a feature weighs that occurs tf times.
+//! The weight of a feature that occurs tf times.
 
 use crate::features::Weights;
 

@@ -1,9 +1,9 @@
-//! In how many of 256 four-bit minima two sketches differ.
+//! A count of the four-bit minima, of 256, in which two sketches differ.
 //!
-//! Comparing is what a candidate costs, once it is at hand. The portable way counts in the words
-//! themselves, sixteen minima at a time: a processor of no known kind need not have an instruction
-//! that counts bits. Invariant: both ways give the same (property test against counting one by
-//! one).
+//! Comparing is the cost of a candidate, once it is in memory. The portable variant counts within
+//! machine words, sixteen minima at a time, because an unknown processor may lack an instruction
+//! that counts bits. Invariant: both variants give the same result (property test against counting
+//! one by one).
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
