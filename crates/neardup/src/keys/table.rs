@@ -1,16 +1,16 @@
-//! Which pages share a key.
+//! A table of the pages that share a key.
 
 use super::set::PackedSet;
 use super::{NotAscending, ShortKey};
 
-/// How many pages are remembered under one key; later ones are not found by it. It bounds the work
-/// for a crowd, such as a site whose frame fills most of every page.
+/// The most pages that are remembered under one key; later ones are not found by it. The cap bounds
+/// the work for a crowd, such as a site whose frame fills most of every page.
 pub const MAX_PER_KEY: usize = 1_024;
 
-/// Ids of pages by key: a set of pairs. About 5 bytes a pair at ten million pages whose ids are
-/// dense.
+/// A map from keys to ids of pages: a set of pairs. About 5 bytes a pair at ten million pages whose
+/// ids are dense.
 ///
-/// Any id will do; the bits that the greatest one has are what each takes.
+/// Any id is valid; each takes the number of bits that the greatest one has.
 ///
 /// ```
 /// use neardup::{KeyTable, ShortKey};
@@ -34,18 +34,19 @@ pub struct KeyTable {
 }
 
 impl KeyTable {
-    /// Creates a table that holds nothing.
+    /// Creates an empty table.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the table of these pairs, as [`KeyTable::iter`] gave them: ascending by key, then by
-    /// id. A pair that comes twice is held once; of the pages under one key those with the
-    /// [`MAX_PER_KEY`] lowest ids.
+    /// Creates the table of these pairs, in the order of [`KeyTable::iter`]: ascending by key, then
+    /// by id. A pair that comes twice is held once; of the pages under one key those with the
+    /// [`MAX_PER_KEY`] lowest ids are kept.
     ///
     /// # Errors
-    /// [`NotAscending`] where a pair is below the one before it.
+    /// [`NotAscending`] if a pair is below the one before it; some of them may have been added
+    /// then.
     pub fn from_ascending(
         pairs: impl IntoIterator<Item = (ShortKey, u32)>,
     ) -> Result<Self, NotAscending> {
@@ -58,7 +59,7 @@ impl KeyTable {
     /// several files. Otherwise as [`KeyTable::from_ascending`].
     ///
     /// # Errors
-    /// [`NotAscending`] where a pair is below the one before it; some of them may have been added
+    /// [`NotAscending`] if a pair is below the one before it; some of them may have been added
     /// then.
     pub fn extend_ascending(
         &mut self,
@@ -68,7 +69,7 @@ impl KeyTable {
         self.pairs.extend_ascending(values, MAX_PER_KEY)
     }
 
-    /// Adds the page `id` under `key`. False, and nothing added, where it is there already or
+    /// Adds the page `id` under `key`. Returns false, and adds nothing, if it is there already or
     /// [`MAX_PER_KEY`] others are.
     pub fn insert(&mut self, key: ShortKey, id: u32) -> bool {
         self.pairs
@@ -78,7 +79,7 @@ impl KeyTable {
             && self.pairs.insert(value(key, id))
     }
 
-    /// Takes the page `id` out from under `key`; false where it was not there.
+    /// Removes the page `id` from under `key`; returns false if it was not there.
     pub fn remove(&mut self, key: ShortKey, id: u32) -> bool {
         self.pairs.remove(value(key, id))
     }
@@ -89,9 +90,9 @@ impl KeyTable {
         self.pairs.under(key.as_u32())
     }
 
-    /// Calls `visit` with the pages under the key of each table: what [`KeyTable::under`] says of
-    /// each, sooner, since the waits for memory overlap. A page comes once for each table where it
-    /// is found.
+    /// Calls `visit` with the pages under the key of each table: the results of
+    /// [`KeyTable::under`], but faster, because memory latencies overlap. A page is visited once
+    /// for each table in which it is found.
     pub fn each_under<'a>(
         tables: impl IntoIterator<Item = (&'a Self, ShortKey), IntoIter: Clone>,
         mut visit: impl FnMut(u32),
@@ -114,7 +115,7 @@ impl KeyTable {
         self.pairs.contains(value(key, id))
     }
 
-    /// Returns all pairs, ascending by key, then by id: to be stored, or to be looked through.
+    /// Returns all pairs, ascending by key, then by id, for storing or scanning.
     pub fn iter(&self) -> impl Iterator<Item = (ShortKey, u32)> {
         let values = self.pairs.iter();
         values.map(|value| (ShortKey::new((value >> 32) as u32), value as u32))

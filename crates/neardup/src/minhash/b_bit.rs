@@ -1,17 +1,17 @@
-//! Minima of which a few bits are kept.
+//! b-bit MinHash: a few bits of each minimum.
 //!
 //! (Li and König, "b-bit minwise hashing", WWW 2010.) Two minima of b bits also agree by accident,
 //! once in 2ᵇ; the estimate is corrected for that. At a resemblance of .8 four bits of 256 minima
-//! tell more than sixteen of 64, which take as much room. The [`Sketch`](crate::Sketch) of pages is
-//! made so, with its numbers fixed; here they are free.
+//! estimate better than sixteen of 64, which take as much room. The [`Sketch`](crate::Sketch) of
+//! pages is made in this way with fixed numbers; here they are parameters.
 
 use super::{Incomparable, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
-/// How many bits of a minimum are kept.
+/// The number of bits of a minimum that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitsKept {
-    /// One: a coin that agrees by accident every other time.
+    /// One: agrees by accident every other time.
     One = 1,
     /// Two.
     Two = 2,
@@ -19,11 +19,11 @@ pub enum BitsKept {
     Four = 4,
     /// Eight.
     Eight = 8,
-    /// Sixteen: hardly any by accident.
+    /// Sixteen: hardly ever agrees by accident.
     Sixteen = 16,
 }
 
-/// A MinHash cut down to some bits of each minimum. There is none of the empty set.
+/// A MinHash reduced to some bits of each minimum. The empty set has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BBitMinHash {
     scheme: Scheme,
@@ -34,7 +34,7 @@ pub struct BBitMinHash {
 }
 
 impl MinHash {
-    /// Returns the MinHash cut down to some bits of each minimum; the empty set has none.
+    /// Returns the MinHash reduced to some bits of each minimum; none for the empty set.
     #[must_use]
     pub fn b_bit(&self, bits: BitsKept) -> Option<BBitMinHash> {
         if self.is_empty() {
@@ -43,8 +43,8 @@ impl MinHash {
         let width = bits as usize;
         let mut packed = vec![0; (self.minima.len() * width).div_ceil(64)];
         for (number, minimum) in self.minima.iter().enumerate() {
-            // Mixed, since the low bits of a linear permutation's results follow those of its
-            // members.
+            // Mixed, because the low bits of a linear permutation's results depend on those of its
+            // members only.
             let retained = mix(*minimum) & ((1 << width) - 1);
             packed[number * width / 64] |= retained << (number * width % 64);
         }
@@ -57,11 +57,11 @@ impl MinHash {
 }
 
 impl BBitMinHash {
-    /// Returns an estimate of |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is
-    /// √(p(1-p)/n) / (1 - 2⁻ᵇ).
+    /// Estimates |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is √(p(1-p)/n) /
+    /// (1 - 2⁻ᵇ).
     ///
     /// # Errors
-    /// [`Incomparable`] where the two were not made in the same way.
+    /// [`Incomparable`] if the two have different schemes.
     pub fn resemblance(&self, other: &BBitMinHash) -> Result<f64, Incomparable> {
         self.scheme.check(other.scheme)?;
         let minima = self.scheme.minima as f64;
@@ -76,7 +76,7 @@ impl BBitMinHash {
         self.packed.len() * size_of::<u64>()
     }
 
-    /// In how many minima the two differ.
+    /// Returns the number of minima in which the two differ.
     fn differing(&self, other: &BBitMinHash) -> u32 {
         let width = self.bits as u32;
         // The lowest bit of each minimum: all bits, divided by those of one.

@@ -1,17 +1,17 @@
-//! Super-shingles: near duplicates by a handful of equal keys.
+//! Super-shingles: near-duplicate detection by a handful of equal keys.
 //!
-//! Minima are taken together in groups, and each group is hashed (Broder 1997, section 7; Fetterly,
-//! Manasse and Najork, "On the evolution of clusters of near-duplicate web pages", LA-WEB 2003: 84
-//! minima in six groups of fourteen, and pages are near duplicates where two groups agree). A group
-//! of m agrees with probability Jᵐ, so that of six of fourteen two agree for 88 % of pairs at J =
-//! .95, 42 % at .9, 2.6 % at .8 and one in 10⁷ at .5: strict, and nothing is estimated.
+//! Minima are grouped, and each group is hashed (Broder 1997, section 7; Fetterly, Manasse and
+//! Najork, "On the evolution of clusters of near-duplicate web pages", LA-WEB 2003: 84 minima in
+//! six groups of fourteen, and pages are near duplicates if two groups agree). A group of m agrees
+//! with probability Jᵐ, so that two of six groups of fourteen agree for 88 % of pairs at J = .95,
+//! 42 % at .9, 2.6 % at .8 and one in 10⁷ at .5: a strict test without an estimate.
 
 use thiserror::Error;
 
 use super::{Incomparable, MAX_MINIMA, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
-/// How minima are taken together.
+/// The grouping of minima.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grouping {
     groups: usize,
@@ -28,7 +28,8 @@ impl Grouping {
     /// Creates a grouping of `groups` groups of `minima` minima each.
     ///
     /// # Errors
-    /// [`InvalidGrouping`] for none of either, and for more minima in all than [`MAX_MINIMA`].
+    /// [`InvalidGrouping`] if either number is 0 or there are more minima in all than
+    /// [`MAX_MINIMA`].
     pub fn new(groups: usize, minima: usize) -> Result<Self, InvalidGrouping> {
         match groups.checked_mul(minima) {
             Some(1..=MAX_MINIMA) => Ok(Self { groups, minima }),
@@ -48,7 +49,7 @@ impl MinHash {
     /// Returns the super-shingles of the first minima, as they are grouped; the empty set has none.
     ///
     /// # Errors
-    /// [`InvalidGrouping::TooFew`] where there are fewer minima than the groups ask for.
+    /// [`InvalidGrouping::TooFew`] if there are fewer minima than the groups need.
     pub fn super_shingles(
         &self,
         grouping: Grouping,
@@ -66,7 +67,7 @@ impl MinHash {
         }
         let grouped = self.minima.chunks_exact(minima).take(groups);
         let keys = grouped.zip(1..).map(|(group, number)| {
-            // The number goes in so that one map can hold the keys of all groups.
+            // The number is included so that one map can hold the keys of all groups.
             group
                 .iter()
                 .fold(mix(number), |key, minimum| mix(key ^ minimum))
@@ -79,7 +80,7 @@ impl MinHash {
 }
 
 impl SuperShingles {
-    /// Returns the hash of each group: keys that near duplicates share some of.
+    /// Returns the hash of each group: keys of which near duplicates share some.
     #[must_use]
     pub fn keys(&self) -> &[u64] {
         &self.keys
@@ -88,16 +89,16 @@ impl SuperShingles {
     /// Returns the number of groups that agree.
     ///
     /// # Errors
-    /// [`Incomparable`] where the two were not made in the same way.
+    /// [`Incomparable`] if the two have different schemes.
     pub fn agreeing(&self, other: &SuperShingles) -> Result<usize, Incomparable> {
         self.scheme.check(other.scheme)?;
         let pairs = self.keys.iter().zip(&other.keys);
         Ok(pairs.filter(|(mine, theirs)| mine == theirs).count())
     }
 
-    /// Returns a key for each two groups, 15 for six: sets share one of them exactly where two of
+    /// Returns a key for each two groups, 15 for six: sets share one of them exactly if two of
     /// their groups agree ("mega shingles", Fetterly et al.), so that near duplicates are found by
-    /// looking up, with no counting.
+    /// look-up, without counting.
     #[must_use]
     pub fn pairs(&self) -> Vec<u64> {
         let pair = |(number, one): (usize, &u64)| {
@@ -110,7 +111,7 @@ impl SuperShingles {
     }
 }
 
-/// Groups that cannot be made.
+/// Invalid groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidGrouping {
     /// No groups, empty groups, or more minima than there can be.
@@ -118,19 +119,19 @@ pub enum InvalidGrouping {
         "{groups} groups of {minima} minima cannot be: 1 to {MAX_MINIMA} minima in all are possible"
     )]
     Size {
-        /// How many groups.
+        /// The number of groups.
         groups: usize,
-        /// How many minima each.
+        /// The number of minima of each group.
         minima: usize,
     },
     /// The MinHash has too few minima.
     #[error("{groups} groups of {minima} minima cannot be made of {there_are}")]
     TooFew {
-        /// How many groups.
+        /// The number of groups.
         groups: usize,
-        /// How many minima each.
+        /// The number of minima of each group.
         minima: usize,
-        /// The number of minima.
+        /// The number of minima of the MinHash.
         there_are: usize,
     },
 }
