@@ -1,9 +1,9 @@
-//! All fingerprints within *k* bits of a given one, without looking at all of them.
+//! Tables that find all fingerprints within *k* bits of a given one without reading all of them.
 //!
-//! [`TableDesign`] says which permuted tables find everything, [`Plan`] which of them suits how
-//! many pages, and [`PermutedTables`] holds any design in sorted tables (Manku, Jain and Das Sarma,
-//! "Detecting near-duplicates for web crawling", WWW 2007, section 3). [`QuarterTables`] are the
-//! default in memory: four tables whose buckets need no search and whose scans read two bytes a
+//! A [`TableDesign`] is a set of permuted tables that finds everything, a [`Plan`] chooses one for
+//! a number of pages, and [`PermutedTables`] holds any design in sorted tables (Manku, Jain and Das
+//! Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section 3). [`QuarterTables`] are
+//! the default in memory: four tables whose buckets need no search and whose scans read two bytes a
 //! fingerprint. [`each_pair`] finds all pairs.
 
 mod batch;

@@ -1,24 +1,24 @@
-//! The Huffman code for where two neighbours first differ.
+//! The Huffman code for the position of the first bit in which two neighbours differ.
 //!
-//! Canonical, so that the lengths of the codes say everything (Schwartz and Kallick, CACM 1964). No
-//! code is longer than twelve bits, so that decoding is one look into a table of 8 KiB; every
-//! position has a code, so that a book made from one table can code any other.
+//! The code is canonical, so that the lengths of the codes determine it (Schwartz and Kallick, CACM
+//! 1964). No code is longer than twelve bits, so that decoding is one look-up in a table of 8 KiB;
+//! every position has a code, so that a book made from one table can code any other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Leading bits in common: 0 to 63, and 64 for equal ones.
+/// The number of symbols: 0 to 63 leading bits in common, and 64 for equal fingerprints.
 pub(super) const SYMBOLS: usize = 65;
 
 /// The longest code in bits.
 pub(super) const LONGEST: u32 = 12;
 
-/// What a codebook takes in bytes: its version, and the length of each code.
+/// The size of a codebook in bytes: its version, and the length of each code.
 pub const CODEBOOK_BYTES: usize = 1 + SYMBOLS;
 
 const VERSION: u8 = 1;
 
-/// How the number of bits that two neighbours have in common is written.
+/// A code for the number of leading bits that two neighbours have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Codebook {
     lengths: [u8; SYMBOLS],
@@ -38,11 +38,11 @@ impl Codebook {
         Self::weighted(counts)
     }
 
-    /// Creates a good book for so many random fingerprints, before there are any.
+    /// Creates a good book for `count` random fingerprints, before there are any.
     #[must_use]
     pub fn for_count(count: u64) -> Self {
-        // Of n random ones m = n / 2ˢ share s leading bits with a given one, if Poisson is to be
-        // believed, and a share of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
+        // Of n random ones m = n / 2ˢ share s leading bits with a given one (Poisson), and a share
+        // of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
         let agree = |bits: usize| {
             let m = count.max(1) as f64 / (bits as f64).exp2();
             if m < 1e-9 {
@@ -59,7 +59,7 @@ impl Codebook {
     }
 
     fn weighted(counts: [u64; SYMBOLS]) -> Self {
-        // What never occurs can still be written; flatter weights make shorter codes at worst.
+        // Symbols that never occur still need a code; flatter weights shorten the longest codes.
         let mut weights = counts.map(|count| count + 1);
         let mut lengths = huffman(&weights);
         while lengths.iter().any(|&length| u32::from(length) > LONGEST) {
@@ -77,10 +77,10 @@ impl Codebook {
         bytes
     }
 
-    /// Returns the book that was written so.
+    /// Returns the book stored as `bytes`.
     ///
     /// # Errors
-    /// [`BrokenCodebook`] where no book was.
+    /// [`BrokenCodebook`] if the bytes are not a codebook.
     pub fn from_bytes(bytes: &[u8; CODEBOOK_BYTES]) -> Result<Self, BrokenCodebook> {
         let [version, lengths @ ..] = bytes;
         if *version != VERSION {
@@ -92,7 +92,7 @@ impl Codebook {
         {
             return Err(BrokenCodebook::Lengths);
         }
-        // Kraft: together the codes take all the room there is, no more and no less.
+        // Kraft's equality: the codes fill the code space exactly.
         let taken: u32 = lengths
             .iter()
             .map(|&length| 1 << (LONGEST - u32::from(length)))
@@ -103,7 +103,8 @@ impl Codebook {
         Ok(Self::canonical(*lengths))
     }
 
-    /// Shorter codes first, of equal length in the order of the symbols.
+    /// Makes the canonical code of these lengths: shorter codes first, equal lengths in the order
+    /// of the symbols.
     fn canonical(lengths: [u8; SYMBOLS]) -> Self {
         let mut order: Vec<usize> = (0..SYMBOLS).collect();
         order.sort_by_key(|&symbol| lengths[symbol]);
@@ -141,13 +142,13 @@ impl Codebook {
     }
 }
 
-/// Why bytes are no codebook.
+/// The reasons for which bytes are not a codebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenCodebook {
     /// Written by another version.
     #[error("a codebook of version {0}, where {VERSION} is known")]
     Version(u8),
-    /// No code has these lengths.
+    /// Lengths that do not make a prefix code.
     #[error("the lengths of the codes do not make a code")]
     Lengths,
 }

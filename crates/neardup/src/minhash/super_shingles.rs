@@ -46,7 +46,7 @@ pub struct SuperShingles {
 }
 
 impl MinHash {
-    /// Returns the super-shingles of the first minima, as they are grouped; the empty set has none.
+    /// Returns the super-shingles of the first minima; none for the empty set.
     ///
     /// # Errors
     /// [`InvalidGrouping::TooFew`] if there are fewer minima than the groups need.

@@ -1,14 +1,14 @@
-//! Many probes at once.
+//! Batches of probes.
 //!
 //! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the
-//! survivors and the ids. In a batch each of these is asked for, for a whole group, before the
-//! first is read. Where the tables are larger than the caches, a large batch goes through one table
-//! after the other, each time in the order of the quarter that leads there: what it reads then lies
-//! together and is shared with the probes before and behind (the batch query of Manku, Jain and Das
-//! Sarma, WWW 2007, section 4, within one memory).
+//! survivors and the ids. In a batch each of these is prefetched for a whole group before the first
+//! is read. If the tables are larger than the caches, a large batch goes through one table after
+//! the other, each time in the order of its leading quarter: the memory that neighbouring probes
+//! read then lies together and is shared (the batch query of Manku, Jain and Das Sarma, WWW 2007,
+//! section 4, within one memory).
 //!
-//! What another table than the first finds has no id there. It is laid by and becomes a probe of
-//! the first table that looks for itself alone.
+//! A match of another table than the first has no id there. It is put aside and becomes an exact
+//! probe of the first table.
 
 use std::ops::ControlFlow;
 
@@ -20,26 +20,26 @@ use super::quarters::{Key, QuarterTables, verified};
 use super::segment::Segment;
 use crate::fingerprint::Fingerprint;
 
-/// How many looks are on their way at a time: enough to keep the memory busy, few enough for the
+/// The number of probes under way at a time: enough to keep the memory busy, few enough for the
 /// first-level cache.
 const GROUP: usize = 64;
 
-/// Lines of siblings asked for; what follows is fetched by the processor, which sees that they are
-/// read in order.
+/// The number of cache lines of siblings that are prefetched; the processor fetches the following
+/// ones itself, because they are read in order.
 const LINES: usize = 8;
 
-/// From so many on probes are ordered: fewer have hardly anything to share.
+/// The number of probes from which they are ordered: fewer have hardly anything to share.
 const ORDERED: usize = 4_096;
 
-/// And from so many held: less stays in a cache, and putting probes in order takes longer than it
-/// saves.
+/// The number of fingerprints held from which probes are ordered: less stays in a cache, and
+/// ordering takes longer than it saves.
 const FAR: usize = 4_000_000;
 
-/// How many probes are ordered at a time, and how many lookups: to bound what that takes.
+/// The number of probes ordered at a time, and of pending ids: bounds on memory.
 const LOT: usize = 1 << 20;
 const MAX_PENDING: usize = 1 << 16;
 
-/// Finds a fingerprint in the first table.
+/// The step that finds a fingerprint in the first table.
 const EXACT: [Step; 1] = [Step {
     table: 0,
     flip: 0,
@@ -53,7 +53,7 @@ struct Probe<'a> {
     segment: &'a Segment,
     probe: u64,
     query: u32,
-    /// Its number in the list.
+    /// The number of the step in the list.
     step: u8,
     quarter: u8,
     sibling: u16,
@@ -66,20 +66,20 @@ struct PendingId {
     distance: u32,
 }
 
-/// What a group needs on its way, kept from one group to the next.
+/// The buffers of a group, reused by the next.
 #[derive(Default)]
 struct ProbeScratch<'a> {
     probes_under_way: Vec<Probe<'a>>,
-    /// Each is owned by the look of that number.
+    /// The owner of a run is the index of its probe.
     runs: Vec<SiblingRun<'a>>,
     hits: Vec<SiblingMatch>,
     pending: Vec<PendingId>,
 }
 
 impl QuarterTables {
-    /// Calls `visit` with the number of a probe and what is within `distance` bits of it, for all
-    /// of them, in no particular order: what [`QuarterTables::each_within`] finds for each, sooner,
-    /// since the waits for memory overlap.
+    /// Calls `visit` with the number of a probe and each fingerprint within `distance` bits of it,
+    /// for all probes, in no particular order: the results of [`QuarterTables::each_within`], but
+    /// faster, because memory latencies overlap.
     pub fn each_within_batch(
         &self,
         probes: &[Fingerprint],
@@ -89,7 +89,7 @@ impl QuarterTables {
         let mut scratch = ProbeScratch::default();
         let steps = steps(distance);
         for (lot, number) in probes.chunks(LOT).zip(0..) {
-            // Many steps share what they read even where everything is near.
+            // Many steps share the memory they read even if everything is near.
             let is_ordered = lot.len() >= ORDERED && (self.len() >= FAR || steps.len() > GROUP / 4);
             let bits = lot.iter().map(|probe| probe.as_u64());
             let numbers = (number * LOT) as u32..;
@@ -126,8 +126,8 @@ impl QuarterTables {
         }
     }
 
-    /// Takes `steps` for all of `entries`, in groups: reports what the first table finds, and lays
-    /// the rest by.
+    /// Takes `steps` for all of `entries`, in groups: reports the matches of the first table, and
+    /// keeps the others as pending.
     fn probe_and_verify<'a>(
         &'a self,
         entries: &[NumberedFingerprint],
@@ -167,7 +167,7 @@ impl QuarterTables {
         }
     }
 
-    /// Takes `steps` for the probes of a group: hits are what passed, each owned by its look.
+    /// Takes `steps` for the probes of a group. The survivors become hits, each owned by its probe.
     fn take_steps<'a>(
         &'a self,
         group: &[NumberedFingerprint],
@@ -240,7 +240,7 @@ impl QuarterTables {
         }
     }
 
-    /// Reports all lookups with the ids that the first table has for them.
+    /// Reports all pending matches with the ids that the first table has for them.
     fn report_pending<'a>(
         &'a self,
         scratch: &mut ProbeScratch<'a>,
@@ -292,7 +292,7 @@ impl QuarterTables {
     }
 }
 
-/// Returns the run of these siblings, which are asked for.
+/// Returns the run of these siblings and prefetches them.
 #[inline]
 fn fetched(siblings: &[u16], start: u32, owner: u32, probe: u16, budget: u32) -> SiblingRun<'_> {
     (0..siblings.len().min(LINES * 32))

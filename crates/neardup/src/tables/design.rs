@@ -1,25 +1,25 @@
-//! Which permuted tables find everything within *k* bits.
+//! Table designs: sets of permuted tables that find everything within *k* bits.
 //!
 //! The bits are cut into r > k blocks. Two fingerprints that differ in at most k bits differ in at
 //! most k blocks, so they agree on r − k others: with a table for each choice of r − k blocks, led
-//! by those, they agree on the whole prefix of some table. The bits behind a prefix can be cut once
-//! more, and again, by the same argument: four blocks of 16 and then four of the other 48 make 16
+//! by those, they agree on the whole prefix of some table. The bits behind a prefix can be cut
+//! again, and again, by the same argument: four blocks of 16 and then four of the other 48 make 16
 //! tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting near-duplicates for web
-//! crawling", WWW 2007, sections 3.1 and 3.2). A probe looks at the run of entries that share its
-//! prefix: with d fingerprints and a prefix of p bits, at d / 2ᵖ of them.
+//! crawling", WWW 2007, sections 3.1 and 3.2). A probe reads the run of entries that share its
+//! prefix: with d fingerprints and a prefix of p bits, d / 2ᵖ of them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::permutation::{BitRun, Permutation};
 
-/// The greatest distance that a design exists for.
+/// The greatest distance for which a design exists.
 pub const MAX_DISTANCE: u32 = 7;
 
-/// The most tables that a design has: beyond that they take more memory than they save time.
+/// The most tables of a design: more take more memory than they save time.
 pub const MAX_TABLES: usize = 1_024;
 
-/// A list of permutations, one a table, that between them find everything within a distance.
+/// A list of permutations, one a table, that together find everything within a distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDesign {
     bits: u32,
@@ -29,8 +29,8 @@ pub struct TableDesign {
 }
 
 impl TableDesign {
-    /// Returns the fewest tables that find everything within `distance` bits of 64: `distance` + 1,
-    /// each led by one block.
+    /// Creates the design with the fewest tables that find everything within `distance` bits of 64:
+    /// `distance` + 1, each led by one block.
     ///
     /// # Errors
     /// [`InvalidDesign::Distance`] for more than [`MAX_DISTANCE`].
@@ -38,14 +38,14 @@ impl TableDesign {
         Self::new(64, distance, &[distance.saturating_add(1)])
     }
 
-    /// Returns the tables for fingerprints of `bits` bits, 64 or 32, that differ in at most
-    /// `distance`: the bits are cut into as many blocks as the first of `levels` says, those behind
+    /// Creates the tables for fingerprints of `bits` bits, 64 or 32, that differ in at most
+    /// `distance`. The bits are cut into as many blocks as the first of `levels` says, those behind
     /// the chosen ones into as many as the second says, and so on. For 64 bits and a distance of 3,
-    /// `[6]` makes 20 tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level at all makes one table
-    /// without a prefix, which a probe reads from end to end.
+    /// `[6]` makes 20 tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level makes one table without a
+    /// prefix, which a probe reads from end to end.
     ///
     /// # Errors
-    /// [`InvalidDesign`] says which of the numbers cannot be.
+    /// [`InvalidDesign`] for the number that is out of range.
     pub fn new(bits: u32, distance: u32, levels: &[u32]) -> Result<Self, InvalidDesign> {
         if bits != 64 && bits != 32 {
             return Err(InvalidDesign::Bits(bits));
@@ -93,13 +93,14 @@ impl TableDesign {
         self.distance
     }
 
-    /// Into how many blocks the bits are cut, then those behind the chosen ones, and so on.
+    /// Returns the numbers of blocks into which the bits are cut, then those behind the chosen
+    /// ones, and so on.
     #[must_use]
     pub fn levels(&self) -> &[u32] {
         &self.levels
     }
 
-    /// Returns one permutation a table.
+    /// Returns the permutations, one a table.
     #[must_use]
     pub fn tables(&self) -> &[Permutation] {
         &self.tables
@@ -112,8 +113,8 @@ impl TableDesign {
         all().min().unwrap_or(0)..=all().max().unwrap_or(0)
     }
 
-    /// Returns the number of `pages` random fingerprints a probe is expected to look at, over
-    /// all tables.
+    /// Returns the number of `pages` random fingerprints that a probe is expected to read, over all
+    /// tables.
     #[must_use]
     pub fn expected_candidates(&self, pages: u64) -> f64 {
         let tables = self.tables.iter();
@@ -122,7 +123,7 @@ impl TableDesign {
             .sum()
     }
 
-    /// The same for the table that leaves the most.
+    /// Returns the expected number of candidates of the table that leaves the most.
     #[must_use]
     pub fn most_candidates(&self, pages: u64) -> f64 {
         pages as f64 / f64::from(*self.prefix_bits().start()).exp2()
@@ -155,31 +156,31 @@ impl fmt::Display for TableDesign {
     }
 }
 
-/// Why there is no such design.
+/// The reasons for which a design does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDesign {
-    /// The distance is above [`MAX_DISTANCE`].
+    /// A distance above [`MAX_DISTANCE`].
     #[error("no tables find everything within {0} bits: 0 to {MAX_DISTANCE} are possible")]
     Distance(u32),
-    /// Fingerprints are of another size.
+    /// Another size of fingerprints than 64 or 32 bits.
     #[error("fingerprints have 64 or 32 bits, not {0}")]
     Bits(u32),
-    /// Every block could hold an error, so that two alike would agree on none.
+    /// Too few blocks: each could hold an error, so that two near fingerprints would agree on none.
     #[error(
         "{blocks} blocks are too few for a distance of {distance}: more blocks than that are needed"
     )]
     TooFewBlocks {
-        /// The blocks asked for.
+        /// The number of blocks asked for.
         blocks: u32,
-        /// The errors that they have to outnumber.
+        /// The number of errors that they must outnumber.
         distance: u32,
     },
-    /// A block would have no bits.
+    /// Too many blocks: one would have no bits.
     #[error("{bits} bits cannot be cut into {blocks} blocks")]
     TooManyBlocks {
-        /// The blocks asked for.
+        /// The number of blocks asked for.
         blocks: u32,
-        /// The bits that there are to cut.
+        /// The number of bits to cut.
         bits: u32,
     },
     /// More than [`MAX_TABLES`].
@@ -187,7 +188,8 @@ pub enum InvalidDesign {
     TooManyTables(u64),
 }
 
-/// In how many ways the blocks that agree can be chosen: `blocks` over `distance`.
+/// Returns the number of choices of the blocks that agree: the binomial coefficient of `blocks` and
+/// `distance`.
 pub(super) fn choices(blocks: u32, distance: u32) -> u64 {
     let few = u64::from(distance.min(blocks - distance));
     // Each step is itself a binomial coefficient, so that the division is exact.
@@ -196,8 +198,8 @@ pub(super) fn choices(blocks: u32, distance: u32) -> u64 {
     })
 }
 
-/// Returns the least and the most bits that lead when `blocks` − `distance` of `blocks` blocks of
-/// `bits` bits are chosen.
+/// Returns the least and the greatest number of leading bits when `blocks` − `distance` of `blocks`
+/// blocks of `bits` bits are chosen.
 pub(super) fn leading(bits: u32, blocks: u32, distance: u32) -> RangeInclusive<u32> {
     let (narrow, wider) = (bits / blocks, bits % blocks);
     let chosen = blocks - distance;
@@ -218,7 +220,7 @@ fn cut(
         return;
     };
     let blocks = blocks_of(open, count);
-    // A choice is a number with a bit for each block; ordered so that the upper blocks lead first.
+    // In lexicographic order, so that the upper blocks lead first.
     let chosen = count - distance;
     each_choice(&blocks, chosen as usize, &mut Vec::new(), &mut |leaders| {
         let is_leader = |number: &usize| leaders.contains(number);
@@ -253,7 +255,7 @@ fn each_choice(
     }
 }
 
-/// `open` in `count` blocks as even as can be, the wider ones first.
+/// Cuts `open` into `count` blocks that are as equal as possible, the wider ones first.
 fn blocks_of(open: &[BitRun], count: u32) -> Vec<Vec<BitRun>> {
     let bits: u32 = open.iter().map(|run| run.width).sum();
     let mut runs = open.iter().copied();
@@ -289,7 +291,7 @@ mod tests {
         TableDesign::new(64, 3, levels).unwrap()
     }
 
-    /// Manku et al., section 3.2.1, "Example 3.1".
+    /// The prefixes of Manku et al., section 3.2.1, "Example 3.1".
     #[test]
     fn twenty_sixteen_ten_and_four_tables_have_the_prefixes_of_the_paper() {
         for (levels, tables, prefixes) in [
@@ -426,8 +428,8 @@ mod tests {
             }
         }
 
-        /// The promise of every design, without tables: whatever bits are flipped, some prefix is
-        /// untouched.
+        /// Checks the promise of every design, without tables: whatever bits are flipped, some
+        /// prefix is untouched.
         #[test]
         fn some_prefix_survives_whatever_errors(
             distance in 0..=MAX_DISTANCE, more in prop::collection::vec(1..3_u32, 0..3), seed: u64, wide: bool,

@@ -1,6 +1,6 @@
-//! Bringing fingerprints into the order of one of their quarters.
+//! Radix sort of fingerprints by one of their quarters.
 
-/// A fingerprint and its number.
+/// A fingerprint with its number.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NumberedFingerprint {
     pub(super) bits: u64,
@@ -13,8 +13,8 @@ pub(super) fn quarter(bits: u64, table: usize) -> usize {
     usize::from((bits >> (48 - 16 * table)) as u16)
 }
 
-/// Brings `entries` into the order of the quarter of `table`, by way of `spare`, which has as many
-/// places. A byte at a time, the lower one first, so that what is written stays in the cache.
+/// Sorts `entries` by the quarter of `table`, with `spare`, of the same length, as buffer. Sorts
+/// one byte at a time, the lower one first, so that written data stay in the cache.
 pub(super) fn by_quarter(
     entries: &mut [NumberedFingerprint],
     table: usize,
@@ -31,8 +31,7 @@ pub(super) fn by_quarter(
     by_byte(spare, entries, &mut uppers, upper);
 }
 
-/// Copies `from` into `to` in the order of a byte, of which `counts` says how often each occurs; of
-/// equal ones the order stays.
+/// Copies `from` into `to` in the order of a byte with the histogram `counts`; the sort is stable.
 fn by_byte(
     from: &[NumberedFingerprint],
     to: &mut [NumberedFingerprint],

@@ -1,16 +1,16 @@
 //! All pairs within *k* bits: every fingerprint is a probe, but nothing is looked up.
 //!
-//! For each quarter the fingerprints are brought into its order, so that those that share it are
-//! neighbours; of these, whose siblings lie in a column, each is compared with those behind it (for
-//! distances above 3, also with those whose quarter differs in one bit; see [`super::probes`]).
-//! Where so many share a quarter that comparing all with all would take quadratic time, their other
-//! bits are cut into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das
-//! Sarma, WWW 2007, section 3; the idea of sorting anew for each block is that of Tabei et al.,
-//! "Sketch sort", ACML 2010).
+//! For each quarter the fingerprints are sorted by it, so that those that share it are neighbours;
+//! each of these, whose siblings lie in a column, is compared with those behind it (for distances
+//! above 3, also with those whose quarter differs in one bit; see [`super::probes`]). If so many
+//! share a quarter that comparing all with all would take quadratic time, their other bits are cut
+//! into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das Sarma, WWW 2007,
+//! section 3; the idea of sorting again for each block is that of Tabei et al., "Sketch sort", ACML
+//! 2010).
 //!
 //! Of equal fingerprints only the first is compared with others. Each of the rest makes one pair,
-//! with that first: what they are near to follows from it, and a million equal ones make a million
-//! pairs instead of half a billion.
+//! with that first: its other neighbours follow from it, and a million equal ones make a million
+//! pairs instead of half a trillion.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use super::order::{NumberedFingerprint, by_quarter, quarter};
 use super::probes::{Step, steps, upper_errors};
 use crate::fingerprint::Fingerprint;
 
-/// In a crowd of up to so many all are compared with all.
+/// The number of fingerprints of a quarter up to which all are compared with all.
 const CROWD: usize = 4_096;
 
 /// Two fingerprints within the distance asked for.
@@ -29,15 +29,15 @@ pub struct Pair {
     pub first: u32,
     /// The number of the other.
     pub second: u32,
-    /// In how many bits they differ.
+    /// The number of bits in which they differ.
     pub distance: u32,
 }
 
 /// Calls `visit` with every two of `fingerprints` that differ in at most `distance` bits, once and
-/// in no particular order. Of equal ones the first stands for all: each further one makes a pair
+/// in no particular order. Of equal ones the first represents all: each further one makes a pair
 /// with it and no other.
 ///
-/// A distance above [`crate::MAX_DISTANCE`] is answered as that.
+/// A distance above [`crate::MAX_DISTANCE`] is treated as that.
 ///
 /// # Panics
 /// If there are 2³² fingerprints or more.
@@ -98,11 +98,11 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     }
 }
 
-/// Makes neighbours of equal ones, in the order of their numbers. `entries` are in the order of the
-/// first quarter, and those that share it in the order of their numbers.
+/// Makes equal entries neighbours, in the order of their numbers. `entries` are sorted by the first
+/// quarter, and those that share it by their numbers.
 ///
-/// Sorting all would take as long as a whole table, so only quarters are sorted in which two
-/// siblings are equal, or which are too large to be asked.
+/// Sorting all would take as long as a whole table, so a quarter is sorted only if two of its
+/// siblings are equal or it is too large to check.
 fn bring_equal_together(entries: &mut [NumberedFingerprint]) {
     let starts = starts_of(entries, 0);
     let siblings = siblings_of(entries, 0);
@@ -127,7 +127,7 @@ fn siblings_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u16> {
     entries.iter().map(sibling).collect()
 }
 
-/// Returns where each quarter starts, and one more, in entries which are in its order.
+/// Returns the start of each quarter in entries sorted by it, and the end of the last.
 fn starts_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u32> {
     let mut starts = Vec::with_capacity((1 << 16) + 1);
     for (at, entry) in entries.iter().enumerate() {
@@ -139,7 +139,7 @@ fn starts_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u32> {
     starts
 }
 
-/// How many quarters are looked at before their pairs are verified.
+/// The number of quarters that are scanned before their pairs are verified.
 const QUARTERS: usize = 256;
 
 fn pairs_of_table(
@@ -181,7 +181,8 @@ fn pairs_of_table(
     }
 }
 
-/// Adds the pairs of one `here` and one `there` whose siblings are near enough for `step`.
+/// Adds the pairs of one entry of `here` and one of `there` whose siblings are near enough for
+/// `step`.
 fn across(
     lanes: Lanes,
     siblings: &[u16],
@@ -206,7 +207,7 @@ fn across(
     );
 }
 
-/// The pairs of `step` where too many share a quarter to compare all with all.
+/// Reports the pairs of `step` of a quarter that too many share to compare all with all.
 fn pairs_of_crowd(
     ordered: &[NumberedFingerprint],
     here: Range<usize>,
@@ -229,7 +230,7 @@ fn pairs_of_crowd(
     });
 }
 
-/// Returns true if these errors are within `distance` and it falls to `step` to report them.
+/// Returns true if these errors are within `distance` and `step` is the one that reports them.
 #[inline]
 fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
     if errors.count_ones() > distance {
@@ -242,8 +243,9 @@ fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
         && (step.least..=step.most).contains(&sibling)
 }
 
-/// All pairs of a crowd, each once: all with all where they are few, else those that share one of k
-/// + 1 blocks of the bits that are still `open`, each pair with the first block that it shares.
+/// Reports all pairs of a crowd, each once: all with all if they are few, else those that share one
+/// of k + 1 blocks of the bits that are still `open`, each pair with the first block that it
+/// shares.
 fn pairs_in_crowd(
     crowd: &mut [NumberedFingerprint],
     open: u64,
@@ -277,7 +279,7 @@ fn pairs_in_crowd(
     }
 }
 
-/// Returns the bits of `open` in `count` blocks as even as can be.
+/// Cuts the bits of `open` into `count` blocks that are as equal as possible.
 fn blocks_of(open: u64, count: u32) -> Vec<u64> {
     let mut rest = open;
     let mut left = open.count_ones();
@@ -309,7 +311,7 @@ mod tests {
         pairs
     }
 
-    /// Returns all with all, equal ones with their first only.
+    /// Returns all pairs by comparing all with all, equal ones with their first only.
     fn oracle(bits: &[u64], distance: u32) -> Vec<Pair> {
         let mut first_of: HashMap<u64, u32> = HashMap::new();
         let mut pairs = Vec::new();
@@ -374,7 +376,7 @@ mod tests {
         );
     }
 
-    /// Sharing a half would have meant a billion comparisons.
+    /// Sharing a half would mean a billion comparisons.
     #[test]
     fn forty_thousand_that_share_a_half_do_not_take_quadratic_time() {
         let mut bits: Vec<u64> = (0..40_000).map(|n| mix(n) >> 32).collect();
