@@ -59,7 +59,7 @@ struct Probe<'a> {
     sibling: u16,
 }
 
-/// A match of another table than the first.
+/// A match of another table than the first, whose ids are not known yet.
 struct PendingId {
     query: u32,
     bits: u64,

@@ -1,15 +1,15 @@
-//! The default in memory: four tables, each led by a quarter of the fingerprint.
+//! Quarter tables, the default in memory: four tables, each led by a quarter of the fingerprint.
 //!
 //! A quarter of 16 bits is an address, so there is no search. A probe goes to the bucket of each of
-//! its quarters and looks only at those whose sibling, the other quarter of the same half, has at
-//! most one error (see [`super::probes`] for why that is enough, and for distances above 3). A
-//! seventeenth of four thousandths survives, is compared in full, and is reported by the first step
-//! that could have found it.
+//! its quarters and considers only fingerprints whose sibling, the other quarter of the same half,
+//! has at most one error (see [`super::probes`] for the proof, and for distances above 3). 17 of
+//! 65,536 values (0.026 %) survive, are compared in full, and are reported by the first step that
+//! can find them.
 //!
 //! Real fingerprints are skewed. Equal ones lie in the tables once, with all their ids; up to
 //! [`MAX_EQUAL`] are kept. A probe reads two bytes of each fingerprint that shares a quarter with
-//! it, so that a million that share one cost tens of microseconds, not a million comparisons; what
-//! it finds is not limited except by [`QuarterTables::first_within`].
+//! it, so that a million that share one cost tens of microseconds, not a million comparisons. The
+//! number of results is not limited except by [`QuarterTables::first_within`].
 //!
 //! Invariant: a fingerprint is in all four tables or in none. Ids lie beside the first table only;
 //! `several` has those of a fingerprint whose id there is [`SEVERAL`].
@@ -23,22 +23,22 @@ use super::segment::{Address, Segment};
 use super::{MAX_EQUAL, Neighbour};
 use crate::fingerprint::Fingerprint;
 
-/// Segments of a table: the upper eight bits of a quarter tell them apart.
+/// The number of segments of a table: the upper eight bits of a quarter select one.
 pub(super) const SEGMENTS: usize = 256;
 
-/// Instead of an id: the ids are in the map.
+/// A marker in place of an id: the ids are in the map.
 pub(super) const SEVERAL: u32 = u32::MAX;
 
-/// How many steps of one probe are on their way at a time.
+/// The number of steps of one probe that are under way at a time.
 const AHEAD: usize = 8;
 
-/// How many runs are scanned in one call, and how long a run may be: what is found is visited in
-/// between, so that a visitor who has had enough does not wait for the end of a crowd.
+/// The number of runs that are scanned in one call, and the largest length of a run. Matches are
+/// visited in between, so that a visitor that stops does not wait for the end of a crowd.
 const BATCH: usize = 8;
 const PIECE: usize = 512;
 
-/// Fingerprints of 64 bits, each with the ids it was given for, found within any distance up to
-/// [`crate::MAX_DISTANCE`]. About 32 bytes a fingerprint.
+/// Fingerprints of 64 bits with their ids, found within any distance up to [`crate::MAX_DISTANCE`].
+/// About 32 bytes a fingerprint.
 ///
 /// ```
 /// use neardup::{Fingerprint, Found, QuarterTables};
@@ -68,7 +68,7 @@ impl Default for QuarterTables {
 }
 
 impl QuarterTables {
-    /// Empty tables.
+    /// Creates empty tables.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -106,8 +106,8 @@ impl QuarterTables {
             + self.several.capacity() * (size_of::<(u64, Vec<u32>)>() + 1)
     }
 
-    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing
-    /// added, where [`MAX_EQUAL`] ids have this fingerprint.
+    /// Adds `id` under `fingerprint`; the same pair given twice is held twice. Returns false, and
+    /// adds nothing, if [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
@@ -134,7 +134,7 @@ impl QuarterTables {
         true
     }
 
-    /// Takes `id` out from under `fingerprint`, once; false where it was not there.
+    /// Removes `id` from under `fingerprint`, once; returns false if it was not there.
     pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
@@ -167,7 +167,7 @@ impl QuarterTables {
     }
 
     /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
-    /// id as often as it was added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
+    /// id as often as it was added. A distance above [`crate::MAX_DISTANCE`] is treated as that.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
@@ -176,8 +176,8 @@ impl QuarterTables {
         found
     }
 
-    /// Returns at most `most` of what is within `distance` bits of `probe`, whichever come first,
-    /// and no further work: for where a million pages might be alike.
+    /// Returns at most `most` matches within `distance` bits of `probe`, in no particular order,
+    /// and stops then: for probes that a million pages may match.
     #[must_use]
     pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Neighbour> {
         let mut found = Vec::new();
@@ -202,7 +202,7 @@ impl QuarterTables {
         });
     }
 
-    /// All fingerprints with their ids, in no particular order.
+    /// Calls `visit` with all fingerprints and their ids, in no particular order.
     pub fn each(&self, mut visit: impl FnMut(Fingerprint, u32)) {
         for (number, segment) in self.segments[..SEGMENTS].iter().enumerate() {
             segment.each_place(|place, at| {
@@ -276,8 +276,8 @@ impl QuarterTables {
         ControlFlow::Continue(())
     }
 
-    /// Scans what lies on the tray, visits what is within `distance` of `probe`, and empties the
-    /// tray.
+    /// Scans the runs of `batch`, visits matches within `distance` of `probe`, and empties the
+    /// batch.
     fn scan(
         &self,
         batch: &mut ScanBatch<'_>,
@@ -311,7 +311,7 @@ impl QuarterTables {
         ControlFlow::Continue(())
     }
 
-    /// What stands beside this fingerprint, which is held, in the first table.
+    /// Returns the entry of the first table's id column for this fingerprint, which is held.
     pub(super) fn first_id(&self, bits: u64) -> u32 {
         let key = Key::of(bits, 0);
         let segment = &self.segments[key.segment];
@@ -319,7 +319,8 @@ impl QuarterTables {
         segment.id(at.expect("what one table holds, all hold"))
     }
 
-    /// Returns the ids of a fingerprint beside which `first` stands in the first table.
+    /// Calls `visit` with the ids of a fingerprint whose entry in the first table's id column is
+    /// `first`.
     #[inline]
     pub(super) fn ids(
         &self,
@@ -335,7 +336,7 @@ impl QuarterTables {
     }
 }
 
-/// Runs that are scanned in one call, and where each comes from: its segment and its step.
+/// A batch of runs that are scanned in one call, with their segments and steps.
 struct ScanBatch<'a> {
     runs: [SiblingRun<'a>; BATCH],
     origins: [Option<(&'a Segment, &'a Step)>; BATCH],
@@ -355,7 +356,7 @@ impl<'a> ScanBatch<'a> {
         len: 0,
     };
 
-    /// There is room: a full tray is scanned first.
+    /// Adds a run. There is room, because a full batch is scanned first.
     fn push(&mut self, run: SiblingRun<'a>, segment: &'a Segment, step: &'a Step) {
         self.runs[self.len] = run;
         self.origins[self.len] = Some((segment, step));
@@ -363,7 +364,7 @@ impl<'a> ScanBatch<'a> {
     }
 }
 
-/// Where a fingerprint lies in one of the tables.
+/// The position of a fingerprint in one of the tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) segment: usize,
@@ -384,10 +385,10 @@ impl Key {
         )
     }
 
-    /// The same with the error of `step` in the quarter that leads.
+    /// Returns the position with the error of `step` in the leading quarter.
     #[inline]
     pub(super) fn flipped(bits: u64, step: &Step) -> Self {
-        // Bring the half to the top, then the quarter.
+        // Rotates the half to the top, then the quarter.
         let turned = bits.rotate_left(32 * (step.table as u32 / 2));
         let (half, other) = ((turned >> 32) as u32, turned as u32);
         let half = half.rotate_left(16 * (step.table as u32 % 2));
@@ -403,8 +404,8 @@ impl Key {
     }
 }
 
-/// Returns the fingerprint that `step` came upon at a place, and its distance from the probe, if it
-/// is within `distance` and no earlier step has found it.
+/// Returns the fingerprint that `step` found at a place, and its distance from the probe, if it is
+/// within `distance` and no earlier step has found it.
 #[inline]
 pub(super) fn verified(
     segment: &Segment,

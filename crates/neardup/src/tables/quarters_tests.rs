@@ -1,5 +1,5 @@
-//! Quarter tables against brute force, one at a time and in batches, growing and shrinking, even
-//! and skewed.
+//! Quarter tables against brute force, singly and in batches, growing and shrinking, uniform and
+//! skewed.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ fn a_large_batch_finds_what_single_probes_find() {
     }
 }
 
-/// So many share a quarter that buckets are cut by siblings as well.
+/// A crowded quarter is cut by siblings as well.
 #[test]
 fn a_crowded_quarter_is_cut_by_siblings_and_answers_the_same() {
     let crowd = |id: u32| match id % 3 {
