@@ -1,11 +1,11 @@
-//! From text to the hashes of its words, without writing the words down.
+//! Hashes of a text's words, made without storing the words.
 //!
-//! Text is taken in chunks of a few kilobytes that end where a word ends in any case. ASCII, which
-//! is most of most texts, is classified 64 bytes at a time ([`spans`]), any other text folded
+//! Text is processed in chunks of a few kilobytes that end at a certain end of a word. ASCII, which
+//! is most of most texts, is classified 64 bytes at a time ([`spans`]), any other text is folded
 //! character by character ([`folding`]); the words of either are listed ([`spans`]) and hashed
-//! ([`hash`]) by the best instructions that the processor has. A word that does not fit into a
-//! chunk goes the way of [`NormalText`], and what is around it. Invariant: the hashes are those of
-//! the words of [`NormalText::of`], in their order (property test).
+//! ([`hash`]) by the best instructions of the processor. A word that does not fit into a chunk,
+//! with the text around it, goes through [`NormalText`]. Invariant: the hashes are those of the
+//! words of [`NormalText::of`], in order (property test).
 
 pub(crate) mod folding;
 pub(crate) mod hash;
@@ -23,7 +23,7 @@ use hash::WordHash;
 pub use hashed::HashedText;
 use spans::{CHUNK, Spans};
 
-/// Hands the hashes of the words of `text` to `visit`, a chunk's together.
+/// Calls `visit` with the hashes of the words of `text`, those of a chunk together.
 pub(crate) fn each_batch(
     text: &str,
     key: HashKey,
@@ -57,8 +57,8 @@ pub(crate) fn each_batch(
     }
 }
 
-/// Returns the number of bytes of ASCII at the start are to be taken together, up to a chunk: none
-/// if a word may reach out of them, or if so few are not worth a chunk.
+/// Returns the number of leading ASCII bytes to process together, up to a chunk: 0 if a word may
+/// extend beyond them, or if they are too few for a chunk.
 fn ascii_to_take(bytes: &[u8]) -> usize {
     let window = &bytes[..bytes.len().min(CHUNK)];
     let ascii = ascii_at_start(window);
@@ -71,7 +71,7 @@ fn ascii_to_take(bytes: &[u8]) -> usize {
     }
 }
 
-/// Where the word that does not fit into a chunk ends in any case.
+/// Returns the certain end of a word that does not fit into a chunk.
 fn end_of_giant(bytes: &[u8]) -> usize {
     let white = bytes.iter().skip(CHUNK).position(u8::is_ascii_whitespace);
     white.map_or(bytes.len(), |at| CHUNK + at)

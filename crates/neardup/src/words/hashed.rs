@@ -1,4 +1,4 @@
-//! A text of which only the hashes of its words are kept.
+//! Hashed texts: only the hashes of the words are kept.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -13,8 +13,8 @@ use crate::simhash::table::Table;
 use crate::simhash::tally::Tally;
 use crate::simhash::votes::Votes;
 
-/// The words of a text, in order, as their hashes: all that its digest, its fingerprint and its
-/// shingles need, and made several times sooner than a [`NormalText`](crate::NormalText).
+/// The words of a text, in order, as their hashes: sufficient for its digest, its fingerprint and
+/// its shingles, and several times faster to make than a [`NormalText`](crate::NormalText).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashedText {
     key: HashKey,
@@ -49,9 +49,9 @@ impl HashedText {
         self.words.is_empty()
     }
 
-    /// Stands for the whole: texts with the same words in the same order have the same digest, and
-    /// others have it with a probability of 2⁻⁶⁴ for each word in which they differ, if that is a
-    /// single one, and else of 2⁻¹²⁸.
+    /// Returns a digest of the text: texts with the same words in the same order have the same
+    /// digest. Others have it with a probability of 2⁻⁶⁴ if they differ in a single word, and
+    /// otherwise of 2⁻¹²⁸.
     #[must_use]
     pub fn digest(&self) -> u128 {
         let mut digest = Xxh3::with_seed(self.key.as_u64());
@@ -77,10 +77,10 @@ impl HashedText {
         tally.votes().decided()
     }
 
-    /// Returns the sketch of the words, counted, and beside it their simhash where they are
-    /// weighted by 1 + ln tf: one count serves both.
+    /// Returns the sketch of the multiset of words, and their simhash weighted by 1 + ln tf: one
+    /// count serves both.
     pub(crate) fn bag_and_fingerprint(&self) -> (Option<BagSketch>, Fingerprint) {
-        // Of six thousand words one third are different.
+        // A third of six thousand words are different.
         let mut table = Table::new(Weights::LogTf, self.words.len() / 3, Instructions::best());
         table.add(&self.words);
         table.finish();
@@ -90,8 +90,8 @@ impl HashedText {
         (bag, votes.decided())
     }
 
-    /// Returns the hashes of the runs of `width` words in order, repetitions included; fewer words
-    /// are one run.
+    /// Returns the hashes of the runs of `width` words in order, with repetitions; fewer words are
+    /// one run.
     pub(crate) fn runs(&self, width: Width) -> Vec<u64> {
         let mut runs = Vec::with_capacity(self.words.len());
         if self.words.len() < width.get() {
