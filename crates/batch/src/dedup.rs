@@ -1,7 +1,7 @@
-//! Which of many documents say the same.
+//! Duplicates among many documents.
 //!
 //! [`run`] takes signatures in order and hands over [`Finding`]s of the kind that was asked for:
-//! duplicates of earlier documents, alike pairs, or clusters.
+//! duplicates of earlier documents, similar pairs, or clusters.
 //!
 //! **Equality comes first.** A document with the payload of an earlier one counts as that one, and
 //! so does a document with its text: its signature is not looked at again, whatever it says (Broder
@@ -29,53 +29,54 @@ use crate::scratch::Scratch;
 /// A document as the comparison sees it.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it is called in findings. It need not be unique: documents are told apart by their
-    /// order.
+    /// The name of the document in findings. It need not be unique: documents are distinguished by
+    /// their order.
     pub id: String,
-    /// All that it is judged by. Paint all documents of one run with the same features and key.
+    /// The signature by which it is compared. All documents of one run must have the same features
+    /// and key.
     pub signature: PageSignature,
 }
 
 /// What is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
-    /// Each document that an earlier original says already, once.
+    /// Each document that repeats an earlier original, once.
     ///
-    /// A document is compared with originals only, so there are no chains: the first with the same
-    /// payload, else the first with the same text, else the most alike, of equals the first.
-    /// Findings come as soon as they are known, and as long as the originals fit into memory that
-    /// is at once and in the order of the documents.
+    /// A document is compared with originals only, so there are no chains: its original is the
+    /// first with the same payload, else the first with the same text, else the most similar one,
+    /// the earliest of equals. Findings come as soon as they are known; as long as the originals
+    /// fit into memory that is at once and in the order of the documents.
     Duplicates,
-    /// Every pair of documents that are alike.
+    /// Every pair of similar documents.
     ///
-    /// Looked for among documents whose fingerprints are within the distance or whose sketches
-    /// share a band. Pairs come ordered by the first document of each of the two texts; without
-    /// equal documents that is the order of the pairs themselves. Of *n* equal documents come all
-    /// n(n-1)/2 pairs, streamed.
+    /// Candidates are documents whose fingerprints are within the distance or whose sketches share
+    /// a band. Pairs come ordered by the first document of each of the two texts; without equal
+    /// documents that is the order of the pairs themselves. For *n* equal documents all n(n-1)/2
+    /// pairs are streamed.
     Pairs,
-    /// Every cluster of two documents or more, in the order of their first members, each in the
+    /// Every cluster of at least two documents, in the order of their first members, each in the
     /// order of its members.
     Clusters {
-        /// False: a cluster is an original and its [duplicates](Wanted::Duplicates). True: what any
-        /// chain of alike pairs connects.
+        /// If false, a cluster is an original and its [duplicates](FindingKind::Duplicates); if
+        /// true, everything that a chain of similar pairs connects.
         chained: bool,
     },
 }
 
-/// How to go about it.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What is to be found.
     pub kind: FindingKind,
-    /// Where alike begins.
+    /// The thresholds of similarity.
     pub thresholds: Thresholds,
-    /// Bytes of memory to stay within, about; for pairs and clusters, up to 32 bytes a document
+    /// The approximate memory budget in bytes; for pairs and clusters, up to 32 bytes a document
     /// come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
-    /// How many threads compare.
+    /// The number of threads that compare.
     pub workers: NonZeroUsize,
-    /// Where what exceeds the memory is written, in files without names. Nothing is written while
-    /// all fits.
+    /// The directory for data that exceed the memory, in files without names. Nothing is written
+    /// while everything fits.
     pub scratch: PathBuf,
 }
 
@@ -83,7 +84,8 @@ pub struct Options {
 pub const DEFAULT_MEMORY: usize = 512 << 20;
 
 impl Options {
-    /// Finds `wanted` with the usual thresholds, half a GiB of memory and one thread.
+    /// Creates options for findings of `kind` with the default thresholds, half a GiB of memory and
+    /// one thread.
     #[must_use]
     pub fn new(kind: FindingKind, scratch: impl Into<PathBuf>) -> Self {
         Self {
@@ -95,28 +97,28 @@ impl Options {
         }
     }
 
-    /// What names, or pairs that wait for their order, may take of it, in bytes.
+    /// Returns the memory for names, or for pairs that wait for their order, in bytes.
     fn memory_for_reports(&self) -> usize {
         self.memory.max(crate::LEAST_MEMORY) / 8
     }
 }
 
-/// What a run came to.
+/// The summary of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// How many documents were compared.
+    /// The number of documents compared.
     pub documents: u64,
-    /// How many findings were handed over.
+    /// The number of findings handed over.
     pub findings: u64,
-    /// How many bytes went to temporary files.
+    /// The number of bytes written to temporary files.
     pub spilled: u64,
 }
 
 /// Compares `documents` and hands each finding to `found`. The first error of either of them, or of
-/// its own, ends it.
+/// its own, ends the run.
 ///
 /// # Errors
-/// Those of `documents` and of `found` as they are, and [`BatchError`].
+/// The errors of `documents` and of `found` as they are, and [`BatchError`].
 pub fn run<E: From<BatchError>>(
     documents: impl IntoIterator<Item = Result<Document, E>>,
     options: &Options,

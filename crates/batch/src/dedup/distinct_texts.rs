@@ -1,9 +1,9 @@
-//! All documents, with equal ones taken as one.
+//! All documents, with equal ones counted as one text.
 //!
-//! Documents are read once. Those whose payload or text is known are noted and no more; the others'
-//! signatures go to a shelf. What is known is held in maps while memory allows, and where that was
-//! not enough, found by sorting (payload, document) and (text, document) afterwards (Broder et al.
-//! 1997, section 4).
+//! Documents are read once. Documents with a known payload or text are only noted; the signatures
+//! of the others go to a buffer. Known digests are held in maps while memory allows; beyond that
+//! equal documents are found afterwards by sorting (payload, document) and (text, document) (Broder
+//! et al. 1997, section 4).
 //!
 //! Invariant: texts are numbered in the order of their first documents, and a text's signature is
 //! that of its first.
@@ -22,20 +22,20 @@ use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};
 use crate::sorter::Sorter;
 
-/// What is known of all documents.
+/// The distinct texts of all documents.
 #[derive(Debug)]
 pub(super) struct DistinctTexts<'s> {
     pub(super) names: DocumentNames<'s>,
-    /// A group of equal documents each.
+    /// The groups of equal documents, one a text.
     pub(super) groups: Groups,
-    /// Of each document the first with its payload.
+    /// The first document with the same payload, for each document.
     payloads: Vec<u32>,
     signatures: SpillBuffer<'s>,
-    /// Of each text, which signature on the shelf is its.
+    /// The number of each text's signature in the buffer.
     places: Vec<u32>,
 }
 
-/// What the maps learn of a document takes about so many bytes.
+/// The approximate number of bytes that a document takes in the maps.
 const KNOWN_BYTES: usize = 128;
 
 impl<'s> DistinctTexts<'s> {
@@ -95,20 +95,20 @@ fn signature_at(signatures: &SpillBuffer<'_>, place: u32) -> Result<PageSignatur
     Ok(encoding::from_bytes(&bytes))
 }
 
-/// From a digest to the first document that has it.
+/// A map from a digest to the first document that has it.
 type FirstByDigest = HashMap<u128, u32, BuildHasherDefault<DigestHasher>>;
 
 struct Reader<'s> {
     names: DocumentNames<'s>,
     signatures: SpillBuffer<'s>,
-    /// Whose signatures lie on the shelf, ascending.
+    /// The documents whose signatures are in the buffer, ascending.
     shelved: Vec<u32>,
     payloads: Vec<u32>,
-    /// Of each document the first that is equal to it, as far as known.
+    /// The first document that is equal, as far as known, for each document.
     firsts: Vec<u32>,
     known_payloads: FirstByDigest,
     known_texts: FirstByDigest,
-    /// How many more documents the maps may learn. At none the maps are no longer complete.
+    /// The number of documents that the maps may still take. At 0 the maps are no longer complete.
     room: usize,
 }
 
@@ -133,14 +133,14 @@ impl<'s> Reader<'s> {
         self.payloads.push(same_payload.unwrap_or(number));
         self.firsts.push(equal.unwrap_or(number));
         if same_payload.is_none() && self.room > 0 {
-            // While there is room, every payload and every text is learnt.
+            // While there is room, every payload and every text is recorded.
             self.known_payloads.insert(*payload, number);
             if let (Some(digest), None) = (digest, equal) {
                 self.known_texts.insert(digest, number);
             }
             self.room -= 1;
         }
-        // A payload that was not learnt has to be found by sorting, even if its text is known.
+        // A payload that was not recorded has to be found by sorting, even if its text is known.
         if equal.is_none() || same_payload.is_none() && self.room == 0 {
             self.shelved.push(number);
             self.signatures
@@ -149,7 +149,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Finds among shelved documents those that are equal, which the maps could not tell.
+    /// Finds equal documents among those in the buffer, which the maps could not find.
     fn find_equal(
         &mut self,
         scratch: &Scratch,
@@ -243,7 +243,7 @@ fn unkeyed(record: [u8; 20]) -> (u128, u32) {
     (digest, u32::from_be_bytes(encoding::take(&mut rest)))
 }
 
-/// Returns the part of a text that near duplicates are looked for by, where it has one.
+/// Returns the part of a signature by which near duplicates are found, if it has one.
 pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
     signature
         .text
@@ -251,7 +251,7 @@ pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
         .filter(|text| text.sketch.is_some())
 }
 
-/// A digest is a hash already.
+/// A hasher for digests, which are hashes already.
 #[derive(Default)]
 struct DigestHasher(u64);
 

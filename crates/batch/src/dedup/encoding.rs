@@ -1,6 +1,6 @@
-//! Signatures and names outside memory.
+//! Encoding of signatures and names outside memory.
 //!
-//! For temporary files of one run only, so these formats may change at any time.
+//! These formats are for temporary files of one run only, so they may change at any time.
 
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, MAX_SUBJECT_BYTES, PageSignature, SKETCH_BYTES, Sketch,
@@ -10,17 +10,17 @@ use neardup::{
 use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};
 
-/// The size of every written signature, whatever it has.
+/// The size of every encoded signature, whatever its parts.
 pub(super) const SIGNATURE_BYTES: usize =
     16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
-/// Returns a signature as bytes. What is not there is zero.
+/// Encodes a signature. Absent parts are zero.
 pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
     let mut bytes = Vec::with_capacity(SIGNATURE_BYTES);
     bytes.extend(signature.payload.to_le_bytes());
     bytes.push(u8::from(signature.text.is_some()));
     if let Some(text) = signature.text.as_deref() {
-        // Named one by one, so that a new field is not forgotten here.
+        // All fields are named, so that a new one is not forgotten here.
         let TextSignature {
             digest,
             words,
@@ -48,7 +48,7 @@ pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
     written
 }
 
-/// Returns the signature that was written as `bytes`.
+/// Decodes a signature.
 pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     let mut rest = &bytes[..];
     let payload = u128::from_le_bytes(take(&mut rest));
@@ -80,7 +80,7 @@ pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     PageSignature { payload, text }
 }
 
-/// Returns the next so many bytes.
+/// Splits the next `N` bytes off `rest`.
 pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     let (taken, left) = rest
         .split_first_chunk()
@@ -89,16 +89,16 @@ pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     *taken
 }
 
-/// What documents are called, by their numbers.
+/// The names of documents, by their numbers.
 #[derive(Debug)]
 pub(super) struct DocumentNames<'s> {
     text: SpillBuffer<'s>,
-    /// Where each name ends, eight bytes each.
+    /// The end of each name, eight bytes each.
     ends: SpillBuffer<'s>,
 }
 
 impl<'s> DocumentNames<'s> {
-    /// No names; about `memory` bytes of them stay in memory.
+    /// Creates an empty list; about `memory` bytes of it stay in memory.
     pub(super) fn new(scratch: &'s Scratch, memory: usize) -> Self {
         Self {
             text: SpillBuffer::new(scratch, memory / 2),

@@ -1,14 +1,14 @@
-//! Each document compared with the originals before it, of which there may be more than memory
+//! Comparison of each document with the originals before it, of which there may be more than memory
 //! holds.
 //!
-//! While a signature index of them fits, documents pass by once. When it is full, it takes no more:
-//! documents that are like nothing in it, and all undecided ones after the first such, go to a file
-//! with the best match so far, and pass by again with a new signature index that continues where
-//! the last one had to stop.
+//! While a signature index of them fits, documents are compared in one pass. A full index takes no
+//! more: documents that match nothing in it, and all undecided ones after the first such document,
+//! go to a file with the best match so far, and are compared in a further pass with a new signature
+//! index that continues where the last one stopped.
 //!
-//! Invariant: a document is declared an original only when it has met every original before it, so
-//! the outcome is the same whatever the memory, but for the caps on equal bands and fingerprints,
-//! which hold for each signature index.
+//! Invariant: a document is declared an original only after comparison with every original before
+//! it, so the outcome is the same whatever the memory, but for the caps on equal bands and
+//! fingerprints, which hold for each signature index.
 
 use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
 
@@ -20,27 +20,27 @@ use crate::dedup::{Document, Options};
 use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};
 
-/// Is told each document's fate.
+/// A visitor of the decisions about documents.
 pub(super) trait DecisionVisitor<E> {
-    /// Returns a document has come; numbers ascend from 0.
+    /// Visits each document first; numbers ascend from 0.
     fn on_document(&mut self, number: u32, id: &str) -> Result<(), E>;
-    /// It is an original. Numbers ascend.
+    /// Visits an original. Numbers ascend.
     fn on_original(&mut self, number: u32, id: &str) -> Result<(), E>;
-    /// It is like the original `like.of`.
+    /// Visits a duplicate of the original `like.of`.
     fn on_duplicate(&mut self, number: u32, id: &str, like: Match) -> Result<(), E>;
 }
 
-/// A document whose fate is open.
+/// A document that is not decided yet.
 #[derive(Debug)]
 struct PendingDocument {
     number: u32,
     id: String,
     signature: PageSignature,
-    /// Of what it has met so far.
+    /// The best match so far.
     best: Option<Match>,
 }
 
-/// Decides the fate of all documents, and tells how many there were.
+/// Decides about all documents; returns their number.
 pub(super) fn decide<E: From<BatchError>>(
     documents: impl Iterator<Item = Result<Document, E>>,
     options: &Options,
@@ -83,14 +83,14 @@ pub(super) fn decide<E: From<BatchError>>(
     Ok(count.into())
 }
 
-/// Documents passing by one signature index.
+/// A pass of documents along one signature index.
 struct Pass<'s> {
     signature_index: SignatureIndex,
     memory: usize,
-    /// At so many originals the memory is looked at again: counting it takes a while.
+    /// The number of originals at which the memory is measured again: counting takes a while.
     look_at: usize,
     full: bool,
-    /// What has to pass by the next signature index.
+    /// The documents for the next pass.
     shelf: SpillBuffer<'s>,
     carried: u64,
 }
@@ -119,7 +119,7 @@ impl<'s> Pass<'s> {
         {
             pending.best = Some(found);
         }
-        // Nothing can be more alike than the same bytes.
+        // Nothing is more similar than the same bytes.
         let is_final = |like: &Match| self.carried == 0 || like.likeness == Likeness::SamePayload;
         if let Some(like) = pending.best.filter(is_final) {
             return ledger.on_duplicate(pending.number, &pending.id, like);
@@ -143,12 +143,12 @@ impl<'s> Pass<'s> {
         let memory = self.signature_index.memory();
         let room = self.memory.saturating_sub(memory) / (memory / count).max(1);
         self.full = room == 0;
-        // Lists and maps grow in leaps: half of the way is safe.
+        // Lists and maps grow in steps: half of the way is safe.
         self.look_at = count + (room / 2).max(1);
     }
 }
 
-/// What is more alike ranks higher; of equals the one that came first is kept.
+/// Returns the rank of a likeness; the more similar, the higher. Of equals the earlier one is kept.
 fn rank(likeness: Likeness) -> f64 {
     match likeness {
         Likeness::SamePayload => 3.0,
@@ -213,5 +213,5 @@ impl PendingDocument {
     }
 }
 
-/// All of a written document but its id.
+/// The size of a stored document without its id.
 const FIXED: usize = 4 + 8 + 1 + 4 + 8 + 8 + SIGNATURE_BYTES;

@@ -1,4 +1,4 @@
-//! From comparisons to findings: one function for each kind of them.
+//! Findings from comparisons: one function for each kind.
 
 use neardup::{Clusters, Groups, Likeness, Match, Representatives};
 
@@ -32,7 +32,7 @@ pub(super) fn duplicates<E: From<BatchError>>(
 }
 
 struct StreamingReport<'s, F> {
-    /// The originals' numbers, ascending, and in the same order their names.
+    /// The numbers of the originals, ascending, and their names in the same order.
     numbers: Vec<u32>,
     names: DocumentNames<'s>,
     found: F,
@@ -82,7 +82,7 @@ pub(super) fn clusters<E: From<BatchError>>(
 }
 
 struct DeferredReport<'s> {
-    /// Of each document its original, which may be itself.
+    /// The original of each document, which may be the document itself.
     originals: Vec<u32>,
     names: DocumentNames<'s>,
 }
@@ -103,7 +103,7 @@ impl<E: From<BatchError>> DecisionVisitor<E> for DeferredReport<'_> {
     }
 }
 
-/// Hands over what any chain of alike pairs connects.
+/// Hands over the clusters that chains of similar pairs connect.
 pub(super) fn chains<E: From<BatchError>>(
     documents: impl Iterator<Item = Result<Document, E>>,
     options: &Options,
@@ -121,8 +121,8 @@ pub(super) fn chains<E: From<BatchError>>(
     };
     search.run(Some(&mut clusters), |_| Ok::<(), BatchError>(()))?;
     let mut firsts = vec![0; texts.documents() as usize];
-    // Texts are in the order of their first documents, so the first text of a cluster has its first
-    // document.
+    // Texts are in the order of their first documents, so the first text of a cluster has the
+    // cluster's first document.
     let mut first_of_root = vec![u32::MAX; texts.len() as usize];
     for (text, documents) in (0..).zip(texts.groups.iter()) {
         let first = &mut first_of_root[clusters.root(text) as usize];
@@ -136,7 +136,7 @@ pub(super) fn chains<E: From<BatchError>>(
     Ok(texts.documents())
 }
 
-/// Documents with the same first one.
+/// Groups documents with the same first one.
 fn grouped(firsts: impl Iterator<Item = u32>) -> Groups {
     let mut representatives = Representatives::new();
     for (document, first) in (0..).zip(firsts) {
@@ -167,7 +167,7 @@ fn hand_over<E: From<BatchError>>(
     Ok(())
 }
 
-/// Hands over every pair of alike documents.
+/// Hands over every pair of similar documents.
 pub(super) fn pairs<E: From<BatchError>>(
     documents: impl Iterator<Item = Result<Document, E>>,
     options: &Options,
@@ -230,7 +230,7 @@ pub(super) fn pairs<E: From<BatchError>>(
     Ok(texts.documents())
 }
 
-/// Alike texts in order.
+/// A cursor over sorted pairs of similar texts.
 struct PairCursor {
     sorted: Sorted<RECORD>,
     head: Option<SimilarPair<u32>>,
@@ -243,7 +243,7 @@ impl PairCursor {
     }
 }
 
-/// A written pair: two texts, distance, resemblance.
+/// The size of a stored pair: two texts, distance, resemblance.
 const RECORD: usize = 4 + 4 + 4 + 8;
 
 fn to_record(alike: SimilarPair<u32>) -> [u8; RECORD] {
@@ -252,7 +252,7 @@ fn to_record(alike: SimilarPair<u32>) -> [u8; RECORD] {
             distance,
             resemblance,
         } => (distance, resemblance),
-        // Different texts are nothing but near.
+        // Different texts can only be near.
         Likeness::SamePayload | Likeness::SameText => (0, 1.0),
     };
     let mut record = [0; RECORD];

@@ -1,10 +1,10 @@
-//! All pairs of different texts that are alike.
+//! All similar pairs of different texts.
 //!
 //! Candidates have fingerprints within the distance or a sketch band in common, as in the crawl.
-//! Texts that share a key stand together when (key, text) is sorted, and are compared there and
-//! then; texts with near fingerprints come from the [`SelfJoin`] of the different fingerprints. So
-//! candidates are never written down, and what goes to files is in proportion to the texts and to
-//! the pairs that were confirmed.
+//! Texts that share a key are neighbours when (key, text) is sorted, and are compared at once;
+//! texts with near fingerprints come from the [`SelfJoin`] of the different fingerprints. So
+//! candidates are never stored, and the size of the files is proportional to the texts and the
+//! confirmed pairs.
 //!
 //! Invariant: each pair is compared by the first key that it shares, so each is found once.
 
@@ -27,7 +27,7 @@ use crate::self_join::SelfJoin;
 use crate::sorter::{Sorted, Sorter};
 use crate::workers::{self, ResultSender};
 
-/// Looks for them.
+/// A search for similar pairs.
 pub(super) struct PairSearch<'a> {
     pub(super) texts: &'a DistinctTexts<'a>,
     pub(super) options: &'a Options,
@@ -35,22 +35,22 @@ pub(super) struct PairSearch<'a> {
     pub(super) control: Control<'a>,
 }
 
-/// Which key candidates share: the band with this number, or their fingerprint, nearly.
+/// The key that candidates share: the band with this number, or near fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Band(usize),
     Fingerprint,
 }
 
-/// So many candidates are compared at once.
+/// The number of candidates that are compared at once.
 const AT_ONCE: usize = 1 << 16;
-/// So many signatures are compared with so many others at once.
+/// The number of signatures that are compared with as many others at once.
 const TILE: usize = 256;
 
 impl PairSearch<'_> {
-    /// Gives each pair to `found`, once, in no particular order. Where `clusters` are given, alike
-    /// texts are united in them, and texts that are united already need not be compared: then not
-    /// every pair is found.
+    /// Gives each pair to `found`, once, in no particular order. If `clusters` are given, similar
+    /// texts are united in them, and texts that are united already are not compared: then not every
+    /// pair is found.
     pub(super) fn run<E: From<BatchError>>(
         &self,
         mut clusters: Option<&mut Clusters>,
@@ -85,7 +85,7 @@ impl PairSearch<'_> {
             }
         }
 
-        // Bands first: what they unite, the others need not compare.
+        // Bands first: texts that they unite need not be compared by fingerprints.
         let mut gauge = Gauge::new(self.control, None);
         let mut sorted = bands.finish();
         let mut runs = Runs::new(|| {
@@ -120,7 +120,7 @@ impl PairSearch<'_> {
             self.options.workers,
         );
         // All texts in the order of their fingerprints. Different fingerprints are joined by the
-        // place where their texts begin.
+        // position at which their texts begin.
         let mut ordered: Vec<u32> = Vec::new();
         let mut runs = Runs::new(|| {
             Ok(sorted.next()?.map(|record| {
@@ -237,7 +237,7 @@ impl PairSearch<'_> {
         Ok(())
     }
 
-    /// Returns true if a pair that shares `key` shares an earlier one: fingerprints come after
+    /// Returns true if a pair that shares `key` shares an earlier key: fingerprints come after
     /// bands.
     fn met_before(&self, key: Key, one: &PageSignature, other: &PageSignature) -> bool {
         let (Some(one), Some(other)) = (comparable(one), comparable(other)) else {
@@ -270,8 +270,8 @@ impl PairSearch<'_> {
             .map(|likeness| SimilarPair { a, b, likeness })
     }
 
-    /// Unites what is alike in `run`. A text is compared with the members of each cluster until one
-    /// is like it, so a million alike texts cost a million comparisons.
+    /// Unites similar texts of `run`. A text is compared with the members of each cluster until one
+    /// is similar, so a million similar texts cost a million comparisons.
     fn unite_all<E: From<BatchError>>(
         &self,
         run: &[u32],
@@ -297,7 +297,7 @@ impl PairSearch<'_> {
                     }
                 }
                 if united {
-                    // The larger swallows the smaller.
+                    // The larger list takes in the smaller.
                     if part.len() > own.len() {
                         std::mem::swap(&mut part, &mut own);
                     }
@@ -319,8 +319,8 @@ impl PairSearch<'_> {
         clusters: &mut Option<&mut Clusters>,
         found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // So that a text is read once for all its candidates, and the others in the order of their
-        // places.
+        // Sorted, so that a text is read once for all its candidates, and the others in the order
+        // of their places.
         candidates.sort_unstable();
         let workers = if candidates.len() < TILE {
             NonZeroUsize::MIN

@@ -290,7 +290,7 @@ fn asked(c: char) -> Letter {
     }
 }
 
-/// Returns the class by examples: how many pieces do two or three characters make?
+/// Returns the class by examples: by the number of pieces that two or three characters make.
 fn class(c: char) -> Class {
     let pieces = |text: String| text.split_word_bounds().count();
     let whole = |text: String| pieces(text) == 1;

@@ -472,7 +472,7 @@ fn four_from(bytes: &[u8], at: usize) -> [u8; 4] {
     }
 }
 
-/// Returns the number of so many bytes are ASCII; none where fewer.
+/// Returns the number of ASCII bytes among the next [`ASCII_AGAIN`]; 0 if there are fewer bytes.
 fn ascii_among_the_next(bytes: &[u8]) -> usize {
     let next = bytes.first_chunk::<ASCII_AGAIN>();
     next.map_or(0, |next| next.iter().filter(|byte| byte.is_ascii()).count())
