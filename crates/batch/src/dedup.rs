@@ -3,10 +3,10 @@
 //! [`run`] takes signatures in order and hands over [`Finding`]s of the kind that was asked for:
 //! duplicates of earlier documents, similar pairs, or clusters.
 //!
-//! **Equality comes first.** A document with the payload of an earlier one counts as that one, and
-//! so does a document with its text: its signature is not looked at again, whatever it says (Broder
-//! et al. 1997, section 4: equal documents are taken out before anything is compared). So a million
-//! equal documents cost a million look-ups, not their square.
+//! **Equality comes first.** A document with the payload or the text of an earlier one counts as
+//! that one: its signature is not compared again (Broder et al. 1997, section 4: equal documents
+//! are removed before anything is compared). So a million equal documents cost a million look-ups,
+//! not their square.
 
 mod distinct_texts;
 mod encoding;
@@ -37,7 +37,7 @@ pub struct Document {
     pub signature: PageSignature,
 }
 
-/// What is to be found.
+/// The kind of findings to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
     /// Each document that repeats an earlier original, once.
@@ -66,7 +66,7 @@ pub enum FindingKind {
 /// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is to be found.
+    /// The kind of findings to look for.
     pub kind: FindingKind,
     /// The thresholds of similarity.
     pub thresholds: Thresholds,

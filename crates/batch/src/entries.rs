@@ -1,7 +1,7 @@
 //! Fingerprints with their numbers, and all pairs of them that lie within a distance.
 //!
 //! For each table of the [`Pigeonholes`] the entries are split by the bits that the table compares,
-//! first into pieces that fit a core's cache and then into buckets of about one, and within a
+//! first into pieces that fit a core's cache and then into buckets of about one entry; within a
 //! bucket all are compared. Workers take slices in the first step and pieces in the second.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub(crate) id: u32,
 }
 
-/// The size of a written [`Entry`].
+/// The size of a stored [`Entry`].
 pub(crate) const ENTRY_BYTES: usize = 12;
 
 impl Entry {
@@ -59,39 +59,40 @@ impl Entry {
     }
 }
 
-/// On the machine of the benchmark, in nanoseconds.
+/// The costs on the machine of the benchmark, in nanoseconds.
 pub(crate) const COSTS: Costs = Costs {
     table: 10.0,
     comparison: 2.0,
 };
 
-/// About so many entries make a piece: 12 bytes each in cache, and a bucket count of four each.
+/// The number of entries of a piece as a power of two: 12 bytes each in cache, and a bucket count
+/// of four each.
 const PIECE_BITS: u32 = 13;
-/// Pairs are handed over when so many have come together.
+/// The number of pairs that are handed over together.
 const AT_ONCE: usize = 4_096;
-/// Buckets from this size on are looked through for equal fingerprints before any are compared.
+/// The size from which buckets are searched for equal fingerprints before any are compared.
 const LARGE: usize = 64;
 
-/// Entries that are joined with themselves, or with each other across a border.
+/// A join of entries with themselves, or across a border.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Join<'a> {
     pub(crate) entries: &'a [Entry],
-    /// Where given, only pairs of one entry before it and one from it on are looked for.
+    /// If given, only pairs of one entry before it and one from it on are reported.
     pub(crate) border: Option<usize>,
     pub(crate) holes: &'a Pigeonholes,
     pub(crate) workers: NonZeroUsize,
 }
 
-/// What a worker found in a few pieces.
+/// The pairs that a worker found in a few pieces.
 struct JoinBatch {
-    /// How many entries it has gone through for it.
+    /// The number of entries joined for them.
     joined: u64,
     pairs: Vec<Pair>,
 }
 
 impl Join<'_> {
-    /// Gives every pair within the distance that the given tables are the first to report to
-    /// `visit`.
+    /// Gives every pair within the distance to `visit` of which one of the given tables is the
+    /// first to report it.
     pub(crate) fn run<E: From<BatchError>>(
         &self,
         tables: Range<usize>,
@@ -208,8 +209,7 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// The same for a bucket that may hold many equal fingerprints: each different one is compared
-    /// once.
+    /// Joins a bucket that may hold many equal fingerprints: each different one is compared once.
     fn join_large(
         &self,
         bucketed: &Bucketed,
@@ -285,11 +285,11 @@ impl Join<'_> {
     }
 }
 
-/// Some of the entries in pieces; instead of its number each tells its place among all.
+/// A slice of the entries, in pieces; the place among all entries replaces the number of each.
 #[derive(Debug)]
 struct Slice {
     entries: Vec<Entry>,
-    /// Where each piece begins; one more at the end.
+    /// The start of each piece, and the end of the last.
     starts: Vec<u32>,
 }
 
@@ -327,7 +327,7 @@ impl Slice {
 struct Bucketed {
     bits: Vec<u64>,
     places: Vec<u32>,
-    /// 0, then where each bucket ends.
+    /// 0, then the end of each bucket.
     ends: Vec<u32>,
 }
 
@@ -340,8 +340,8 @@ impl Bucketed {
         fine: u32,
     ) {
         let within = (1_usize << fine) - 1;
-        // Counted two further on, so that after adding up, `ends[bucket + 1]` is where a bucket
-        // begins, and when it has been filled, where it ends.
+        // Counted two positions further on, so that after summation `ends[bucket + 1]` is the start
+        // of a bucket, and after filling its end.
         self.ends.clear();
         self.ends.resize((1 << fine) + 2, 0);
         let mut count = 0;
@@ -362,7 +362,7 @@ impl Bucketed {
     }
 }
 
-/// Counts become sums of all counts up to there.
+/// Replaces each count by the sum of all counts up to it.
 fn add_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {

@@ -1,12 +1,12 @@
 //! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, as corpora are handed around.
 //!
-//! `title` and `heading`, where they are strings, say what the document is about. `judged_text` is
-//! taken before `text`: with these members a page that was extracted elsewhere is judged as the
-//! crawl judged it.
+//! `title` and `heading`, if they are strings, determine the subject of the document. `judged_text`
+//! has precedence over `text`: with these members a page that was extracted elsewhere is judged as
+//! in the crawl.
 //!
-//! An id may be a string or a whole number; other members are ignored, and so are blank lines. A
-//! bad line is told with its number and costs nothing but itself; a line that is longer than
-//! [`MAX_LINE`] is passed over without being held.
+//! An id may be a string or a whole number; other members and blank lines are ignored. A bad line
+//! is reported with its number and skipped; a line longer than [`MAX_LINE`] is skipped without
+//! being held in memory.
 
 use std::io::{self, BufRead, Read};
 
@@ -16,47 +16,47 @@ use serde::de::Error;
 /// The longest line that is read, in bytes: 256 MiB.
 pub const MAX_LINE: usize = 256 << 20;
 
-/// A document of such a file.
+/// A document of a JSON Lines file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonDocument {
-    /// What it is called.
+    /// The name of the document.
     pub id: String,
-    /// What it says.
+    /// The text to judge.
     pub text: String,
-    /// Its title, where it has one.
+    /// The title, if any.
     pub title: Option<String>,
-    /// Its first heading, where it has one.
+    /// The first heading, if any.
     pub heading: Option<String>,
 }
 
-/// Why a line is no document, or why there are no more lines.
+/// The reasons for which a line is not a document, or no more lines can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BadLine {
-    /// What it holds is not what is asked for.
+    /// The line is not a document.
     #[error("line {line}: {reason}")]
     NotADocument {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The defect.
         reason: String,
     },
-    /// It is longer than [`MAX_LINE`].
+    /// The line is longer than [`MAX_LINE`].
     #[error("line {line} is longer than {MAX_LINE} bytes")]
     TooLong {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u64,
     },
-    /// The system did not let us read on: this is the last item.
+    /// The input cannot be read; this is the last item.
     #[error("cannot read line {line}")]
     Io {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// Reads the documents of a file in order.
+/// A reader of the documents of a file, in order.
 #[derive(Debug)]
 pub struct JsonLines<R> {
     input: R,
@@ -66,7 +66,7 @@ pub struct JsonLines<R> {
 }
 
 impl<R: BufRead> JsonLines<R> {
-    /// Reads `input` from where it stands.
+    /// Creates a reader that begins at the current position of `input`.
     pub fn new(input: R) -> Self {
         Self::with_longest(input, MAX_LINE)
     }
@@ -80,8 +80,7 @@ impl<R: BufRead> JsonLines<R> {
         }
     }
 
-    /// Returns a line without its end, or the beginning of one that is too long; nothing at the
-    /// end.
+    /// Returns a line without its end, or the beginning of one that is too long; none at the end.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         // One byte more than a line may have, and its end.
@@ -154,7 +153,7 @@ struct JsonLine {
     heading: Option<Label>,
 }
 
-/// A title or a heading; what is no string is as good as none.
+/// A title or a heading; a value that is no string counts as absent.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Label {

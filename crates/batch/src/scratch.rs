@@ -1,5 +1,5 @@
-//! Room for what does not fit into memory: files without names, which vanish with the process
-//! however it ends.
+//! Temporary storage for data that exceed the memory: files without names, which vanish with the
+//! process however it ends.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::BatchError;
 
-/// A directory for temporary files. Counts what is written there.
+/// A directory for temporary files, which counts the bytes written there.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     directory: PathBuf,
@@ -46,7 +46,7 @@ impl Scratch {
     }
 }
 
-/// A file that grows at its end and is read anywhere.
+/// A file that is appended to and read anywhere.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
     file: File,
@@ -55,7 +55,7 @@ pub(crate) struct SpillFile {
 }
 
 impl SpillFile {
-    /// Writes at the end and tells where that was.
+    /// Appends `bytes`; returns their position.
     pub(crate) fn append(&mut self, scratch: &Scratch, bytes: &[u8]) -> Result<u64, BatchError> {
         let at = self.len;
         self.file
@@ -68,7 +68,7 @@ impl SpillFile {
         Ok(at)
     }
 
-    /// Fills `bytes` from there on.
+    /// Reads `bytes` from position `at` on.
     pub(crate) fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), BatchError> {
         self.file
             .read_exact_at(bytes, at)
@@ -83,21 +83,21 @@ impl SpillFile {
     }
 }
 
-/// Bytes one after another, in memory up to a limit and in a file from there on.
+/// A growing byte string, in memory up to a limit and in a file beyond it.
 #[derive(Debug)]
 pub(crate) struct SpillBuffer<'s> {
     scratch: &'s Scratch,
     limit: usize,
     file: Option<SpillFile>,
-    /// What is not in the file: all, or its latest end.
+    /// The part that is not in the file: all, or the end.
     tail: Vec<u8>,
 }
 
-/// How much of a shelf that is in a file is written at once.
+/// The number of bytes that are written to the file at once.
 const AT_ONCE: usize = 1 << 20;
 
 impl<'s> SpillBuffer<'s> {
-    /// Creates an empty shelf that holds so many bytes in memory.
+    /// Creates an empty buffer that holds `limit` bytes in memory.
     pub(crate) fn new(scratch: &'s Scratch, limit: usize) -> Self {
         Self {
             scratch,
@@ -107,7 +107,7 @@ impl<'s> SpillBuffer<'s> {
         }
     }
 
-    /// Puts `bytes` at the end.
+    /// Appends `bytes`.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), BatchError> {
         self.tail.extend_from_slice(bytes);
         if self.file.is_none() && self.tail.len() > self.limit {
@@ -123,7 +123,7 @@ impl<'s> SpillBuffer<'s> {
         Ok(())
     }
 
-    /// Fills `bytes` from the `at`th on; all of them must have been appended.
+    /// Reads `bytes` from position `at` on; all of them must have been appended.
     pub(crate) fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), BatchError> {
         let in_file = self.filed().saturating_sub(at).min(bytes.len() as u64) as usize;
         let (from_file, from_tail) = bytes.split_at_mut(in_file);

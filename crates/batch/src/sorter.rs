@@ -1,8 +1,8 @@
-//! Sorting more records than memory holds.
+//! External sorting of records.
 //!
 //! Records are byte strings of one length in the order of their bytes, so numbers in them are
-//! big-endian. What memory holds is sorted there and written as a run; runs are merged when all is
-//! in, and when they have become many (Knuth, volume 3, section 5.4.1).
+//! big-endian. Records that fill the memory are sorted there and written as a run; runs are merged
+//! at the end, and earlier if there are many (Knuth, volume 3, section 5.4.1).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,12 +10,12 @@ use std::collections::BinaryHeap;
 use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillFile};
 
-/// So many runs are merged at once.
+/// The number of runs that are merged at once.
 const FAN: usize = 64;
-/// A run is read in pieces of this size at least.
+/// The least number of bytes of a run that are read at once.
 const LEAST_PIECE: usize = 4_096;
 
-/// Takes records in any order.
+/// A sorter that takes records in any order.
 #[derive(Debug)]
 pub(crate) struct Sorter<'s, const N: usize> {
     scratch: &'s Scratch,
@@ -112,13 +112,13 @@ impl<'s> Run<'s> {
     }
 }
 
-/// Gives records in order.
+/// A sorted sequence of records.
 #[derive(Debug)]
 pub(crate) struct Sorted<const N: usize> {
     runs: Vec<Reading>,
     heads: BinaryHeap<Reverse<([u8; N], usize)>>,
     begun: bool,
-    /// What was never written.
+    /// The records that were never written.
     in_memory: std::vec::IntoIter<[u8; N]>,
     latest: Option<[u8; N]>,
 }
@@ -160,7 +160,7 @@ struct Reading {
     at: u64,
     piece: usize,
     bytes: Vec<u8>,
-    /// How much of `bytes` has been given.
+    /// The number of `bytes` already returned.
     given: usize,
 }
 

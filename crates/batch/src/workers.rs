@@ -1,14 +1,14 @@
-//! Several threads that work, and one that takes what they find.
+//! Worker threads, and a caller that takes their results.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-/// What a worker says when nobody takes its results any more: it should come home.
+/// The result of a send when no one receives results any more: the worker should end.
 #[derive(Debug)]
 pub(crate) struct Disconnected;
 
-/// The way from a worker to the caller.
+/// The sending end of the queue from a worker to the caller.
 #[derive(Debug)]
 pub(crate) struct ResultSender<T>(SyncSender<T>);
 
@@ -18,8 +18,8 @@ impl<T> ResultSender<T> {
     }
 }
 
-/// Runs `work` on so many threads and gives what they send to `take` on this one. The first error
-/// of `take` ends it.
+/// Runs `work` on `workers` threads and gives the results that they send to `take` on this one. The
+/// first error of `take` ends the work.
 ///
 /// The queue between them holds two results a worker, so that workers wait when `take` is slow.
 pub(crate) fn work<T: Send, E>(
