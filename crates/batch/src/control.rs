@@ -16,7 +16,7 @@ pub enum Step {
     Joining,
     /// Candidates are compared by their sketches.
     Verifying,
-    /// What was found is handed over.
+    /// Findings are handed over.
     Reporting,
 }
 

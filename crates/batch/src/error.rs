@@ -23,7 +23,7 @@ pub enum BatchError {
     #[error("too many to compare at once: {} is the most", u32::MAX - 1)]
     TooMany,
     /// A distance for which candidates cannot be found.
-    #[error("a distance of {0} bits is too much: 0 to {MAX_DISTANCE} are possible")]
+    #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),
     /// A file of fingerprints could not be opened or read.
     #[error("cannot read {}", .path.display())]
@@ -50,7 +50,10 @@ pub enum BatchError {
         what: &'static str,
     },
     /// A file of a format that this program does not know.
-    #[error("{} is written in version {version} of its format, which this program does not know", .path.display())]
+    #[error(
+        "{} is written in version {version} of its format, which this program does not know",
+        .path.display()
+    )]
     OtherFormat {
         /// The file.
         path: PathBuf,
@@ -58,7 +61,11 @@ pub enum BatchError {
         version: u16,
     },
     /// Fingerprints of another algorithm, which are not comparable.
-    #[error("the fingerprints in {} were made by algorithm {algorithm}; this program makes those of {ALGORITHM}", .path.display())]
+    #[error(
+        "the fingerprints in {} were made by algorithm {algorithm}; \
+         this program makes those of {ALGORITHM}",
+        .path.display()
+    )]
     OtherAlgorithm {
         /// The file.
         path: PathBuf,
@@ -66,7 +73,11 @@ pub enum BatchError {
         algorithm: u16,
     },
     /// Fingerprints of other features or under another key, which are not comparable.
-    #[error("the fingerprints in {} and {} are of different features or keys", .one.display(), .other.display())]
+    #[error(
+        "the fingerprints in {} and {} are of different features or keys",
+        .one.display(),
+        .other.display()
+    )]
     OtherRecipe {
         /// One of the files.
         one: PathBuf,

@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn documents_are_read_with_names_and_with_numbers_and_blank_lines_are_none() {
-        let input = b"{\"id\":\"a\",\"text\":\"one\"}\n\n  \r\n{\"text\":\"two\\n\",\"more\":[1],\"id\":-7}\r\n{\"id\":\"\",\"text\":\"\"}";
+        let input = b"{\"id\":\"a\",\"text\":\"one\"}\n\n  \r\n\
+            {\"text\":\"two\\n\",\"more\":[1],\"id\":-7}\r\n{\"id\":\"\",\"text\":\"\"}";
         assert_eq!(
             read(input, 100),
             [
@@ -246,7 +247,8 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_told_with_its_number_and_the_next_one_is_read() {
-        let input = b"{\"id\":\"a\"}\nnonsense\n\xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
+        let input = b"{\"id\":\"a\"}\nnonsense\n\
+            \xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
         let lines = read(input, 100);
         for (line, culprit) in [
             (0, "missing field `text`"),
@@ -282,13 +284,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_so_many_lines_at_most_and_no_accident(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn any_bytes_are_so_many_lines_at_most_and_no_accident(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
             let lines = bytes.split(|&byte| byte == b'\n').count();
             prop_assert!(read(&bytes, 50).len() <= lines);
         }
 
         #[test]
-        fn what_serde_writes_is_read_again(documents in prop::collection::vec(("\\PC{0,20}", "(?s).{0,40}"), 0..10)) {
+        fn what_serde_writes_is_read_again(
+            documents in prop::collection::vec(("\\PC{0,20}", "(?s).{0,40}"), 0..10),
+        ) {
             let lines: Vec<String> = documents
                 .iter()
                 .map(|(id, text)| serde_json::json!({"id": id, "text": text}).to_string())

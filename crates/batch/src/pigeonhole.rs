@@ -216,11 +216,15 @@ mod tests {
             for distance in (bits ^ other).count_ones()..8 {
                 let holes = Pigeonholes::of(distance, blocks);
                 let meet = |table: &Table| (bits ^ other) & table.mask == 0;
-                let firsts = (0..holes.tables().len()).filter(|&number| holes.is_first(number, bits ^ other));
+                let firsts = (0..holes.tables().len())
+                    .filter(|&number| holes.is_first(number, bits ^ other));
                 prop_assert_eq!(firsts.count(), 1);
                 for table in holes.tables().iter().filter(|table| meet(table)) {
                     prop_assert_eq!(table.bucket(bits, width), table.bucket(other, width));
-                    prop_assert_eq!(table.lead_bucket(bits, width), table.lead_bucket(other, width));
+                    prop_assert_eq!(
+                        table.lead_bucket(bits, width),
+                        table.lead_bucket(other, width),
+                    );
                     prop_assert!(table.bucket(bits, width) >> width == 0);
                 }
             }

@@ -217,7 +217,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn records_come_out_in_order(mut records in prop::collection::vec(any::<[u8; 3]>(), 0..5_000)) {
+        fn records_come_out_in_order(
+            mut records in prop::collection::vec(any::<[u8; 3]>(), 0..5_000),
+        ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
             let mut sorter = Sorter::new(&scratch, 0);

@@ -1,5 +1,4 @@
-//! What `dedup` finds: exactly what comparing everything with everything finds, whatever the
-//! memory.
+//! `dedup` finds exactly the result of comparing everything with everything, whatever the memory.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -203,7 +202,7 @@ fn clusters_of(firsts: &[usize]) -> Vec<OwnedFinding> {
     several.map(OwnedFinding::Cluster).collect()
 }
 
-/// What the crawl's signature index says of one after another.
+/// Returns the answers of the crawl's signature index to one document after another.
 fn by_signature_index(signatures: &[PageSignature]) -> Vec<OwnedFinding> {
     let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut duplicates = Vec::new();
@@ -561,7 +560,8 @@ proptest! {
         seed: u64,
     ) {
         let families = count.div_ceil(per_family);
-        let signatures: Vec<PageSignature> = (0..count).map(|number| relative(seed, number, families)).collect();
+        let signatures: Vec<PageSignature> =
+            (0..count).map(|number| relative(seed, number, families)).collect();
         check(&signatures, workers);
     }
 }

@@ -144,7 +144,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_changed_or_cut_off_is_noticed(count in 1_u64..60, at in 0.0..1.0, change in 1_u8.., has_ids: bool) {
+    fn whatever_is_changed_or_cut_off_is_noticed(
+        count in 1_u64..60,
+        at in 0.0..1.0,
+        change in 1_u8..,
+        has_ids: bool,
+    ) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("prints");
         written(&path, &some(count), has_ids);

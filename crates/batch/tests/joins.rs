@@ -74,7 +74,7 @@ fn all_pairs(fingerprints: &[u64], distance: u32) -> Vec<Pair> {
     pairs
 }
 
-/// Where two lists part; the lists themselves would fill screens.
+/// Returns the first difference of two lists; the lists themselves would fill screens.
 fn first_difference<T: Clone + PartialEq>(
     one: &[T],
     other: &[T],
@@ -219,7 +219,7 @@ fn the_first_error_of_the_visitor_ends_the_join() {
     assert_eq!(calls, 10);
 }
 
-/// What each step was told last; asks for the end at a certain step.
+/// The last report of each step; cancels the work at a certain step.
 #[derive(Default)]
 struct Log {
     owned: Mutex<BTreeMap<String, (u64, Option<u64>)>>,
@@ -286,7 +286,8 @@ proptest! {
         let (pairs, owned) = joined(&file, &options(directory.path(), distance, 1 << 20, workers));
         prop_assert_eq!(owned.spilled, 0);
         prop_assert_eq!(first_difference(&pairs, &expected), None);
-        let (pairs, owned) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, workers));
+        let (pairs, owned) =
+            joined(&file, &options(directory.path(), distance, LEAST_MEMORY, workers));
         prop_assert_eq!(owned.spilled > 0, count > LEAST_MEMORY / 26);
         prop_assert_eq!(first_difference(&pairs, &expected), None);
     }

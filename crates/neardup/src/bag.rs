@@ -237,7 +237,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sketch_is_read_as_it_was_written(counts in prop::collection::vec((any::<u64>(), 1_u32..5), 1..200)) {
+        fn a_sketch_is_read_as_it_was_written(
+            counts in prop::collection::vec((any::<u64>(), 1_u32..5), 1..200),
+        ) {
             let sketch = BagSketch::of_counts(&counts).unwrap();
             prop_assert_eq!(&BagSketch::from_bytes(&sketch.to_bytes()), &sketch);
             let written = postcard::to_allocvec(&sketch).unwrap();

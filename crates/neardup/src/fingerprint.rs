@@ -159,9 +159,15 @@ mod tests {
 
         #[test]
         fn distance_counts_the_bits_that_were_flipped(bits: u64, flips: u64) {
-            prop_assert_eq!(Fingerprint::new(bits).distance(Fingerprint::new(bits ^ flips)), flips.count_ones());
+            prop_assert_eq!(
+                Fingerprint::new(bits).distance(Fingerprint::new(bits ^ flips)),
+                flips.count_ones(),
+            );
             let halved = Fingerprint::new(bits).halved();
-            prop_assert_eq!(halved.distance(Fingerprint::new(bits ^ flips).halved()), (flips as u32).count_ones());
+            prop_assert_eq!(
+                halved.distance(Fingerprint::new(bits ^ flips).halved()),
+                (flips as u32).count_ones(),
+            );
         }
     }
 }

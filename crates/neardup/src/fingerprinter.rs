@@ -245,7 +245,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_no_document_was_seen_tf_idf_is_log_tf(text in "([a-d]{1,2} ){0,60}", unit in 0..4_usize) {
+        fn where_no_document_was_seen_tf_idf_is_log_tf(
+            text in "([a-d]{1,2} ){0,60}",
+            unit in 0..4_usize,
+        ) {
             let unit = ["word:1", "word:3", "char:1", "char:5"][unit];
             let text = NormalText::of(&text);
             let weights = |weights| features(&format!("{unit}+{weights}"));

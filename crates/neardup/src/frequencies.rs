@@ -199,7 +199,10 @@ mod tests {
             let all: u32 = exact.counts.values().sum();
             for (term, &count) in &exact.counts {
                 let kept = bounded.of(term);
-                prop_assert!(kept <= count && count - kept <= all / most as u32, "{term}: {kept} of {count}");
+                prop_assert!(
+                    kept <= count && count - kept <= all / most as u32,
+                    "{term}: {kept} of {count}",
+                );
             }
             prop_assert_eq!(learned("word:1", most, &texts), bounded);
         }

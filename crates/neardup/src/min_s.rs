@@ -148,12 +148,17 @@ mod tests {
             two in prop::collection::vec(any::<u16>(), 1..200),
             most in 1_usize..50,
         ) {
-            let set = |hashes: Vec<u16>| Shingles::from_hashes(hashes.into_iter().map(u64::from).collect());
+            let set = |hashes: Vec<u16>| {
+                Shingles::from_hashes(hashes.into_iter().map(u64::from).collect())
+            };
             let (one, two) = (set(one), set(two));
             let union = Shingles::from_hashes([one.hashes(), two.hashes()].concat());
             let least: Vec<u64> = union.hashes().iter().copied().take(most).collect();
-            let both = least.iter().filter(|hash| one.hashes().contains(hash) && two.hashes().contains(hash)).count();
-            let estimate = MinS::of(&one, most).unwrap().resemblance(&MinS::of(&two, most).unwrap());
+            let is_in_both =
+                |hash: &&u64| one.hashes().contains(*hash) && two.hashes().contains(*hash);
+            let both = least.iter().filter(is_in_both).count();
+            let estimate =
+                MinS::of(&one, most).unwrap().resemblance(&MinS::of(&two, most).unwrap());
             prop_assert_eq!(estimate, both as f64 / least.len() as f64);
         }
     }

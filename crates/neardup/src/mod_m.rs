@@ -241,12 +241,19 @@ mod tests {
             let whole = Shingles::from_hashes(whole);
             let part = ModM::of_at_most(most, &part, modulus).unwrap();
             let whole = ModM::of_at_most(most, &whole, modulus).unwrap();
-            prop_assert!(part.containment_in(&whole).unwrap().is_none_or(|contained| contained == 1.0));
-            prop_assert!(whole.resemblance(&whole).unwrap().is_none_or(|resemblance| resemblance == 1.0));
+            prop_assert!(
+                part.containment_in(&whole).unwrap().is_none_or(|contained| contained == 1.0),
+            );
+            prop_assert!(
+                whole.resemblance(&whole).unwrap().is_none_or(|resemblance| resemblance == 1.0),
+            );
         }
 
         #[test]
-        fn a_capped_sample_is_that_of_its_modulus(hashes in prop::collection::vec(any::<u64>(), 0..400), most in 1_usize..50) {
+        fn a_capped_sample_is_that_of_its_modulus(
+            hashes in prop::collection::vec(any::<u64>(), 0..400),
+            most in 1_usize..50,
+        ) {
             let set = Shingles::from_hashes(hashes);
             let capped = ModM::of_at_most(most, &set, 3).unwrap();
             prop_assert!(capped.hashes().len() <= most);

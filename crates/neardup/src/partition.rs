@@ -50,10 +50,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_group_keeps_its_distances_and_group_0_changes_nothing(one: u64, two: u64, group: u64, digest: u128) {
+        fn a_group_keeps_its_distances_and_group_0_changes_nothing(
+            one: u64,
+            two: u64,
+            group: u64,
+            digest: u128,
+        ) {
             let (one, two) = (Fingerprint::new(one), Fingerprint::new(two));
             let partition = Partition::of(group);
-            prop_assert_eq!(partition.fingerprint(one).distance(partition.fingerprint(two)), one.distance(two));
+            prop_assert_eq!(
+                partition.fingerprint(one).distance(partition.fingerprint(two)),
+                one.distance(two),
+            );
             prop_assert_eq!(Partition::of(0).fingerprint(one), one);
             prop_assert_eq!(Partition::of(0).band(7), ShortKey::of(7));
             prop_assert!(group == 0 || partition.digest(digest) != Partition::of(0).digest(digest));

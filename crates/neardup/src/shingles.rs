@@ -264,7 +264,8 @@ mod tests {
             let afresh: Vec<u64> = words
                 .windows(width)
                 .map(|run| {
-                    let sum = run.iter().fold(0_u64, |sum, word| sum.wrapping_mul(P).wrapping_add(*word));
+                    let sum =
+                        run.iter().fold(0_u64, |sum, word| sum.wrapping_mul(P).wrapping_add(*word));
                     if width == 1 { sum } else { finished(sum) }
                 })
                 .collect();
@@ -272,7 +273,8 @@ mod tests {
             if width <= words.len() {
                 for instructions in crate::Instructions::available() {
                     let mut runs = Vec::new();
-                    crate::simd::hash_runs(instructions, &words, Width::new(width).unwrap(), &mut runs);
+                    let width = Width::new(width).unwrap();
+                    crate::simd::hash_runs(instructions, &words, width, &mut runs);
                     prop_assert_eq!(&runs, &afresh, "{}", instructions.name());
                 }
             }

@@ -22,18 +22,28 @@ use instructions::{Instructions, Kind};
 /// Defines `fn name(instructions, arguments…)`, which calls the variant compiled for the
 /// instructions.
 macro_rules! compiled_for_each {
-    ($($(#[$documentation:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?, portable: $portable:path;)*) => { $(
+    ($(
+        $(#[$documentation:meta])*
+        fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?,
+        portable: $portable:path;
+    )*) => { $(
         $(#[$documentation])*
         pub(crate) fn $name(instructions: Instructions, $($argument: $kind),*) $(-> $result)? {
             match instructions.0 {
                 Kind::Portable => $portable($($argument),*),
                 #[cfg(target_arch = "x86_64")]
-                #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+                #[expect(
+                    unsafe_code,
+                    reason = "the processor has been asked for these instructions"
+                )]
                 // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature
                 // that the variant names.
                 Kind::Avx2 => unsafe { avx2::$name($($argument),*) },
                 #[cfg(target_arch = "x86_64")]
-                #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+                #[expect(
+                    unsafe_code,
+                    reason = "the processor has been asked for these instructions"
+                )]
                 // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature
                 // that the variant names.
                 Kind::Avx512 => unsafe { avx512::$name($($argument),*) },
@@ -58,7 +68,8 @@ compiled_for_each! {
     /// Appends the hash of each word.
     fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>), portable: spans::hash;
     /// Appends the hash of each run of `width` words, of which there are at least as many.
-    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>), portable: crate::shingles::hash_runs;
+    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>),
+        portable: crate::shingles::hash_runs;
     /// Returns, for each bit, how many of the hashes have it set.
     fn ones_in(hashes: &[u64]) -> [u64; 64], portable: counters::ones_in;
     /// Adds each weight to the sums of the bits that are set in its hash.
@@ -69,7 +80,13 @@ compiled_for_each! {
     /// left.
     fn settle(table: &mut Table, votes: &mut Votes) -> u64, portable: table::settle;
     /// Separates repetitions from hashes that are undecided, which go to `left`.
-    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>), portable: repetitions::find_repetitions;
+    fn find_repetitions(
+        hashes: &[u64],
+        shift: u32,
+        repetitions: &mut Vec<u64>,
+        left: &mut Vec<u64>
+    ),
+        portable: repetitions::find_repetitions;
 }
 
 #[cfg(test)]

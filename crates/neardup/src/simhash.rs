@@ -156,12 +156,19 @@ mod tests {
             for instructions in Instructions::available() {
                 let mut votes = Votes::new();
                 votes.add_weighted(&features, instructions);
-                prop_assert_eq!(votes.decided(), reference::weighted(&features), "{}", instructions.name());
+                prop_assert_eq!(
+                    votes.decided(),
+                    reference::weighted(&features),
+                    "{}",
+                    instructions.name(),
+                );
             }
         }
 
         #[test]
-        fn bits_are_counted_across_as_one_by_one(hashes in prop::collection::vec(any::<u64>(), 0..3_000)) {
+        fn bits_are_counted_across_as_one_by_one(
+            hashes in prop::collection::vec(any::<u64>(), 0..3_000),
+        ) {
             let count = |bit: u32| hashes.iter().map(|hash| hash >> bit & 1).sum();
             let expected: Vec<u64> = (0..64).map(count).collect();
             for instructions in Instructions::available() {

@@ -254,7 +254,11 @@ mod tests {
         }
 
         #[test]
-        fn numbers_in_sequence_are_sampled_as_well_as_random_ones(from: u64, count in 0_u64..300, bins in 1_usize..300) {
+        fn numbers_in_sequence_are_sampled_as_well_as_random_ones(
+            from: u64,
+            count in 0_u64..300,
+            bins in 1_usize..300,
+        ) {
             let hashes: Vec<u64> = (0..count).map(|n| from.wrapping_add(n)).collect();
             let (mut found, mut portable) = (vec![0; bins], vec![0; bins]);
             sample(&hashes, &mut found);

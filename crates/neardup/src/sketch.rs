@@ -242,7 +242,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sketch_is_read_as_it_was_written(hashes in prop::collection::vec(any::<u64>(), 1..600)) {
+        fn a_sketch_is_read_as_it_was_written(
+            hashes in prop::collection::vec(any::<u64>(), 1..600),
+        ) {
             let sketch = Sketch::of_hashes(&hashes).unwrap();
             prop_assert_eq!(&Sketch::from_bytes(&sketch.to_bytes()), &sketch);
             let written = postcard::to_allocvec(&sketch).unwrap();
@@ -250,7 +252,9 @@ mod tests {
         }
 
         #[test]
-        fn order_and_repetition_do_not_matter(mut hashes in prop::collection::vec(any::<u64>(), 1..300)) {
+        fn order_and_repetition_do_not_matter(
+            mut hashes in prop::collection::vec(any::<u64>(), 1..300),
+        ) {
             let sketch = Sketch::of_hashes(&hashes);
             hashes.reverse();
             hashes.extend_from_within(..);

@@ -109,7 +109,10 @@ impl FromStr for StopWords {
 
 /// A language without a list of stop words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are no stop words for `{0}`, only for {known}", known = StopWords::languages().collect::<Vec<_>>().join(", "))]
+#[error(
+    "there are no stop words for `{0}`, only for {known}",
+    known = StopWords::languages().collect::<Vec<_>>().join(", ")
+)]
 pub struct UnknownLanguage(String);
 
 #[cfg(test)]
@@ -164,7 +167,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn single_stop_words_are_filtered_and_nothing_else_is(text in "([ab]{1,2} ){0,20}", stop in "[ab]{1,2}") {
+        fn single_stop_words_are_filtered_and_nothing_else_is(
+            text in "([ab]{1,2} ){0,20}",
+            stop in "[ab]{1,2}",
+        ) {
             let stop_words: StopWords = [&stop].into_iter().collect();
             let left: Vec<&str> = text.split_whitespace().filter(|word| **word != stop).collect();
             let taken = stop_words.taken_from(&NormalText::of(&text));

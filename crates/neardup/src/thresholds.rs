@@ -251,10 +251,10 @@ fn of_words(one: &TextSignature, two: &TextSignature) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidThresholds {
     /// A distance for which no tables exist.
-    #[error("a distance of {0} bits is too much: 0 to {MAX_DISTANCE} are possible")]
+    #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),
     /// A resemblance that is not a number from 0 to 1.
-    #[error("a resemblance of {0} does not exist: 0 to 1 are possible")]
+    #[error("resemblance must be between 0 and 1, got {0}")]
     Resemblance(f64),
 }
 
@@ -321,11 +321,11 @@ mod tests {
         };
         assert_eq!(
             message(8, 0.8),
-            "a distance of 8 bits is too much: 0 to 7 are possible"
+            "distance must be between 0 and 7 bits, got 8"
         );
         for wrong in [-0.1, 1.01, f64::NAN, f64::INFINITY] {
             assert!(
-                message(3, wrong).ends_with("does not exist: 0 to 1 are possible"),
+                message(3, wrong).starts_with("resemblance must be between 0 and 1, got "),
                 "{wrong}"
             );
         }

@@ -60,7 +60,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn there_are_as_many_runs_as_shingles(words in prop::collection::vec("[aäc]{1,2}", 0..60), width in 1_usize..6) {
+        fn there_are_as_many_runs_as_shingles(
+            words in prop::collection::vec("[aäc]{1,2}", 0..60),
+            width in 1_usize..6,
+        ) {
             let text = words.join(", ");
             let normal = NormalText::of(&text);
             let shingles = Shingles::of(&normal, Width::new(width).unwrap(), HashKey::ZERO);

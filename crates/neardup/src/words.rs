@@ -158,7 +158,9 @@ mod tests {
         }
 
         #[test]
-        fn ascii_has_the_words_that_it_has_when_normalised(bytes in prop::collection::vec(0_u8..128, 0..400)) {
+        fn ascii_has_the_words_that_it_has_when_normalised(
+            bytes in prop::collection::vec(0_u8..128, 0..400),
+        ) {
             check(&bytes.into_iter().map(char::from).collect::<String>());
         }
 

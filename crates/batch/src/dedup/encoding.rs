@@ -140,18 +140,32 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_signature_is_read_as_it_was_written(payload: u128, words in prop::collection::vec("[a-z]{1,9}", 0..40), own: bool, title: Option<String>) {
+        fn a_signature_is_read_as_it_was_written(
+            payload: u128,
+            words in prop::collection::vec("[a-z]{1,9}", 0..40),
+            own: bool,
+            title: Option<String>,
+        ) {
             let text = words.join(" ");
             let own = own.then_some(text.get(..text.len() / 2).unwrap_or_default());
             let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
-            for page in [None, Some(PageText { own, title: title.as_deref(), heading: words.first().map(String::as_str), ..PageText::of(&text) })] {
+            let whole = PageText {
+                own,
+                title: title.as_deref(),
+                heading: words.first().map(String::as_str),
+                ..PageText::of(&text)
+            };
+            for page in [None, Some(whole)] {
                 let signature = signature_builder.signature(payload, page);
                 prop_assert_eq!(from_bytes(&to_bytes(&signature)), signature);
             }
         }
 
         #[test]
-        fn names_are_found_by_their_numbers(names in prop::collection::vec(".{0,20}", 1..30), memory in 0_usize..600) {
+        fn names_are_found_by_their_numbers(
+            names in prop::collection::vec(".{0,20}", 1..30),
+            memory in 0_usize..600,
+        ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
             let mut kept = DocumentNames::new(&scratch, memory);

@@ -108,7 +108,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_read_as_they_were_written(values in prop::collection::vec((any::<u64>(), 0..=64_u32), 0..50)) {
+        fn bits_are_read_as_they_were_written(
+            values in prop::collection::vec((any::<u64>(), 0..=64_u32), 0..50),
+        ) {
             let mut writer = BitWriter::default();
             let cut = |value: u64, count: u32| value.checked_shr(64 - count).unwrap_or(0);
             let mut total = 0;

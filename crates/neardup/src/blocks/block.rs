@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! version: u8 = 1 · count: u16, little-endian · first fingerprint: u64, little-endian
-//! of each further one: Huffman code of the leading bits in common c · its 63 − c bits below the first that differs
+//! of each further one: Huffman code of the leading bits in common c ·
+//!     its 63 − c bits below the first that differs
 //! zeros up to a whole byte
 //! ```
 //!

@@ -226,7 +226,10 @@ mod tests {
                     let (code, length) = book.code(symbol);
                     let padded = code << (LONGEST - length);
                     prop_assert_eq!(book.symbol(padded), (symbol, length));
-                    prop_assert_eq!(book.symbol(padded | ((1 << (LONGEST - length)) - 1)), (symbol, length));
+                    prop_assert_eq!(
+                        book.symbol(padded | ((1 << (LONGEST - length)) - 1)),
+                        (symbol, length),
+                    );
                 }
             }
         }

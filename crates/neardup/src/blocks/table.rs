@@ -123,7 +123,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_search_finds_what_a_scan_finds(
-            mut sorted in prop::collection::vec(any::<u64>(), 0..600), squeeze in 0..64_u32, probe: u64, prefix in 0..=64_u32,
+            mut sorted in prop::collection::vec(any::<u64>(), 0..600),
+            squeeze in 0..64_u32,
+            probe: u64,
+            prefix in 0..=64_u32,
             room in 12..300_usize,
         ) {
             sorted.iter_mut().for_each(|bits| *bits >>= squeeze);

@@ -125,16 +125,21 @@ pub enum FrequenciesError {
     Io(#[from] io::Error),
     /// The first line is malformed.
     #[error(
-        "line 1 must be `documents`, their number and perhaps what is counted (`word:1`), with tabs in between"
+        "line 1 must be `documents`, their number and perhaps what is counted (`word:1`), \
+         with tabs in between"
     )]
     Head,
     /// A line is malformed.
     #[error(
-        "line {0} must be a term of at most {MAX_TERM} bytes, a tab, and a count from 1 to the number of documents"
+        "line {0} must be a term of at most {MAX_TERM} bytes, a tab, and a count \
+         from 1 to the number of documents"
     )]
     Line(u64),
     /// The file has too many terms.
-    #[error("line {0} is one too many: {most} different terms are the most; keep the frequent ones", most = 2 * MAX_TERMS)]
+    #[error(
+        "line {0} is one too many: {most} different terms are the most; keep the frequent ones",
+        most = 2 * MAX_TERMS
+    )]
     TooMany(u64),
 }
 
@@ -228,7 +233,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_frequencies_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_frequencies_or_an_error(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let file = [b"documents\t9\n".as_slice(), &bytes].concat();
             if let Ok(frequencies) = DocumentFrequencies::read(&file[..]) {
                 prop_assert!(frequencies.len() <= 200);

@@ -319,10 +319,16 @@ mod tests {
     proptest! {
         #[test]
         fn a_run_holds_what_it_was_made_from(
-            values in prop::collection::btree_set((any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift), 0..300),
+            values in prop::collection::btree_set(
+                (any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift),
+                0..300,
+            ),
             number in 0..1_usize << LEADING, others: [u64; 8], crowd in 0..64_u32,
         ) {
-            let lead = |value: &u64| (number as u64) << (64 - LEADING) | value & ones(64 - LEADING) & !(ones(crowd) << 32);
+            let lead = |value: &u64| {
+                let low = value & ones(64 - LEADING) & !(ones(crowd) << 32);
+                (number as u64) << (64 - LEADING) | low
+            };
             let values: BTreeSet<u64> = values.iter().map(lead).collect();
             let others: Vec<u64> = others.iter().map(lead).collect();
             check(number, &values, &others);

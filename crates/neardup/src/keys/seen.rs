@@ -176,7 +176,10 @@ mod tests {
     proptest! {
         #[test]
         fn seen_is_a_set_and_what_it_hands_out_is_what_came(
-            batches in prop::collection::vec((prop::collection::vec(key(), 0..200), any::<bool>(), any::<bool>()), 0..12),
+            batches in prop::collection::vec(
+                (prop::collection::vec(key(), 0..200), any::<bool>(), any::<bool>()),
+                0..12,
+            ),
         ) {
             let mut seen = SeenKeys::new();
             let (mut model, mut saved) = (BTreeSet::new(), BTreeSet::new());

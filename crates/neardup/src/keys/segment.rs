@@ -250,12 +250,16 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_is_placed_where_halving_places_it_however_they_are_spread(
-            mut values in prop::collection::vec((any::<u64>(), LEADING..64), 0..300), (value, shift) in (any::<u64>(), LEADING..64),
+            mut values in prop::collection::vec((any::<u64>(), LEADING..64), 0..300),
+            (value, shift) in (any::<u64>(), LEADING..64),
         ) {
             values.sort_by_key(|(value, shift)| value >> shift);
             let values: Vec<u64> = values.iter().map(|(value, shift)| value >> shift).collect();
             for value in values.iter().copied().chain([value >> shift, 0, u64::MAX >> LEADING]) {
-                prop_assert_eq!(place(&values, value), values.partition_point(|held| *held < value));
+                prop_assert_eq!(
+                    place(&values, value),
+                    values.partition_point(|held| *held < value),
+                );
             }
         }
     }

@@ -258,7 +258,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_table_is_a_set_of_pairs_whatever_happens_to_it(
-            start in prop::collection::btree_set(pair(), 0..600), steps in prop::collection::vec(step(), 0..400),
+            start in prop::collection::btree_set(pair(), 0..600),
+            steps in prop::collection::vec(step(), 0..400),
         ) {
             let mut table = KeyTable::from_ascending(start.iter().copied()).unwrap();
             let mut model = start;
@@ -284,7 +285,8 @@ mod tests {
                 prop_assert_eq!(table.len(), model.len());
             }
             prop_assert!(table.iter().eq(model.iter().copied()));
-            let other = KeyTable::from_ascending(model.iter().map(|(key, id)| (*key, !*id)).rev().collect::<BTreeSet<_>>()).unwrap();
+            let pairs: BTreeSet<_> = model.iter().map(|(key, id)| (*key, !*id)).rev().collect();
+            let other = KeyTable::from_ascending(pairs).unwrap();
             for (key, id) in &model {
                 prop_assert!(table.contains(*key, *id));
                 let mut found = Vec::new();

@@ -216,7 +216,9 @@ proptest! {
     }
 
     #[test]
-    fn order_and_repetition_do_not_matter(mut members in prop::collection::vec(any::<u64>(), 0..60)) {
+    fn order_and_repetition_do_not_matter(
+        mut members in prop::collection::vec(any::<u64>(), 0..60),
+    ) {
         for family in FAMILIES {
             let hasher = hasher(family, 50);
             let minhash = hasher.of_members(&members, 7);

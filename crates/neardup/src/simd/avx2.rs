@@ -31,7 +31,13 @@ again_for_avx2! {
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
     fn count(table: &mut Table, hashes: &[u64]) = table::count;
     fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
-    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) = repetitions::find_repetitions;
+    fn find_repetitions(
+        hashes: &[u64],
+        shift: u32,
+        repetitions: &mut Vec<u64>,
+        left: &mut Vec<u64>
+    ) =
+        repetitions::find_repetitions;
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

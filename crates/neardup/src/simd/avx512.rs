@@ -17,7 +17,9 @@ use crate::words::spans::{self, Block, Classes, EDGES, Spans};
 
 macro_rules! again_for_avx512 {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;)*) => { $(
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+        #[target_feature(
+            enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+        )]
         pub(super) fn $name($($argument: $kind),*) $(-> $result)? {
             $portable($($argument),*)
         }
@@ -31,7 +33,13 @@ again_for_avx512! {
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
     fn count(table: &mut Table, hashes: &[u64]) = table::count;
     fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
-    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) = repetitions::find_repetitions;
+    fn find_repetitions(
+        hashes: &[u64],
+        shift: u32,
+        repetitions: &mut Vec<u64>,
+        left: &mut Vec<u64>
+    ) =
+        repetitions::find_repetitions;
 }
 
 #[target_feature(

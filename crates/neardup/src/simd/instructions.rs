@@ -1,8 +1,8 @@
 //! The instruction sets that a processor may have.
 //!
 //! Invariant: a value other than [`Instructions::PORTABLE`] is made by [`Instructions::available`]
-//! only, which has asked the processor for every feature of the set; calls into the variants compiled
-//! for a set are sound because of that.
+//! only, which has detected every feature of the set; this makes calls into the variants compiled
+//! for a set sound.
 
 use std::sync::OnceLock;
 

@@ -108,13 +108,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn differing_minima_are_counted_one_by_one(mine: [u64; 16], changes: [u64; 16], kept: [u64; 16]) {
+        fn differing_minima_are_counted_one_by_one(
+            mine: [u64; 16],
+            changes: [u64; 16],
+            kept: [u64; 16],
+        ) {
             let bytes = |words: [u64; 16]| -> Minima {
                 std::array::from_fn(|at| words[at / 8].to_le_bytes()[at % 8])
             };
             let theirs = std::array::from_fn(|at| mine[at] ^ (changes[at] & kept[at]));
             let (mine, theirs) = (bytes(mine), bytes(theirs));
-            let halves = |minima: &Minima| minima.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect::<Vec<_>>();
+            let halves = |minima: &Minima| {
+                let halves = minima.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+                halves.collect::<Vec<_>>()
+            };
             let pairs = halves(&mine).into_iter().zip(halves(&theirs));
             check(&mine, &theirs, pairs.filter(|(mine, theirs)| mine != theirs).count())?;
         }

@@ -413,7 +413,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_permutation_keeps_distances_and_can_be_undone(
-            one: u64, two: u64, wide: bool, distance in 0..4_u32, more in prop::collection::vec(1..4_u32, 0..3),
+            one: u64,
+            two: u64,
+            wide: bool,
+            distance in 0..4_u32,
+            more in prop::collection::vec(1..4_u32, 0..3),
         ) {
             let levels: Vec<u32> = more.iter().map(|more| distance + more).collect();
             let bits = if wide { 64 } else { 32 };
@@ -432,12 +436,16 @@ mod tests {
         /// prefix is untouched.
         #[test]
         fn some_prefix_survives_whatever_errors(
-            distance in 0..=MAX_DISTANCE, more in prop::collection::vec(1..3_u32, 0..3), seed: u64, wide: bool,
+            distance in 0..=MAX_DISTANCE,
+            more in prop::collection::vec(1..3_u32, 0..3),
+            seed: u64,
+            wide: bool,
         ) {
             let levels: Vec<u32> = more.iter().map(|more| distance + more).collect();
             let bits = if wide { 64 } else { 32 };
             let Ok(design) = TableDesign::new(bits, distance, &levels) else { return Ok(()) };
-            let positions = (0..distance).map(|n| crate::mix::mix(seed ^ u64::from(n) << 32) % u64::from(bits));
+            let positions =
+                (0..distance).map(|n| crate::mix::mix(seed ^ u64::from(n) << 32) % u64::from(bits));
             let errors = positions.fold(0_u64, |errors, position| errors | 1 << position);
             prop_assert!(design.tables().iter().any(|table| table.leading_bits() & errors == 0));
         }

@@ -93,7 +93,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_is_found_where_halving_finds_it(
-            mut values in prop::collection::vec((any::<u64>(), 0..64_u32), 0..400), wanted: u64, shift in 0..64_u32,
+            mut values in prop::collection::vec((any::<u64>(), 0..64_u32), 0..400),
+            wanted: u64,
+            shift in 0..64_u32,
         ) {
             values.sort_by_key(|(value, shift)| value >> shift);
             let values: Vec<u64> = values.iter().map(|(value, shift)| value >> shift).collect();

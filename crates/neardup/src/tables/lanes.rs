@@ -315,10 +315,15 @@ mod tests {
         #[test]
         fn all_instructions_give_the_same_hits_at_every_length_and_alignment(
             flips in prop::collection::vec((0..16_u32, 0..16_u32, 0..16_u32, 0..16_u32), 0..140),
-            probe: u16, cuts in prop::collection::vec(0..140_usize, 0..6), budget in 0..=MAX_BUDGET as u8,
+            probe: u16,
+            cuts in prop::collection::vec(0..140_usize, 0..6),
+            budget in 0..=MAX_BUDGET as u8,
         ) {
             let siblings: Vec<u16> =
-                flips.iter().map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d)).collect();
+                flips
+                    .iter()
+                    .map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d))
+                    .collect();
             let from = |(owner, cut): (u32, &usize)| {
                 let siblings = &siblings[*cut.min(&siblings.len())..];
                 SiblingRun { siblings, start: *cut as u32, owner, probe, budget }
@@ -328,7 +333,9 @@ mod tests {
 
         #[test]
         fn all_instructions_pair_the_same_siblings(
-            siblings in prop::collection::vec(0..64_u16, 0..150), cut in 0..150_usize, budget in 0..=MAX_BUDGET as u8,
+            siblings in prop::collection::vec(0..64_u16, 0..150),
+            cut in 0..150_usize,
+            budget in 0..=MAX_BUDGET as u8,
         ) {
             let cut = cut.min(siblings.len());
             let buckets = [0..cut, cut..cut, cut..siblings.len()];

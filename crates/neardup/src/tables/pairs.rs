@@ -412,13 +412,17 @@ mod tests {
 
         #[test]
         fn a_crowd_is_paired_like_any_other(
-            seeds in prop::collection::vec((0_u64..3, 0_u32..12, any::<u64>()), 600..1_200), distance in 1..=7_u32,
+            seeds in prop::collection::vec((0_u64..3, 0_u32..12, any::<u64>()), 600..1_200),
+            distance in 1..=7_u32,
         ) {
             let mut bits: Vec<u64> = clustered(&seeds).into_iter().map(|(bits, _)| bits).collect();
             bits.sort_unstable();
             bits.dedup();
             let mut crowd: Vec<NumberedFingerprint> =
-                bits.iter().zip(0..).map(|(&bits, number)| NumberedFingerprint { bits, number }).collect();
+                bits.iter()
+                    .zip(0..)
+                    .map(|(&bits, number)| NumberedFingerprint { bits, number })
+                    .collect();
             let mut found = Vec::new();
             pairs_in_crowd(&mut crowd, u64::MAX, distance, &mut |one, other| {
                 let (first, second) = (one.number.min(other.number), one.number.max(other.number));

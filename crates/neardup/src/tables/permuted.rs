@@ -376,10 +376,15 @@ mod tests {
             let mut held = clustered(&seeds);
             for k in 0..=MAX_DISTANCE {
                 let mut tables = tables(k);
-                held.iter().for_each(|&(bits, id)| assert!(tables.insert(Fingerprint::new(bits), id)));
+                for &(bits, id) in &held {
+                    assert!(tables.insert(Fingerprint::new(bits), id));
+                }
                 for centre in 0..40 {
                     let probe = mix(centre);
-                    prop_assert_eq!(tables.within(Fingerprint::new(probe), k), brute_force(&held, probe, k));
+                    prop_assert_eq!(
+                        tables.within(Fingerprint::new(probe), k),
+                        brute_force(&held, probe, k),
+                    );
                 }
             }
             let mut tables = tables(5);
@@ -392,7 +397,10 @@ mod tests {
             prop_assert_eq!(tables.len(), held.len());
             for centre in 0..40 {
                 let probe = mix(centre);
-                prop_assert_eq!(tables.within(Fingerprint::new(probe), 5), brute_force(&held, probe, 5));
+                prop_assert_eq!(
+                    tables.within(Fingerprint::new(probe), 5),
+                    brute_force(&held, probe, 5),
+                );
             }
         }
     }

@@ -118,7 +118,8 @@ impl Plan {
         let allowed = self.allowed;
         if !self.is_met() {
             return format!(
-                "no design leaves at most {allowed} candidates a probe; {tables} tables leave the fewest"
+                "no design leaves at most {allowed} candidates a probe; \
+                 {tables} tables leave the fewest"
             );
         }
         match tables {

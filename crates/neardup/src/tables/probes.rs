@@ -127,7 +127,8 @@ mod tests {
         fn up_to_seven_errors_are_found_exactly_once(
             distance in 5..=7_u32, positions in prop::collection::btree_set(0..64_u32, 0..=7),
         ) {
-            let errors = positions.iter().take(distance as usize).fold(0, |errors, bit| errors | 1_u64 << bit);
+            let flipped = positions.iter().take(distance as usize);
+            let errors = flipped.fold(0, |errors, bit| errors | 1_u64 << bit);
             prop_assert_eq!(reports(errors, distance), 1);
         }
     }

@@ -48,8 +48,8 @@ fn is_cherokee_upper(c: char) -> bool {
 /// Returns true for soft hyphens, marks of direction, and joints without width, which no reader
 /// sees. The joiner and the non-joiner are visible, since they choose the shapes of letters.
 pub(super) fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}')
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

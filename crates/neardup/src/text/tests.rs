@@ -167,7 +167,9 @@ proptest! {
     }
 
     #[test]
-    fn texts_that_are_canonically_equivalent_but_for_case_are_one(text in "[ -~éÉßàựΣςᾳ가각のガåạ\u{323}\u{301}\u{345}]{0,30}") {
+    fn texts_that_are_canonically_equivalent_but_for_case_are_one(
+        text in "[ -~éÉßàựΣςᾳ가각のガåạ\u{323}\u{301}\u{345}]{0,30}",
+    ) {
         let other: String = text.nfd().collect();
         prop_assert_eq!(NormalText::of(&text), NormalText::of(&other));
         let upper = text.replace(['ᾳ', '\u{345}'], "").to_uppercase();

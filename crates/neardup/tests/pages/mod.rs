@@ -58,9 +58,9 @@ pub(crate) enum Script {
     Burmese,
 }
 
-/// How many words a language has here.
+/// The number of words of a language here.
 const VOCABULARY: usize = 20_000;
-/// How many of them a page's subject brings along, and how often: one word in four.
+/// The number of words specific to a page's subject, which make one word in four.
 const SUBJECT: usize = 60;
 
 /// Returns the sentences of a page; pages of different seeds share nothing but the language.
@@ -210,8 +210,7 @@ fn syllables(
     word
 }
 
-/// What is left of `sentences` when each hundredth part in `percent` of them, and at least one, is
-/// taken out.
+/// Returns `sentences` without `percent` hundredths of them, at least one.
 pub(crate) fn without_some(sentences: &[String], percent: usize, seed: u64) -> String {
     let mut dice = Dice::new(!seed);
     let mut left: Vec<&String> = sentences.iter().collect();
