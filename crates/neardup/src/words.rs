@@ -107,7 +107,7 @@ mod tests {
         let each = |instructions| {
             let mut all = Vec::new();
             each_batch(text, key, instructions, |hashes| {
-                all.extend_from_slice(hashes)
+                all.extend_from_slice(hashes);
             });
             (instructions, all)
         };

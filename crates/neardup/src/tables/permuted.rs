@@ -192,7 +192,7 @@ impl PermutedTables {
                     visit(Neighbour {
                         distance: apart,
                         id,
-                    })
+                    });
                 });
             }
         }

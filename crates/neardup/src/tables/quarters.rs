@@ -41,7 +41,7 @@ const PIECE: usize = 512;
 /// About 32 bytes a fingerprint.
 ///
 /// ```
-/// use neardup::{Fingerprint, Found, QuarterTables};
+/// use neardup::{Fingerprint, Neighbour, QuarterTables};
 ///
 /// let mut tables = QuarterTables::new();
 /// tables.insert(Fingerprint::new(0b1111), 7);

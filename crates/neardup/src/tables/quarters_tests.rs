@@ -27,7 +27,7 @@ fn batch(tables: &QuarterTables, probes: &[u64], distance: u32) -> Vec<Vec<Neigh
     let probes: Vec<Fingerprint> = probes.iter().map(|&bits| Fingerprint::new(bits)).collect();
     let mut found = vec![Vec::new(); probes.len()];
     tables.each_within_batch(&probes, distance, |query, neighbour| {
-        found[query].push(neighbour)
+        found[query].push(neighbour);
     });
     found.iter_mut().for_each(|found| found.sort_unstable());
     found
