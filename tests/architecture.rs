@@ -251,7 +251,7 @@ const VECTORS: [&str; 7] = [
     "minhash/permutations/ifma.rs",
     "simd/avx2.rs",
     "simd/avx512.rs",
-    "simd/mod.rs",
+    "simd.rs",
     "similarity/avx512.rs",
     "sketch/agreement.rs",
     "tables/lanes.rs",

@@ -1,8 +1,8 @@
-//! What a caller sees of long work while it runs, and how it ends it early.
+//! Progress and cancellation of long work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::BatchError;
+use crate::error::BatchError;
 
 /// A stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,18 +16,18 @@ pub enum Step {
     Joining,
     /// Candidates are compared by their sketches.
     Verifying,
-    /// What was found is handed over.
+    /// Findings are handed over.
     Reporting,
 }
 
-/// Is told how far the work is. Called from time to time, often from the same step, from one thread
-/// at a time.
+/// A listener for progress. Called from time to time, often for the same step, from one thread at a
+/// time.
 pub trait Progress: Sync {
-    /// So many things are done in this step, of so many if that is known.
+    /// Reports that `done` things are done in this step, of `of` if that is known.
     fn advanced(&self, step: Step, done: u64, of: Option<u64>);
 }
 
-/// Tells nobody.
+/// A listener that ignores progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -35,7 +35,7 @@ impl Progress for Silent {
     fn advanced(&self, _: Step, _: u64, _: Option<u64>) {}
 }
 
-/// The caller's hold on running work.
+/// The caller's control over running work.
 #[derive(Clone, Copy)]
 pub struct Control<'a> {
     progress: &'a dyn Progress,
@@ -43,8 +43,8 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// Tells `progress`, and ends the work with [`BatchError::Cancelled`] soon after `cancelled`
-    /// has become true.
+    /// Creates a control that reports to `progress`, and ends the work with
+    /// [`BatchError::Cancelled`] soon after `cancelled` has become true.
     #[must_use]
     pub fn new(progress: &'a dyn Progress, cancelled: &'a AtomicBool) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Tells nobody and runs to the end.
+    /// Creates a control that reports nothing and is never cancelled.
     #[must_use]
     pub fn none() -> Control<'static> {
         static NEVER: AtomicBool = AtomicBool::new(false);
@@ -63,7 +63,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Tells how far the work is; an error if it is to end here.
+    /// Reports progress; an error if the work is cancelled.
     pub(crate) fn advanced(
         &self,
         step: Step,
@@ -78,7 +78,7 @@ impl<'a> Control<'a> {
     }
 }
 
-/// Counts what is done, and tells the caller.
+/// A progress counter that reports to the caller.
 pub(crate) struct Gauge<'a> {
     control: Control<'a>,
     done: u64,
@@ -96,7 +96,7 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// A gauge for work that was not expected: it can be cancelled but is no progress.
+    /// Returns a gauge for additional work, which can be cancelled but does not count as progress.
     pub(crate) fn uncounted(&self) -> Self {
         Self {
             counts: false,
@@ -104,7 +104,7 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// So many more are done; an error if the work is to end here.
+    /// Counts `more` done things; an error if the work is cancelled.
     pub(crate) fn advance(&mut self, step: Step, more: u64) -> Result<(), BatchError> {
         if self.counts {
             self.done += more;

@@ -1,7 +1,7 @@
 //! Fingerprints with their numbers, and all pairs of them that lie within a distance.
 //!
 //! For each table of the [`Pigeonholes`] the entries are split by the bits that the table compares,
-//! first into pieces that fit a core's cache and then into buckets of about one, and within a
+//! first into pieces that fit a core's cache and then into buckets of about one entry; within a
 //! bucket all are compared. Workers take slices in the first step and pieces in the second.
 
 use std::collections::BTreeMap;
@@ -9,10 +9,13 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use neardup::Pair;
+
 use crate::control::Gauge;
+use crate::control::Step;
+use crate::error::BatchError;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
-use crate::workers::{self, Outbox, Stopped};
-use crate::{BatchError, Step};
+use crate::workers::{self, Disconnected, ResultSender};
 
 /// A fingerprint and its number, packed into twelve bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub(crate) struct Entry {
     pub(crate) id: u32,
 }
 
-/// The size of a written [`Entry`].
+/// The size of a stored [`Entry`].
 pub(crate) const ENTRY_BYTES: usize = 12;
 
 impl Entry {
@@ -56,55 +59,45 @@ impl Entry {
     }
 }
 
-/// Two entries within the distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Near {
-    /// The lesser number of the two.
-    pub a: u32,
-    /// The greater number.
-    pub b: u32,
-    /// In how many bits the fingerprints differ.
-    pub distance: u32,
-}
-
-/// On the machine of the benchmark, in nanoseconds.
+/// The costs on the machine of the benchmark, in nanoseconds.
 pub(crate) const COSTS: Costs = Costs {
     table: 10.0,
     comparison: 2.0,
 };
 
-/// About so many entries make a piece: 12 bytes each in cache, and a bucket count of four each.
+/// The number of entries of a piece as a power of two: 12 bytes each in cache, and a bucket count
+/// of four each.
 const PIECE_BITS: u32 = 13;
-/// Pairs are handed over when so many have come together.
+/// The number of pairs that are handed over together.
 const AT_ONCE: usize = 4_096;
-/// Buckets from this size on are looked through for equal fingerprints before any are compared.
+/// The size from which buckets are searched for equal fingerprints before any are compared.
 const LARGE: usize = 64;
 
-/// Entries that are joined with themselves, or with each other across a border.
+/// A join of entries with themselves, or across a border.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Join<'a> {
     pub(crate) entries: &'a [Entry],
-    /// Where given, only pairs of one entry before it and one from it on are looked for.
+    /// If given, only pairs of one entry before it and one from it on are reported.
     pub(crate) border: Option<usize>,
     pub(crate) holes: &'a Pigeonholes,
     pub(crate) workers: NonZeroUsize,
 }
 
-/// What a worker found in a few pieces.
-struct Found {
-    /// How many entries it has gone through for it.
+/// The pairs that a worker found in a few pieces.
+struct JoinBatch {
+    /// The number of entries joined for them.
     joined: u64,
-    pairs: Vec<Near>,
+    pairs: Vec<Pair>,
 }
 
 impl Join<'_> {
-    /// Gives every pair within the distance that the given tables are the first to report to
-    /// `visit`.
+    /// Gives every pair within the distance to `visit` of which one of the given tables is the
+    /// first to report it.
     pub(crate) fn run<E: From<BatchError>>(
         &self,
         tables: Range<usize>,
         gauge: &mut Gauge<'_>,
-        mut visit: impl FnMut(Near) -> Result<(), E>,
+        mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         for table in tables {
             self.run_table(table, gauge, &mut visit)?;
@@ -116,22 +109,22 @@ impl Join<'_> {
         &self,
         table: usize,
         gauge: &mut Gauge<'_>,
-        visit: &mut impl FnMut(Near) -> Result<(), E>,
+        visit: &mut impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         let bits = (self.entries.len().max(2).ilog2() + 1).min(28);
         let fine = bits.min(PIECE_BITS);
         let slices = self.split(self.holes.tables()[table], bits, fine)?;
         let (next, pieces) = (AtomicUsize::new(0), 1_usize << (bits - fine));
-        let join_pieces = |outbox: &Outbox<Found>| {
+        let join_pieces = |sender: &ResultSender<JoinBatch>| {
             let mut bucketed = Bucketed::default();
-            let mut found = Found {
+            let mut found = JoinBatch {
                 joined: 0,
                 pairs: Vec::new(),
             };
             loop {
                 let piece = next.fetch_add(1, Ordering::Relaxed);
                 if piece >= pieces {
-                    return outbox.send(found);
+                    return sender.send(found);
                 }
                 bucketed.fill(
                     slices.iter().map(|slice| slice.piece(piece)),
@@ -140,38 +133,38 @@ impl Join<'_> {
                     fine,
                 );
                 found.joined += bucketed.bits.len() as u64;
-                self.join_buckets(&bucketed, table, &mut found.pairs, outbox)?;
+                self.join_buckets(&bucketed, table, &mut found.pairs, sender)?;
                 if found.joined >= 1 << 20 {
                     let ready = std::mem::replace(
                         &mut found,
-                        Found {
+                        JoinBatch {
                             joined: 0,
                             pairs: Vec::new(),
                         },
                     );
-                    outbox.send(ready)?;
+                    sender.send(ready)?;
                 }
             }
         };
-        workers::work(self.workers, join_pieces, |found: Found| {
+        workers::work(self.workers, join_pieces, |found: JoinBatch| {
             gauge.advance(Step::Joining, found.joined)?;
             found.pairs.into_iter().try_for_each(&mut *visit)
         })
     }
 
-    /// Each worker's share of the entries, in pieces by the leading bits of their buckets.
+    /// Returns each worker's share of the entries, in pieces by the leading bits of their buckets.
     fn split(&self, table: Table, bits: u32, fine: u32) -> Result<Vec<Slice>, BatchError> {
         let share = self.entries.len().div_ceil(self.workers.get()).max(1);
         let next = AtomicUsize::new(0);
         let mut slices = Vec::with_capacity(self.workers.get());
-        let cut = |outbox: &Outbox<Slice>| {
+        let cut = |sender: &ResultSender<Slice>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let start = number * share;
             match self
                 .entries
                 .get(start..(start + share).min(self.entries.len()))
             {
-                Some(entries) => outbox.send(Slice::of(entries, start, table, bits, fine)),
+                Some(entries) => sender.send(Slice::of(entries, start, table, bits, fine)),
                 None => Ok(()), // More workers than entries.
             }
         };
@@ -186,13 +179,13 @@ impl Join<'_> {
         &self,
         bucketed: &Bucketed,
         table: usize,
-        pairs: &mut Vec<Near>,
-        outbox: &Outbox<Found>,
-    ) -> Result<(), Stopped> {
+        pairs: &mut Vec<Pair>,
+        sender: &ResultSender<JoinBatch>,
+    ) -> Result<(), Disconnected> {
         for ends in bucketed.ends.windows(2) {
             let bucket = ends[0] as usize..ends[1] as usize;
             if bucket.len() >= LARGE {
-                self.join_large(bucketed, bucket, table, pairs, outbox)?;
+                self.join_large(bucketed, bucket, table, pairs, sender)?;
                 continue;
             }
             for one in bucket.clone() {
@@ -211,21 +204,20 @@ impl Join<'_> {
                     }
                 }
             }
-            self.hand_over(pairs, outbox)?;
+            self.hand_over(pairs, sender)?;
         }
         Ok(())
     }
 
-    /// The same for a bucket that may hold many equal fingerprints: each different one is compared
-    /// once.
+    /// Joins a bucket that may hold many equal fingerprints: each different one is compared once.
     fn join_large(
         &self,
         bucketed: &Bucketed,
         bucket: Range<usize>,
         table: usize,
-        pairs: &mut Vec<Near>,
-        outbox: &Outbox<Found>,
-    ) -> Result<(), Stopped> {
+        pairs: &mut Vec<Pair>,
+        sender: &ResultSender<JoinBatch>,
+    ) -> Result<(), Disconnected> {
         let mut equal: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for at in bucket {
             equal
@@ -240,7 +232,7 @@ impl Join<'_> {
                     for &other in &ones[at + 1..] {
                         self.report(one, other, 0, pairs);
                     }
-                    self.hand_over(pairs, outbox)?;
+                    self.hand_over(pairs, sender)?;
                 }
             }
             for (other_bits, others) in &distinct[number + 1..] {
@@ -254,7 +246,7 @@ impl Join<'_> {
                     for &other in others {
                         self.report(one, other, difference, pairs);
                     }
-                    self.hand_over(pairs, outbox)?;
+                    self.hand_over(pairs, sender)?;
                 }
             }
         }
@@ -262,7 +254,7 @@ impl Join<'_> {
     }
 
     #[inline]
-    fn report(&self, one: u32, other: u32, difference: u64, pairs: &mut Vec<Near>) {
+    fn report(&self, one: u32, other: u32, difference: u64, pairs: &mut Vec<Pair>) {
         let (one, other) = (one as usize, other as usize);
         if self
             .border
@@ -271,29 +263,33 @@ impl Join<'_> {
             return;
         }
         let (one, other) = (self.entries[one].id, self.entries[other].id);
-        pairs.push(Near {
-            a: one.min(other),
-            b: one.max(other),
+        pairs.push(Pair {
+            first: one.min(other),
+            second: one.max(other),
             distance: difference.count_ones(),
         });
     }
 
-    fn hand_over(&self, pairs: &mut Vec<Near>, outbox: &Outbox<Found>) -> Result<(), Stopped> {
+    fn hand_over(
+        &self,
+        pairs: &mut Vec<Pair>,
+        sender: &ResultSender<JoinBatch>,
+    ) -> Result<(), Disconnected> {
         if pairs.len() < AT_ONCE {
             return Ok(());
         }
-        outbox.send(Found {
+        sender.send(JoinBatch {
             joined: 0,
             pairs: std::mem::take(pairs),
         })
     }
 }
 
-/// Some of the entries in pieces; instead of its number each tells its place among all.
+/// A slice of the entries, in pieces; the place among all entries replaces the number of each.
 #[derive(Debug)]
 struct Slice {
     entries: Vec<Entry>,
-    /// Where each piece begins; one more at the end.
+    /// The start of each piece, and the end of the last.
     starts: Vec<u32>,
 }
 
@@ -331,7 +327,7 @@ impl Slice {
 struct Bucketed {
     bits: Vec<u64>,
     places: Vec<u32>,
-    /// 0, then where each bucket ends.
+    /// 0, then the end of each bucket.
     ends: Vec<u32>,
 }
 
@@ -344,8 +340,8 @@ impl Bucketed {
         fine: u32,
     ) {
         let within = (1_usize << fine) - 1;
-        // Counted two further on, so that after adding up, `ends[bucket + 1]` is where a bucket
-        // begins, and when it has been filled, where it ends.
+        // Counted two positions further on, so that after summation `ends[bucket + 1]` is the start
+        // of a bucket, and after filling its end.
         self.ends.clear();
         self.ends.resize((1 << fine) + 2, 0);
         let mut count = 0;
@@ -366,7 +362,7 @@ impl Bucketed {
     }
 }
 
-/// Counts become sums of all counts up to there.
+/// Replaces each count by the sum of all counts up to it.
 fn add_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {

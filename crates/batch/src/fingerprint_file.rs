@@ -1,4 +1,4 @@
-//! Fingerprints in a file, to be read from beginning to end.
+//! Files of fingerprints, read sequentially.
 //!
 //! A header of 64 bytes, then blocks of up to 65,536 fingerprints. All numbers are little-endian:
 //!
@@ -13,8 +13,8 @@
 //! | 16 | zero | | | |
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
-//! The header is written last, so a file that was not finished is a damaged one. Invariant: the
-//! format is stable for ever (`golden/fingerprints.nearduf`); another one gets another version.
+//! The header is written last, so an unfinished file is a damaged one. Invariant: the format is
+//! stable for ever (`golden/fingerprints.nearduf`); another format gets another version.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -22,18 +22,18 @@ use std::path::{Path, PathBuf};
 
 use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
 
-use crate::BatchError;
+use crate::error::BatchError;
 
 const MAGIC: [u8; 8] = *b"NEARDUPF";
 const VERSION: u16 = 1;
 const HEADER: usize = 64;
-/// Where in the header its check begins.
+/// The position of the header's checksum.
 const CHECKED: usize = HEADER - 8;
 const WITH_IDS: u32 = 1;
-/// How many fingerprints a full block has.
+/// The number of fingerprints of a full block.
 const BLOCK: usize = 1 << 16;
 
-/// What fingerprints were made with: only those of equal recipes may be compared.
+/// The recipe of fingerprints, their features and key: only those of equal recipes are comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
     key: u64,
@@ -41,7 +41,8 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe of these features under this key, which it recognises but does not tell.
+    /// Creates the recipe of these features under this key. It recognises the key but does not
+    /// reveal it.
     #[must_use]
     pub fn new(features: &Features, key: HashKey) -> Self {
         Self {
@@ -51,7 +52,7 @@ impl Recipe {
     }
 }
 
-/// A file of fingerprints that has been opened and found to be one.
+/// An opened and checked file of fingerprints.
 #[derive(Clone, Debug)]
 pub struct FingerprintFile {
     path: PathBuf,
@@ -61,7 +62,7 @@ pub struct FingerprintFile {
 }
 
 impl FingerprintFile {
-    /// Reads the header.
+    /// Opens a file and checks its header.
     ///
     /// # Errors
     /// [`BatchError::Read`], [`BatchError::Damaged`], [`BatchError::OtherFormat`] or
@@ -83,7 +84,7 @@ impl FingerprintFile {
         if fields.next::<8>() != MAGIC {
             return Err(damaged(&path, "it does not begin like one"));
         }
-        // Before the check, because another version may have another header.
+        // Before the checksum, because another version may have another header.
         let version = u16::from_le_bytes(fields.next());
         if version != VERSION {
             return Err(BatchError::OtherFormat { path, version });
@@ -120,40 +121,40 @@ impl FingerprintFile {
         Ok(file)
     }
 
-    /// Where it is.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many fingerprints it has.
+    /// Returns the number of fingerprints.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it has none.
+    /// Returns true if the file has no fingerprints.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether it has an id with each fingerprint.
+    /// Returns true if each fingerprint has an id.
     #[must_use]
     pub fn has_ids(&self) -> bool {
         self.has_ids
     }
 
-    /// What its fingerprints were made with.
+    /// Returns the recipe of the fingerprints.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
         self.recipe
     }
 
-    /// Reads it from the beginning.
+    /// Returns a reader from the beginning.
     ///
     /// # Errors
-    /// [`BatchError::Read`].
+    /// [`BatchError::Read`] if the file cannot be opened.
     pub fn read(&self) -> Result<FingerprintReader<'_>, BatchError> {
         let opened = File::open(&self.path).and_then(|mut file| {
             file.seek(io::SeekFrom::Start(HEADER as u64))?;
@@ -173,13 +174,13 @@ impl FingerprintFile {
         })
     }
 
-    /// Bytes of a fingerprint and its id.
+    /// Returns the size of a fingerprint with its id, in bytes.
     fn entry(&self) -> usize {
         if self.has_ids { 16 } else { 8 }
     }
 }
 
-/// Reads a file of fingerprints block by block.
+/// A reader of a file of fingerprints, block by block.
 #[derive(Debug)]
 pub struct FingerprintReader<'f> {
     file: &'f FingerprintFile,
@@ -191,22 +192,22 @@ pub struct FingerprintReader<'f> {
     ids: Vec<u64>,
 }
 
-/// Fingerprints that stand together in a file.
+/// A block of consecutive fingerprints of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block<'r> {
-    /// How many fingerprints the file has before them.
+    /// The number of fingerprints before the block.
     pub position: u64,
-    /// The fingerprints' bits.
+    /// The bits of the fingerprints.
     pub bits: &'r [u64],
-    /// An id for each, or nothing where the file has none.
+    /// The id of each; empty if the file has none.
     pub ids: &'r [u64],
 }
 
 impl FingerprintReader<'_> {
-    /// The next block, or none at the end.
+    /// Returns the next block, or none at the end.
     ///
     /// # Errors
-    /// [`BatchError::Read`], or [`BatchError::Damaged`] where the block does not pass its check.
+    /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, BatchError> {
         let position = self.block * BLOCK as u64;
         let count = (self.file.len.saturating_sub(position)).min(BLOCK as u64) as usize;
@@ -237,7 +238,7 @@ impl FingerprintReader<'_> {
     }
 }
 
-/// Writes a file of fingerprints; [`FingerprintWriter::finish`] makes it one.
+/// A writer of a file of fingerprints; the file is valid after [`FingerprintWriter::finish`].
 #[derive(Debug)]
 pub struct FingerprintWriter {
     path: PathBuf,
@@ -250,11 +251,11 @@ pub struct FingerprintWriter {
 }
 
 impl FingerprintWriter {
-    /// A new file at `path`, instead of what was there, of fingerprints made by `recipe`; with an
-    /// id each or none.
+    /// Creates a file at `path`, replacing an earlier one, for fingerprints made by `recipe`, with
+    /// or without ids.
     ///
     /// # Errors
-    /// [`BatchError::Write`].
+    /// [`BatchError::Write`] if the system refuses.
     pub fn create(
         path: impl Into<PathBuf>,
         recipe: Recipe,
@@ -280,10 +281,10 @@ impl FingerprintWriter {
         }
     }
 
-    /// Adds a fingerprint. Its `id` is kept if this file has ids.
+    /// Adds a fingerprint. Its `id` is stored if the file has ids.
     ///
     /// # Errors
-    /// [`BatchError::Write`].
+    /// [`BatchError::Write`] if the system refuses.
     pub fn push(&mut self, fingerprint: Fingerprint, id: u64) -> Result<(), BatchError> {
         self.bits.extend(fingerprint.as_u64().to_le_bytes());
         if self.has_ids {
@@ -296,10 +297,10 @@ impl FingerprintWriter {
         Ok(())
     }
 
-    /// Writes the rest, and the header.
+    /// Writes the remaining fingerprints and the header.
     ///
     /// # Errors
-    /// [`BatchError::Write`].
+    /// [`BatchError::Write`] if the system refuses.
     pub fn finish(mut self) -> Result<FingerprintFile, BatchError> {
         if !self.bits.is_empty() {
             self.write_block()?;
@@ -369,7 +370,7 @@ fn numbers(bytes: &[u8], numbers: &mut Vec<u64>) {
     );
 }
 
-/// What is left of a header.
+/// The unread rest of a header.
 struct Fields<'h>(&'h [u8]);
 
 impl Fields<'_> {

@@ -1,12 +1,12 @@
 //! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, as corpora are handed around.
 //!
-//! `title` and `heading`, where they are strings, say what the document is about. `judged_text` is
-//! taken before `text`: with these members a page that was extracted elsewhere is judged as the
-//! crawl judged it.
+//! `title` and `heading`, if they are strings, determine the subject of the document. `judged_text`
+//! has precedence over `text`: with these members a page that was extracted elsewhere is judged as
+//! in the crawl.
 //!
-//! An id may be a string or a whole number; other members are ignored, and so are blank lines. A
-//! bad line is told with its number and costs nothing but itself; a line that is longer than
-//! [`MAX_LINE`] is passed over without being held.
+//! An id may be a string or a whole number; other members and blank lines are ignored. A bad line
+//! is reported with its number and skipped; a line longer than [`MAX_LINE`] is skipped without
+//! being held in memory.
 
 use std::io::{self, BufRead, Read};
 
@@ -16,47 +16,47 @@ use serde::de::Error;
 /// The longest line that is read, in bytes: 256 MiB.
 pub const MAX_LINE: usize = 256 << 20;
 
-/// A document of such a file.
+/// A document of a JSON Lines file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonDocument {
-    /// What it is called.
+    /// The name of the document.
     pub id: String,
-    /// What it says.
+    /// The text to judge.
     pub text: String,
-    /// Its title, where it has one.
+    /// The title, if any.
     pub title: Option<String>,
-    /// Its first heading, where it has one.
+    /// The first heading, if any.
     pub heading: Option<String>,
 }
 
-/// Why a line is no document, or why there are no more lines.
+/// The reasons for which a line is not a document, or no more lines can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BadLine {
-    /// What it holds is not what is asked for.
+    /// The line is not a document.
     #[error("line {line}: {reason}")]
     NotADocument {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The defect.
         reason: String,
     },
-    /// It is longer than [`MAX_LINE`].
+    /// The line is longer than [`MAX_LINE`].
     #[error("line {line} is longer than {MAX_LINE} bytes")]
     TooLong {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u64,
     },
-    /// The system did not let us read on: this is the last item.
+    /// The input cannot be read; this is the last item.
     #[error("cannot read line {line}")]
     Io {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// Reads the documents of a file in order.
+/// A reader of the documents of a file, in order.
 #[derive(Debug)]
 pub struct JsonLines<R> {
     input: R,
@@ -66,7 +66,7 @@ pub struct JsonLines<R> {
 }
 
 impl<R: BufRead> JsonLines<R> {
-    /// Reads `input` from where it stands.
+    /// Creates a reader that begins at the current position of `input`.
     pub fn new(input: R) -> Self {
         Self::with_longest(input, MAX_LINE)
     }
@@ -80,7 +80,7 @@ impl<R: BufRead> JsonLines<R> {
         }
     }
 
-    /// A line without its end, or the beginning of one that is too long; nothing at the end.
+    /// Returns a line without its end, or the beginning of one that is too long; none at the end.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         // One byte more than a line may have, and its end.
@@ -105,7 +105,7 @@ impl<R: BufRead> JsonLines<R> {
             line,
             reason: format!("no {{\"id\": …, \"text\": …}}: {error}"),
         };
-        let written: Written = serde_json::from_slice(bytes).map_err(bad)?;
+        let written: JsonLine = serde_json::from_slice(bytes).map_err(bad)?;
         let text = written.judged_text.or(written.text);
         let text = text.ok_or_else(|| bad(serde_json::Error::missing_field("text")))?;
         let id = match written.id {
@@ -145,7 +145,7 @@ impl<R: BufRead> Iterator for JsonLines<R> {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct JsonLine {
     id: Id,
     text: Option<String>,
     judged_text: Option<String>,
@@ -153,7 +153,7 @@ struct Written {
     heading: Option<Label>,
 }
 
-/// A title or a heading; what is no string is as good as none.
+/// A title or a heading; a value that is no string counts as absent.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Label {
@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn documents_are_read_with_names_and_with_numbers_and_blank_lines_are_none() {
-        let input = b"{\"id\":\"a\",\"text\":\"one\"}\n\n  \r\n{\"text\":\"two\\n\",\"more\":[1],\"id\":-7}\r\n{\"id\":\"\",\"text\":\"\"}";
+        let input = b"{\"id\":\"a\",\"text\":\"one\"}\n\n  \r\n\
+            {\"text\":\"two\\n\",\"more\":[1],\"id\":-7}\r\n{\"id\":\"\",\"text\":\"\"}";
         assert_eq!(
             read(input, 100),
             [
@@ -246,7 +247,8 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_told_with_its_number_and_the_next_one_is_read() {
-        let input = b"{\"id\":\"a\"}\nnonsense\n\xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
+        let input = b"{\"id\":\"a\"}\nnonsense\n\
+            \xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
         let lines = read(input, 100);
         for (line, culprit) in [
             (0, "missing field `text`"),
@@ -282,13 +284,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_so_many_lines_at_most_and_no_accident(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn any_bytes_are_so_many_lines_at_most_and_no_accident(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
             let lines = bytes.split(|&byte| byte == b'\n').count();
             prop_assert!(read(&bytes, 50).len() <= lines);
         }
 
         #[test]
-        fn what_serde_writes_is_read_again(documents in prop::collection::vec(("\\PC{0,20}", "(?s).{0,40}"), 0..10)) {
+        fn what_serde_writes_is_read_again(
+            documents in prop::collection::vec(("\\PC{0,20}", "(?s).{0,40}"), 0..10),
+        ) {
             let lines: Vec<String> = documents
                 .iter()
                 .map(|(id, text)| serde_json::json!({"id": id, "text": text}).to_string())

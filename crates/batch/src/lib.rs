@@ -1,20 +1,19 @@
-//! Near-duplicates among files larger than memory.
+//! Near-duplicate detection among files larger than memory.
 //!
-//! Blocking, on threads of its own, and within a budget of memory: what exceeds it goes to unnamed
-//! files in a directory that the caller names, which vanish with the process. There is no clock and
-//! no terminal here: whoever wants to see how far it is gives a [`Progress`].
+//! Calls block, work on threads of their own, and stay within a budget of memory: larger data go to
+//! unnamed files in a directory that the caller names, which vanish with the process. There is no
+//! clock and no terminal here; a [`Progress`] follows the work.
 //!
 //! - [`jsonl`]: documents as JSON lines.
-//! - [`dedup::run`]: which of these documents say the same — a line a duplicate, a pair or a
-//!   cluster.
-//! - [`query()`]: which fingerprints of a large file lie near one of many queries.
-//! - [`self_join()`]: all pairs of near fingerprints in a file.
-//! - [`FingerprintFile`]: what those two read.
+//! - [`dedup::run`]: finds duplicates among documents: single duplicates, pairs or clusters.
+//! - [`query()`]: finds the fingerprints of a large file that are near one of many queries.
+//! - [`self_join()`]: finds all pairs of near fingerprints in a file.
+//! - [`FingerprintFile`]: the input of these two.
 
 mod control;
 pub mod dedup;
 mod entries;
-mod fault;
+mod error;
 mod fingerprint_file;
 pub mod jsonl;
 mod pigeonhole;
@@ -25,11 +24,11 @@ mod sorter;
 mod workers;
 
 pub use control::{Control, Progress, Silent, Step};
-pub use entries::Near;
-pub use fault::BatchError;
+pub use error::BatchError;
 pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter, Recipe};
-pub use query::{Hit, Queries, query};
-pub use self_join::{JoinOptions, Joined, self_join};
+pub use neardup::Pair;
+pub use query::{Queries, QueryMatch, query};
+pub use self_join::{JoinOptions, JoinSummary, self_join};
 
-/// Less memory than this is not used: 64 KiB.
+/// The least memory that is used, whatever the caller asks for: 64 KiB.
 pub const LEAST_MEMORY: usize = 64 << 10;

@@ -1,54 +1,54 @@
-//! Which bits of a fingerprint bring all candidates together.
+//! The bits of a fingerprint that bring all candidates together.
 //!
 //! If two fingerprints differ in at most k bits, either their upper halves differ in at most ⌊k/2⌋
-//! or their lower halves in at most k - 1 - ⌊k/2⌋. Cut a half that differs in at most j bits into m
-//! blocks: some m - j of them agree (Manku, Jain and Das Sarma, WWW 2007, section 3.1.2, one step
-//! of the recursion). Each choice of those blocks is a [`Table`]. Where the paper sorts by a
-//! permutation, a batch only has to bring equal bits together, so the table is a mask, and a
-//! multiplication spreads the masked bits over as many buckets as there is use for.
+//! or their lower halves in at most k - 1 - ⌊k/2⌋. If a half that differs in at most j bits is cut
+//! into m blocks, some m - j of them agree (Manku, Jain and Das Sarma, WWW 2007, section 3.1.2, one
+//! step of the recursion). Each choice of those blocks is a [`Table`]. The paper sorts by a
+//! permutation; a batch only has to bring equal bits together, so the table is a mask, and a
+//! multiplication spreads the masked bits over as many buckets as are useful.
 //!
 //! Invariant: any two fingerprints within the distance agree under the mask of some table. The
-//! first such table is the one that reports them, so that each pair comes once.
+//! first such table reports them, so that each pair is reported once.
 
-/// Bits that candidates have in common.
+/// A set of bits that candidates have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
-    /// All of them, in one half.
+    /// All of the bits, in one half.
     mask: u64,
-    /// The first block of them; several tables share it.
+    /// The first block of the bits, which several tables share.
     lead: u64,
 }
 
 impl Table {
-    /// Which of 2^`bits` buckets a fingerprint falls into, 1 ≤ `bits` ≤ 32. Fingerprints that agree
-    /// under the mask fall into the same.
+    /// Returns the bucket of a fingerprint, of 2^`bits` buckets, 1 ≤ `bits` ≤ 32. Fingerprints that
+    /// agree under the mask have the same bucket.
     #[inline]
     pub(crate) fn bucket(self, fingerprint: u64, bits: u32) -> usize {
         spread(fingerprint & self.mask, bits)
     }
 
-    /// The same for the first block alone.
+    /// Returns the bucket by the first block alone.
     #[inline]
     pub(crate) fn lead_bucket(self, fingerprint: u64, bits: u32) -> usize {
         spread(fingerprint & self.lead, bits)
     }
 }
 
-/// Fibonacci hashing (Knuth, volume 3, section 6.4) of bits that lie in one half.
+/// Spreads bits that lie in one half, by Fibonacci hashing (Knuth, volume 3, section 6.4).
 #[inline]
 fn spread(masked: u64, bits: u32) -> usize {
     let half = (masked | masked >> 32) & 0xffff_ffff;
     (half.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
 }
 
-/// Tables that find everything within a distance.
+/// A set of tables that finds everything within a distance.
 #[derive(Clone, Debug)]
 pub(crate) struct Pigeonholes {
     distance: u32,
     tables: Vec<Table>,
 }
 
-/// What one more table and one more comparison cost.
+/// The costs of one more table and of one more comparison.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Costs {
     pub(crate) table: f64,
@@ -56,7 +56,7 @@ pub(crate) struct Costs {
 }
 
 impl Pigeonholes {
-    /// The tables of least work for one fingerprint among `count`.
+    /// Creates the tables of least work for one fingerprint among `count`.
     pub(crate) fn for_count(distance: u32, count: u64, costs: Costs) -> Self {
         let work = |blocks: u32| {
             let halves = errors(distance)
@@ -82,7 +82,7 @@ impl Pigeonholes {
         Self::of(distance, blocks)
     }
 
-    /// Halves cut into `blocks`, more than any half may have errors.
+    /// Creates the tables for halves cut into `blocks` blocks, more than the errors of any half.
     fn of(distance: u32, blocks: u32) -> Self {
         let mut tables = Vec::new();
         for (above, errors) in errors(distance).into_iter().flatten() {
@@ -94,7 +94,7 @@ impl Pigeonholes {
                 lead: of_half(chosen & chosen.wrapping_neg()),
             }));
         }
-        // Those with the same first block stand together.
+        // Tables with the same first block are neighbours.
         tables.sort_by_key(|table| std::cmp::Reverse(table.lead));
         Self { distance, tables }
     }
@@ -107,7 +107,7 @@ impl Pigeonholes {
         &self.tables
     }
 
-    /// Ranges of tables with the same first block.
+    /// Returns the ranges of tables with the same first block.
     pub(crate) fn leads(&self) -> Vec<std::ops::Range<usize>> {
         let mut end = 0;
         let runs = self.tables.chunk_by(|one, two| one.lead == two.lead);
@@ -118,8 +118,8 @@ impl Pigeonholes {
         .collect()
     }
 
-    /// Whether a pair with these different bits agrees on what this table compares, and on what
-    /// none before it does. Meeting in a bucket does not say so: others fall into it as well.
+    /// Returns true if a pair with these different bits agrees under the mask of this table and of
+    /// none before it. Meeting in a bucket is not enough: others fall into it as well.
     #[inline]
     pub(crate) fn is_first(&self, table: usize, difference: u64) -> bool {
         difference & self.tables[table].mask == 0
@@ -129,8 +129,8 @@ impl Pigeonholes {
     }
 }
 
-/// The halves to look at: how many bits lie above, and how many of its bits may differ. No distance
-/// needs more than the one half if it is 0.
+/// Returns the halves to compare: the number of bits above each, and the number of its bits that
+/// may differ. A distance of 0 needs one half only.
 fn errors(distance: u32) -> [Option<(u32, u32)>; 2] {
     let upper = distance / 2;
     [
@@ -139,7 +139,7 @@ fn errors(distance: u32) -> [Option<(u32, u32)>; 2] {
     ]
 }
 
-/// The bits of the `chosen` of `blocks` blocks, where `above` bits lie above the half.
+/// Returns the bits of the `chosen` of `blocks` blocks; `above` bits lie above the half.
 fn masks(chosen: u32, blocks: u32, above: u32) -> u64 {
     let (width, wider) = (32 / blocks, 32 % blocks);
     let mut mask = 0;
@@ -154,7 +154,7 @@ fn masks(chosen: u32, blocks: u32, above: u32) -> u64 {
     mask
 }
 
-/// How many ways there are to choose `some` of `all`.
+/// Returns the number of ways to choose `some` of `all`.
 fn choices(all: u32, some: u32) -> f64 {
     (0..some)
         .map(|n| f64::from(all - n) / f64::from(n + 1))
@@ -216,11 +216,15 @@ mod tests {
             for distance in (bits ^ other).count_ones()..8 {
                 let holes = Pigeonholes::of(distance, blocks);
                 let meet = |table: &Table| (bits ^ other) & table.mask == 0;
-                let firsts = (0..holes.tables().len()).filter(|&number| holes.is_first(number, bits ^ other));
+                let firsts = (0..holes.tables().len())
+                    .filter(|&number| holes.is_first(number, bits ^ other));
                 prop_assert_eq!(firsts.count(), 1);
                 for table in holes.tables().iter().filter(|table| meet(table)) {
                     prop_assert_eq!(table.bucket(bits, width), table.bucket(other, width));
-                    prop_assert_eq!(table.lead_bucket(bits, width), table.lead_bucket(other, width));
+                    prop_assert_eq!(
+                        table.lead_bucket(bits, width),
+                        table.lead_bucket(other, width),
+                    );
                     prop_assert!(table.bucket(bits, width) >> width == 0);
                 }
             }

@@ -1,10 +1,10 @@
-//! Which fingerprints of a large file lie within a few bits of one of many queries.
+//! Queries: the fingerprints of a large file within a few bits of one of many queries.
 //!
-//! Not the repository is indexed but the queries, and the repository is streamed past them (Manku,
-//! Jain and Das Sarma, WWW 2007, section 4). For each table of the [`Pigeonholes`] the queries lie
-//! in buckets, and a bit map says which of sixteen times as many values of the compared bits occur
-//! among them at all: nearly every fingerprint of the repository costs one look at each map, which
-//! fits a core's cache, and no look at a bucket.
+//! The queries are indexed, and the repository is streamed past them (Manku, Jain and Das Sarma,
+//! WWW 2007, section 4). For each table of the [`Pigeonholes`] the queries lie in buckets, and a
+//! bit map says which of sixteen times as many values of the compared bits occur among them: nearly
+//! every fingerprint of the repository costs one look at each map, which fits a core's cache, and
+//! no look at a bucket.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -12,38 +12,42 @@ use std::sync::Mutex;
 
 use neardup::{Fingerprint, MAX_DISTANCE};
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::entries::Entry;
+use crate::error::BatchError;
+use crate::fingerprint_file::FingerprintFile;
+use crate::fingerprint_file::FingerprintReader;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
-use crate::workers::{self, Outbox, Stopped};
-use crate::{BatchError, Control, FingerprintFile, FingerprintReader, Step};
+use crate::workers::{self, Disconnected, ResultSender};
 
-/// In nanoseconds: a look at a bit map, and a comparison.
+/// The costs of a look at a bit map and of a comparison, in nanoseconds.
 const COSTS: Costs = Costs {
     table: 2.5,
     comparison: 25.0,
 };
-/// Maps have so many times more bits than there are queries, as powers of two.
+/// The ratio of a map's bits to the number of queries, as a power of two.
 const SPARSE_BITS: u32 = 5;
-/// A worker looks at so many fingerprints with one table before it takes the next: several blocks
-/// of the file, so that a line of a map, once it is near, is of use more than twice.
+/// The number of fingerprints that a worker compares by one table before it takes the next: several
+/// blocks of the file, so that a cache line of a map is used more than twice.
 const AT_ONCE: usize = 1 << 18;
 
-/// So many survivors look into their buckets together.
+/// The number of survivors whose buckets are fetched together.
 const FETCHED: usize = 1 << 10;
 
 /// A fingerprint of the repository that is near a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Hit {
-    /// The query, by its place among the queries.
+pub struct QueryMatch {
+    /// The index of the query.
     pub query: u32,
-    /// The place in the repository.
+    /// The position in the repository.
     pub position: u64,
-    /// In how many bits they differ.
+    /// The number of bits in which they differ.
     pub distance: u32,
 }
 
-/// Queries, indexed. About 130 bytes each up to a distance of 3, and 1.7 kB at 7 (measured at a
+/// An index of queries. About 130 bytes each up to a distance of 3, and 1.7 kB at 7 (measured at a
 /// million).
 #[derive(Clone, Debug)]
 pub struct Queries {
@@ -52,7 +56,7 @@ pub struct Queries {
 }
 
 impl Queries {
-    /// Indexes queries that are to find everything within `distance` bits.
+    /// Indexes queries that find everything within `distance` bits.
     ///
     /// # Errors
     /// [`BatchError::Distance`] for more than [`MAX_DISTANCE`], [`BatchError::TooMany`] for more
@@ -73,29 +77,30 @@ impl Queries {
         Ok(Self { holes, tables })
     }
 
-    /// Bytes held, about.
+    /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.tables.iter().map(Buckets::memory).sum()
     }
 
-    /// Gives everything near a query in `repository` to `visit`, each once, in no particular order;
-    /// `workers` threads look for it. Tells how many fingerprints the repository has.
+    /// Gives every fingerprint of `repository` near a query to `visit`, each pair once, in no
+    /// particular order; `workers` threads search. Returns the number of fingerprints of the
+    /// repository.
     ///
     /// # Errors
-    /// Those of `visit` as they are, and [`BatchError`]: the file is damaged.
+    /// The errors of `visit` as they are, and [`BatchError`] if the file is damaged.
     pub fn run<E: From<BatchError>>(
         &self,
         repository: &FingerprintFile,
         workers: NonZeroUsize,
         control: Control<'_>,
-        mut visit: impl FnMut(Hit) -> Result<(), E>,
+        mut visit: impl FnMut(QueryMatch) -> Result<(), E>,
     ) -> Result<u64, E> {
         let mut gauge = Gauge::new(control, Some(repository.len()));
         let reader = Mutex::new(repository.read()?);
         workers::work(
             workers,
-            |outbox| self.stream(&reader, outbox),
+            |sender| self.stream(&reader, sender),
             |part: Result<Part, BatchError>| {
                 let part = part?;
                 gauge.advance(Step::Joining, part.looked_at)?;
@@ -105,12 +110,12 @@ impl Queries {
         Ok(repository.len())
     }
 
-    /// The life of a worker: a block, its hits, the next block.
+    /// Runs a worker: reads a block, sends its matches, and continues with the next block.
     fn stream(
         &self,
         reader: &Mutex<FingerprintReader<'_>>,
-        outbox: &Outbox<Result<Part, BatchError>>,
-    ) -> Result<(), Stopped> {
+        sender: &ResultSender<Result<Part, BatchError>>,
+    ) -> Result<(), Disconnected> {
         let mut bits = Vec::new();
         let mut survivors = vec![0; AT_ONCE];
         loop {
@@ -120,7 +125,7 @@ impl Queries {
             {
                 Ok(Ok(Some(position))) => position,
                 Ok(Ok(None)) => return Ok(()),
-                Ok(Err(error)) => return outbox.send(Err(error)),
+                Ok(Err(error)) => return sender.send(Err(error)),
                 Err(_poisoned) => return Ok(()), // Another worker's panic ends the whole.
             };
             let mut hits = Vec::new();
@@ -132,27 +137,27 @@ impl Queries {
                         bits,
                         &mut survivors,
                         &mut hits,
-                        outbox,
+                        sender,
                     )?;
                 }
             }
-            outbox.send(Ok(Part {
+            sender.send(Ok(Part {
                 looked_at: bits.len() as u64,
                 hits,
             }))?;
         }
     }
 
-    /// Finds what lies near a query by this table and by none before it.
+    /// Finds the matches of this table that no earlier table finds.
     fn look(
         &self,
         table: usize,
         position: u64,
         bits: &[u64],
         survivors: &mut [u32],
-        hits: &mut Vec<Hit>,
-        outbox: &Outbox<Result<Part, BatchError>>,
-    ) -> Result<(), Stopped> {
+        hits: &mut Vec<QueryMatch>,
+        sender: &ResultSender<Result<Part, BatchError>>,
+    ) -> Result<(), Disconnected> {
         let (buckets, key) = (&self.tables[table], self.holes.tables()[table]);
         let survived = buckets.sift(key, bits, survivors);
         let mut fetched = Vec::with_capacity(FETCHED);
@@ -166,7 +171,7 @@ impl Queries {
                     if self.holes.is_first(table, difference)
                         && difference.count_ones() <= self.holes.distance()
                     {
-                        hits.push(Hit {
+                        hits.push(QueryMatch {
                             query: entry.id,
                             position: position + u64::from(at),
                             distance: difference.count_ones(),
@@ -178,7 +183,7 @@ impl Queries {
                 }
                 // A query that half of the repository equals must not fill the memory.
                 if hits.len() >= AT_ONCE {
-                    outbox.send(Ok(Part {
+                    sender.send(Ok(Part {
                         looked_at: 0,
                         hits: std::mem::take(hits),
                     }))?;
@@ -189,7 +194,8 @@ impl Queries {
     }
 }
 
-/// Near duplicates between two files: indexes `queries` and streams `repository`. See [`Queries`].
+/// Finds near fingerprints between two files: indexes `queries` and streams `repository`. See
+/// [`Queries`].
 ///
 /// # Errors
 /// [`BatchError::OtherRecipe`] for fingerprints that cannot be compared, and those of [`Queries`].
@@ -199,7 +205,7 @@ pub fn query<E: From<BatchError>>(
     distance: u32,
     workers: NonZeroUsize,
     control: Control<'_>,
-    visit: impl FnMut(Hit) -> Result<(), E>,
+    visit: impl FnMut(QueryMatch) -> Result<(), E>,
 ) -> Result<u64, E> {
     if queries.recipe() != repository.recipe() {
         let path = |file: &FingerprintFile| Path::to_owned(file.path());
@@ -221,14 +227,14 @@ pub fn query<E: From<BatchError>>(
     indexed.run(repository, workers, control, visit)
 }
 
-/// What a worker found in a block or in a part of one.
+/// The matches that a worker found in a block or in a part of one.
 struct Part {
     looked_at: u64,
-    hits: Vec<Hit>,
+    hits: Vec<QueryMatch>,
 }
 
-/// The next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or nothing
-/// behind the end.
+/// Reads the next [`AT_ONCE`] fingerprints or a few more into `bits`, fewer at the end; returns
+/// their position, or none after the end.
 fn copy_blocks(
     reader: &mut FingerprintReader<'_>,
     bits: &mut Vec<u64>,
@@ -248,12 +254,12 @@ fn copy_blocks(
 /// The queries by the bits that one table compares.
 #[derive(Clone, Debug)]
 struct Buckets {
-    /// Of each value of the bucket's bits and a few more, whether any query has it.
+    /// A bit for each value of the bucket's bits and a few more: set if any query has it.
     map: Vec<u64>,
     map_bits: u32,
     bucket_bits: u32,
     starts: Vec<u32>,
-    /// Bucket after bucket; at the end one that is none, so that every bucket has a first.
+    /// Bucket after bucket, and a dummy at the end, so that every bucket has a first entry.
     queries: Vec<Entry>,
 }
 
@@ -289,21 +295,21 @@ impl Buckets {
         }
     }
 
-    /// Puts the places of those whose bits occur in the map first into `survivors`, and tells how
-    /// many they are.
+    /// Writes the places of fingerprints whose bits occur in the map to `survivors`; returns their
+    /// number.
     fn sift(&self, table: Table, bits: &[u64], survivors: &mut [u32]) -> usize {
         let mut survived = 0;
         for (at, &probe) in (0..).zip(bits) {
             let value = table.bucket(probe, self.map_bits);
-            // No branch: a processor cannot guess which fingerprints survive.
+            // No branch: a processor cannot predict which fingerprints survive.
             survivors[survived] = at;
             survived += (self.map[value >> 6] >> (value & 63) & 1) as usize;
         }
         survived
     }
 
-    /// Where the bucket of each survivor begins and ends, and its first query. Loops without
-    /// branches, so that the processor waits for many of these far places at the same time.
+    /// Fetches the bounds of the bucket of each survivor, and its first query. The loops have no
+    /// branches, so that many cache misses overlap.
     fn fetch(
         &self,
         table: Table,

@@ -1,5 +1,5 @@
-//! Room for what does not fit into memory: files without names, which vanish with the process
-//! however it ends.
+//! Temporary storage for data that exceed the memory: files without names, which vanish with the
+//! process however it ends.
 
 use std::fs::File;
 use std::io;
@@ -7,9 +7,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::BatchError;
+use crate::error::BatchError;
 
-/// A directory for temporary files. Counts what is written there.
+/// A directory for temporary files, which counts the bytes written there.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     directory: PathBuf,
@@ -24,14 +24,14 @@ impl Scratch {
         }
     }
 
-    /// How many bytes have been written in all.
+    /// Returns the number of bytes written in all.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn file(&self) -> Result<Spill, BatchError> {
+    pub(crate) fn file(&self) -> Result<SpillFile, BatchError> {
         let file = tempfile::tempfile_in(&self.directory).map_err(|source| self.error(source))?;
-        Ok(Spill {
+        Ok(SpillFile {
             file,
             directory: self.directory.clone(),
             len: 0,
@@ -46,16 +46,16 @@ impl Scratch {
     }
 }
 
-/// A file that grows at its end and is read anywhere.
+/// A file that is appended to and read anywhere.
 #[derive(Debug)]
-pub(crate) struct Spill {
+pub(crate) struct SpillFile {
     file: File,
     directory: PathBuf,
     len: u64,
 }
 
-impl Spill {
-    /// Writes at the end and tells where that was.
+impl SpillFile {
+    /// Appends `bytes`; returns their position.
     pub(crate) fn append(&mut self, scratch: &Scratch, bytes: &[u8]) -> Result<u64, BatchError> {
         let at = self.len;
         self.file
@@ -68,7 +68,7 @@ impl Spill {
         Ok(at)
     }
 
-    /// Fills `bytes` from there on.
+    /// Reads `bytes` from position `at` on.
     pub(crate) fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), BatchError> {
         self.file
             .read_exact_at(bytes, at)
@@ -83,21 +83,21 @@ impl Spill {
     }
 }
 
-/// Bytes one after another, in memory up to a limit and in a file from there on.
+/// A growing byte string, in memory up to a limit and in a file beyond it.
 #[derive(Debug)]
-pub(crate) struct Shelf<'s> {
+pub(crate) struct SpillBuffer<'s> {
     scratch: &'s Scratch,
     limit: usize,
-    file: Option<Spill>,
-    /// What is not in the file: all, or its latest end.
+    file: Option<SpillFile>,
+    /// The part that is not in the file: all, or the end.
     tail: Vec<u8>,
 }
 
-/// How much of a shelf that is in a file is written at once.
+/// The number of bytes that are written to the file at once.
 const AT_ONCE: usize = 1 << 20;
 
-impl<'s> Shelf<'s> {
-    /// An empty shelf that holds so many bytes in memory.
+impl<'s> SpillBuffer<'s> {
+    /// Creates an empty buffer that holds `limit` bytes in memory.
     pub(crate) fn new(scratch: &'s Scratch, limit: usize) -> Self {
         Self {
             scratch,
@@ -107,7 +107,7 @@ impl<'s> Shelf<'s> {
         }
     }
 
-    /// Puts `bytes` at the end.
+    /// Appends `bytes`.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), BatchError> {
         self.tail.extend_from_slice(bytes);
         if self.file.is_none() && self.tail.len() > self.limit {
@@ -123,7 +123,7 @@ impl<'s> Shelf<'s> {
         Ok(())
     }
 
-    /// Fills `bytes` from the `at`th on; all of them must have been appended.
+    /// Reads `bytes` from position `at` on; all of them must have been appended.
     pub(crate) fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), BatchError> {
         let in_file = self.filed().saturating_sub(at).min(bytes.len() as u64) as usize;
         let (from_file, from_tail) = bytes.split_at_mut(in_file);
@@ -137,13 +137,13 @@ impl<'s> Shelf<'s> {
         Ok(())
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> u64 {
         self.filed() + self.tail.len() as u64
     }
 
     fn filed(&self) -> u64 {
-        self.file.as_ref().map_or(0, Spill::len)
+        self.file.as_ref().map_or(0, SpillFile::len)
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
-            let mut shelf = Shelf::new(&scratch, limit);
+            let mut shelf = SpillBuffer::new(&scratch, limit);
             for part in &parts {
                 shelf.append(part).unwrap();
             }

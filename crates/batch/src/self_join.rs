@@ -1,9 +1,9 @@
-//! All pairs of fingerprints within a few bits, of more of them than memory holds.
+//! All pairs of fingerprints within a few bits, of more fingerprints than memory holds.
 //!
-//! While they fit, they are joined where they are. Beyond that they go to a file, and once for each
+//! While they fit, they are joined in memory. Beyond that they go to a file, and once for each
 //! block that leads a table they are split by that block (Broder et al. 1997, section 4: divide,
 //! compute, merge): fingerprints that agree on it come into the same part, and parts fit into
-//! memory. A part that does not, because one value is so frequent, is joined chunk by chunk with
+//! memory. A part that does not, because one value is too frequent, is joined chunk by chunk with
 //! itself.
 //!
 //! Invariant: each pair is reported once, whatever the memory.
@@ -11,49 +11,55 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use crate::control::Gauge;
-use crate::entries::{COSTS, ENTRY_BYTES, Entry, Join, Near};
-use crate::pigeonhole::Pigeonholes;
-use crate::scratch::{Scratch, Spill};
-use crate::{BatchError, Control, FingerprintFile, Step};
+use neardup::Pair;
 
-/// How to go about a join.
+use crate::control::Control;
+use crate::control::Gauge;
+use crate::control::Step;
+use crate::entries::{COSTS, ENTRY_BYTES, Entry, Join};
+use crate::error::BatchError;
+use crate::fingerprint_file::FingerprintFile;
+use crate::pigeonhole::Pigeonholes;
+use crate::scratch::{Scratch, SpillFile};
+
+/// The options of a join.
 #[derive(Clone, Debug)]
 pub struct JoinOptions {
-    /// Fingerprints within so many bits make a pair, 0 to [`neardup::MAX_DISTANCE`].
+    /// The distance within which fingerprints make a pair, 0 to [`neardup::MAX_DISTANCE`].
     pub distance: u32,
-    /// Bytes of memory to stay within, about. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
+    /// The approximate memory budget in bytes. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
     /// used.
     pub memory: usize,
-    /// How many threads compare.
+    /// The number of threads that compare.
     pub workers: NonZeroUsize,
-    /// Where what exceeds the memory is written, in files without names.
+    /// The directory for data that exceed the memory, in files without names.
     pub scratch: PathBuf,
 }
 
-/// What a join came to.
+/// The summary of a join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Joined {
-    /// How many fingerprints were joined.
+pub struct JoinSummary {
+    /// The number of fingerprints joined.
     pub fingerprints: u64,
-    /// How many pairs were handed over.
+    /// The number of pairs handed over.
     pub pairs: u64,
-    /// How many bytes went to temporary files.
+    /// The number of bytes written to temporary files.
     pub spilled: u64,
 }
 
 /// Gives every pair of fingerprints in `file` within the distance to `visit`, each once, in no
-/// particular order. Numbers are positions in the file.
+/// particular order. A fingerprint's number is its position in the file.
 ///
 /// # Errors
-/// Those of `visit` as they are, and [`BatchError`]: the file is damaged, the scratch directory
-/// cannot be used, there are more than 2³² - 2 fingerprints, or the distance is too great.
+/// The errors of `visit` as they are, and [`BatchError`]: the file is damaged, the scratch
+/// directory cannot be used, there are more than 2³² - 2 fingerprints, or the distance is too
+/// great.
 pub fn self_join<E: From<BatchError>>(
     file: &FingerprintFile,
     options: &JoinOptions,
     control: Control<'_>,
-    mut visit: impl FnMut(Near) -> Result<(), E>,
-) -> Result<Joined, E> {
+    mut visit: impl FnMut(Pair) -> Result<(), E>,
+) -> Result<JoinSummary, E> {
     if options.distance > neardup::MAX_DISTANCE {
         return Err(BatchError::Distance(options.distance).into());
     }
@@ -67,9 +73,9 @@ pub fn self_join<E: From<BatchError>>(
         }
         gauge.advance(Step::Reading, block.bits.len() as u64)?;
     }
-    let mut joined = Joined {
+    let mut joined = JoinSummary {
         fingerprints: join.count,
-        ..Joined::default()
+        ..JoinSummary::default()
     };
     join.finish(control, |near| {
         joined.pairs += 1;
@@ -79,22 +85,22 @@ pub fn self_join<E: From<BatchError>>(
     Ok(joined)
 }
 
-/// Memory that an entry takes while it is joined: itself, and again in pieces, and a little for
+/// The memory that an entry takes while it is joined: itself, its copy in pieces, and a little for
 /// buckets.
 const IN_MEMORY: usize = 2 * ENTRY_BYTES + 2;
-/// At most so many parts.
+/// The most parts of a split.
 const MAX_PARTS: usize = 4_096;
 
-/// Takes fingerprints in, then gives pairs.
+/// A join that collects fingerprints, then reports pairs.
 #[derive(Debug)]
 pub(crate) struct SelfJoin<'s> {
     scratch: &'s Scratch,
     distance: u32,
     memory: usize,
     workers: NonZeroUsize,
-    /// All of them, or the latest if there is a file.
+    /// All entries, or the latest if there is a file.
     entries: Vec<Entry>,
-    file: Option<Spill>,
+    file: Option<SpillFile>,
     pub(crate) count: u64,
 }
 
@@ -128,7 +134,7 @@ impl<'s> SelfJoin<'s> {
         Ok(())
     }
 
-    /// How many entries are joined in memory.
+    /// Returns the number of entries joined in memory at once.
     fn at_once(&self) -> usize {
         self.memory / IN_MEMORY
     }
@@ -150,7 +156,7 @@ impl<'s> SelfJoin<'s> {
     pub(crate) fn finish<E: From<BatchError>>(
         mut self,
         control: Control<'_>,
-        mut visit: impl FnMut(Near) -> Result<(), E>,
+        mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         let holes = Pigeonholes::for_count(self.distance, self.count, COSTS);
         let mut gauge = Gauge::new(control, Some(self.count * holes.tables().len() as u64));
@@ -182,7 +188,7 @@ impl<'s> SelfJoin<'s> {
         table: usize,
         gauge: &mut Gauge<'_>,
     ) -> Result<Parts, BatchError> {
-        // Half as large as memory allows, for parts are not all equally large.
+        // Half as large as memory allows, because parts differ in size.
         let wanted = (self.count as usize).div_ceil(self.at_once() / 2);
         let bits = wanted.next_power_of_two().clamp(2, MAX_PARTS).ilog2();
         let buffer = ((self.memory / 2 / ENTRY_BYTES) >> bits).clamp(16, 1 << 14);
@@ -219,7 +225,7 @@ impl<'s> SelfJoin<'s> {
         holes: &Pigeonholes,
         tables: std::ops::Range<usize>,
         gauge: &mut Gauge<'_>,
-        visit: &mut impl FnMut(Near) -> Result<(), E>,
+        visit: &mut impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         let join = |entries: &[Entry], border, gauge: &mut Gauge<'_>, visit: &mut _| {
             let join = Join {
@@ -236,7 +242,7 @@ impl<'s> SelfJoin<'s> {
             parts.read(part, 0, count, &mut entries)?;
             return join(&entries, None, gauge, visit);
         }
-        // One chunk stays while the others pass by.
+        // One chunk stays in memory while the others are read.
         let chunk = self.at_once() / 2;
         for start in (0..count).step_by(chunk) {
             let mut entries = Vec::with_capacity(2 * chunk);
@@ -257,11 +263,11 @@ impl<'s> SelfJoin<'s> {
 /// Entries in parts, all in one file: each part is a list of blocks.
 #[derive(Debug)]
 struct Parts {
-    file: Spill,
-    /// How many entries a full block has.
+    file: SpillFile,
+    /// The number of entries of a full block.
     block: usize,
     open: Vec<Vec<Entry>>,
-    /// Of each part, where its blocks lie; all are full but the last.
+    /// The positions of the blocks of each part; all are full but the last.
     blocks: Vec<Vec<u64>>,
     counts: Vec<usize>,
 }
@@ -309,7 +315,7 @@ impl Parts {
         self.counts[part]
     }
 
-    /// Appends the `count` entries from `start` on, or as many as there are, to `entries`.
+    /// Appends `count` entries from `start` on, or as many as there are, to `entries`.
     fn read(
         &self,
         part: usize,

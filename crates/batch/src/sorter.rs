@@ -1,27 +1,27 @@
-//! Sorting more records than memory holds.
+//! External sorting of records.
 //!
 //! Records are byte strings of one length in the order of their bytes, so numbers in them are
-//! big-endian. What memory holds is sorted there and written as a run; runs are merged when all is
-//! in, and when they have become many (Knuth, volume 3, section 5.4.1).
+//! big-endian. Records that fill the memory are sorted there and written as a run; runs are merged
+//! at the end, and earlier if there are many (Knuth, volume 3, section 5.4.1).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::BatchError;
-use crate::scratch::{Scratch, Spill};
+use crate::error::BatchError;
+use crate::scratch::{Scratch, SpillFile};
 
-/// So many runs are merged at once.
+/// The number of runs that are merged at once.
 const FAN: usize = 64;
-/// A run is read in pieces of this size at least.
+/// The least number of bytes of a run that are read at once.
 const LEAST_PIECE: usize = 4_096;
 
-/// Takes records in any order.
+/// A sorter that takes records in any order.
 #[derive(Debug)]
 pub(crate) struct Sorter<'s, const N: usize> {
     scratch: &'s Scratch,
     memory: usize,
     records: Vec<[u8; N]>,
-    runs: Vec<Spill>,
+    runs: Vec<SpillFile>,
 }
 
 impl<'s, const N: usize> Sorter<'s, N> {
@@ -56,7 +56,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
         Ok(())
     }
 
-    /// All records in order.
+    /// Returns all records in order.
     pub(crate) fn finish(mut self) -> Sorted<N> {
         self.records.sort_unstable();
         let mut sorted = self.merge();
@@ -84,7 +84,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
 /// A run being written.
 struct Run<'s> {
     scratch: &'s Scratch,
-    file: Spill,
+    file: SpillFile,
     bytes: Vec<u8>,
 }
 
@@ -106,19 +106,19 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Spill, BatchError> {
+    fn finish(mut self) -> Result<SpillFile, BatchError> {
         self.file.append(self.scratch, &self.bytes)?;
         Ok(self.file)
     }
 }
 
-/// Gives records in order.
+/// A sorted sequence of records.
 #[derive(Debug)]
 pub(crate) struct Sorted<const N: usize> {
     runs: Vec<Reading>,
     heads: BinaryHeap<Reverse<([u8; N], usize)>>,
     begun: bool,
-    /// What was never written.
+    /// The records that were never written.
     in_memory: std::vec::IntoIter<[u8; N]>,
     latest: Option<[u8; N]>,
 }
@@ -156,16 +156,16 @@ impl<const N: usize> Sorted<N> {
 /// A run being read.
 #[derive(Debug)]
 struct Reading {
-    file: Spill,
+    file: SpillFile,
     at: u64,
     piece: usize,
     bytes: Vec<u8>,
-    /// How much of `bytes` has been given.
+    /// The number of `bytes` already returned.
     given: usize,
 }
 
 impl Reading {
-    fn new(file: Spill, piece: usize) -> Self {
+    fn new(file: SpillFile, piece: usize) -> Self {
         Self {
             file,
             at: 0,
@@ -217,7 +217,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn records_come_out_in_order(mut records in prop::collection::vec(any::<[u8; 3]>(), 0..5_000)) {
+        fn records_come_out_in_order(
+            mut records in prop::collection::vec(any::<[u8; 3]>(), 0..5_000),
+        ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
             let mut sorter = Sorter::new(&scratch, 0);

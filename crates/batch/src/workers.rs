@@ -1,39 +1,39 @@
-//! Several threads that work, and one that takes what they find.
+//! Worker threads, and a caller that takes their results.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-/// What a worker says when nobody takes its results any more: it should come home.
+/// The result of a send when no one receives results any more: the worker should end.
 #[derive(Debug)]
-pub(crate) struct Stopped;
+pub(crate) struct Disconnected;
 
-/// The way from a worker to the caller.
+/// The sending end of the queue from a worker to the caller.
 #[derive(Debug)]
-pub(crate) struct Outbox<T>(SyncSender<T>);
+pub(crate) struct ResultSender<T>(SyncSender<T>);
 
-impl<T> Outbox<T> {
-    pub(crate) fn send(&self, result: T) -> Result<(), Stopped> {
-        self.0.send(result).map_err(|_refused| Stopped)
+impl<T> ResultSender<T> {
+    pub(crate) fn send(&self, result: T) -> Result<(), Disconnected> {
+        self.0.send(result).map_err(|_refused| Disconnected)
     }
 }
 
-/// Runs `work` on so many threads and gives what they send to `take` on this one. The first error
-/// of `take` ends it.
+/// Runs `work` on `workers` threads and gives the results that they send to `take` on this one. The
+/// first error of `take` ends the work.
 ///
 /// The queue between them holds two results a worker, so that workers wait when `take` is slow.
 pub(crate) fn work<T: Send, E>(
     workers: NonZeroUsize,
-    work: impl Fn(&Outbox<T>) -> Result<(), Stopped> + Sync,
+    work: impl Fn(&ResultSender<T>) -> Result<(), Disconnected> + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(2 * workers.get());
         for _ in 0..workers.get() {
-            let outbox = Outbox(sender.clone());
+            let sender = ResultSender(sender.clone());
             let work = &work;
-            // `Stopped` means that the error is known here already.
-            scope.spawn(move || work(&outbox).is_ok());
+            // `Disconnected` means that the error is known here already.
+            scope.spawn(move || work(&sender).is_ok());
         }
         drop(sender);
         receiver.into_iter().try_for_each(&mut take)
@@ -53,13 +53,13 @@ mod tests {
             let mut sum = 0;
             let ended = work(
                 three,
-                |outbox| {
+                |sender| {
                     loop {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         if number > 10_000 {
                             return Ok(());
                         }
-                        outbox.send(u64::from(number))?;
+                        sender.send(u64::from(number))?;
                     }
                 },
                 |number| {

@@ -1,5 +1,4 @@
-//! What `dedup` finds: exactly what comparing everything with everything finds, whatever the
-//! memory.
+//! `dedup` finds exactly the result of comparing everything with everything, whatever the memory.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -9,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use batch::dedup::{
-    self, DEFAULT_MEMORY, Document, Finding, Options, Summary, Wanted, distance, resemblance,
+    self, DEFAULT_MEMORY, Document, Finding, FindingKind, Options, Summary, distance, resemblance,
 };
 use batch::{BatchError, Control, LEAST_MEMORY, Progress, Step};
 use neardup::{
@@ -22,7 +21,7 @@ fn signature_builder() -> SignatureBuilder {
     SignatureBuilder::new(Features::default(), HashKey::ZERO)
 }
 
-fn painted(payload: u128, text: &str, own: Option<&str>) -> PageSignature {
+fn signature(payload: u128, text: &str, own: Option<&str>) -> PageSignature {
     signature_builder().signature(
         payload,
         Some(PageText {
@@ -43,7 +42,7 @@ fn documents(signatures: &[PageSignature]) -> impl Iterator<Item = Result<Docume
 
 /// A finding without borrows.
 #[derive(Clone, Debug, PartialEq)]
-enum Told {
+enum OwnedFinding {
     Duplicate(usize, usize, Likeness),
     Pair(usize, usize, Likeness),
     Cluster(Vec<usize>),
@@ -53,33 +52,35 @@ fn number(id: &str) -> usize {
     id.parse().unwrap()
 }
 
-fn told(finding: &Finding<'_>) -> Told {
+fn owned(finding: &Finding<'_>) -> OwnedFinding {
     match finding {
-        Finding::Duplicate(found) => Told::Duplicate(
+        Finding::Duplicate(found) => OwnedFinding::Duplicate(
             number(found.document),
             number(found.duplicate_of),
             found.likeness,
         ),
-        Finding::Pair(found) => Told::Pair(number(found.a), number(found.b), found.likeness),
+        Finding::Pair(found) => {
+            OwnedFinding::Pair(number(found.a), number(found.b), found.likeness)
+        }
         Finding::Cluster(found) => {
             let members: Vec<usize> = found.members().map(|id| number(&id.unwrap())).collect();
             assert_eq!(members.len(), found.len());
-            Told::Cluster(members)
+            OwnedFinding::Cluster(members)
         }
     }
 }
 
 fn run(
     signatures: &[PageSignature],
-    wanted: Wanted,
+    kind: FindingKind,
     memory: usize,
     workers: usize,
-) -> (Vec<Told>, Summary) {
+) -> (Vec<OwnedFinding>, Summary) {
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         memory,
         workers: NonZeroUsize::new(workers).unwrap(),
-        ..Options::new(wanted, directory.path())
+        ..Options::new(kind, directory.path())
     };
     let mut findings = Vec::new();
     let summary = dedup::run(
@@ -87,7 +88,7 @@ fn run(
         &options,
         Control::none(),
         |finding| {
-            findings.push(told(&finding));
+            findings.push(owned(&finding));
             Ok::<(), BatchError>(())
         },
     )
@@ -99,16 +100,16 @@ fn run(
 }
 
 /// The same in much and in little memory.
-fn found(signatures: &[PageSignature], wanted: Wanted, workers: usize) -> Vec<Told> {
-    let (roomy, summary) = run(signatures, wanted, DEFAULT_MEMORY, workers);
+fn found(signatures: &[PageSignature], kind: FindingKind, workers: usize) -> Vec<OwnedFinding> {
+    let (roomy, summary) = run(signatures, kind, DEFAULT_MEMORY, workers);
     assert_eq!(summary.spilled, 0);
-    let (mut tight, _) = run(signatures, wanted, 0, workers);
+    let (mut tight, _) = run(signatures, kind, 0, workers);
     let mut sorted = roomy.clone();
-    if wanted == Wanted::Duplicates {
+    if kind == FindingKind::Duplicates {
         // In little memory they come later.
-        let document = |told: &Told| match told {
-            Told::Duplicate(document, ..) => *document,
-            _ => panic!("{told:?}"),
+        let document = |owned: &OwnedFinding| match owned {
+            OwnedFinding::Duplicate(document, ..) => *document,
+            _ => panic!("{owned:?}"),
         };
         tight.sort_by_key(document);
         sorted.sort_by_key(document);
@@ -119,7 +120,7 @@ fn found(signatures: &[PageSignature], wanted: Wanted, workers: usize) -> Vec<To
     roomy
 }
 
-/// Each document with the signature of the first that is equal to it, and which that is.
+/// Returns each document with the signature of the first that is equal to it, and which that is.
 fn with_equal_ones_taken_as_one(signatures: &[PageSignature]) -> Vec<(usize, &PageSignature)> {
     let mut payloads: BTreeMap<u128, usize> = BTreeMap::new();
     let mut texts: BTreeMap<u128, usize> = BTreeMap::new();
@@ -178,7 +179,7 @@ fn all_pairs(signatures: &[PageSignature]) -> Vec<(usize, usize, Likeness)> {
     pairs
 }
 
-fn components(count: usize, pairs: &[(usize, usize, Likeness)]) -> Vec<Told> {
+fn components(count: usize, pairs: &[(usize, usize, Likeness)]) -> Vec<OwnedFinding> {
     let mut least: Vec<usize> = (0..count).collect();
     loop {
         let before = least.clone();
@@ -192,22 +193,26 @@ fn components(count: usize, pairs: &[(usize, usize, Likeness)]) -> Vec<Told> {
     }
 }
 
-fn clusters_of(firsts: &[usize]) -> Vec<Told> {
+fn clusters_of(firsts: &[usize]) -> Vec<OwnedFinding> {
     let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (document, &first) in firsts.iter().enumerate() {
         clusters.entry(first).or_default().push(document);
     }
     let several = clusters.into_values().filter(|members| members.len() > 1);
-    several.map(Told::Cluster).collect()
+    several.map(OwnedFinding::Cluster).collect()
 }
 
-/// What the crawl's signature index says of one after another.
-fn by_signature_index(signatures: &[PageSignature]) -> Vec<Told> {
+/// Returns the answers of the crawl's signature index to one document after another.
+fn by_signature_index(signatures: &[PageSignature]) -> Vec<OwnedFinding> {
     let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut duplicates = Vec::new();
     for (number, signature) in signatures.iter().enumerate() {
         match signature_index.find(signature) {
-            Some(like) => duplicates.push(Told::Duplicate(number, like.of as usize, like.likeness)),
+            Some(like) => duplicates.push(OwnedFinding::Duplicate(
+                number,
+                like.of as usize,
+                like.likeness,
+            )),
             None => signature_index.insert(number as u64, signature.clone()),
         }
     }
@@ -217,24 +222,31 @@ fn by_signature_index(signatures: &[PageSignature]) -> Vec<Told> {
 /// Checks all four kinds of findings against brute force, and tells how many pairs there are.
 fn check(signatures: &[PageSignature], workers: usize) -> usize {
     let duplicates = by_signature_index(signatures);
-    assert_eq!(found(signatures, Wanted::Duplicates, workers), duplicates);
+    assert_eq!(
+        found(signatures, FindingKind::Duplicates, workers),
+        duplicates
+    );
 
     let mut firsts: Vec<usize> = (0..signatures.len()).collect();
     for duplicate in &duplicates {
-        if let Told::Duplicate(document, original, _) = duplicate {
+        if let OwnedFinding::Duplicate(document, original, _) = duplicate {
             firsts[*document] = *original;
         }
     }
-    let around_originals = found(signatures, Wanted::Clusters { chained: false }, workers);
+    let around_originals = found(
+        signatures,
+        FindingKind::Clusters { chained: false },
+        workers,
+    );
     assert_eq!(around_originals, clusters_of(&firsts));
 
     let expected = all_pairs(signatures);
-    let told = found(signatures, Wanted::Pairs, workers);
-    let mut pairs: Vec<(usize, usize, Likeness)> = told
+    let owned = found(signatures, FindingKind::Pairs, workers);
+    let mut pairs: Vec<(usize, usize, Likeness)> = owned
         .into_iter()
-        .map(|told| match told {
-            Told::Pair(a, b, likeness) => (a, b, likeness),
-            _ => panic!("{told:?}"),
+        .map(|owned| match owned {
+            OwnedFinding::Pair(a, b, likeness) => (a, b, likeness),
+            _ => panic!("{owned:?}"),
         })
         .collect();
     pairs.sort_by_key(|&(a, b, _)| (a, b));
@@ -242,7 +254,7 @@ fn check(signatures: &[PageSignature], workers: usize) -> usize {
         (0..pairs.len().max(expected.len())).find(|&at| pairs.get(at) != expected.get(at));
     assert_eq!(differs.map(|at| (pairs.get(at), expected.get(at))), None);
 
-    let chained = found(signatures, Wanted::Clusters { chained: true }, workers);
+    let chained = found(signatures, FindingKind::Clusters { chained: true }, workers);
     assert_eq!(chained, components(signatures.len(), &expected));
     expected.len()
 }
@@ -255,7 +267,8 @@ fn mixed(number: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// A document of one of `families`: its family's words with some of them changed, or something odd.
+/// Returns a document of one of `families`: its family's words with some of them changed, or
+/// something odd.
 fn relative(seed: u64, number: u64, families: u64) -> PageSignature {
     let drawn = mixed(seed.wrapping_add(number));
     let family = drawn % families;
@@ -271,20 +284,20 @@ fn relative(seed: u64, number: u64, families: u64) -> PageSignature {
     let text = words.join(" ");
     match drawn >> 16 & 31 {
         0 => signature_builder().signature(u128::from(drawn >> 24 & 7), None),
-        1 => painted(u128::from(drawn), &words[..8].join(" "), None),
-        2 => painted(u128::from(drawn), &text, Some("own words")),
-        3 => painted(u128::from(drawn), &text, Some("")),
+        1 => signature(u128::from(drawn), &words[..8].join(" "), None),
+        2 => signature(u128::from(drawn), &text, Some("own words")),
+        3 => signature(u128::from(drawn), &text, Some("")),
         // Two documents with one payload and different texts.
-        4 => painted(u128::from(family), &text, None),
-        5..9 => painted(u128::from(drawn), &words.join(" ").to_uppercase(), None),
-        _ => painted(u128::from(drawn), &text, None),
+        4 => signature(u128::from(family), &text, None),
+        5..9 => signature(u128::from(drawn), &words.join(" ").to_uppercase(), None),
+        _ => signature(u128::from(drawn), &text, None),
     }
 }
 
 #[test]
 fn no_documents_make_no_findings() {
     assert_eq!(check(&[], 1), 0);
-    assert_eq!(check(&[painted(1, "alone", None)], 2), 0);
+    assert_eq!(check(&[signature(1, "alone", None)], 2), 0);
 }
 
 #[test]
@@ -292,7 +305,7 @@ fn a_chain_is_one_cluster_only_if_chains_are_asked_for() {
     let words: Vec<String> = (0..120).map(|at| format!("word{at}")).collect();
     // Each lacks three more words than the one before it.
     let signatures: Vec<PageSignature> = (0..12)
-        .map(|step| painted(step as u128, &words[step * 3..].join(" "), None))
+        .map(|step| signature(step as u128, &words[step * 3..].join(" "), None))
         .collect();
     assert!(
         Thresholds::default()
@@ -300,19 +313,19 @@ fn a_chain_is_one_cluster_only_if_chains_are_asked_for() {
             .is_none()
     );
     check(&signatures, 1);
-    let all = found(&signatures, Wanted::Clusters { chained: true }, 1);
-    assert_eq!(all, [Told::Cluster((0..12).collect())]);
-    let apart = found(&signatures, Wanted::Clusters { chained: false }, 1);
+    let all = found(&signatures, FindingKind::Clusters { chained: true }, 1);
+    assert_eq!(all, [OwnedFinding::Cluster((0..12).collect())]);
+    let apart = found(&signatures, FindingKind::Clusters { chained: false }, 1);
     assert!(!apart.is_empty() && apart != all, "{apart:?}");
 }
 
 #[test]
 fn equal_documents_have_distance_0_and_resemblance_1() {
     let signatures = [
-        painted(1, "the same words", None),
-        painted(2, "The same: words!", None),
+        signature(1, "the same words", None),
+        signature(2, "The same: words!", None),
     ];
-    let [Told::Pair(0, 1, likeness)] = found(&signatures, Wanted::Pairs, 1)[..] else {
+    let [OwnedFinding::Pair(0, 1, likeness)] = found(&signatures, FindingKind::Pairs, 1)[..] else {
         panic!("no pair");
     };
     assert_eq!((distance(likeness), resemblance(likeness)), (0, 1.0));
@@ -328,19 +341,23 @@ fn a_thousand_variations_are_paired_as_brute_force_pairs_them() {
         .map(|number| {
             let mut words = words.clone();
             words[(number % 300) as usize] = format!("changed{number}");
-            painted(number.into(), &words.join(" "), None)
+            signature(number.into(), &words.join(" "), None)
         })
         .collect();
     let pairs = check(&signatures, 3);
     assert!(pairs > 400_000, "{pairs}");
 }
 
-fn a_million_times(wanted: Wanted, same_payload: bool, memory: usize) -> (Vec<Told>, Summary) {
-    let signature = painted(0, &"one and the same text again ".repeat(9), None);
+fn a_million_times(
+    kind: FindingKind,
+    same_payload: bool,
+    memory: usize,
+) -> (Vec<OwnedFinding>, Summary) {
+    let signature = signature(0, &"one and the same text again ".repeat(9), None);
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         memory,
-        ..Options::new(wanted, directory.path())
+        ..Options::new(kind, directory.path())
     };
     let documents = (0..1_000_000_u128).map(|number| {
         let payload = if same_payload { 7 } else { number };
@@ -356,10 +373,10 @@ fn a_million_times(wanted: Wanted, same_payload: bool, memory: usize) -> (Vec<To
     let summary = dedup::run(documents, &options, Control::none(), |finding| {
         count += 1;
         if some.len() < 3 {
-            some.push(told(&finding));
+            some.push(owned(&finding));
         }
         // A million of pairs is enough of half a trillion.
-        let enough = count == 1_000_000 && wanted == Wanted::Pairs;
+        let enough = count == 1_000_000 && kind == FindingKind::Pairs;
         if enough {
             Err(BatchError::Cancelled)
         } else {
@@ -372,18 +389,19 @@ fn a_million_times(wanted: Wanted, same_payload: bool, memory: usize) -> (Vec<To
 #[test]
 fn a_million_equal_documents_are_a_million_duplicates_of_the_first() {
     for same_payload in [false, true] {
-        let (some, summary) = a_million_times(Wanted::Duplicates, same_payload, LEAST_MEMORY);
+        let (some, summary) = a_million_times(FindingKind::Duplicates, same_payload, LEAST_MEMORY);
         assert_eq!((summary.findings, summary.spilled), (999_999, 0));
-        assert!(matches!(some[2], Told::Duplicate(3, 0, _)));
+        assert!(matches!(some[2], OwnedFinding::Duplicate(3, 0, _)));
     }
 }
 
 #[test]
 fn a_million_equal_documents_are_one_cluster() {
     for chained in [false, true] {
-        let (some, summary) = a_million_times(Wanted::Clusters { chained }, false, DEFAULT_MEMORY);
+        let (some, summary) =
+            a_million_times(FindingKind::Clusters { chained }, false, DEFAULT_MEMORY);
         assert_eq!((summary.findings, summary.documents), (1, 1_000_000));
-        let [Told::Cluster(members)] = &some[..] else {
+        let [OwnedFinding::Cluster(members)] = &some[..] else {
             panic!("no cluster");
         };
         assert_eq!(members.len(), 1_000_000);
@@ -394,7 +412,7 @@ fn a_million_equal_documents_are_one_cluster() {
 /// by sorting.
 #[test]
 fn equal_documents_beyond_the_memory_are_one_cluster() {
-    let one = painted(0, &"one and the same text again ".repeat(9), None);
+    let one = signature(0, &"one and the same text again ".repeat(9), None);
     let signatures: Vec<PageSignature> = (0..30_000)
         .map(|payload| PageSignature {
             payload: payload / 2,
@@ -403,18 +421,18 @@ fn equal_documents_beyond_the_memory_are_one_cluster() {
         .collect();
     let (clusters, summary) = run(
         &signatures,
-        Wanted::Clusters { chained: true },
+        FindingKind::Clusters { chained: true },
         LEAST_MEMORY,
         1,
     );
     assert!(summary.spilled > 0);
-    assert_eq!(clusters, [Told::Cluster((0..30_000).collect())]);
+    assert_eq!(clusters, [OwnedFinding::Cluster((0..30_000).collect())]);
 }
 
 #[test]
 fn the_pairs_of_a_million_equal_documents_are_streamed() {
-    let (some, _) = a_million_times(Wanted::Pairs, false, DEFAULT_MEMORY);
-    let pair = |b| Told::Pair(0, b, Likeness::SameText);
+    let (some, _) = a_million_times(FindingKind::Pairs, false, DEFAULT_MEMORY);
+    let pair = |b| OwnedFinding::Pair(0, b, Likeness::SameText);
     assert_eq!(some, [pair(1), pair(2), pair(3)]);
 }
 
@@ -425,16 +443,16 @@ fn twenty_thousand_nearly_equal_documents_in_one_chain_are_united_without_compar
         .map(|number| {
             let mut words = words.clone();
             words[(number % 200) as usize] = format!("changed{number}");
-            painted(number.into(), &words.join(" "), None)
+            signature(number.into(), &words.join(" "), None)
         })
         .collect();
     let (clusters, _) = run(
         &signatures,
-        Wanted::Clusters { chained: true },
+        FindingKind::Clusters { chained: true },
         DEFAULT_MEMORY,
         2,
     );
-    assert_eq!(clusters, [Told::Cluster((0..20_000).collect())]);
+    assert_eq!(clusters, [OwnedFinding::Cluster((0..20_000).collect())]);
 }
 
 #[test]
@@ -442,15 +460,15 @@ fn a_directory_that_is_not_there_matters_only_when_memory_does_not_suffice() {
     let signatures: Vec<PageSignature> = (0..2_000)
         .map(|number| relative(1, number, 2_000))
         .collect();
-    for wanted in [
-        Wanted::Duplicates,
-        Wanted::Pairs,
-        Wanted::Clusters { chained: true },
+    for kind in [
+        FindingKind::Duplicates,
+        FindingKind::Pairs,
+        FindingKind::Clusters { chained: true },
     ] {
         let run = |memory| {
             let options = Options {
                 memory,
-                ..Options::new(wanted, Path::new("/no/such/directory"))
+                ..Options::new(kind, Path::new("/no/such/directory"))
             };
             dedup::run(documents(&signatures), &options, Control::none(), |_| {
                 Ok::<(), BatchError>(())
@@ -475,27 +493,27 @@ fn an_error_of_the_documents_or_of_the_visitor_comes_back_as_it_is() {
             Mine::Batch
         }
     }
-    let options = |wanted| Options::new(wanted, Path::new("/no/such/directory"));
+    let options = |kind| Options::new(kind, Path::new("/no/such/directory"));
     let same = || Document {
         id: "same".to_owned(),
-        signature: painted(1, "same", None),
+        signature: signature(1, "same", None),
     };
-    for wanted in [
-        Wanted::Duplicates,
-        Wanted::Pairs,
-        Wanted::Clusters { chained: false },
+    for kind in [
+        FindingKind::Duplicates,
+        FindingKind::Pairs,
+        FindingKind::Clusters { chained: false },
     ] {
         let broken = [Ok(same()), Err(Mine::Unreadable)];
-        let ended = dedup::run(broken, &options(wanted), Control::none(), |_| Ok(()));
+        let ended = dedup::run(broken, &options(kind), Control::none(), |_| Ok(()));
         assert!(matches!(ended, Err(Mine::Unreadable)), "{ended:?}");
         let twice = [Ok(same()), Ok(same())];
-        let ended = dedup::run(twice, &options(wanted), Control::none(), |_| {
+        let ended = dedup::run(twice, &options(kind), Control::none(), |_| {
             Err(Mine::Closed)
         });
         assert!(matches!(ended, Err(Mine::Closed)), "{ended:?}");
         let cancelled = AtomicBool::new(true);
         let control = Control::new(&batch::Silent, &cancelled);
-        let ended = dedup::run([Ok(same())], &options(wanted), control, |_| Ok(()));
+        let ended = dedup::run([Ok(same())], &options(kind), control, |_| Ok(()));
         assert!(matches!(ended, Err(Mine::Batch)), "{ended:?}");
     }
 }
@@ -515,7 +533,7 @@ fn every_step_that_there_is_is_told() {
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         memory: 0,
-        ..Options::new(Wanted::Pairs, directory.path())
+        ..Options::new(FindingKind::Pairs, directory.path())
     };
     dedup::run(
         documents(&signatures),
@@ -524,9 +542,9 @@ fn every_step_that_there_is_is_told() {
         |_| Ok::<(), BatchError>(()),
     )
     .unwrap();
-    let told: Vec<String> = steps.0.into_inner().unwrap().into_iter().collect();
+    let owned: Vec<String> = steps.0.into_inner().unwrap().into_iter().collect();
     assert_eq!(
-        told,
+        owned,
         ["Joining", "Reading", "Reporting", "Sorting", "Verifying"]
     );
 }
@@ -542,7 +560,8 @@ proptest! {
         seed: u64,
     ) {
         let families = count.div_ceil(per_family);
-        let signatures: Vec<PageSignature> = (0..count).map(|number| relative(seed, number, families)).collect();
+        let signatures: Vec<PageSignature> =
+            (0..count).map(|number| relative(seed, number, families)).collect();
         check(&signatures, workers);
     }
 }

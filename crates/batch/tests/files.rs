@@ -20,7 +20,7 @@ fn written(path: &Path, fingerprints: &[(u64, u64)], has_ids: bool) -> Fingerpri
     writer.finish().unwrap()
 }
 
-/// All that a file has; a file without ids gives 0 for each.
+/// Returns all that a file has; a file without ids gives 0 for each.
 fn read(path: &Path) -> Result<Vec<(u64, u64)>, BatchError> {
     let file = FingerprintFile::open(path)?;
     let mut reader = file.read()?;
@@ -144,7 +144,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_changed_or_cut_off_is_noticed(count in 1_u64..60, at in 0.0..1.0, change in 1_u8.., has_ids: bool) {
+    fn whatever_is_changed_or_cut_off_is_noticed(
+        count in 1_u64..60,
+        at in 0.0..1.0,
+        change in 1_u8..,
+        has_ids: bool,
+    ) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("prints");
         written(&path, &some(count), has_ids);

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
-    BatchError, Control, FingerprintFile, FingerprintWriter, Hit, JoinOptions, Joined,
-    LEAST_MEMORY, Near, Progress, Recipe, Step, query, self_join,
+    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
+    LEAST_MEMORY, Pair, Progress, QueryMatch, Recipe, Step, query, self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
@@ -57,15 +57,15 @@ fn options(directory: &Path, distance: u32, memory: usize, workers: usize) -> Jo
     }
 }
 
-fn all_pairs(fingerprints: &[u64], distance: u32) -> Vec<Near> {
+fn all_pairs(fingerprints: &[u64], distance: u32) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (a, one) in (0..).zip(fingerprints) {
         for (b, other) in (0..).zip(fingerprints).skip(a as usize + 1) {
             let apart = (one ^ other).count_ones();
             if apart <= distance {
-                pairs.push(Near {
-                    a,
-                    b,
+                pairs.push(Pair {
+                    first: a,
+                    second: b,
                     distance: apart,
                 });
             }
@@ -74,7 +74,7 @@ fn all_pairs(fingerprints: &[u64], distance: u32) -> Vec<Near> {
     pairs
 }
 
-/// Where two lists part; the lists themselves would fill screens.
+/// Returns the first difference of two lists; the lists themselves would fill screens.
 fn first_difference<T: Clone + PartialEq>(
     one: &[T],
     other: &[T],
@@ -83,7 +83,7 @@ fn first_difference<T: Clone + PartialEq>(
     Some((one.get(at).cloned(), other.get(at).cloned()))
 }
 
-fn joined(file: &FingerprintFile, options: &JoinOptions) -> (Vec<Near>, Joined) {
+fn joined(file: &FingerprintFile, options: &JoinOptions) -> (Vec<Pair>, JoinSummary) {
     let mut pairs = Vec::new();
     let joined = self_join(file, options, Control::none(), |near| {
         pairs.push(near);
@@ -121,8 +121,8 @@ fn equal_fingerprints_beyond_the_memory_are_paired_once_each() {
         Control::none(),
         |near| {
             assert_eq!(near.distance, 0);
-            seen[near.a as usize] += 1;
-            seen[near.b as usize] += 1;
+            seen[near.first as usize] += 1;
+            seen[near.second as usize] += 1;
             Ok::<(), BatchError>(())
         },
     )
@@ -148,8 +148,8 @@ fn planted_neighbours_among_a_hundred_thousand_are_found_in_little_memory() {
             .filter(|&number| within(number) <= distance)
             .count();
         let (in_memory, _) = joined(&file, &options(directory.path(), distance, 64 << 20, 2));
-        let (spilled, told) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, 2));
-        assert!(told.spilled > 0);
+        let (spilled, owned) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, 2));
+        assert!(owned.spilled > 0);
         assert_eq!(first_difference(&in_memory, &spilled), None);
         // Random ones are hardly ever so near.
         assert!(
@@ -219,17 +219,17 @@ fn the_first_error_of_the_visitor_ends_the_join() {
     assert_eq!(calls, 10);
 }
 
-/// What each step was told last; asks for the end at a certain step.
+/// The last report of each step; cancels the work at a certain step.
 #[derive(Default)]
 struct Log {
-    told: Mutex<BTreeMap<String, (u64, Option<u64>)>>,
+    owned: Mutex<BTreeMap<String, (u64, Option<u64>)>>,
     end: AtomicBool,
     end_at: Option<Step>,
 }
 
 impl Progress for Log {
     fn advanced(&self, step: Step, done: u64, of: Option<u64>) {
-        self.told
+        self.owned
             .lock()
             .unwrap()
             .insert(format!("{step:?}"), (done, of));
@@ -252,9 +252,9 @@ fn progress_reaches_the_end_and_a_cancelled_join_ends() {
     };
     let log = Log::default();
     run(&log).unwrap();
-    let told = log.told.into_inner().unwrap();
-    assert_eq!(told.len(), 3);
-    for (step, (done, of)) in told {
+    let owned = log.owned.into_inner().unwrap();
+    assert_eq!(owned.len(), 3);
+    for (step, (done, of)) in owned {
         assert_eq!(Some(done), of, "{step}");
     }
     for step in [Step::Reading, Step::Sorting, Step::Joining] {
@@ -283,11 +283,12 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let file = written(&directory.path().join("prints"), &fingerprints);
         let expected = all_pairs(&fingerprints, distance);
-        let (pairs, told) = joined(&file, &options(directory.path(), distance, 1 << 20, workers));
-        prop_assert_eq!(told.spilled, 0);
+        let (pairs, owned) = joined(&file, &options(directory.path(), distance, 1 << 20, workers));
+        prop_assert_eq!(owned.spilled, 0);
         prop_assert_eq!(first_difference(&pairs, &expected), None);
-        let (pairs, told) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, workers));
-        prop_assert_eq!(told.spilled > 0, count > LEAST_MEMORY / 26);
+        let (pairs, owned) =
+            joined(&file, &options(directory.path(), distance, LEAST_MEMORY, workers));
+        prop_assert_eq!(owned.spilled > 0, count > LEAST_MEMORY / 26);
         prop_assert_eq!(first_difference(&pairs, &expected), None);
     }
 
@@ -309,7 +310,7 @@ proptest! {
             for (position, other) in (0..).zip(repository) {
                 let apart = (one ^ other).count_ones();
                 if apart <= distance {
-                    expected.push(Hit { query: number, position, distance: apart });
+                    expected.push(QueryMatch { query: number, position, distance: apart });
                 }
             }
         }

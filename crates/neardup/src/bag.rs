@@ -1,15 +1,15 @@
-//! A sketch of a bag of words: 64 bytes of which two estimate the resemblance of the words,
-//! counted.
+//! A sketch of a bag of words: 64 bytes of which two estimate the resemblance of the multisets of
+//! words.
 //!
 //! The *n*-th occurrence of a word is an element of its own, so that the Jaccard index of the
 //! elements is that of the multisets: Σ min / Σ max of the counts. The elements are sampled 512
 //! times (see `similarity`) and one bit of each sample is kept: at the resemblances in question,
 //! one bit of many samples estimates better than many bits of few (Li and König, "b-bit minwise
-//! hashing", WWW 2010, section 4). Words, other than shingles, tell one changed word once, however
-//! it is placed: that is what short texts with scattered changes need (`docs/adr/0010`).
+//! hashing", WWW 2010, section 4). Unlike shingles, words count a changed word once, wherever it
+//! stands: short texts with scattered changes need that (`docs/adr/0010`).
 //!
-//! The number of distinct words is kept beside the sample. Prose has many for its length; tables of
-//! operands and code listings have few, and there a word in ten is another content. Invariant: the
+//! The number of distinct words is kept beside the sample. Prose has many for its length; tables
+//! and code listings have few, and there one word in ten makes another content. Invariant: the
 //! layout of [`BagSketch::to_bytes`] is stable for ever (`golden/bags.txt`).
 
 use std::fmt;
@@ -17,18 +17,18 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
 use crate::logarithm::ln;
 use crate::similarity;
 
-/// How many samples there are, a bit of each.
+/// The number of samples; one bit of each is kept.
 const SAMPLES: usize = 512;
-/// The size of a written sketch: how many distinct words there are, then 512 bits.
+/// The size of a stored sketch: the number of distinct words, then 512 bits.
 pub const BAG_BYTES: usize = 4 + SAMPLES / 8;
-/// What the next occurrence of a word adds to its hash: an odd number, so that occurrences differ.
+/// The number that each further occurrence adds to a word's hash; odd, so that occurrences differ.
 const NEXT: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What is remembered of the words of a text, counted.
+/// A sketch of the multiset of a text's words.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BagSketch {
     distinct: u32,
@@ -36,8 +36,8 @@ pub struct BagSketch {
 }
 
 impl BagSketch {
-    /// The sketch of distinct words, given by their hashes, each with the number of its
-    /// occurrences. An empty bag has none.
+    /// Returns the sketch of distinct words, given by their hashes and counts; none for an empty
+    /// bag.
     pub(crate) fn of_counts(counts: &[(u64, u32)]) -> Option<Self> {
         let occurrences: usize = counts.iter().map(|(_, count)| *count as usize).sum();
         let mut elements = Vec::with_capacity(occurrences);
@@ -66,7 +66,7 @@ impl BagSketch {
         })
     }
 
-    /// An estimate of the resemblance of the two bags, 0 to 1, with a standard error of about
+    /// Estimates the resemblance of the two bags, 0 to 1, with a standard error of about
     /// √((1-r²)/512): 2 % at .87.
     #[must_use]
     #[doc(alias = "jaccard")]
@@ -76,13 +76,13 @@ impl BagSketch {
         (1.0 - 2.0 * f64::from(differing) / SAMPLES as f64).max(0.0)
     }
 
-    /// How many distinct words there are.
+    /// Returns the number of distinct words.
     #[must_use]
     pub fn distinct(&self) -> u32 {
         self.distinct
     }
 
-    /// The diversity of a text of so many words (Herdan's C: ln distinct / ln words), in
+    /// Returns the diversity of a text of `words` words (Herdan's C: ln distinct / ln words), in
     /// thousandths. Prose of any length lies above 880, code and tables below.
     #[must_use]
     pub fn diversity(&self, words: u32) -> u32 {
@@ -92,7 +92,7 @@ impl BagSketch {
         }
     }
 
-    /// The sketch as it is stored, little-endian.
+    /// Returns the sketch as it is stored, little-endian.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; BAG_BYTES] {
         let mut bytes = [0; BAG_BYTES];
@@ -104,7 +104,7 @@ impl BagSketch {
         bytes
     }
 
-    /// The sketch that was stored as `bytes` by the same [`ALGORITHM`](crate::ALGORITHM).
+    /// Returns the sketch that was stored as `bytes` by the same [`ALGORITHM`](crate::ALGORITHM).
     #[must_use]
     pub fn from_bytes(bytes: &[u8; BAG_BYTES]) -> Self {
         let (distinct, bits) = bytes
@@ -131,7 +131,7 @@ impl fmt::Debug for BagSketch {
     }
 }
 
-/// As the bytes of [`BagSketch::to_bytes`].
+/// Serialized as the bytes of [`BagSketch::to_bytes`].
 impl Serialize for BagSketch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.to_bytes())
@@ -140,7 +140,7 @@ impl Serialize for BagSketch {
 
 impl<'de> Deserialize<'de> for BagSketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AtMost(bytes) = AtMost::<BAG_BYTES>::deserialize(deserializer)?;
+        let CappedBytes(bytes) = CappedBytes::<BAG_BYTES>::deserialize(deserializer)?;
         match bytes.as_array() {
             Some(bytes) => Ok(Self::from_bytes(bytes)),
             None => Err(D::Error::invalid_length(
@@ -157,8 +157,8 @@ mod tests {
     use crate::mix::mix;
     use proptest::prelude::*;
 
-    /// Two bags of which `shared` words are common, three times each, and `apart` words of each
-    /// one's own.
+    /// Returns two bags of which `shared` words are common, three times each, and `apart` words of
+    /// each one's own.
     fn pair(seed: u64, shared: u64, apart: u64) -> (BagSketch, BagSketch) {
         let word = |n: u64| mix(mix(seed).wrapping_add(n));
         let shared = || (0..shared).map(move |n| (word(n), 3));
@@ -237,7 +237,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sketch_is_read_as_it_was_written(counts in prop::collection::vec((any::<u64>(), 1_u32..5), 1..200)) {
+        fn a_sketch_is_read_as_it_was_written(
+            counts in prop::collection::vec((any::<u64>(), 1_u32..5), 1..200),
+        ) {
             let sketch = BagSketch::of_counts(&counts).unwrap();
             prop_assert_eq!(&BagSketch::from_bytes(&sketch.to_bytes()), &sketch);
             let written = postcard::to_allocvec(&sketch).unwrap();

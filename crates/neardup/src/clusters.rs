@@ -1,25 +1,25 @@
-//! Which documents belong together, given which ones are alike.
+//! Clusters of documents, made from pairs of similar ones.
 //!
-//! Alike is not transitive, so there are two notions. [`Representatives`], the usual one: each
+//! Similarity is not transitive, so there are two notions. [`Representatives`], the usual one: each
 //! document is compared with originals only and joins one of them, so that all members of a cluster
-//! are like its first. [`Clusters`]: whatever a chain of alike pairs connects (union-find over
-//! verified pairs; Broder et al., "Syntactic clustering of the web", 1997, section 4), in which the
-//! ends of a chain may have drifted far apart.
+//! are similar to its first. [`Clusters`]: everything that a chain of similar pairs connects
+//! (union-find over verified pairs; Broder et al., "Syntactic clustering of the web", 1997, section
+//! 4); the ends of a chain may have drifted far apart.
 //!
 //! Invariant: documents are numbered from 0 in their order, and [`Groups`] depend on neither the
 //! order nor the repetition of the pairs that made them.
 
-/// Connected components of alike pairs: union by size, paths halved (Tarjan and van Leeuwen, JACM
+/// Connected components of similar pairs: union by size, path halving (Tarjan and van Leeuwen, JACM
 /// 1984). 8 bytes a document.
 #[derive(Clone, Debug)]
 pub struct Clusters {
     parents: Vec<u32>,
-    /// Of a root: how many documents are below it, itself included.
+    /// The number of documents below a root, itself included.
     sizes: Vec<u32>,
 }
 
 impl Clusters {
-    /// `count` documents, each alone.
+    /// Creates `count` clusters of one document each.
     #[must_use]
     pub fn new(count: u32) -> Self {
         Self {
@@ -28,22 +28,22 @@ impl Clusters {
         }
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
 
-    /// Puts the clusters of the two together; false where they were one already.
+    /// Merges the clusters of the two documents; returns false if they were one already.
     ///
     /// # Panics
-    /// If one of them was not counted in [`Clusters::new`].
+    /// If one of them is not below the count given to [`Clusters::new`].
     pub fn unite(&mut self, one: u32, two: u32) -> bool {
         let (one, two) = (self.root(one), self.root(two));
         if one == two {
@@ -59,19 +59,19 @@ impl Clusters {
         true
     }
 
-    /// Whether the two are in one cluster.
+    /// Returns true if the two are in one cluster.
     ///
     /// # Panics
-    /// If one of them was not counted in [`Clusters::new`].
+    /// If one of them is not below the count given to [`Clusters::new`].
     #[must_use]
     pub fn united(&mut self, one: u32, two: u32) -> bool {
         self.root(one) == self.root(two)
     }
 
-    /// The member that stands for the cluster of `document` until the next union.
+    /// Returns the member that represents the cluster of `document` until the next union.
     ///
     /// # Panics
-    /// If it was not counted in [`Clusters::new`].
+    /// If `document` is not below the count given to [`Clusters::new`].
     #[must_use]
     pub fn root(&mut self, document: u32) -> u32 {
         let mut at = document as usize;
@@ -83,14 +83,14 @@ impl Clusters {
         at as u32
     }
 
-    /// The clusters as lists.
+    /// Returns the clusters as lists.
     #[must_use]
     pub fn into_groups(mut self) -> Groups {
         let count = self.parents.len() as u32;
         for document in 0..count {
             self.parents[document as usize] = self.root(document);
         }
-        // From here on a root's size tells its first member.
+        // From here on the entry of a root in `firsts` is the first member.
         let Self {
             mut parents,
             sizes: mut firsts,
@@ -108,36 +108,36 @@ impl Clusters {
 /// Clusters around originals. 4 bytes a document.
 #[derive(Clone, Debug, Default)]
 pub struct Representatives {
-    /// Of each document its original, which may be itself.
+    /// The original of each document, which may be the document itself.
     originals: Vec<u32>,
 }
 
-/// A document was to join one that is no original.
+/// A document that is not an original, so that none may join it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("document {0} is no original, so none may be like it")]
 pub struct NotAnOriginal(u32);
 
 impl Representatives {
-    /// No documents.
+    /// Creates an empty set of documents.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.originals.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.originals.is_empty()
     }
 
-    /// Adds the next document as an original and gives its number; none where 2³² - 1 documents are
-    /// there.
+    /// Adds the next document as an original and returns its number; none if there are 2³² - 1
+    /// documents already.
     pub fn add_original(&mut self) -> Option<u32> {
         let number = u32::try_from(self.originals.len())
             .ok()
@@ -146,11 +146,11 @@ impl Representatives {
         Some(number)
     }
 
-    /// Adds the next document as one like `original` and gives its number; none where 2³² - 1
-    /// documents are there.
+    /// Adds the next document as a duplicate of `original` and returns its number; none if there
+    /// are 2³² - 1 documents already.
     ///
     /// # Errors
-    /// [`NotAnOriginal`] where that would make a chain.
+    /// [`NotAnOriginal`] if `original` is itself a duplicate or unknown: that would make a chain.
     pub fn add_like(&mut self, original: u32) -> Result<Option<u32>, NotAnOriginal> {
         if self.originals.get(original as usize) != Some(&original) {
             return Err(NotAnOriginal(original));
@@ -162,14 +162,14 @@ impl Representatives {
         Ok(number)
     }
 
-    /// The original that `document` is like, which may be itself; none for a number that was not
-    /// given.
+    /// Returns the original of `document`, which may be the document itself; none for an unknown
+    /// number.
     #[must_use]
     pub fn original_of(&self, document: u32) -> Option<u32> {
         self.originals.get(document as usize).copied()
     }
 
-    /// The clusters as lists.
+    /// Returns the clusters as lists.
     #[must_use]
     pub fn into_groups(self) -> Groups {
         Groups::of(&self.originals)
@@ -181,15 +181,15 @@ impl Representatives {
 pub struct Groups {
     /// Group after group, each ascending.
     members: Vec<u32>,
-    /// Where each group ends, in the order of their first members.
+    /// The end of each group, in the order of their first members.
     ends: Vec<u32>,
 }
 
 impl Groups {
-    /// The groups of documents that `firsts` names the same document for: the first of the group.
+    /// Returns the groups of documents; `firsts` names the first document of the group of each.
     fn of(firsts: &[u32]) -> Self {
         let mut ends = Vec::new();
-        // Where the next member of each document's group goes.
+        // The place of the next member of each document's group.
         let mut next = vec![0_u32; firsts.len()];
         for &first in firsts {
             next[first as usize] += 1;
@@ -209,19 +209,20 @@ impl Groups {
         Self { members, ends }
     }
 
-    /// How many groups there are, those of one member included.
+    /// Returns the number of groups, including those of one member.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The members of the group with this number, ascending; none where there is no such group.
+    /// Returns the members of the group with this number, ascending; none if there is no such
+    /// group.
     #[must_use]
     pub fn get(&self, group: u32) -> &[u32] {
         let group = group as usize;
@@ -234,7 +235,7 @@ impl Groups {
             .unwrap_or_default()
     }
 
-    /// Each group in the order of their first members, its members ascending.
+    /// Iterates over the groups in the order of their first members; the members of each ascend.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {

@@ -1,17 +1,17 @@
-//! What of a text is hashed into a fingerprint, and how much each feature weighs.
+//! Features: the parts of a text that are hashed into a fingerprint, and their weights.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::shingles::shingle_hashes;
-use crate::{Fingerprint, HashKey, NormalText, simhash};
+use crate::key::HashKey;
+use crate::text::NormalText;
 
-/// The widest shingle, in words or characters.
+/// The largest width of a shingle, in words or characters.
 pub const MAX_WIDTH: usize = 64;
 
-/// How many words or characters make one feature: 1 to [`MAX_WIDTH`].
+/// The number of words or characters of one feature: 1 to [`MAX_WIDTH`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "usize", into = "usize")]
 pub struct Width(u8);
@@ -20,15 +20,15 @@ impl Width {
     /// Single words or characters.
     pub const ONE: Width = Width(1);
 
-    /// The shingles that decide about resemblance: five words. Of three, other subjects in the same
-    /// phrases look more alike than they are (`docs/adr/0004`).
+    /// The width of the shingles that decide about resemblance: five words. With three, other
+    /// subjects in the same phrases look more similar than they are (`docs/adr/0004`).
     pub const VERIFICATION: Width = Width(5);
 
-    /// The shingles of the system that clustered the web in 1997 (Broder, Glassman, Manasse and
-    /// Zweig): ten words.
+    /// The width of the shingles of the system that clustered the web in 1997 (Broder, Glassman,
+    /// Manasse and Zweig): ten words.
     pub const CLUSTERING_1997: Width = Width(10);
 
-    /// A width of `width` words or characters.
+    /// Creates a width of `width` words or characters.
     ///
     /// # Errors
     /// [`UnknownFeatures::Width`] for 0 and for more than [`MAX_WIDTH`].
@@ -39,7 +39,7 @@ impl Width {
         }
     }
 
-    /// The number of words or characters.
+    /// Returns the number of words or characters.
     #[must_use]
     pub const fn get(self) -> usize {
         self.0 as usize
@@ -60,43 +60,43 @@ impl From<Width> for usize {
     }
 }
 
-/// What one feature is. Written `word:3` or `char:5`.
+/// The unit of a feature, written `word:3` or `char:5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// So many consecutive words.
+    /// A number of consecutive words.
     Words(Width),
-    /// So many consecutive characters of the words joined by single spaces.
+    /// A number of consecutive characters of the words joined by single spaces.
     Chars(Width),
 }
 
-/// What a feature that occurs tf times in a text weighs. Written `none`, `tf`, `log-tf` or
+/// The weight of a feature that occurs tf times in a text, written `none`, `tf`, `log-tf` or
 /// `tf-idf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weights {
-    /// 1, however often it occurs.
+    /// 1, for any tf.
     None,
     /// tf.
     Tf,
     /// 1 + ln tf, in steps of 1/1024, where tf above 255 counts as 255.
     LogTf,
     /// (1 + ln tf) · (1 + ln ((N+1) / (df+1))), in steps of 1/1024, where tf above 255 counts as
-    /// 255, of N documents that were seen before df have the feature (Manning, Raghavan and
-    /// Schütze, *Introduction to Information Retrieval*, section 6.4.1, with one document more in
-    /// which everything occurs). A [`Fingerprinter`](crate::Fingerprinter) knows documents; where
-    /// none was seen this is log-tf.
+    /// 255, and df of N documents seen before have the feature (Manning, Raghavan and Schütze,
+    /// *Introduction to Information Retrieval*, section 6.4.1, with one additional document in
+    /// which everything occurs). A [`Fingerprinter`](crate::fingerprinter::Fingerprinter) has the
+    /// documents; without any this is log-tf.
     TfIdf,
 }
 
-/// How a text becomes a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; the
-/// weights may be left out and are `log-tf` then.
+/// The recipe of a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; without
+/// weights, `log-tf` is meant.
 ///
 /// The default, single words weighted 1 + ln tf, finds most: raw tf draws unrelated pages together
-/// by their "the"s.
+/// by frequent function words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Features {
-    /// What one feature is.
+    /// The unit of a feature.
     pub unit: Unit,
-    /// What it weighs.
+    /// The weights of features.
     pub weights: Weights,
 }
 
@@ -109,45 +109,12 @@ impl Default for Features {
     }
 }
 
-impl Features {
-    /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features
-    /// whose hash has bit *i* set outweigh those of the others. A tie gives 0, and so a text
-    /// without any words has fingerprint 0.
-    ///
-    /// Features alone have seen no documents: [`Weights::TfIdf`] are those of an empty collection
-    /// here, log-tf. Whoever has [`DocumentFrequencies`](crate::DocumentFrequencies) asks a
-    /// [`Fingerprinter`](crate::Fingerprinter).
-    #[must_use]
-    pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
-        match self.unit {
-            Unit::Words(_) => self.fingerprint_of_words(&text.hashes(key), text, key),
-            Unit::Chars(width) => {
-                let hashes: Vec<u64> = char_shingle_hashes(text.as_str(), width, key).collect();
-                simhash::simhash(&hashes, self.weights)
-            }
-        }
-    }
-
-    /// The same for a caller who has hashed the words already.
-    pub(crate) fn fingerprint_of_words(
-        &self,
-        words: &[u64],
-        text: &NormalText,
-        key: HashKey,
-    ) -> Fingerprint {
-        match self.unit {
-            Unit::Words(Width::ONE) => simhash::simhash(words, self.weights),
-            Unit::Words(width) => {
-                let hashes: Vec<u64> = shingle_hashes(words, width).collect();
-                simhash::simhash(&hashes, self.weights)
-            }
-            Unit::Chars(_) => self.fingerprint(text, key),
-        }
-    }
-}
-
-/// The hashes of all runs of `width` characters; a shorter text is one run.
-fn char_shingle_hashes(text: &str, width: Width, key: HashKey) -> impl Iterator<Item = u64> {
+/// Returns the hashes of all runs of `width` characters; a shorter text is one run.
+pub(crate) fn char_shingle_hashes(
+    text: &str,
+    width: Width,
+    key: HashKey,
+) -> impl Iterator<Item = u64> {
     char_shingle_spans(text, width).map(move |(start, end)| key.token(&text.as_bytes()[start..end]))
 }
 
@@ -158,13 +125,12 @@ fn char_shingle_spans(text: &str, width: Width) -> impl Iterator<Item = (usize, 
         .map(|(at, _)| at)
         .skip(width.get())
         .chain([text.len()]);
-    // In a shorter text `ends` holds the end of the text alone, and in an empty one there is no
-    // start.
+    // In a shorter text `ends` holds the end of the text alone; an empty text has no start.
     starts.zip(ends)
 }
 
 impl Unit {
-    /// Where each feature begins and ends in the text's words, joined by single spaces, in order
+    /// Returns the bounds of each feature in the text's words, joined by single spaces, in order
     /// and with repetitions.
     pub(crate) fn spans(self, text: &NormalText) -> Vec<(usize, usize)> {
         match self {
@@ -179,17 +145,9 @@ impl Unit {
             Unit::Chars(width) => char_shingle_spans(text.as_str(), width).collect(),
         }
     }
-
-    /// The hash of each of them.
-    pub(crate) fn hashes(self, text: &NormalText, key: HashKey) -> Vec<u64> {
-        match self {
-            Unit::Words(width) => shingle_hashes(&text.hashes(key), width).collect(),
-            Unit::Chars(width) => char_shingle_hashes(text.as_str(), width, key).collect(),
-        }
-    }
 }
 
-/// Features that do not exist.
+/// A specification of features that do not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownFeatures {
     /// A width of 0 or above [`MAX_WIDTH`].
@@ -217,7 +175,7 @@ impl FromStr for Unit {
         if width.is_empty() || !width.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unknown());
         }
-        // Digits that overflow are as much too wide as 65.
+        // Digits that overflow are too wide, like 65.
         Width::new(width.parse().unwrap_or(usize::MAX)).map(make)
     }
 }
@@ -274,12 +232,12 @@ impl fmt::Display for Features {
     }
 }
 
-/// Enough of a wrong argument to recognise it by.
+/// Returns the beginning of a wrong argument, enough to recognise it.
 fn quoted(argument: &str) -> String {
     argument.chars().take(40).collect()
 }
 
-/// Serialised as it is written, so that a configuration file reads like the command line.
+/// Serializes a type as it is written, so that a configuration file reads like the command line.
 macro_rules! serialised_as_written {
     ($($kind:ty),*) => { $(
         impl Serialize for $kind {
@@ -301,6 +259,7 @@ serialised_as_written!(Unit, Weights, Features);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fingerprint;
     use proptest::prelude::*;
 
     fn fingerprint(features: &str, text: &str) -> Fingerprint {

@@ -1,11 +1,12 @@
-//! Sixty-four bits, or thirty-two, that differ little where texts differ little.
+//! Simhash fingerprints of 64 and of 32 bits, which differ in few places if the texts differ
+//! little.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A simhash. Written as 16 hexadecimal digits.
+/// A simhash of 64 bits, written as 16 hexadecimal digits.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -13,34 +14,34 @@ use serde::{Deserialize, Serialize};
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// The fingerprint with these bits.
+    /// Returns the fingerprint with these bits.
     #[must_use]
     pub const fn new(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// Its bits.
+    /// Returns the bits.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// In how many of the 64 bits the two differ (Hamming distance).
+    /// Returns the Hamming distance: the number of the 64 bits in which the two differ.
     #[must_use]
     pub const fn distance(self, other: Fingerprint) -> u32 {
         (self.0 ^ other.0).count_ones()
     }
 
-    /// The simhash of 32 bits of the same text: the lower half, since each bit is voted about by
-    /// itself.
+    /// Returns the 32-bit simhash of the same text: the lower half, since each bit is voted on
+    /// independently.
     #[must_use]
     pub const fn halved(self) -> Fingerprint32 {
         Fingerprint32(self.0 as u32)
     }
 }
 
-/// A simhash of 32 bits. Written as 8 hexadecimal digits. A type of its own, because it has no
-/// distance from 64 bits.
+/// A simhash of 32 bits, written as 8 hexadecimal digits. It has a type of its own because it has
+/// no distance from 64 bits.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -48,19 +49,19 @@ impl Fingerprint {
 pub struct Fingerprint32(u32);
 
 impl Fingerprint32 {
-    /// The fingerprint with these bits.
+    /// Returns the fingerprint with these bits.
     #[must_use]
     pub const fn new(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Its bits.
+    /// Returns the bits.
     #[must_use]
     pub const fn as_u32(self) -> u32 {
         self.0
     }
 
-    /// In how many of the 32 bits the two differ (Hamming distance).
+    /// Returns the Hamming distance: the number of the 32 bits in which the two differ.
     #[must_use]
     pub const fn distance(self, other: Fingerprint32) -> u32 {
         (self.0 ^ other.0).count_ones()
@@ -79,7 +80,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// A text that should have been a fingerprint.
+/// A string that is not a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{written}` is no fingerprint: {digits} hexadecimal digits are")]
 pub struct NotAFingerprint {
@@ -158,9 +159,15 @@ mod tests {
 
         #[test]
         fn distance_counts_the_bits_that_were_flipped(bits: u64, flips: u64) {
-            prop_assert_eq!(Fingerprint::new(bits).distance(Fingerprint::new(bits ^ flips)), flips.count_ones());
+            prop_assert_eq!(
+                Fingerprint::new(bits).distance(Fingerprint::new(bits ^ flips)),
+                flips.count_ones(),
+            );
             let halved = Fingerprint::new(bits).halved();
-            prop_assert_eq!(halved.distance(Fingerprint::new(bits ^ flips).halved()), (flips as u32).count_ones());
+            prop_assert_eq!(
+                halved.distance(Fingerprint::new(bits ^ flips).halved()),
+                (flips as u32).count_ones(),
+            );
         }
     }
 }

@@ -1,49 +1,53 @@
-//! From text to fingerprint where features alone do not suffice: without stop words, and weighted
-//! by how many documents have a feature.
+//! Fingerprints beyond plain features: without stop words, or weighted by document frequencies.
 //!
-//! Frequencies drift while a crawl learns them, and fingerprints made with earlier ones are a
-//! little off later ones: between 1,000 and 100,000 documents a word's weight changes by some per
-//! cent. So a fingerprinter has its frequencies for life; whoever learns on makes another one,
-//! seldom, or takes a corpus once and for all.
+//! Frequencies drift while a crawl learns them, and fingerprints made with earlier ones differ a
+//! little from later ones: between 1,000 and 100,000 documents a word's weight changes by a few per
+//! cent. So the frequencies of a fingerprinter never change; a caller that learns more makes a new
+//! fingerprinter, seldom, or uses a fixed corpus.
 
 use std::sync::Arc;
 
+use crate::features::Features;
+use crate::features::Unit;
+use crate::features::Weights;
+use crate::fingerprint::Fingerprint;
+use crate::frequencies::DocumentFrequencies;
+use crate::key::HashKey;
 use crate::logarithm::{self, ln};
-use crate::{
-    DocumentFrequencies, Features, Fingerprint, HashKey, NormalText, StopWords, Unit, Weights,
-};
+use crate::stop_words::StopWords;
+use crate::text::NormalText;
 
-/// Makes fingerprints, all in the same way. Cheap to clone.
+/// A maker of fingerprints of one kind. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Fingerprinter {
     features: Features,
     stop_words: Option<Arc<StopWords>>,
-    /// Where the weights need them, and only there.
+    /// Present only if the weights need them.
     frequencies: Option<Arc<DocumentFrequencies>>,
 }
 
 impl Fingerprinter {
-    /// Fingerprints of `features`, without `stop_words`; shingles go over the gaps that these
-    /// leave.
+    /// Creates a fingerprinter of `features` that leaves out `stop_words`; shingles continue across
+    /// the gaps that these leave.
     ///
     /// # Errors
-    /// [`ImpossibleFingerprinter`] where the weights are tf-idf and `frequencies` are missing or
-    /// count other features, and where they are there for nothing.
+    /// [`InvalidFingerprinter`] if the weights are tf-idf and `frequencies` are missing or count
+    /// other features, or if frequencies are given to weights that do not use them.
     pub fn new(
         features: Features,
         stop_words: Option<Arc<StopWords>>,
         frequencies: Option<Arc<DocumentFrequencies>>,
-    ) -> Result<Self, ImpossibleFingerprinter> {
+    ) -> Result<Self, InvalidFingerprinter> {
         match (features.weights, &frequencies) {
-            (Weights::TfIdf, None) => Err(ImpossibleFingerprinter::NoFrequencies),
+            (Weights::TfIdf, None) => Err(InvalidFingerprinter::NoFrequencies),
             (Weights::TfIdf, Some(counted)) if counted.unit() != features.unit => {
-                Err(ImpossibleFingerprinter::OtherUnit {
+                Err(InvalidFingerprinter::OtherUnit {
                     counted: counted.unit(),
                     asked: features.unit,
                 })
             }
             (Weights::None | Weights::Tf | Weights::LogTf, Some(_)) => {
-                Err(ImpossibleFingerprinter::NoUse(features.weights))
+                Err(InvalidFingerprinter::NoUse(features.weights))
             }
             _ => Ok(Self {
                 features,
@@ -53,13 +57,13 @@ impl Fingerprinter {
         }
     }
 
-    /// The features it was made with.
+    /// Returns the features of the fingerprinter.
     #[must_use]
     pub fn features(&self) -> Features {
         self.features
     }
 
-    /// The simhash of `text`, as [`Features::fingerprint`] has it.
+    /// Returns the simhash of `text`, as defined at [`Features::fingerprint`].
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
         let kept = self.stop_words.as_ref().map(|words| words.taken_from(text));
@@ -70,7 +74,7 @@ impl Fingerprinter {
         }
     }
 
-    /// The same from the text on, in one pass where that is possible.
+    /// Returns the simhash of a text that is not normalised yet, in one pass if possible.
     #[must_use]
     pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
         if self.needs_no_words() {
@@ -80,13 +84,13 @@ impl Fingerprinter {
         }
     }
 
-    /// Whether the hashes of words say all that there is to ask.
+    /// Returns true if the hashes of the words suffice.
     pub(crate) fn needs_no_words(&self) -> bool {
         self.stop_words.is_none() && self.frequencies.is_none()
     }
 }
 
-/// Features alone: tf-idf has seen no documents then, and is log-tf.
+/// A fingerprinter of features alone: without documents tf-idf equals log-tf.
 impl From<Features> for Fingerprinter {
     fn from(features: Features) -> Self {
         Self {
@@ -97,7 +101,7 @@ impl From<Features> for Fingerprinter {
     }
 }
 
-/// The simhash weighted by tf-idf.
+/// Returns the simhash weighted by tf-idf.
 fn weighted(
     text: &NormalText,
     unit: Unit,
@@ -129,28 +133,28 @@ fn weighted(
     Fingerprint::new(ones.fold(0, |bits, bit| bits | 1 << bit))
 }
 
-/// (1 + ln tf) · (1 + idf) in steps of 1/1024; `idf` is in steps of the logarithm's. At most 6.6 ·
-/// 46 · 1024, so that sums of 2³⁰ of them are far from the end of 64 bits.
+/// Returns (1 + ln tf) · (1 + idf) in steps of 1/1024; `idf` is in the steps of [`logarithm`]. The
+/// result is at most 6.6 · 46 · 1024, so that sums of 2³⁰ of them are far from overflowing 64 bits.
 fn weight(times: u64, idf: u64) -> i64 {
     let steps = |logarithm: u64| (((logarithm::ONE + logarithm) >> 21) + 1) >> 1;
     ((steps(ln(times.min(255))) * steps(idf) + 512) >> 10) as i64
 }
 
-/// A fingerprinter that cannot be.
+/// The reasons for which a fingerprinter is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImpossibleFingerprinter {
-    /// tf-idf without documents.
+pub enum InvalidFingerprinter {
+    /// Tf-idf weights without document frequencies.
     #[error("tf-idf weighs by documents: frequencies are needed, learned or from a corpus file")]
     NoFrequencies,
-    /// Frequencies of other features.
+    /// Frequencies of other features than those of the fingerprints.
     #[error("these frequencies are of {counted}, but the features are {asked}")]
     OtherUnit {
-        /// What was counted.
+        /// The features that were counted.
         counted: Unit,
-        /// What the fingerprints are made of.
+        /// The features of the fingerprints.
         asked: Unit,
     },
-    /// Frequencies that the weights have no use for.
+    /// Frequencies that the weights do not use.
     #[error("document frequencies are of use to `tf-idf` only, and the weights are `{0}`")]
     NoUse(Weights),
 }
@@ -188,7 +192,7 @@ mod tests {
         };
         assert_eq!(
             refusal("word:1+tf-idf", None),
-            ImpossibleFingerprinter::NoFrequencies
+            InvalidFingerprinter::NoFrequencies
         );
         assert_eq!(
             refusal("word:2+tf-idf", Some(frequencies("word:1", &[]))).to_string(),
@@ -196,7 +200,7 @@ mod tests {
         );
         assert_eq!(
             refusal("word:1+tf", Some(frequencies("word:1", &[]))),
-            ImpossibleFingerprinter::NoUse(Weights::Tf)
+            InvalidFingerprinter::NoUse(Weights::Tf)
         );
     }
 
@@ -241,7 +245,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_no_document_was_seen_tf_idf_is_log_tf(text in "([a-d]{1,2} ){0,60}", unit in 0..4_usize) {
+        fn where_no_document_was_seen_tf_idf_is_log_tf(
+            text in "([a-d]{1,2} ){0,60}",
+            unit in 0..4_usize,
+        ) {
             let unit = ["word:1", "word:3", "char:1", "char:5"][unit];
             let text = NormalText::of(&text);
             let weights = |weights| features(&format!("{unit}+{weights}"));

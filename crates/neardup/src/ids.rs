@@ -1,6 +1,6 @@
 //! A short list of ids, nearly always of length one.
 
-/// Ids in the order in which they came. One needs no allocation.
+/// Ids in the order of insertion. A single one needs no allocation.
 #[derive(Clone, Debug)]
 pub(crate) enum Ids {
     One(u32),
@@ -15,7 +15,7 @@ impl Ids {
         }
     }
 
-    /// Adds `id`; false, and nothing added, where the list holds `cap` ids already.
+    /// Adds `id`; returns false, and adds nothing, if the list holds `cap` ids already.
     pub(crate) fn push(&mut self, id: u32, cap: usize) -> bool {
         if self.as_slice().len() >= cap {
             return false;
@@ -27,7 +27,7 @@ impl Ids {
         true
     }
 
-    /// Takes `id` out; false where it was not there.
+    /// Removes `id`; returns false if it was not present.
     pub(crate) fn remove(&mut self, id: u32) -> bool {
         let Some(at) = self.as_slice().iter().position(|&held| held == id) else {
             return false;
@@ -39,7 +39,7 @@ impl Ids {
         true
     }
 
-    /// Bytes held beside the value itself.
+    /// Returns the number of bytes held beside the value itself.
     pub(crate) fn memory(&self) -> usize {
         match self {
             Ids::One(_) => 0,

@@ -1,7 +1,7 @@
-//! The key under which a crawl hashes.
+//! The key of all hashes of a crawl.
 //!
 //! With a public hash anyone could craft a page whose fingerprint and sketch equal those of
-//! somebody else's, and so have that page left out. A secret key a crawl takes the tool away.
+//! somebody else's, and so have that page left out. A secret key for each crawl prevents that.
 //! Crawls that share an index share the key.
 
 use std::fmt;
@@ -9,9 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::words::hash::WordHash;
-
-/// Keys every hash of a crawl.
+/// A key for every hash of a crawl.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HashKey(u64);
@@ -20,33 +18,28 @@ impl HashKey {
     /// The key of golden files and of commands that compare files without a crawl.
     pub const ZERO: HashKey = HashKey(0);
 
-    /// The key with this number; choose it at random, once a crawl, and keep it with the crawl.
+    /// Returns the key with this number. Choose it at random once a crawl, and keep it with the
+    /// crawl.
     #[must_use]
     pub const fn new(key: u64) -> Self {
         Self(key)
     }
 
-    /// The number, to be stored with the crawl.
+    /// Returns the number, to be stored with the crawl.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// 128 bits that stand for `bytes`: equal digests mean equal bytes (keyed xxh3-128; not a
-    /// cryptographic promise).
+    /// Returns a digest of 128 bits: equal digests mean equal bytes (keyed xxh3-128; no
+    /// cryptographic guarantee).
     #[must_use]
     pub fn digest(self, bytes: &[u8]) -> u128 {
         xxh3_128_with_seed(bytes, self.0)
     }
-
-    /// The hash of one token: a word, or a few characters.
-    #[inline]
-    pub(crate) fn token(self, token: &[u8]) -> u64 {
-        WordHash::new(self).of(token)
-    }
 }
 
-/// Does not tell the key: debug output ends in logs.
+/// Debug output hides the key, because it ends in logs.
 impl fmt::Debug for HashKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::ZERO {

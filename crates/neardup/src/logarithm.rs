@@ -1,16 +1,16 @@
-//! Natural logarithms in integers, because a machine's own may err in the last bit and fingerprints
-//! must not.
+//! Natural logarithms in integers: a machine's own may err in the last bit, and fingerprints must
+//! not depend on it.
 
-/// Logarithms are in steps of 1/2³².
+/// The logarithm of e, in steps of 1/2³².
 pub(crate) const ONE: u64 = 1 << 32;
 
 /// ln 2.
 const LN_2: u64 = 2_977_044_472;
 
-/// ln `number`, in steps of [`ONE`]⁻¹, exact to about 64 of them; 0 for 0.
+/// Returns ln `number` in steps of 1/2³², exact to about 64 of them; 0 for 0.
 ///
-/// log₂ is found bit by bit: squaring doubles a logarithm, and halving what reaches 2 takes 1 off
-/// (Knuth, TAOCP 1, section 1.2.2, exercise 25).
+/// log₂ is computed bit by bit: squaring doubles a logarithm, and halving a value of 2 or more
+/// subtracts 1 (Knuth, TAOCP 1, section 1.2.2, exercise 25).
 pub(crate) fn ln(number: u64) -> u64 {
     let Some(whole) = number.checked_ilog2() else {
         return 0;

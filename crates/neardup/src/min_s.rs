@@ -1,36 +1,36 @@
-//! MIN_s: the s least hashes of a set.
+//! MIN_s: a sample of the s least hashes of a set.
 //!
-//! (Broder, "On the resemblance and containment of documents", 1997, section 3: of A∪B take the s
-//! least, which both samples tell; what part of them is in both estimates the resemblance without
-//! bias.) One sample of s without replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|, is
-//! that of s minima or less, and no two are of one member.
+//! (Broder, "On the resemblance and containment of documents", 1997, section 3: both samples
+//! determine the s least of A∪B; the part of them that is in both sets estimates the resemblance
+//! without bias.) One sample of s without replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N =
+//! |A∪B|, is at most that of s minima, and no two are of one member.
 
 use thiserror::Error;
 
-use crate::Shingles;
+use crate::shingles::Shingles;
 use crate::shingles::{ratio, shared};
 
-/// How many hashes a [`MinS`] may keep.
+/// The most hashes that a [`MinS`] may keep.
 pub const MAX_MIN_SAMPLE: usize = 1 << 16;
 
-/// The least hashes of a set.
+/// A sample of the least hashes of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinS {
     most: usize,
-    /// How many members the set has.
+    /// The number of members of the set.
     size: usize,
     /// Ascending, each once.
     least: Vec<u64>,
 }
 
 impl MinS {
-    /// The `most` least of `shingles`, or all where there are not so many.
+    /// Returns the `most` least of `shingles`, or all if there are fewer.
     ///
     /// # Errors
-    /// [`ImpossibleSample`] for 0 and for more than [`MAX_MIN_SAMPLE`].
-    pub fn of(shingles: &Shingles, most: usize) -> Result<Self, ImpossibleSample> {
+    /// [`InvalidSample`] for 0 and for more than [`MAX_MIN_SAMPLE`].
+    pub fn of(shingles: &Shingles, most: usize) -> Result<Self, InvalidSample> {
         if !(1..=MAX_MIN_SAMPLE).contains(&most) {
-            return Err(ImpossibleSample(most));
+            return Err(InvalidSample(most));
         }
         Ok(Self {
             most,
@@ -39,19 +39,19 @@ impl MinS {
         })
     }
 
-    /// The least hashes, ascending.
+    /// Returns the least hashes, ascending.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
         &self.least
     }
 
-    /// How many members the set has.
+    /// Returns the number of members of the set.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, and exact where A∪B has no more members than
+    /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias, and exactly if A∪B has no more members than
     /// are kept. Samples of different lengths are compared at the lesser. Two empty sets are equal:
     /// 1.
     #[must_use]
@@ -74,10 +74,10 @@ impl MinS {
     }
 }
 
-/// A sample of none, or of too many.
+/// A sample size of 0, or above [`MAX_MIN_SAMPLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a sample cannot keep the {0} least hashes: 1 to {MAX_MIN_SAMPLE} are possible")]
-pub struct ImpossibleSample(usize);
+pub struct InvalidSample(usize);
 
 #[cfg(test)]
 mod tests {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn samples_of_none_and_of_too_many_are_refused() {
         let one = Shingles::from_hashes(vec![5, 6]);
-        assert_eq!(MinS::of(&one, 0), Err(ImpossibleSample(0)));
+        assert_eq!(MinS::of(&one, 0), Err(InvalidSample(0)));
         assert!(MinS::of(&one, MAX_MIN_SAMPLE).is_ok());
         let refused = MinS::of(&one, MAX_MIN_SAMPLE + 1).unwrap_err().to_string();
         assert_eq!(
@@ -148,12 +148,17 @@ mod tests {
             two in prop::collection::vec(any::<u16>(), 1..200),
             most in 1_usize..50,
         ) {
-            let set = |hashes: Vec<u16>| Shingles::from_hashes(hashes.into_iter().map(u64::from).collect());
+            let set = |hashes: Vec<u16>| {
+                Shingles::from_hashes(hashes.into_iter().map(u64::from).collect())
+            };
             let (one, two) = (set(one), set(two));
             let union = Shingles::from_hashes([one.hashes(), two.hashes()].concat());
             let least: Vec<u64> = union.hashes().iter().copied().take(most).collect();
-            let both = least.iter().filter(|hash| one.hashes().contains(hash) && two.hashes().contains(hash)).count();
-            let estimate = MinS::of(&one, most).unwrap().resemblance(&MinS::of(&two, most).unwrap());
+            let is_in_both =
+                |hash: &&u64| one.hashes().contains(*hash) && two.hashes().contains(*hash);
+            let both = least.iter().filter(is_in_both).count();
+            let estimate =
+                MinS::of(&one, most).unwrap().resemblance(&MinS::of(&two, most).unwrap());
             prop_assert_eq!(estimate, both as f64 / least.len() as f64);
         }
     }

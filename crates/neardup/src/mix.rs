@@ -1,7 +1,7 @@
-//! Turning one 64-bit number into another that shows no trace of it.
+//! A mixing function for 64-bit numbers.
 
-/// The finaliser of MurmurHash3 (Austin Appleby, public domain): a bijection in which every bit
-/// depends on every other.
+/// Returns the finaliser of MurmurHash3 (Austin Appleby, public domain): a bijection in which every
+/// bit depends on every other.
 ///
 /// Invariant: stable for ever; shingles, sketches and bands on disk depend on it.
 #[inline]

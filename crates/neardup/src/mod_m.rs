@@ -1,31 +1,31 @@
-//! MOD_m: the shingles whose hashes are divisible by m.
+//! MOD_m: a sample of the shingles whose hashes are divisible by m.
 //!
 //! (Broder, "On the resemblance and containment of documents", 1997, section 3; with shingles of
 //! ten words and m = 25 it clustered 30 million pages: Broder, Glassman, Manasse and Zweig,
-//! "Syntactic clustering of the web", WWW 1997.) Both sets choose by the same rule, so what they
-//! chose estimates resemblance and containment without bias; a contained set's sample is contained
+//! "Syntactic clustering of the web", WWW 1997.) Both sets are sampled by the same rule, so the
+//! samples estimate resemblance and containment without bias; a contained set's sample is contained
 //! in the other's sample. Unlike MinHash it grows with the set: about |A|/m hashes.
 //!
-//! A sample that outgrows its cap doubles its modulus, as Broder proposes for sets of very
-//! different sizes; it is then what the doubled modulus would have chosen, and is compared with
-//! another sample at the greater modulus of the two.
+//! A sample that exceeds its cap doubles its modulus, as Broder proposes for sets of very different
+//! sizes; it then equals the sample of the doubled modulus, and is compared with another sample at
+//! the greater modulus of the two.
 
 use thiserror::Error;
 
-use crate::Shingles;
+use crate::shingles::Shingles;
 use crate::shingles::{ratio, shared};
 
-/// How many hashes a [`ModM`] keeps at most: 512 KiB of them.
+/// The most hashes of a [`ModM`]: 512 KiB of them.
 pub const MAX_MOD_SAMPLE: usize = 1 << 16;
 
 /// The hashes of a set that are divisible by a modulus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModM {
-    /// As asked for.
+    /// The modulus given by the caller.
     first_modulus: u64,
-    /// That, doubled until the sample is small enough.
+    /// The modulus in force, doubled until the sample is small enough.
     modulus: u64,
-    /// How many members the set has.
+    /// The number of members of the set.
     size: usize,
     /// Ascending, each once.
     chosen: Vec<u64>,
@@ -36,21 +36,17 @@ impl ModM {
     /// [`Width::CLUSTERING_1997`](crate::Width).
     pub const MODULUS_1997: u64 = 25;
 
-    /// What `modulus` chooses of `shingles`.
+    /// Samples `shingles` by `modulus`.
     ///
     /// # Errors
-    /// [`ImpossibleModulus`] for 0: nothing is divisible by it.
-    pub fn of(shingles: &Shingles, modulus: u64) -> Result<Self, ImpossibleModulus> {
+    /// [`InvalidModulus`] for 0: nothing is divisible by it.
+    pub fn of(shingles: &Shingles, modulus: u64) -> Result<Self, InvalidModulus> {
         Self::of_at_most(MAX_MOD_SAMPLE, shingles, modulus)
     }
 
-    fn of_at_most(
-        most: usize,
-        shingles: &Shingles,
-        modulus: u64,
-    ) -> Result<Self, ImpossibleModulus> {
+    fn of_at_most(most: usize, shingles: &Shingles, modulus: u64) -> Result<Self, InvalidModulus> {
         if modulus == 0 {
-            return Err(ImpossibleModulus);
+            return Err(InvalidModulus);
         }
         let hashes = shingles.hashes().iter().copied();
         let mut sample = Self {
@@ -61,7 +57,7 @@ impl ModM {
         };
         while sample.chosen.len() > most {
             let Some(doubled) = sample.modulus.checked_mul(2) else {
-                // Only zero is divisible by so much, and it is there once.
+                // Only zero is divisible by so large a number, and it is there once.
                 sample.chosen.truncate(1);
                 break;
             };
@@ -71,31 +67,30 @@ impl ModM {
         Ok(sample)
     }
 
-    /// What was chosen, ascending.
+    /// Returns the sampled hashes, ascending.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
         &self.chosen
     }
 
-    /// By what the hashes can be divided: as asked for, or doubled some times where there were too
-    /// many.
+    /// Returns the modulus: as given, or doubled some times if there were too many hashes.
     #[must_use]
     pub fn modulus(&self) -> u64 {
         self.modulus
     }
 
-    /// How many members the set has.
+    /// Returns the number of members of the set.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1; its standard error is about √(J(1-J)m/|A∪B|).
-    /// Two empty sets are equal: 1. Nothing can be said, `Ok(None)`, where something is there and
-    /// nothing was chosen.
+    /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias; its standard error is about √(J(1-J)m/|A∪B|).
+    /// Two empty sets are equal: 1. The result is `Ok(None)` if a set has members and none was
+    /// sampled.
     ///
     /// # Errors
-    /// [`DifferentModuli`] where one modulus is no doubling of the other.
+    /// [`DifferentModuli`] if the two were sampled by different moduli.
     pub fn resemblance(&self, other: &ModM) -> Result<Option<f64>, DifferentModuli> {
         let (mine, theirs) = self.at_one_modulus(other)?;
         let both = shared(&mine, &theirs);
@@ -103,12 +98,12 @@ impl ModM {
         Ok(answer(both, either, self.size + other.size == 0))
     }
 
-    /// An unbiased estimate of |A∩B| / |A|, 0 to 1; its standard error is about √(C(1-C)m/|A|).
-    /// Nothing is contained in anything: 1. Nothing can be said, `Ok(None)`, where there are
-    /// members and none was chosen.
+    /// Estimates |A∩B| / |A|, 0 to 1, without bias; its standard error is about √(C(1-C)m/|A|). The
+    /// empty set is contained in every set: 1. The result is `Ok(None)` if there are members and
+    /// none was sampled.
     ///
     /// # Errors
-    /// [`DifferentModuli`] where one modulus is no doubling of the other.
+    /// [`DifferentModuli`] if the two were sampled by different moduli.
     pub fn containment_in(&self, other: &ModM) -> Result<Option<f64>, DifferentModuli> {
         let (mine, theirs) = self.at_one_modulus(other)?;
         Ok(answer(shared(&mine, &theirs), mine.len(), self.size == 0))
@@ -134,9 +129,9 @@ fn answer(part: usize, whole: usize, nothing_there: bool) -> Option<f64> {
 /// A modulus of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("no hash is divisible by 0: a modulus from 1 on is possible")]
-pub struct ImpossibleModulus;
+pub struct InvalidModulus;
 
-/// Two samples that were not chosen alike.
+/// Two samples that were made by different moduli.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a sample modulo {0} cannot be compared with one modulo {1}")]
 pub struct DifferentModuli(u64, u64);
@@ -144,8 +139,10 @@ pub struct DifferentModuli(u64, u64);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::Width;
+    use crate::key::HashKey;
     use crate::mix::mix;
-    use crate::{HashKey, NormalText, Width};
+    use crate::text::NormalText;
     use proptest::prelude::*;
 
     fn set(members: std::ops::Range<u64>, seed: u64) -> Shingles {
@@ -197,7 +194,7 @@ mod tests {
     #[test]
     fn a_modulus_of_zero_and_different_moduli_are_refused() {
         let one = set(0..30, 1);
-        assert_eq!(ModM::of(&one, 0), Err(ImpossibleModulus));
+        assert_eq!(ModM::of(&one, 0), Err(InvalidModulus));
         let refused = ModM::of(&one, 25)
             .unwrap()
             .resemblance(&ModM::of(&one, 26).unwrap())
@@ -244,12 +241,19 @@ mod tests {
             let whole = Shingles::from_hashes(whole);
             let part = ModM::of_at_most(most, &part, modulus).unwrap();
             let whole = ModM::of_at_most(most, &whole, modulus).unwrap();
-            prop_assert!(part.containment_in(&whole).unwrap().is_none_or(|contained| contained == 1.0));
-            prop_assert!(whole.resemblance(&whole).unwrap().is_none_or(|resemblance| resemblance == 1.0));
+            prop_assert!(
+                part.containment_in(&whole).unwrap().is_none_or(|contained| contained == 1.0),
+            );
+            prop_assert!(
+                whole.resemblance(&whole).unwrap().is_none_or(|resemblance| resemblance == 1.0),
+            );
         }
 
         #[test]
-        fn a_capped_sample_is_that_of_its_modulus(hashes in prop::collection::vec(any::<u64>(), 0..400), most in 1_usize..50) {
+        fn a_capped_sample_is_that_of_its_modulus(
+            hashes in prop::collection::vec(any::<u64>(), 0..400),
+            most in 1_usize..50,
+        ) {
             let set = Shingles::from_hashes(hashes);
             let capped = ModM::of_at_most(most, &set, 3).unwrap();
             prop_assert!(capped.hashes().len() <= most);

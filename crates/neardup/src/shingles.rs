@@ -1,23 +1,25 @@
-//! Shingles: a text as the set of its runs of *w* words, and how much two such sets share.
+//! Shingles: a text as the set of its runs of *w* words, and the part that two such sets share.
 //!
 //! Resemblance |A∩B| / |A∪B| and containment |A∩B| / |A| (Broder, "On the resemblance and
-//! containment of documents", 1997) are exact here, but for hashes of 64 bits that coincide: fewer
-//! than one in 10¹² among a million shingles.
+//! containment of documents", 1997) are exact here, but for collisions of 64-bit hashes: fewer than
+//! one in 10¹² among a million shingles.
 //!
-//! A shingle's hash is made of its words' hashes h₁…h_w: finished(h₁·Pʷ⁻¹ + … + h_w) modulo 2⁶⁴, so
-//! that all of them cost two multiplications a word, however wide they are; of a single word it is
-//! the word's own hash. Invariant: these hashes are stable for ever, since sketches made of them
-//! are stored.
+//! A shingle's hash is made from its words' hashes h₁…h_w: finished(h₁·Pʷ⁻¹ + … + h_w) modulo 2⁶⁴.
+//! All of them cost two multiplications a word, whatever their width; the hash of a single word is
+//! the word's own. Invariant: these hashes are stable for ever, since stored sketches are made from
+//! them.
 
+use crate::features::{Unit, Width, char_shingle_hashes};
+use crate::key::HashKey;
+use crate::text::NormalText;
 use crate::words::hash::finished;
-use crate::{HashKey, NormalText, Width};
 
-/// The *P* above: 3 modulo 8, so that exchanging two neighbours moves the sum by twice an odd
+/// The *P* above: 3 modulo 8, so that exchanging two neighbours changes the sum by twice an odd
 /// number.
 const P: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The set of a text's word shingles. A text with fewer words than a shingle has is one shingle;
-/// one without words has none.
+/// The set of a text's word shingles. A text with fewer words than a shingle is one shingle; a text
+/// without words has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shingles {
     /// Ascending, each once.
@@ -25,15 +27,15 @@ pub struct Shingles {
 }
 
 impl Shingles {
-    /// The shingles of `width` words in `text`.
+    /// Returns the shingles of `width` words in `text`.
     #[must_use]
     pub fn of(text: &NormalText, width: Width, key: HashKey) -> Self {
         Self::from_hashes(shingle_hashes(&text.hashes(key), width).collect())
     }
 
-    /// The set whose members have these hashes, in any order, repeated or not: for shingles that
-    /// are made elsewhere. They should look random, as [`ModM`](crate::ModM) and
-    /// [`MinS`](crate::MinS) choose by them.
+    /// Creates the set whose members have these hashes, in any order, repeated or not: for shingles
+    /// made elsewhere. The hashes must look random, because [`ModM`](crate::ModM) and
+    /// [`MinS`](crate::MinS) sample by them.
     #[must_use]
     pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
@@ -41,33 +43,34 @@ impl Shingles {
         Self { hashes }
     }
 
-    /// How many different shingles there are.
+    /// Returns the number of different shingles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether there are none: the text has no words.
+    /// Returns true if there are no shingles: the text has no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// The hashes, ascending, each once.
+    /// Returns the hashes, ascending, each once.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// What the two share of all that either has, 0 to 1 (Jaccard). Two empty sets are equal: 1.
+    /// Returns the resemblance of the two sets (Jaccard index), 0 to 1. Two empty sets have
+    /// resemblance 1.
     #[must_use]
     pub fn resemblance(&self, other: &Shingles) -> f64 {
         let shared = self.shared_with(other);
         ratio(shared, self.len() + other.len() - shared)
     }
 
-    /// What part of these shingles occurs in `other` too, 0 to 1. Nothing is contained in anything:
-    /// 1.
+    /// Returns the part of these shingles that occurs in `other`, 0 to 1. The empty set is
+    /// contained in every set: 1.
     #[must_use]
     pub fn containment_in(&self, other: &Shingles) -> f64 {
         ratio(self.shared_with(other), self.len())
@@ -78,7 +81,17 @@ impl Shingles {
     }
 }
 
-/// How many numbers are in both, each ascending and without repetition.
+impl Unit {
+    /// Returns the hash of each feature of `text`, in order and with repetitions.
+    pub(crate) fn hashes(self, text: &NormalText, key: HashKey) -> Vec<u64> {
+        match self {
+            Unit::Words(width) => shingle_hashes(&text.hashes(key), width).collect(),
+            Unit::Chars(width) => char_shingle_hashes(text.as_str(), width, key).collect(),
+        }
+    }
+}
+
+/// Returns the number of values in both lists, each ascending and without repetition.
 pub(crate) fn shared(mut mine: &[u64], mut theirs: &[u64]) -> usize {
     let mut shared = 0;
     while let ([one, my_rest @ ..], [two, their_rest @ ..]) = (mine, theirs) {
@@ -101,7 +114,7 @@ pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
     }
 }
 
-/// The hash of each shingle in order, repetitions included.
+/// Returns the hash of each shingle in order, with repetitions.
 pub(crate) fn shingle_hashes(words: &[u64], width: Width) -> impl Iterator<Item = u64> {
     let width = width.get().min(words.len());
     let highest = P.wrapping_pow(width as u32);
@@ -119,9 +132,9 @@ pub(crate) fn shingle_hashes(words: &[u64], width: Width) -> impl Iterator<Item 
     })
 }
 
-/// Appends the hash of each run of `width` words to `hashes`; `words` are at least as many.
-/// Shingles of a few words are hashed one beside the other, in as many lanes as registers have,
-/// wider ones one after the other.
+/// Appends the hash of each run of `width` words to `hashes`; there are at least `width` words.
+/// Shingles of two or three words are hashed in parallel, in as many lanes as a register has, wider
+/// ones one after the other.
 #[inline(always)]
 pub(crate) fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) {
     const P2: u64 = P.wrapping_mul(P);
@@ -251,7 +264,8 @@ mod tests {
             let afresh: Vec<u64> = words
                 .windows(width)
                 .map(|run| {
-                    let sum = run.iter().fold(0_u64, |sum, word| sum.wrapping_mul(P).wrapping_add(*word));
+                    let sum =
+                        run.iter().fold(0_u64, |sum, word| sum.wrapping_mul(P).wrapping_add(*word));
                     if width == 1 { sum } else { finished(sum) }
                 })
                 .collect();
@@ -259,7 +273,8 @@ mod tests {
             if width <= words.len() {
                 for instructions in crate::Instructions::available() {
                     let mut runs = Vec::new();
-                    crate::simd::hash_runs(instructions, &words, Width::new(width).unwrap(), &mut runs);
+                    let width = Width::new(width).unwrap();
+                    crate::simd::hash_runs(instructions, &words, width, &mut runs);
                     prop_assert_eq!(&runs, &afresh, "{}", instructions.name());
                 }
             }

@@ -1,65 +1,71 @@
-//! What is remembered of a page in order to recognise its like.
+//! Signatures: the part of a page that is remembered in order to recognise its duplicates.
 
 use serde::{Deserialize, Serialize};
 
+use crate::bag::BagSketch;
+use crate::features::Unit;
+use crate::features::Weights;
+use crate::features::Width;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprinter::Fingerprinter;
+use crate::key::HashKey;
 use crate::mix::mix;
-use crate::{
-    BagSketch, Fingerprint, Fingerprinter, HashKey, HashedText, Sketch, Subject, Unit, Weights,
-    Width,
-};
+use crate::sketch::Sketch;
+use crate::subject::Subject;
+use crate::words::hashed::HashedText;
 
-/// Texts with fewer words are compared exactly only: they have so few shingles that a phrase
-/// decides.
+/// The least number of words of a text that may have near duplicates. Shorter texts are compared
+/// exactly only: they have so few shingles that a phrase decides.
 pub const LEAST_WORDS: usize = 15;
 
-/// All that the verdict about a page is made from. Values of different keys, features or
-/// [`ALGORITHM`](crate::ALGORITHM)s must not meet.
+/// Everything that the verdict about a page is made from. Values of different keys, features or
+/// [`ALGORITHM`](crate::ALGORITHM)s must not be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageSignature {
-    /// Stands for the bytes of the body, such as [`HashKey::digest`] of them.
+    /// A digest of the body, such as [`HashKey::digest`].
     pub payload: u128,
-    /// The text's part; none for what is no text or has no words. It is boxed because half of the
-    /// web is pictures.
+    /// The signature of the text; none if the page has no text or no words. Boxed, because half of
+    /// the web's resources are images.
     pub text: Option<Box<TextSignature>>,
 }
 
-/// The part of a signature that the text makes.
+/// The part of a signature that is made from the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextSignature {
-    /// Stands for the normalised words in their order, and for the words that count in the subject:
+    /// A digest of the normalised words in their order and of the words that count in the subject:
     /// the same text under another heading is another text.
     pub digest: u128,
-    /// How many words there are.
+    /// The number of words.
     pub words: u32,
-    /// Stands for the words of the page's own text, where that must be equal as well.
+    /// A digest of the main content, if it must be equal as well.
     pub own: Option<u128>,
-    /// The simhash, whatever the text's length.
+    /// The simhash, of texts of any length.
     pub fingerprint: Fingerprint,
-    /// Of the set of word 5-shingles; none where only the exact text may decide.
+    /// The sketch of the set of word 5-shingles; none if only the exact text decides.
     pub sketch: Option<Sketch>,
-    /// Of the words, counted; there where `sketch` is.
+    /// The sketch of the multiset of words; present if `sketch` is.
     pub bag: Option<BagSketch>,
-    /// The words of heading and title; none where the page has neither.
+    /// The words of heading and title; none if the page has neither.
     pub subject: Option<Subject>,
 }
 
-/// The text of a page, as extraction leaves it.
+/// The text of a page, as extracted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageText<'a> {
-    /// What is judged: the main text, or everything on the page where there is too little of that.
+    /// The judged text: the main content, or everything on the page if there is too little of that.
     pub text: &'a str,
-    /// The main text where it is short and the lesser part of `text`: boilerplate alone carries no
-    /// verdict, so a near duplicate must have the same. If it has no words, `text` is all
-    /// boilerplate and only exact equality counts.
+    /// The main content if it is short and the lesser part of `text`. Boilerplate alone carries no
+    /// verdict, so a near duplicate must have the same main content. If it has no words, `text` is
+    /// all boilerplate and only exact equality counts.
     pub own: Option<&'a str>,
-    /// The title, where the page has one: `<title>` in HTML.
+    /// The title (`<title>` in HTML), if any.
     pub title: Option<&'a str>,
-    /// The first heading of the main content, where there is one.
+    /// The first heading of the main content, if any.
     pub heading: Option<&'a str>,
 }
 
 impl<'a> PageText<'a> {
-    /// A text of which nothing else is known.
+    /// Creates a page of `text` alone.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         Self {
@@ -69,7 +75,7 @@ impl<'a> PageText<'a> {
     }
 }
 
-/// Makes signatures, all in the same way. Cheap to clone.
+/// A builder of signatures with one set of features and one key. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct SignatureBuilder {
     fingerprinter: Fingerprinter,
@@ -78,8 +84,8 @@ pub struct SignatureBuilder {
 }
 
 impl SignatureBuilder {
-    /// A signature_builder whose fingerprints are made of [`Features`](crate::Features), or by a
-    /// [`Fingerprinter`]; everything is hashed under `key`.
+    /// Creates a builder whose fingerprints are made from [`Features`](crate::features::Features)
+    /// or by a [`Fingerprinter`]; everything is hashed under `key`.
     #[must_use]
     pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
         Self {
@@ -89,9 +95,9 @@ impl SignatureBuilder {
         }
     }
 
-    /// The same with fingerprints of 32 bits: the upper half of each is 0 (see
-    /// [`Fingerprint::halved`]). They save no memory here, but tell what systems with such
-    /// fingerprints would find.
+    /// Returns the builder with fingerprints of 32 bits: the upper half of each is 0 (see
+    /// [`Fingerprint::halved`]). They save no memory here, but show the results of systems with
+    /// such fingerprints.
     #[must_use]
     pub fn halved(self) -> Self {
         Self {
@@ -100,7 +106,7 @@ impl SignatureBuilder {
         }
     }
 
-    /// The fingerprint alone, in one pass where that is possible.
+    /// Returns the fingerprint alone, in one pass if possible.
     #[must_use]
     pub fn fingerprint(&self, text: &str) -> Fingerprint {
         self.signed(self.fingerprinter.fingerprint_of_text(text, self.key))
@@ -114,7 +120,7 @@ impl SignatureBuilder {
         }
     }
 
-    /// The signature of a page with this digest of its body and this text.
+    /// Returns the signature of a page with `payload` as the digest of its body, and this text.
     #[must_use]
     pub fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
         let text = text.and_then(|page| self.text_signature(page));
@@ -178,7 +184,7 @@ fn digest(text: &HashedText, subject: Option<&Subject>) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Features;
+    use crate::features::Features;
 
     fn text_signature(text: &str, own: Option<&str>) -> Option<Box<TextSignature>> {
         SignatureBuilder::new(Features::default(), HashKey::ZERO)

@@ -1,67 +1,67 @@
-//! Words that say little in their language: "the", "und", "の".
+//! Stop words: words that carry little meaning in their language, such as "the", "und", "の".
 //!
-//! They may be left out of what becomes a fingerprint, where one asks for it. They stay in the
-//! text, in its digest and in the shingles that decide about resemblance: "to be or not to be" is a
-//! text, and stop words are half of what shows that a passage was copied. With logarithmic weights
-//! they hardly matter to a fingerprint either, so the default is to leave nothing out.
+//! They may be left out of fingerprints on request. They stay in the text, in its digest and in the
+//! shingles that decide about resemblance: "to be or not to be" is a text, and stop words are half
+//! of the evidence that a passage was copied. With logarithmic weights they hardly affect a
+//! fingerprint either, so the default leaves nothing out.
 //!
-//! The lists are those of NLTK, from Snowball mostly, and where it has none those of Stopwords ISO,
-//! as the crate `stop-words` brings them; folded as texts are. (Those of ISO hold "war" and "peace"
-//! in Russian.)
+//! The lists are those of NLTK, mostly from Snowball, and otherwise those of Stopwords ISO, as the
+//! crate `stop-words` provides them; folded like texts. (The lists of ISO hold "war" and "peace" in
+//! Russian.)
 
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use crate::NormalText;
+use crate::text::NormalText;
 
-/// The stop words of one language, or any others.
+/// A set of stop words, of one language or any other.
 ///
-/// One entry may be several words (`これ` is two, "bởi vì" as well): they are left out where they
-/// stand together.
+/// An entry may be several words (`これ` is two, "bởi vì" as well); they are left out if they stand
+/// together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StopWords {
     /// Normalised words, joined by single spaces.
     phrases: HashSet<Box<str>>,
-    /// How many words the longest phrase has.
+    /// The number of words of the longest phrase.
     longest: usize,
 }
 
 impl StopWords {
-    /// The stop words of the language with this ISO 639-1 code, in either case.
+    /// Returns the stop words of the language with this ISO 639-1 code, in either case.
     ///
     /// # Errors
-    /// [`UnknownLanguage`] where there is no list; it says which there are.
+    /// [`UnknownLanguage`] if there is no list; the error lists the known languages.
     pub fn of_language(code: &str) -> Result<Self, UnknownLanguage> {
         let known = stop_words::lookup(code.to_ascii_lowercase());
         let words = known.ok_or_else(|| UnknownLanguage(code.chars().take(40).collect()))?;
         Ok(words.iter().collect())
     }
 
-    /// The codes of all languages with a list, in alphabetical order.
+    /// Returns the codes of all languages with a list, in alphabetical order.
     pub fn languages() -> impl Iterator<Item = &'static str> {
         stop_words::available_languages().iter().copied()
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.phrases.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.phrases.is_empty()
     }
 
-    /// Whether `words`, normalised and joined by single spaces, are one of them.
+    /// Returns true if `words`, normalised and joined by single spaces, are one of them.
     #[must_use]
     pub fn contains(&self, words: &str) -> bool {
         self.phrases.contains(words)
     }
 
-    /// What is left of `text` without them; of several that begin at the same word the longest is
-    /// taken. Of a text of nothing else there is nothing left.
+    /// Returns `text` without the stop words; of several that begin at the same word the longest is
+    /// removed.
     #[must_use]
     pub fn taken_from(&self, text: &NormalText) -> NormalText {
         let joined = text.as_str();
@@ -85,7 +85,7 @@ impl StopWords {
 }
 
 impl<S: AsRef<str>> FromIterator<S> for StopWords {
-    /// Any words or phrases; they are normalised, and what has no word is left out.
+    /// Collects any words or phrases. They are normalised; items without a word are skipped.
     fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
         let mut stop_words = StopWords::default();
         for phrase in words {
@@ -109,7 +109,10 @@ impl FromStr for StopWords {
 
 /// A language without a list of stop words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are no stop words for `{0}`, only for {known}", known = StopWords::languages().collect::<Vec<_>>().join(", "))]
+#[error(
+    "there are no stop words for `{0}`, only for {known}",
+    known = StopWords::languages().collect::<Vec<_>>().join(", ")
+)]
 pub struct UnknownLanguage(String);
 
 #[cfg(test)]
@@ -164,7 +167,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn single_stop_words_are_filtered_and_nothing_else_is(text in "([ab]{1,2} ){0,20}", stop in "[ab]{1,2}") {
+        fn single_stop_words_are_filtered_and_nothing_else_is(
+            text in "([ab]{1,2} ){0,20}",
+            stop in "[ab]{1,2}",
+        ) {
             let stop_words: StopWords = [&stop].into_iter().collect();
             let left: Vec<&str> = text.split_whitespace().filter(|word| **word != stop).collect();
             let taken = stop_words.taken_from(&NormalText::of(&text));

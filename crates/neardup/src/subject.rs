@@ -1,47 +1,51 @@
 //! The subject of a page: the words of its heading and title that name what it is about.
 //!
-//! Two pages of one template differ in a word or two, and no resemblance of their texts tells
-//! `Math` from `StrictMath`. Their headings do. These words *count*:
+//! Two pages of one template differ in a word or two, and the resemblance of their texts does not
+//! tell `Math` from `StrictMath`. Their headings do. These words *count*:
 //!
-//! - a word of the heading that the judged text says. With a digit it must stand in the title, too:
-//!   "Lamp 17" is a product, "Clang 15" in the title alone is an edition;
-//! - a word of the title without a digit that the text says, if no word of the heading that counts
-//!   stands in the title: then the heading is a general one ("Description"), or there is none;
-//! - else a word of the title that the text keeps saying, three times and at least every hundredth
-//!   word.
+//! - a word of the heading that occurs in the judged text. If it has a digit, it must occur in the
+//!   title, too: "Lamp 17" is a product, "Clang 15" in the title alone is an edition;
+//! - a word of the title without a digit that occurs in the text, if no counting word of the
+//!   heading occurs in the title: then the heading is a general one ("Description"), or there is
+//!   none;
+//! - otherwise a word of the title that occurs in the text at least three times and at least once
+//!   in a hundred words.
 //!
-//! So a site's name, which stands in the title beside the heading, seldom counts, and an article
+//! So a site's name, which occurs in the title beside the heading, seldom counts, and an article
 //! that two sites publish keeps one subject.
 //!
-//! Two subjects differ if a word that counts in one stands neither in the heading nor in the title
-//! of the other (`docs/adr/0010`). Invariant: [`Subject::to_bytes`] is stable for ever; subjects
-//! are on disk.
+//! Two subjects differ if a counting word of one occurs neither in the heading nor in the title of
+//! the other (`docs/adr/0010`). Invariant: [`Subject::to_bytes`] is stable for ever; subjects are
+//! on disk.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
+use crate::key::HashKey;
 use crate::mix::mix;
-use crate::{HashKey, NormalText};
+use crate::text::NormalText;
 
-/// The most words of a heading and a title that are kept; further ones are ignored.
+/// The most words of heading and title that are kept; further ones are ignored.
 pub const MAX_SUBJECT_WORDS: usize = 16;
-/// The greatest size of a written subject: two numbers, then two bytes a word.
+/// The largest size of a stored subject: two numbers, then two bytes a word.
 pub const MAX_SUBJECT_BYTES: usize = 2 + 2 * MAX_SUBJECT_WORDS;
 
-/// Words of the title that say too little to count where there is no heading: articles and
-/// conjunctions stand in the names of sites ("The Guardian") and in every text.
+/// Words of the title that carry too little meaning to count without a heading: articles and
+/// conjunctions occur in names of sites ("The Guardian") and in every text.
 const FUNCTION_WORDS: &[&str] = &[
     "and", "das", "dei", "del", "der", "des", "die", "een", "för", "for", "from", "het", "las",
     "les", "los", "och", "por", "sur", "the", "und", "une", "van", "von", "with", "your",
 ];
-/// What a text keeps saying: so many times, and at least one word in so many.
+/// The least number of occurrences of a title word that counts beside a heading, and the number of
+/// words of text that one occurrence must suffice for.
 const LEAST_TIMES: usize = 3;
 const EVERY: usize = 100;
-/// Shorter words of ASCII do not count by standing in the title alone: "a", "of", "la".
+/// The least length of an ASCII word that counts by occurring in the title alone, in bytes: "a",
+/// "of", "la" do not.
 const LEAST_TITLE_WORD: usize = 3;
 
-/// The words of a page's heading and title, as sixteen bits of their hashes. Those that count come
+/// The words of a page's heading and title, as sixteen bits of their hashes. The counting ones come
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
@@ -51,8 +55,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The subject of a page with these titles, whose judged text is made of the words with the
-    /// hashes `text`. None where the page has neither a title nor a heading with a word in it.
+    /// Returns the subject of a page with these titles, whose judged text has the word hashes
+    /// `text`; none if neither title nor heading has a word.
     pub(crate) fn of(
         title: Option<&str>,
         heading: Option<&str>,
@@ -60,11 +64,11 @@ impl Subject {
         key: HashKey,
     ) -> Option<Self> {
         let (title, heading) = (words_of(title, key), words_of(heading, key));
-        let said = Said::of(text, heading.iter().chain(&title).map(|word| word.hash));
+        let occurrences = Occurrences::of(text, heading.iter().chain(&title).map(|word| word.hash));
         let in_title = |word: &Word| title.iter().any(|held| held.hash == word.hash);
         let of_heading: Vec<&Word> = heading
             .iter()
-            .filter(|word| said.times(word.hash) > 0 && (!word.has_digit || in_title(word)))
+            .filter(|word| occurrences.times(word.hash) > 0 && (!word.has_digit || in_title(word)))
             .collect();
         let least_times = if of_heading.iter().any(|word| in_title(word)) {
             LEAST_TIMES.max(text.len().div_ceil(EVERY))
@@ -73,7 +77,7 @@ impl Subject {
         };
         let of_title = title
             .iter()
-            .filter(|word| word.may_count_by_title && said.times(word.hash) >= least_times);
+            .filter(|word| word.may_count_by_title && occurrences.times(word.hash) >= least_times);
         let counting = of_heading.iter().copied().chain(of_title);
 
         let mut subject = Self::EMPTY;
@@ -93,7 +97,7 @@ impl Subject {
         all: 0,
     };
 
-    /// Adds a word unless it is there or no more fit.
+    /// Adds a word unless it is present or the subject is full.
     fn push(&mut self, hash: u64) {
         let word = (hash >> 48) as u16;
         let all = usize::from(self.all);
@@ -111,7 +115,8 @@ impl Subject {
         &self.words[..usize::from(self.all)]
     }
 
-    /// Whether a word that counts in one is unknown to the heading and title of the other.
+    /// Returns true if a counting word of one occurs neither in the heading nor in the title of the
+    /// other.
     #[must_use]
     pub fn differs_from(&self, other: &Self) -> bool {
         let knows = |subject: &Self, word: &u16| subject.all().contains(word);
@@ -119,7 +124,7 @@ impl Subject {
             || !other.counting().iter().all(|word| knows(self, word))
     }
 
-    /// Stands for the words that count, in any order; 0 if there is none.
+    /// Returns a digest of the counting words, in any order; 0 if there is none.
     pub(crate) fn digest(&self) -> u64 {
         let mut words = self.counting().to_vec();
         words.sort_unstable();
@@ -128,8 +133,8 @@ impl Subject {
             .fold(0, |digest, &word| mix(digest ^ (u64::from(word) + 1)))
     }
 
-    /// The subject as it is stored: how many words count, how many there are, and the words,
-    /// little-endian.
+    /// Returns the stored form: the number of counting words, the number of all words, and the
+    /// words, little-endian.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.counting, self.all];
@@ -137,7 +142,7 @@ impl Subject {
         bytes
     }
 
-    /// The subject that was stored as `bytes`; none where these are none's.
+    /// Returns the subject stored as `bytes`; none if these are not a subject.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&[counting, all], rest) = bytes.split_first_chunk()?;
@@ -158,7 +163,7 @@ impl Subject {
     }
 }
 
-/// As the bytes of [`Subject::to_bytes`].
+/// Serialized as the bytes of [`Subject::to_bytes`].
 impl Serialize for Subject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.to_bytes())
@@ -167,7 +172,7 @@ impl Serialize for Subject {
 
 impl<'de> Deserialize<'de> for Subject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AtMost(bytes) = AtMost::<MAX_SUBJECT_BYTES>::deserialize(deserializer)?;
+        let CappedBytes(bytes) = CappedBytes::<MAX_SUBJECT_BYTES>::deserialize(deserializer)?;
         Self::from_bytes(&bytes)
             .ok_or_else(|| D::Error::invalid_length(bytes.len(), &"the bytes of a subject"))
     }
@@ -180,7 +185,7 @@ struct Word {
     may_count_by_title: bool,
 }
 
-/// The distinct words of a heading or a title, in their order: at most twice as many as a subject
+/// Returns the distinct words of a heading or a title, in order: at most twice as many as a subject
 /// keeps.
 fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
@@ -206,16 +211,17 @@ fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
     words
 }
 
-/// As much of a title as a subject may need: a title of a megabyte costs no more than a long one.
+/// Returns the beginning of a title, as much as a subject may need: a title of a megabyte costs no
+/// more than a long one.
 fn start_of(text: &str) -> &str {
     const LONG: usize = 1_024;
     &text[..text.floor_char_boundary(LONG)]
 }
 
-/// How often a text says each of a few words, found in one pass.
-struct Said(Vec<(u64, usize)>);
+/// The number of occurrences of a few words in a text, counted in one pass.
+struct Occurrences(Vec<(u64, usize)>);
 
-impl Said {
+impl Occurrences {
     fn of(text: &[u64], asked: impl Iterator<Item = u64>) -> Self {
         const SLOTS: usize = 4_096;
         let slot = |hash: u64| hash as usize % SLOTS;
@@ -244,7 +250,7 @@ impl Said {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HashedText;
+    use crate::words::hashed::HashedText;
     use proptest::prelude::*;
 
     const KEY: HashKey = HashKey::new(11);
@@ -389,8 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_title_and_heading_has_no_subject_and_one_whose_titles_it_never_says_none_that_counts()
-     {
+    fn a_page_without_titles_has_no_subject_and_titles_that_the_text_lacks_do_not_count() {
         assert_eq!(subject("", "", "some text"), None);
         assert_eq!(subject(" — ", "", "some text"), None);
         let unsaid = subject("Acme", "Welcome", "some text").unwrap();
@@ -398,8 +403,8 @@ mod tests {
             (unsaid.counting().len(), unsaid.all().len(), unsaid.digest()),
             (0, 2, 0)
         );
-        let said = subject("Acme", "Text", "some text").unwrap();
-        assert!(said.differs_from(&unsaid) && unsaid.differs_from(&said));
+        let occurrences = subject("Acme", "Text", "some text").unwrap();
+        assert!(occurrences.differs_from(&unsaid) && unsaid.differs_from(&occurrences));
     }
 
     #[test]
@@ -437,8 +442,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_subject_is_read_as_it_was_written(title in "[a-d0-2 ]{0,40}", heading in "[a-d0-2 ]{0,40}", text in "[a-d0-2 ]{0,60}") {
-            if let Some(subject) = Subject::of(Some(&title), Some(&heading), HashedText::of(&text, KEY).hashes(), KEY) {
+        fn a_subject_is_read_as_it_was_written(
+            title in "[a-d0-2 ]{0,40}",
+            heading in "[a-d0-2 ]{0,40}",
+            text in "[a-d0-2 ]{0,60}",
+        ) {
+            let text = HashedText::of(&text, KEY);
+            if let Some(subject) = Subject::of(Some(&title), Some(&heading), text.hashes(), KEY) {
                 prop_assert_eq!(Subject::from_bytes(&subject.to_bytes()), Some(subject));
                 let written = postcard::to_allocvec(&subject).unwrap();
                 prop_assert_eq!(postcard::from_bytes::<Subject>(&written).unwrap(), subject);
@@ -447,11 +457,17 @@ mod tests {
         }
 
         #[test]
-        fn what_a_text_says_is_found_in_one_pass(text in prop::collection::vec(0_u64..40, 0..60), asked in prop::collection::vec(0_u64..40, 0..20)) {
-            let said = Said::of(&text, asked.iter().copied());
+        fn what_a_text_says_is_found_in_one_pass(
+            text in prop::collection::vec(0_u64..40, 0..60),
+            asked in prop::collection::vec(0_u64..40, 0..20),
+        ) {
+            let occurrences = Occurrences::of(&text, asked.iter().copied());
             for hash in 0..40 {
-                let times = text.iter().filter(|said| **said == hash).count();
-                prop_assert_eq!(said.times(hash), if asked.contains(&hash) { times } else { 0 });
+                let times = text.iter().filter(|occurrences| **occurrences == hash).count();
+                prop_assert_eq!(
+                    occurrences.times(hash),
+                    if asked.contains(&hash) { times } else { 0 },
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is stored is a promise: these files may change only together with `ALGORITHM`.
+//! Stored values are a promise: these files may change only together with `ALGORITHM`.
 
 use neardup::{
     ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, PageText, Shingles, ShortKey,
@@ -9,7 +9,8 @@ const TEXTS: [&str; 8] = [
     "",
     "Word",
     "a rose is a rose is a rose",
-    "To be, or not to be: that is the question. Whether 'tis nobler in the mind to suffer 3.14 slings & 1,000 arrows…",
+    "To be, or not to be: that is the question. Whether 'tis nobler in the mind \
+     to suffer 3.14 slings & 1,000 arrows…",
     "Wenn jeder an sich denkt, ist an alle gedacht. STRASSE, Straße, ÜBER; „Gänsefüßchen“",
     "Ο Όμηρος, ο ΟΔΥΣΣΕΥΣ — и Война и МИР",
     "吾輩は猫である。名前はまだ無い。カタカナ ﾊﾝｶｸ API を使う",
@@ -35,7 +36,8 @@ fn check(file: &str, golden: &str, lines: impl Iterator<Item = String>) {
     );
     assert!(
         now == golden,
-        "values that crawls have stored have changed: raise ALGORITHM, and write this to golden/{file}:\n{now}"
+        "values that crawls have stored have changed: raise ALGORITHM, \
+         and write this to golden/{file}:\n{now}"
     );
 }
 

@@ -48,7 +48,7 @@ impl Page {
     }
 }
 
-/// How many of the pages are taken for a repetition of an earlier one.
+/// Returns the number of the pages are taken for a repetition of an earlier one.
 fn repeated(pages: &[Page]) -> usize {
     let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut repeated = 0;
@@ -174,7 +174,7 @@ fn the_same_text_under_another_heading_is_another_page_and_the_same_bytes_are_no
     assert_eq!(same.map(|found| found.likeness), Some(Likeness::SameText));
 }
 
-/// Where one side has no title, the texts alone decide.
+/// If one side has no title, the texts alone decide.
 #[test]
 fn a_text_without_a_title_is_compared_by_its_words() {
     let text = prose(&mut Dice::new(5), 300, 3_000);

@@ -26,7 +26,7 @@ use pages::{Script, sentences, without_some};
 
 const PAGES: u64 = 100;
 
-/// How many of the pages of `script` are recognised without some of their sentences.
+/// Returns the number of the pages of `script` are recognised without some of their sentences.
 fn recognised(script: Script) -> u64 {
     let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let paint = |text: &str| {

@@ -1,52 +1,53 @@
-//! What comparing documents brings to light.
+//! Findings: the results of comparing documents.
 
 use neardup::Likeness;
 
-use crate::BatchError;
-use crate::dedup::written::Names;
+use crate::dedup::encoding::DocumentNames;
+use crate::error::BatchError;
 
-/// One result, of the kind that was asked for.
+/// A result of the kind that was asked for.
 #[derive(Debug)]
 pub enum Finding<'a> {
-    /// An earlier document says the same.
+    /// A document repeats an earlier one.
     Duplicate(Duplicate<'a>),
-    /// Two documents are alike.
-    Pair(Pair<'a>),
-    /// Documents belong together.
+    /// Two documents are similar.
+    Pair(SimilarPair<&'a str>),
+    /// Documents form a cluster.
     Cluster(Cluster<'a>),
 }
 
-/// A document that says what an earlier one said.
+/// A document that repeats an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duplicate<'a> {
     /// The later one's id.
     pub document: &'a str,
     /// The id of the original.
     pub duplicate_of: &'a str,
-    /// In which way they are alike; [`distance`] and [`resemblance`] tell it in two numbers.
+    /// The way in which they are duplicates; [`distance`] and [`resemblance`] express it in two
+    /// numbers.
     pub likeness: Likeness,
 }
 
-/// Two documents that are alike.
+/// Two similar documents or texts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair<'a> {
+pub struct SimilarPair<Id> {
     /// The earlier one's id.
-    pub a: &'a str,
+    pub a: Id,
     /// The later one's id.
-    pub b: &'a str,
-    /// In which way they are alike.
+    pub b: Id,
+    /// The way in which they are duplicates.
     pub likeness: Likeness,
 }
 
-/// Documents that belong together, at least two.
+/// A cluster of at least two documents.
 #[derive(Clone, Copy, Debug)]
 pub struct Cluster<'a> {
     pub(super) members: &'a [u32],
-    pub(super) names: &'a Names<'a>,
+    pub(super) names: &'a DocumentNames<'a>,
 }
 
 impl<'a> Cluster<'a> {
-    /// How many there are.
+    /// Returns the number of members.
     #[must_use]
     #[expect(
         clippy::len_without_is_empty,
@@ -56,8 +57,8 @@ impl<'a> Cluster<'a> {
         self.members.len()
     }
 
-    /// Their ids in the order in which they came, one by one: there may be more of them than memory
-    /// holds, so they may have to be read back from a file.
+    /// Returns the ids of the members in the order of the documents, one by one: there may be more
+    /// of them than memory holds, so they may be read back from a file.
     #[must_use]
     pub fn members(&self) -> Members<'a> {
         Members {
@@ -71,7 +72,7 @@ impl<'a> Cluster<'a> {
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     rest: std::slice::Iter<'a, u32>,
-    names: &'a Names<'a>,
+    names: &'a DocumentNames<'a>,
 }
 
 impl Iterator for Members<'_> {
@@ -82,7 +83,7 @@ impl Iterator for Members<'_> {
     }
 }
 
-/// In how many bits the fingerprints differ; 0 for what is equal.
+/// Returns the number of bits in which the fingerprints differ; 0 for equal documents.
 #[must_use]
 pub fn distance(likeness: Likeness) -> u32 {
     match likeness {
@@ -91,7 +92,7 @@ pub fn distance(likeness: Likeness) -> u32 {
     }
 }
 
-/// The estimated resemblance; 1 for what is equal.
+/// Returns the estimated resemblance; 1 for equal documents.
 #[must_use]
 pub fn resemblance(likeness: Likeness) -> f64 {
     match likeness {

@@ -1,50 +1,52 @@
-//! Each document compared with the originals before it, of which there may be more than memory
+//! Comparison of each document with the originals before it, of which there may be more than memory
 //! holds.
 //!
-//! While a signature index of them fits, documents pass by once. When it is full, it takes no more:
-//! documents that are like nothing in it, and all undecided ones after the first such, go to a file
-//! with the best match so far, and pass by again with a new signature index that continues where
-//! the last one had to stop.
+//! While a signature index of them fits, documents are compared in one pass. A full index takes no
+//! more: documents that match nothing in it, and all undecided ones after the first such document,
+//! go to a file with the best match so far, and are compared in a further pass with a new signature
+//! index that continues where the last one stopped.
 //!
-//! Invariant: a document is declared an original only when it has met every original before it, so
-//! the outcome is the same whatever the memory, but for the caps on equal bands and fingerprints,
-//! which hold for each signature index.
+//! Invariant: a document is declared an original only after comparison with every original before
+//! it, so the outcome is the same whatever the memory, but for the caps on equal bands and
+//! fingerprints, which hold for each signature index.
 
 use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
 
+use crate::control::Control;
 use crate::control::Gauge;
-use crate::dedup::written::{self, PORTRAIT_BYTES, take};
+use crate::control::Step;
+use crate::dedup::encoding::{self, SIGNATURE_BYTES, take};
 use crate::dedup::{Document, Options};
-use crate::scratch::{Scratch, Shelf};
-use crate::{BatchError, Control, Step};
+use crate::error::BatchError;
+use crate::scratch::{Scratch, SpillBuffer};
 
-/// Is told each document's fate.
-pub(super) trait Ledger<E> {
-    /// A document has come; numbers ascend from 0.
-    fn came(&mut self, number: u32, id: &str) -> Result<(), E>;
-    /// It is an original. Numbers ascend.
-    fn original(&mut self, number: u32, id: &str) -> Result<(), E>;
-    /// It is like the original `like.of`.
-    fn duplicate(&mut self, number: u32, id: &str, like: Match) -> Result<(), E>;
+/// A visitor of the decisions about documents.
+pub(super) trait DecisionVisitor<E> {
+    /// Visits each document first; numbers ascend from 0.
+    fn on_document(&mut self, number: u32, id: &str) -> Result<(), E>;
+    /// Visits an original. Numbers ascend.
+    fn on_original(&mut self, number: u32, id: &str) -> Result<(), E>;
+    /// Visits a duplicate of the original `like.of`.
+    fn on_duplicate(&mut self, number: u32, id: &str, like: Match) -> Result<(), E>;
 }
 
-/// A document whose fate is open.
+/// A document that is not decided yet.
 #[derive(Debug)]
-struct Pending {
+struct PendingDocument {
     number: u32,
     id: String,
     signature: PageSignature,
-    /// Of what it has met so far.
+    /// The best match so far.
     best: Option<Match>,
 }
 
-/// Decides the fate of all documents, and tells how many there were.
+/// Decides about all documents; returns their number.
 pub(super) fn decide<E: From<BatchError>>(
     documents: impl Iterator<Item = Result<Document, E>>,
     options: &Options,
     scratch: &Scratch,
     control: Control<'_>,
-    ledger: &mut impl Ledger<E>,
+    ledger: &mut impl DecisionVisitor<E>,
 ) -> Result<u64, E> {
     let memory = options.memory.max(crate::LEAST_MEMORY);
     let mut count = 0_u32;
@@ -56,8 +58,8 @@ pub(super) fn decide<E: From<BatchError>>(
         if count == u32::MAX - 1 {
             return Err(BatchError::TooMany.into());
         }
-        ledger.came(count, &id)?;
-        let pending = Pending {
+        ledger.on_document(count, &id)?;
+        let pending = PendingDocument {
             number: count,
             id,
             signature,
@@ -73,7 +75,7 @@ pub(super) fn decide<E: From<BatchError>>(
         let mut gauge = Gauge::new(control, Some(carried));
         let mut at = 0;
         for _ in 0..carried {
-            let pending = Pending::read(&shelf, &mut at)?;
+            let pending = PendingDocument::read(&shelf, &mut at)?;
             pass.meet(pending, ledger)?;
             gauge.advance(Step::Joining, 1)?;
         }
@@ -81,15 +83,15 @@ pub(super) fn decide<E: From<BatchError>>(
     Ok(count.into())
 }
 
-/// Documents passing by one signature index.
+/// A pass of documents along one signature index.
 struct Pass<'s> {
     signature_index: SignatureIndex,
     memory: usize,
-    /// At so many originals the memory is looked at again: counting it takes a while.
+    /// The number of originals at which the memory is measured again: counting takes a while.
     look_at: usize,
     full: bool,
-    /// What has to pass by the next signature index.
-    shelf: Shelf<'s>,
+    /// The documents for the next pass.
+    shelf: SpillBuffer<'s>,
     carried: u64,
 }
 
@@ -100,15 +102,15 @@ impl<'s> Pass<'s> {
             memory,
             look_at: 16,
             full: false,
-            shelf: Shelf::new(scratch, shelf),
+            shelf: SpillBuffer::new(scratch, shelf),
             carried: 0,
         }
     }
 
     fn meet<E: From<BatchError>>(
         &mut self,
-        mut pending: Pending,
-        ledger: &mut impl Ledger<E>,
+        mut pending: PendingDocument,
+        ledger: &mut impl DecisionVisitor<E>,
     ) -> Result<(), E> {
         if let Some(found) = self.signature_index.find(&pending.signature)
             && pending
@@ -117,16 +119,16 @@ impl<'s> Pass<'s> {
         {
             pending.best = Some(found);
         }
-        // Nothing can be more alike than the same bytes.
+        // Nothing is more similar than the same bytes.
         let is_final = |like: &Match| self.carried == 0 || like.likeness == Likeness::SamePayload;
         if let Some(like) = pending.best.filter(is_final) {
-            return ledger.duplicate(pending.number, &pending.id, like);
+            return ledger.on_duplicate(pending.number, &pending.id, like);
         }
         if self.full {
             self.carried += 1;
             return Ok(pending.write(&mut self.shelf)?);
         }
-        ledger.original(pending.number, &pending.id)?;
+        ledger.on_original(pending.number, &pending.id)?;
         self.signature_index
             .insert(pending.number.into(), pending.signature);
         self.look_at_memory();
@@ -141,12 +143,12 @@ impl<'s> Pass<'s> {
         let memory = self.signature_index.memory();
         let room = self.memory.saturating_sub(memory) / (memory / count).max(1);
         self.full = room == 0;
-        // Lists and maps grow in leaps: half of the way is safe.
+        // Lists and maps grow in steps: half of the way is safe.
         self.look_at = count + (room / 2).max(1);
     }
 }
 
-/// What is more alike ranks higher; of equals the one that came first is kept.
+/// Returns the rank of a likeness; the more similar, the higher. Of equals the earlier one is kept.
 fn rank(likeness: Likeness) -> f64 {
     match likeness {
         Likeness::SamePayload => 3.0,
@@ -155,8 +157,8 @@ fn rank(likeness: Likeness) -> f64 {
     }
 }
 
-impl Pending {
-    fn write(&self, shelf: &mut Shelf<'_>) -> Result<(), BatchError> {
+impl PendingDocument {
+    fn write(&self, shelf: &mut SpillBuffer<'_>) -> Result<(), BatchError> {
         let (of, kind, distance, resemblance) = match self.best {
             None => (0, 0, 0, 0.0),
             Some(Match { of, likeness }) => match likeness {
@@ -175,12 +177,12 @@ impl Pending {
         bytes.extend(distance.to_le_bytes());
         bytes.extend(resemblance.to_le_bytes());
         bytes.extend((self.id.len() as u64).to_le_bytes());
-        bytes.extend(written::to_bytes(&self.signature));
+        bytes.extend(encoding::to_bytes(&self.signature));
         bytes.extend(self.id.as_bytes());
         shelf.append(&bytes)
     }
 
-    fn read(shelf: &Shelf<'_>, at: &mut u64) -> Result<Self, BatchError> {
+    fn read(shelf: &SpillBuffer<'_>, at: &mut u64) -> Result<Self, BatchError> {
         let mut bytes = [0; FIXED];
         shelf.read_at(*at, &mut bytes)?;
         let mut rest = &bytes[..];
@@ -199,7 +201,7 @@ impl Pending {
             }),
         };
         let mut id = vec![0; u64::from_le_bytes(take(&mut rest)) as usize];
-        let signature = written::from_bytes(&take(&mut rest));
+        let signature = encoding::from_bytes(&take(&mut rest));
         shelf.read_at(*at + FIXED as u64, &mut id)?;
         *at += (FIXED + id.len()) as u64;
         Ok(Self {
@@ -211,5 +213,5 @@ impl Pending {
     }
 }
 
-/// All of a written document but its id.
-const FIXED: usize = 4 + 8 + 1 + 4 + 8 + 8 + PORTRAIT_BYTES;
+/// The size of a stored document without its id.
+const FIXED: usize = 4 + 8 + 1 + 4 + 8 + 8 + SIGNATURE_BYTES;

@@ -1,16 +1,19 @@
-//! From comparisons to findings: one function for each kind of them.
+//! Findings from comparisons: one function for each kind.
 
 use neardup::{Clusters, Groups, Likeness, Match, Representatives};
 
+use crate::control::Control;
 use crate::control::Gauge;
-use crate::dedup::alike::{AlikeTexts, Search};
-use crate::dedup::originals::{Ledger, decide};
-use crate::dedup::texts::Texts;
-use crate::dedup::written::{Names, take};
-use crate::dedup::{Cluster, Document, Duplicate, Finding, Options, Pair};
+use crate::control::Step;
+use crate::dedup::distinct_texts::DistinctTexts;
+use crate::dedup::encoding::{DocumentNames, take};
+use crate::dedup::finding::{Cluster, Duplicate, Finding, SimilarPair};
+use crate::dedup::originals::{DecisionVisitor, decide};
+use crate::dedup::similar_pairs::PairSearch;
+use crate::dedup::{Document, Options};
+use crate::error::BatchError;
 use crate::scratch::Scratch;
 use crate::sorter::{Sorted, Sorter};
-use crate::{BatchError, Control, Step};
 
 /// Hands over each duplicate as soon as it is known.
 pub(super) fn duplicates<E: From<BatchError>>(
@@ -20,39 +23,41 @@ pub(super) fn duplicates<E: From<BatchError>>(
     control: Control<'_>,
     found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let mut ledger = Immediately {
+    let mut ledger = StreamingReport {
         numbers: Vec::new(),
-        names: Names::new(scratch, options.memory_for_reports()),
+        names: DocumentNames::new(scratch, options.memory_for_reports()),
         found,
     };
     decide(documents, options, scratch, control, &mut ledger)
 }
 
-struct Immediately<'s, F> {
-    /// The originals' numbers, ascending, and in the same order their names.
+struct StreamingReport<'s, F> {
+    /// The numbers of the originals, ascending, and their names in the same order.
     numbers: Vec<u32>,
-    names: Names<'s>,
+    names: DocumentNames<'s>,
     found: F,
 }
 
-impl<E: From<BatchError>, F: FnMut(Finding<'_>) -> Result<(), E>> Ledger<E> for Immediately<'_, F> {
-    fn came(&mut self, _: u32, _: &str) -> Result<(), E> {
+impl<E: From<BatchError>, F: FnMut(Finding<'_>) -> Result<(), E>> DecisionVisitor<E>
+    for StreamingReport<'_, F>
+{
+    fn on_document(&mut self, _: u32, _: &str) -> Result<(), E> {
         Ok(())
     }
 
-    fn original(&mut self, number: u32, id: &str) -> Result<(), E> {
+    fn on_original(&mut self, number: u32, id: &str) -> Result<(), E> {
         self.numbers.push(number);
         Ok(self.names.push(id)?)
     }
 
-    fn duplicate(&mut self, _: u32, id: &str, like: Match) -> Result<(), E> {
+    fn on_duplicate(&mut self, _: u32, id: &str, like: Match) -> Result<(), E> {
         let place = self
             .numbers
             .partition_point(|&number| u64::from(number) < like.of);
-        let original = self.names.get(place as u32)?;
+        let on_original = self.names.get(place as u32)?;
         (self.found)(Finding::Duplicate(Duplicate {
             document: id,
-            duplicate_of: &original,
+            duplicate_of: &on_original,
             likeness: like.likeness,
         }))
     }
@@ -66,39 +71,39 @@ pub(super) fn clusters<E: From<BatchError>>(
     control: Control<'_>,
     found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let mut ledger = InTheEnd {
+    let mut ledger = DeferredReport {
         originals: Vec::new(),
-        names: Names::new(scratch, options.memory_for_reports()),
+        names: DocumentNames::new(scratch, options.memory_for_reports()),
     };
     let count = decide(documents, options, scratch, control, &mut ledger)?;
-    let InTheEnd { originals, names } = ledger;
+    let DeferredReport { originals, names } = ledger;
     hand_over(&grouped(originals.into_iter()), &names, control, found)?;
     Ok(count)
 }
 
-struct InTheEnd<'s> {
-    /// Of each document its original, which may be itself.
+struct DeferredReport<'s> {
+    /// The original of each document, which may be the document itself.
     originals: Vec<u32>,
-    names: Names<'s>,
+    names: DocumentNames<'s>,
 }
 
-impl<E: From<BatchError>> Ledger<E> for InTheEnd<'_> {
-    fn came(&mut self, number: u32, id: &str) -> Result<(), E> {
+impl<E: From<BatchError>> DecisionVisitor<E> for DeferredReport<'_> {
+    fn on_document(&mut self, number: u32, id: &str) -> Result<(), E> {
         self.originals.push(number);
         Ok(self.names.push(id)?)
     }
 
-    fn original(&mut self, _: u32, _: &str) -> Result<(), E> {
+    fn on_original(&mut self, _: u32, _: &str) -> Result<(), E> {
         Ok(())
     }
 
-    fn duplicate(&mut self, number: u32, _: &str, like: Match) -> Result<(), E> {
+    fn on_duplicate(&mut self, number: u32, _: &str, like: Match) -> Result<(), E> {
         self.originals[number as usize] = like.of as u32;
         Ok(())
     }
 }
 
-/// Hands over what any chain of alike pairs connects.
+/// Hands over the clusters that chains of similar pairs connect.
 pub(super) fn chains<E: From<BatchError>>(
     documents: impl Iterator<Item = Result<Document, E>>,
     options: &Options,
@@ -106,9 +111,9 @@ pub(super) fn chains<E: From<BatchError>>(
     control: Control<'_>,
     found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let texts = Texts::read(documents, options, scratch, control)?;
+    let texts = DistinctTexts::read(documents, options, scratch, control)?;
     let mut clusters = Clusters::new(texts.len());
-    let search = Search {
+    let search = PairSearch {
         texts: &texts,
         options,
         scratch,
@@ -116,8 +121,8 @@ pub(super) fn chains<E: From<BatchError>>(
     };
     search.run(Some(&mut clusters), |_| Ok::<(), BatchError>(()))?;
     let mut firsts = vec![0; texts.documents() as usize];
-    // Texts are in the order of their first documents, so the first text of a cluster has its first
-    // document.
+    // Texts are in the order of their first documents, so the first text of a cluster has the
+    // cluster's first document.
     let mut first_of_root = vec![u32::MAX; texts.len() as usize];
     for (text, documents) in (0..).zip(texts.groups.iter()) {
         let first = &mut first_of_root[clusters.root(text) as usize];
@@ -131,7 +136,7 @@ pub(super) fn chains<E: From<BatchError>>(
     Ok(texts.documents())
 }
 
-/// Documents with the same first one.
+/// Groups documents with the same first one.
 fn grouped(firsts: impl Iterator<Item = u32>) -> Groups {
     let mut representatives = Representatives::new();
     for (document, first) in (0..).zip(firsts) {
@@ -148,7 +153,7 @@ fn grouped(firsts: impl Iterator<Item = u32>) -> Groups {
 
 fn hand_over<E: From<BatchError>>(
     groups: &Groups,
-    names: &Names<'_>,
+    names: &DocumentNames<'_>,
     control: Control<'_>,
     mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -162,7 +167,7 @@ fn hand_over<E: From<BatchError>>(
     Ok(())
 }
 
-/// Hands over every pair of alike documents.
+/// Hands over every pair of similar documents.
 pub(super) fn pairs<E: From<BatchError>>(
     documents: impl Iterator<Item = Result<Document, E>>,
     options: &Options,
@@ -170,20 +175,20 @@ pub(super) fn pairs<E: From<BatchError>>(
     control: Control<'_>,
     mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let texts = Texts::read(documents, options, scratch, control)?;
+    let texts = DistinctTexts::read(documents, options, scratch, control)?;
     let mut sorter = Sorter::new(scratch, options.memory_for_reports());
-    let search = Search {
+    let search = PairSearch {
         texts: &texts,
         options,
         scratch,
         control,
     };
     search.run(None, |alike| sorter.push(to_record(alike)))?;
-    let mut near = Near {
+    let mut cursor = PairCursor {
         sorted: sorter.finish(),
         head: None,
     };
-    near.advance()?;
+    cursor.advance()?;
     let mut gauge = Gauge::new(control, Some(texts.len().into()));
     let names = &texts.names;
     for (text, documents) in (0..).zip(texts.groups.iter()) {
@@ -197,7 +202,7 @@ pub(super) fn pairs<E: From<BatchError>>(
                     Likeness::SameText
                 };
                 let b = names.get(other)?;
-                found(Finding::Pair(Pair {
+                found(Finding::Pair(SimilarPair {
                     a: &a,
                     b: &b,
                     likeness,
@@ -205,7 +210,7 @@ pub(super) fn pairs<E: From<BatchError>>(
             }
             control.advanced(Step::Reporting, text.into(), Some(texts.len().into()))?;
         }
-        while let Some(alike) = near.head.filter(|alike| alike.a == text) {
+        while let Some(alike) = cursor.head.filter(|alike| alike.a == text) {
             for &one in documents {
                 let one_name = names.get(one)?;
                 for &other in texts.groups.get(alike.b) {
@@ -216,38 +221,38 @@ pub(super) fn pairs<E: From<BatchError>>(
                         (&other_name, &one_name)
                     };
                     let likeness = alike.likeness;
-                    found(Finding::Pair(Pair { a, b, likeness }))?;
+                    found(Finding::Pair(SimilarPair { a, b, likeness }))?;
                 }
             }
-            near.advance()?;
+            cursor.advance()?;
         }
     }
     Ok(texts.documents())
 }
 
-/// Alike texts in order.
-struct Near {
+/// A cursor over sorted pairs of similar texts.
+struct PairCursor {
     sorted: Sorted<RECORD>,
-    head: Option<AlikeTexts>,
+    head: Option<SimilarPair<u32>>,
 }
 
-impl Near {
+impl PairCursor {
     fn advance(&mut self) -> Result<(), BatchError> {
         self.head = self.sorted.next()?.map(from_record);
         Ok(())
     }
 }
 
-/// A written pair: two texts, distance, resemblance.
+/// The size of a stored pair: two texts, distance, resemblance.
 const RECORD: usize = 4 + 4 + 4 + 8;
 
-fn to_record(alike: AlikeTexts) -> [u8; RECORD] {
+fn to_record(alike: SimilarPair<u32>) -> [u8; RECORD] {
     let (distance, resemblance) = match alike.likeness {
         Likeness::Near {
             distance,
             resemblance,
         } => (distance, resemblance),
-        // Different texts are nothing but near.
+        // Different texts can only be near.
         Likeness::SamePayload | Likeness::SameText => (0, 1.0),
     };
     let mut record = [0; RECORD];
@@ -258,7 +263,7 @@ fn to_record(alike: AlikeTexts) -> [u8; RECORD] {
     record
 }
 
-fn from_record(record: [u8; RECORD]) -> AlikeTexts {
+fn from_record(record: [u8; RECORD]) -> SimilarPair<u32> {
     let mut rest = &record[..];
     let (a, b) = (
         u32::from_be_bytes(take(&mut rest)),
@@ -268,5 +273,5 @@ fn from_record(record: [u8; RECORD]) -> AlikeTexts {
         distance: u32::from_be_bytes(take(&mut rest)),
         resemblance: f64::from_be_bytes(take(&mut rest)),
     };
-    AlikeTexts { a, b, likeness }
+    SimilarPair { a, b, likeness }
 }

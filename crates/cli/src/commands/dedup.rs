@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
-use batch::dedup::{self, Cluster, Document, Finding, Options, Summary, Wanted};
+use batch::dedup::{self, Cluster, Document, Finding, FindingKind, Options, Summary};
 use batch::{BatchError, Control, Progress, Step};
 use indicatif::{HumanCount, ProgressBar};
 use serde::Serialize;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
         return Err(usage("there is no document to compare").with_remedy(remedy));
     }
     if !args.quiet {
-        say(&closing(&summary, options.wanted, skipped.borrow().count()));
+        say(&closing(&summary, options.kind, skipped.borrow().count()));
         if let Some(odd) = oddities.told() {
             say(&odd);
         }
@@ -78,14 +78,14 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
 }
 
 fn options(args: &DedupArgs) -> Result<Options, CliError> {
-    let wanted = match (args.pairs, args.clusters) {
-        (true, _) => Wanted::Pairs,
-        (_, true) => Wanted::Clusters {
+    let kind = match (args.pairs, args.clusters) {
+        (true, _) => FindingKind::Pairs,
+        (_, true) => FindingKind::Clusters {
             chained: args.chained,
         },
-        _ => Wanted::Duplicates,
+        _ => FindingKind::Duplicates,
     };
-    let mut options = Options::new(wanted, args.temp_dir.clone().unwrap_or_else(usual_temp_dir));
+    let mut options = Options::new(kind, args.temp_dir.clone().unwrap_or_else(usual_temp_dir));
     options.thresholds = args.likeness.thresholds()?;
     options.workers = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     if let Some(memory) = args.memory {
@@ -102,12 +102,12 @@ pub(super) fn usual_temp_dir() -> PathBuf {
     std::env::temp_dir()
 }
 
-fn closing(summary: &Summary, wanted: Wanted, skipped: u64) -> String {
+fn closing(summary: &Summary, kind: FindingKind, skipped: u64) -> String {
     let found = HumanCount(summary.findings);
-    let found = match wanted {
-        Wanted::Duplicates => format!("{found} repeat an earlier one"),
-        Wanted::Pairs => format!("{found} alike pairs"),
-        Wanted::Clusters { .. } => format!("{found} clusters"),
+    let found = match kind {
+        FindingKind::Duplicates => format!("{found} repeat an earlier one"),
+        FindingKind::Pairs => format!("{found} alike pairs"),
+        FindingKind::Clusters { .. } => format!("{found} clusters"),
     };
     let skipped = match skipped {
         0 => String::new(),

@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use neardup::{
-    DocumentFrequencies, Features, Fingerprinter, HashKey, ImpossibleFingerprinter, NormalText,
+    DocumentFrequencies, Features, Fingerprinter, HashKey, InvalidFingerprinter, NormalText,
     PageSignature, PageText, SignatureBuilder, StopWords,
 };
 
@@ -51,14 +51,14 @@ impl AdaptiveSignatures {
     /// `frequencies`.
     ///
     /// # Errors
-    /// [`ImpossibleFingerprinter`] if the weights are others, or the frequencies are of other
+    /// [`InvalidFingerprinter`] where the weights are others, or the frequencies are of other
     /// features.
     pub fn learning(
         features: Features,
         stop_words: Option<Arc<StopWords>>,
         key: HashKey,
         frequencies: DocumentFrequencies,
-    ) -> Result<Self, ImpossibleFingerprinter> {
+    ) -> Result<Self, InvalidFingerprinter> {
         let known = Arc::new(frequencies.clone());
         let first = Fingerprinter::new(features, stop_words.clone(), Some(known))?;
         let learned = Learned {

@@ -1,20 +1,20 @@
-//! Bits in bytes, the most significant first.
+//! Bit streams, the most significant bit of each byte first.
 
-/// Bits one behind the other.
+/// A writer of bits.
 #[derive(Debug, Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
-    /// How many bits of the last byte are used; 0 for all or none.
+    /// The number of used bits of the last byte; 0 for all or none.
     used: u32,
 }
 
 impl BitWriter {
-    /// Writes behind `bytes`.
+    /// Creates a writer that appends to `bytes`.
     pub(super) fn behind(bytes: Vec<u8>) -> Self {
         Self { bytes, used: 0 }
     }
 
-    /// The lowest `count` bits of `value`, which has no higher ones; at most 64.
+    /// Writes the lowest `count` bits of `value`, which has no higher ones; at most 64.
     pub(super) fn write(&mut self, value: u64, count: u32) {
         let mut left = count;
         while left > 0 {
@@ -31,22 +31,22 @@ impl BitWriter {
         }
     }
 
-    /// How many bits there are, those written before included.
+    /// Returns the number of bits, including those written before.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() * 8 - (8 - self.used as usize) % 8
     }
 
-    /// The bytes, the last filled up with zeros.
+    /// Returns the bytes; the last is padded with zeros.
     pub(super) fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Reads what a [`BitWriter`] wrote.
+/// A reader of the output of a [`BitWriter`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// How many bits have been read.
+    /// The number of bits read.
     at: usize,
 }
 
@@ -55,12 +55,12 @@ impl<'a> BitReader<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// How many bits there still are.
+    /// Returns the number of bits.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() * 8 - self.at
     }
 
-    /// The next `count` bits, at most 56, with zeros behind the end; they stay unread.
+    /// Returns the next `count` bits, at most 56, with zeros beyond the end; they stay unread.
     #[inline]
     pub(super) fn peek(&self, count: u32) -> u64 {
         let rest = &self.bytes[self.at / 8..];
@@ -77,7 +77,7 @@ impl<'a> BitReader<'a> {
             .unwrap_or(0)
     }
 
-    /// Goes on by `count` bits; false, and nothing done, where there are fewer.
+    /// Skips `count` bits; returns false, and skips nothing, if there are fewer.
     #[inline]
     pub(super) fn skip(&mut self, count: u32) -> bool {
         let is_there = count as usize <= self.left();
@@ -87,7 +87,7 @@ impl<'a> BitReader<'a> {
         is_there
     }
 
-    /// The next `count` bits, at most 64; none where there are fewer.
+    /// Returns the next `count` bits, at most 64; none if there are fewer.
     #[inline]
     pub(super) fn read(&mut self, count: u32) -> Option<u64> {
         let upper = count.saturating_sub(32);
@@ -108,7 +108,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_read_as_they_were_written(values in prop::collection::vec((any::<u64>(), 0..=64_u32), 0..50)) {
+        fn bits_are_read_as_they_were_written(
+            values in prop::collection::vec((any::<u64>(), 0..=64_u32), 0..50),
+        ) {
             let mut writer = BitWriter::default();
             let cut = |value: u64, count: u32| value.checked_shr(64 - count).unwrap_or(0);
             let mut total = 0;

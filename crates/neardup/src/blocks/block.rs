@@ -1,13 +1,14 @@
-//! One block: its bytes, and back.
+//! The format of one block.
 //!
 //! ```text
 //! version: u8 = 1 · count: u16, little-endian · first fingerprint: u64, little-endian
-//! of each further one: Huffman code of the leading bits in common c · its 63 − c bits below the first that differs
+//! of each further one: Huffman code of the leading bits in common c ·
+//!     its 63 − c bits below the first that differs
 //! zeros up to a whole byte
 //! ```
 //!
 //! Fingerprints ascend, so the first bit that differs is 0 in the one before and 1 in this one, and
-//! is not written.
+//! is not stored.
 
 use super::bits::{BitReader, BitWriter};
 use super::codebook::{Codebook, LONGEST};
@@ -20,8 +21,8 @@ pub const MAX_IN_BLOCK: usize = u16::MAX as usize;
 
 const HEADER: usize = 1 + 2 + 8;
 
-/// As many of `sorted`, from its beginning, as `room` bytes hold, but one at least and
-/// [`MAX_IN_BLOCK`] at most: the block, and how many are in it. None at all make an empty block.
+/// Returns a block of as many of `sorted`, from its beginning, as `room` bytes hold, and their
+/// number: at least one and at most [`MAX_IN_BLOCK`]. No fingerprints make an empty block.
 #[must_use]
 pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) {
     debug_assert!(sorted.is_sorted(), "fingerprints of a block ascend");
@@ -45,10 +46,10 @@ pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) 
     (bytes, count)
 }
 
-/// Reads a block from its beginning, no further than asked: of a search, what lies behind the goal
-/// stays coded.
+/// A decoder that reads a block from its beginning, no further than asked: a search does not decode
+/// what lies behind its goal.
 ///
-/// Yields an error, and then nothing more, where the bytes are no block of this book.
+/// Yields an error, and then nothing more, if the bytes are not a block of this book.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     book: &'a Codebook,
@@ -60,10 +61,10 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A reader of `block`, which was coded with `book`.
+    /// Creates a decoder of `block`, which was coded with `book`.
     ///
     /// # Errors
-    /// [`BrokenBlock`] where `block` does not begin as one.
+    /// [`BrokenBlock`] if `block` has no valid header.
     pub fn new(book: &'a Codebook, block: &'a [u8]) -> Result<Self, BrokenBlock> {
         let (header, coded) = block
             .split_first_chunk::<HEADER>()
@@ -82,7 +83,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// How many fingerprints the block says it holds.
+    /// Returns the number of fingerprints by the block's header.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
@@ -106,8 +107,8 @@ impl<'a> Decoder<'a> {
         Ok(self.previous & !(differing - 1) | differing | rest)
     }
 
-    /// What must be true once the last has been read: nothing follows but the rest of a byte, in
-    /// zeros.
+    /// Checks the end of the block: nothing follows the last fingerprint but zero bits up to a
+    /// whole byte.
     fn end(&mut self) -> Result<(), BrokenBlock> {
         let left = self.reader.left();
         if left >= 8 || self.reader.peek(left as u32) != 0 {
@@ -144,7 +145,7 @@ impl Iterator for Decoder<'_> {
     }
 }
 
-/// Why bytes are no block.
+/// The reasons for which bytes are not a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenBlock {
     /// Written by another version.

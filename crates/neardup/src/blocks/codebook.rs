@@ -1,24 +1,24 @@
-//! The Huffman code for where two neighbours first differ.
+//! The Huffman code for the position of the first bit in which two neighbours differ.
 //!
-//! Canonical, so that the lengths of the codes say everything (Schwartz and Kallick, CACM 1964). No
-//! code is longer than twelve bits, so that decoding is one look into a table of 8 KiB; every
-//! position has a code, so that a book made from one table can code any other.
+//! The code is canonical, so that the lengths of the codes determine it (Schwartz and Kallick, CACM
+//! 1964). No code is longer than twelve bits, so that decoding is one look-up in a table of 8 KiB;
+//! every position has a code, so that a book made from one table can code any other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Leading bits in common: 0 to 63, and 64 for equal ones.
+/// The number of symbols: 0 to 63 leading bits in common, and 64 for equal fingerprints.
 pub(super) const SYMBOLS: usize = 65;
 
 /// The longest code in bits.
 pub(super) const LONGEST: u32 = 12;
 
-/// What a codebook takes in bytes: its version, and the length of each code.
+/// The size of a codebook in bytes: its version, and the length of each code.
 pub const CODEBOOK_BYTES: usize = 1 + SYMBOLS;
 
 const VERSION: u8 = 1;
 
-/// How the number of bits that two neighbours have in common is written.
+/// A code for the number of leading bits that two neighbours have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Codebook {
     lengths: [u8; SYMBOLS],
@@ -28,7 +28,7 @@ pub struct Codebook {
 }
 
 impl Codebook {
-    /// The best book for these fingerprints, which ascend.
+    /// Returns the best book for these fingerprints, which ascend.
     #[must_use]
     pub fn of(sorted: &[u64]) -> Self {
         let mut counts = [0_u64; SYMBOLS];
@@ -38,11 +38,11 @@ impl Codebook {
         Self::weighted(counts)
     }
 
-    /// A good book for so many random fingerprints, before there are any.
+    /// Creates a good book for `count` random fingerprints, before there are any.
     #[must_use]
     pub fn for_count(count: u64) -> Self {
-        // Of n random ones m = n / 2ˢ share s leading bits with a given one, if Poisson is to be
-        // believed, and a share of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
+        // Of n random ones m = n / 2ˢ share s leading bits with a given one (Poisson), and a share
+        // of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
         let agree = |bits: usize| {
             let m = count.max(1) as f64 / (bits as f64).exp2();
             if m < 1e-9 {
@@ -59,7 +59,7 @@ impl Codebook {
     }
 
     fn weighted(counts: [u64; SYMBOLS]) -> Self {
-        // What never occurs can still be written; flatter weights make shorter codes at worst.
+        // Symbols that never occur still need a code; flatter weights shorten the longest codes.
         let mut weights = counts.map(|count| count + 1);
         let mut lengths = huffman(&weights);
         while lengths.iter().any(|&length| u32::from(length) > LONGEST) {
@@ -69,7 +69,7 @@ impl Codebook {
         Self::canonical(lengths)
     }
 
-    /// The book as bytes: a version, and the length of each code.
+    /// Returns the book as bytes: a version, and the length of each code.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; CODEBOOK_BYTES] {
         let mut bytes = [VERSION; CODEBOOK_BYTES];
@@ -77,10 +77,10 @@ impl Codebook {
         bytes
     }
 
-    /// The book that was written so.
+    /// Returns the book stored as `bytes`.
     ///
     /// # Errors
-    /// [`BrokenCodebook`] where no book was.
+    /// [`BrokenCodebook`] if the bytes are not a codebook.
     pub fn from_bytes(bytes: &[u8; CODEBOOK_BYTES]) -> Result<Self, BrokenCodebook> {
         let [version, lengths @ ..] = bytes;
         if *version != VERSION {
@@ -92,7 +92,7 @@ impl Codebook {
         {
             return Err(BrokenCodebook::Lengths);
         }
-        // Kraft: together the codes take all the room there is, no more and no less.
+        // Kraft's equality: the codes fill the code space exactly.
         let taken: u32 = lengths
             .iter()
             .map(|&length| 1 << (LONGEST - u32::from(length)))
@@ -103,7 +103,8 @@ impl Codebook {
         Ok(Self::canonical(*lengths))
     }
 
-    /// Shorter codes first, of equal length in the order of the symbols.
+    /// Makes the canonical code of these lengths: shorter codes first, equal lengths in the order
+    /// of the symbols.
     fn canonical(lengths: [u8; SYMBOLS]) -> Self {
         let mut order: Vec<usize> = (0..SYMBOLS).collect();
         order.sort_by_key(|&symbol| lengths[symbol]);
@@ -124,7 +125,7 @@ impl Codebook {
         }
     }
 
-    /// The code of `symbol` and its length.
+    /// Returns the code of `symbol` and its length.
     pub(super) fn code(&self, symbol: u32) -> (u64, u32) {
         let symbol = symbol as usize;
         (
@@ -133,7 +134,7 @@ impl Codebook {
         )
     }
 
-    /// The symbol whose code these [`LONGEST`] bits begin with, and the length of its code.
+    /// Returns the symbol whose code these [`LONGEST`] bits begin with, and the length of its code.
     #[inline]
     pub(super) fn symbol(&self, bits: u64) -> (u32, u32) {
         let (symbol, length) = self.decoding[bits as usize];
@@ -141,18 +142,19 @@ impl Codebook {
     }
 }
 
-/// Why bytes are no codebook.
+/// The reasons for which bytes are not a codebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenCodebook {
     /// Written by another version.
     #[error("a codebook of version {0}, where {VERSION} is known")]
     Version(u8),
-    /// No code has these lengths.
+    /// Lengths that do not make a prefix code.
     #[error("the lengths of the codes do not make a code")]
     Lengths,
 }
 
-/// The length of each code: the two lightest trees are joined until one is left (Huffman 1952).
+/// Returns the length of each code: the two lightest trees are joined until one is left (Huffman
+/// 1952).
 fn huffman(weights: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
     let mut parents = [0_usize; 2 * SYMBOLS];
     let mut trees: BinaryHeap<Reverse<(u64, usize)>> = weights
@@ -224,7 +226,10 @@ mod tests {
                     let (code, length) = book.code(symbol);
                     let padded = code << (LONGEST - length);
                     prop_assert_eq!(book.symbol(padded), (symbol, length));
-                    prop_assert_eq!(book.symbol(padded | ((1 << (LONGEST - length)) - 1)), (symbol, length));
+                    prop_assert_eq!(
+                        book.symbol(padded | ((1 << (LONGEST - length)) - 1)),
+                        (symbol, length),
+                    );
                 }
             }
         }

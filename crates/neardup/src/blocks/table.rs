@@ -4,7 +4,8 @@ use super::block::{BrokenBlock, Decoder, encode};
 use super::codebook::{CODEBOOK_BYTES, Codebook};
 use crate::tables::first_not_below;
 
-/// Fingerprints in the order of one permutation, coded, each block under its last.
+/// A table of fingerprints in the order of one permutation, coded in blocks; the last fingerprint
+/// of a block is its key.
 #[derive(Clone, Debug)]
 pub struct CodedTable {
     book: Codebook,
@@ -15,8 +16,8 @@ pub struct CodedTable {
 }
 
 impl CodedTable {
-    /// The table of these, which ascend, in blocks of at most `room` bytes (and of one fingerprint
-    /// at least).
+    /// Creates the table of these fingerprints, which ascend, in blocks of at most `room` bytes
+    /// (and of at least one fingerprint).
     #[must_use]
     pub fn of(sorted: &[u64], room: usize) -> Self {
         let book = Codebook::of(sorted);
@@ -36,19 +37,20 @@ impl CodedTable {
         }
     }
 
-    /// How many fingerprints it holds.
+    /// Returns the number of fingerprints.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds none.
+    /// Returns true if the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many bits a fingerprint takes, with the headers of blocks, the keys and the codebook.
+    /// Returns the number of bits a fingerprint, including the headers of blocks, the keys and the
+    /// codebook.
     #[must_use]
     pub fn bits_each(&self) -> f64 {
         let blocks: usize = self.blocks.iter().map(Vec::len).sum();
@@ -56,12 +58,12 @@ impl CodedTable {
         bytes as f64 * 8.0 / self.len.max(1) as f64
     }
 
-    /// Calls `visit` with all that agree with `probe` in the `prefix` leading bits, ascending. Only
-    /// the blocks that hold them are decoded, and those no further than they reach.
+    /// Calls `visit` with all fingerprints that agree with `probe` in the `prefix` leading bits,
+    /// ascending. Only the blocks that hold them are decoded, and those no further than needed.
     ///
     /// # Errors
-    /// [`BrokenBlock`] where a block is none; this table made its own, so that this does not
-    /// happen.
+    /// [`BrokenBlock`] if a block is invalid; this table made its blocks itself, so that this does
+    /// not happen.
     pub fn alike(
         &self,
         probe: u64,
@@ -92,8 +94,8 @@ mod tests {
     use crate::mix::mix;
     use proptest::prelude::*;
 
-    /// As many as fit a test out of a table of 2ᵈ: its lowest ones, which lie as close as anywhere
-    /// in it.
+    /// Returns a part of a table of 2ᵈ that is small enough for a test: its lowest fingerprints,
+    /// which are as dense as anywhere in it.
     fn part_of_a_table(d: u32) -> Vec<u64> {
         let mut sorted: Vec<u64> = (0..1 << 16)
             .map(|n| mix(n) >> d.saturating_sub(16))
@@ -121,7 +123,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_search_finds_what_a_scan_finds(
-            mut sorted in prop::collection::vec(any::<u64>(), 0..600), squeeze in 0..64_u32, probe: u64, prefix in 0..=64_u32,
+            mut sorted in prop::collection::vec(any::<u64>(), 0..600),
+            squeeze in 0..64_u32,
+            probe: u64,
+            prefix in 0..=64_u32,
             room in 12..300_usize,
         ) {
             sorted.iter_mut().for_each(|bits| *bits >>= squeeze);

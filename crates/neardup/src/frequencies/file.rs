@@ -3,18 +3,20 @@
 use std::io::{self, BufRead, Read, Write};
 
 use super::{DocumentFrequencies, MAX_TERM, MAX_TERMS};
-use crate::{NormalText, Unit, Width};
+use crate::features::Unit;
+use crate::features::Width;
+use crate::text::NormalText;
 
-/// A term, a tab, and the digits of a count, with some room.
+/// The largest length of a line: a term, a tab, the digits of a count, and some room.
 const MAX_LINE: usize = MAX_TERM + 64;
 
 impl DocumentFrequencies {
-    /// Reads what [`DocumentFrequencies::write`] wrote, or a corpus file in the same form. Words
-    /// are normalised as texts are, so that `Straße` in a file is `strasse` in a text; what becomes
-    /// the same is counted together.
+    /// Reads a file of [`DocumentFrequencies::write`], or a corpus file in the same form. Words are
+    /// normalised like texts, so that `Straße` in a file is `strasse`; terms that become equal are
+    /// counted together.
     ///
     /// # Errors
-    /// [`FrequenciesError`] names the line that is wrong.
+    /// [`FrequenciesError`] with the number of the wrong line.
     pub fn read(reader: impl BufRead) -> Result<Self, FrequenciesError> {
         let mut lines = Lines { reader, number: 0 };
         let head = lines.next()?.unwrap_or_default();
@@ -42,7 +44,7 @@ impl DocumentFrequencies {
         Ok(frequencies)
     }
 
-    /// Writes everything, the most frequent first and then in the order of the bytes.
+    /// Writes all counts, the most frequent first, equal ones in the order of their bytes.
     ///
     /// # Errors
     /// Those of `writer`.
@@ -70,14 +72,14 @@ fn parse_head(head: &str) -> Option<(u64, Unit)> {
     Some((number(documents)?, unit))
 }
 
-/// Digits only: no sign.
+/// Parses digits without a sign.
 fn number<N: std::str::FromStr>(digits: &str) -> Option<N> {
     let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| only_digits)
 }
 
-/// As the features of texts are written. What cannot be one, a mark of punctuation for instance,
-/// does no harm as it is.
+/// Returns `term` as features of texts are written. A term that cannot be a feature, such as a
+/// punctuation mark, stays as it is.
 fn normal(unit: Unit, term: &str) -> Box<str> {
     let words = NormalText::of(term);
     match unit {
@@ -92,7 +94,7 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next line without its end; an error for one that is too long or no UTF-8.
+    /// Returns the next line without its end; an error if it is too long or not UTF-8.
     fn next(&mut self) -> Result<Option<String>, FrequenciesError> {
         self.number += 1;
         let wrong = || FrequenciesError::Line(self.number);
@@ -115,24 +117,29 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Why document frequencies cannot be read.
+/// The reasons for which document frequencies cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrequenciesError {
     /// The file could not be read to its end.
     #[error("document frequencies cannot be read")]
     Io(#[from] io::Error),
-    /// The first line is something else.
+    /// The first line is malformed.
     #[error(
-        "line 1 must be `documents`, their number and perhaps what is counted (`word:1`), with tabs in between"
+        "line 1 must be `documents`, their number and perhaps what is counted (`word:1`), \
+         with tabs in between"
     )]
     Head,
-    /// A line is something else.
+    /// A line is malformed.
     #[error(
-        "line {0} must be a term of at most {MAX_TERM} bytes, a tab, and a count from 1 to the number of documents"
+        "line {0} must be a term of at most {MAX_TERM} bytes, a tab, and a count \
+         from 1 to the number of documents"
     )]
     Line(u64),
-    /// More than can be held.
-    #[error("line {0} is one too many: {most} different terms are the most; keep the frequent ones", most = 2 * MAX_TERMS)]
+    /// The file has too many terms.
+    #[error(
+        "line {0} is one too many: {most} different terms are the most; keep the frequent ones",
+        most = 2 * MAX_TERMS
+    )]
     TooMany(u64),
 }
 
@@ -226,7 +233,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_frequencies_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_frequencies_or_an_error(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let file = [b"documents\t9\n".as_slice(), &bytes].concat();
             if let Ok(frequencies) = DocumentFrequencies::read(&file[..]) {
                 prop_assert!(frequencies.len() <= 200);

@@ -1,9 +1,9 @@
-//! Ascending values in as few bits as their order leaves.
+//! Packed runs of ascending values.
 //!
-//! All values of one run share their [`LEADING`] bits, so that these need not be stored. The next
-//! few bits are the number of a bucket of eight to sixteen values, and where a bucket starts is
-//! stored once for all of them. Of the lower half only as many bits are stored as the greatest one
-//! has. Ten million pages: 12 bits of the key, 24 of the id and 2 of the starts.
+//! All values of one run share their [`LEADING`] bits, so these are not stored. The next few bits
+//! are the number of a bucket of eight to sixteen values; the start of a bucket is stored once for
+//! all of them. Of the lower half as many bits are stored as the greatest one has. At ten million
+//! pages a value takes 12 bits of the key, 24 of the id and 2 of the starts.
 //!
 //! Invariant: values ascend within a bucket, and buckets ascend, so that a run reads back in order.
 
@@ -11,20 +11,20 @@ use std::ops::Range;
 
 use crate::tables::prefetch;
 
-/// How many bits all values of a run share: a set has 2¹⁰ runs.
+/// The number of bits that all values of a run share: a set has 2¹⁰ runs.
 pub(super) const LEADING: u32 = 10;
 
-/// What of the upper half is left to tell values of one run apart.
+/// The number of bits of the upper half that distinguish values of one run.
 const UPPER: u32 = 32 - LEADING;
 
-/// Values in a bucket, at least and on average, while the upper half has bits enough.
+/// The least average number of values in a bucket, while the upper half has bits enough.
 const IN_A_BUCKET: usize = 8;
 
-/// Up to so many values are read one by one; more are halved first.
+/// The number of values up to which a search reads one by one; longer ranges are halved first.
 const FEW: usize = 32;
 
-/// An entry is read and written as a word of so many bytes, wherever its bits begin; so many must
-/// follow the last.
+/// The number of bytes of the word by which an entry is read and written, wherever its bits begin;
+/// as many must follow the last entry.
 const WORD: usize = size_of::<u64>();
 
 /// Distinct ascending values with the same leading bits.
@@ -32,12 +32,12 @@ const WORD: usize = size_of::<u64>();
 pub(super) struct Packed {
     len: u32,
     layout: Layout,
-    /// Of each bucket, and the end of the last; none where there are no values.
+    /// The start of each bucket, and the end of the last; empty if there are no values.
     starts: Starts,
     entries: Box<[u8]>,
 }
 
-/// Which bits of a value are where.
+/// The layout of a value's bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Layout {
     bucket_bits: u32,
@@ -65,12 +65,13 @@ impl Layout {
         }
     }
 
-    /// Bits that an entry takes: 54 at most, so that with the bits before it it fits a word.
+    /// Returns the number of bits of an entry: at most 54, so that with the bits before it it fits
+    /// a word.
     fn width(self) -> u32 {
         UPPER - self.bucket_bits + self.low_bits
     }
 
-    /// The bucket of an upper half, and the least entry that it can have there.
+    /// Returns the bucket of an upper half, and the least entry that it can have there.
     #[inline]
     fn place(self, upper: u32) -> (usize, u64) {
         let left = UPPER - self.bucket_bits;
@@ -79,7 +80,7 @@ impl Layout {
         ((within >> left) as usize, entry)
     }
 
-    /// The value of an entry in a bucket of the run of this number.
+    /// Returns the value of an entry in a bucket of the run with this number.
     #[inline]
     fn value(self, number: usize, bucket: usize, entry: u64) -> u64 {
         let upper = (number << UPPER | bucket << (UPPER - self.bucket_bits)) as u64
@@ -88,15 +89,15 @@ impl Layout {
     }
 }
 
-/// A number whose `bits` lowest bits are set, which are fewer than 64.
+/// Returns a number whose lowest `bits` bits are set; `bits` is below 64.
 #[inline]
 const fn ones(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
 impl Packed {
-    /// The run of these values: distinct, ascending, alike in their leading bits, and no more than
-    /// 2³² − 1.
+    /// Creates the run of these values: distinct, ascending, equal in their leading bits, and at
+    /// most 2³² − 1.
     pub(super) fn of(values: &[u64]) -> Self {
         if values.is_empty() {
             return Self::default();
@@ -106,7 +107,7 @@ impl Packed {
         let buckets = 1 << layout.bucket_bits;
         let mut starts = Vec::with_capacity(buckets + 1);
         let mut entries = vec![0; (values.len() * width as usize).div_ceil(8) + WORD];
-        // What is not written yet: `used` bits, fewer than eight between two values.
+        // The bits that are not written yet: `used` of them, fewer than eight between two values.
         let (mut word, mut used, mut at) = (0, 0, 0);
         for (value, place) in values.iter().zip(0_u32..) {
             let (bucket, least) = layout.place((value >> 32) as u32);
@@ -135,7 +136,7 @@ impl Packed {
         self.len as usize
     }
 
-    /// The lower halves of the values with this upper half, ascending.
+    /// Returns the lower halves of the values with this upper half, ascending.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         let (bucket, least) = self.layout.place(upper);
@@ -147,7 +148,7 @@ impl Packed {
             .map(move |entry| (entry & lows) as u32)
     }
 
-    /// Whether this value is here.
+    /// Returns true if the run contains `value`.
     #[inline]
     pub(super) fn contains(&self, value: u64) -> bool {
         let (upper, low) = ((value >> 32) as u32, u64::from(value as u32));
@@ -160,7 +161,7 @@ impl Packed {
         at < bucket.end && self.entry(at) == least | low
     }
 
-    /// Adds all values of the run, which has this number, ascending.
+    /// Appends all values of the run, which has this number, in ascending order.
     pub(super) fn unpack(&self, number: usize, values: &mut Vec<u64>) {
         if self.len == 0 {
             return;
@@ -172,7 +173,7 @@ impl Packed {
         }
     }
 
-    /// Asks for where the bucket of this upper half starts.
+    /// Prefetches the start of the bucket of this upper half.
     #[inline]
     pub(super) fn prefetch_start(&self, upper: u32) {
         let (bucket, _) = self.layout.place(upper);
@@ -182,7 +183,7 @@ impl Packed {
         }
     }
 
-    /// Asks for the bucket of this upper half.
+    /// Prefetches the bucket of this upper half.
     #[inline]
     pub(super) fn prefetch_bucket(&self, upper: u32) {
         let (bucket, _) = self.layout.place(upper);
@@ -192,7 +193,7 @@ impl Packed {
         prefetch(&self.entries, end * width / 8);
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         let starts = match &self.starts {
             Starts::Narrow(starts) => size_of_val::<[_]>(starts),
@@ -201,7 +202,8 @@ impl Packed {
         starts + self.entries.len()
     }
 
-    /// The first place in this part of a bucket whose entry is `wanted` or above, else its end.
+    /// Returns the first place in this part of a bucket whose entry is `wanted` or above, else its
+    /// end.
     #[inline]
     fn seek(&self, bucket: Range<usize>, wanted: u64) -> usize {
         let Range { mut start, end } = bucket;
@@ -240,7 +242,7 @@ impl Starts {
         Self::Narrow(starts.iter().map(|&start| start as u16).collect())
     }
 
-    /// The places of a bucket; none where there is no such.
+    /// Returns the places of a bucket; empty if there is no such bucket.
     #[inline]
     fn get(&self, bucket: usize) -> Range<usize> {
         let bounds = match self {
@@ -317,10 +319,16 @@ mod tests {
     proptest! {
         #[test]
         fn a_run_holds_what_it_was_made_from(
-            values in prop::collection::btree_set((any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift), 0..300),
+            values in prop::collection::btree_set(
+                (any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift),
+                0..300,
+            ),
             number in 0..1_usize << LEADING, others: [u64; 8], crowd in 0..64_u32,
         ) {
-            let lead = |value: &u64| (number as u64) << (64 - LEADING) | value & ones(64 - LEADING) & !(ones(crowd) << 32);
+            let lead = |value: &u64| {
+                let low = value & ones(64 - LEADING) & !(ones(crowd) << 32);
+                (number as u64) << (64 - LEADING) | low
+            };
             let values: BTreeSet<u64> = values.iter().map(lead).collect();
             let others: Vec<u64> = others.iter().map(lead).collect();
             check(number, &values, &others);

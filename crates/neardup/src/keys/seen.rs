@@ -1,16 +1,17 @@
-//! Which keys came before.
+//! A set of keys that came before.
 
 use super::NotAscending;
 use super::set::PackedSet;
 
-/// How many keys of a batch are looked for at a time, so that their waits for memory overlap.
+/// The number of keys of a batch that are looked up together, so that their memory latencies
+/// overlap.
 const GROUP: usize = 32;
 
-/// A set of 64-bit keys, such as hashes of URLs, that says which are new and hands out for storing
-/// what it was not read from. About 6 bytes a key at ten million, and 8 more from when it comes
-/// until it is handed out.
+/// A set of 64-bit keys, such as hashes of URLs, that reports new keys and hands out for storage
+/// the ones that it was not read from. About 6 bytes a key at ten million, and 8 more from
+/// insertion until it is handed out.
 ///
-/// Keys must be evenly spread, as hashes are; others are found as surely, but slowly.
+/// Keys should be evenly distributed, as hashes are; others are found correctly, but slowly.
 ///
 /// ```
 /// use neardup::SeenKeys;
@@ -24,33 +25,31 @@ const GROUP: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub struct SeenKeys {
     keys: PackedSet,
-    /// In the order in which they came.
+    /// In the order of insertion.
     unsaved: Vec<u64>,
 }
 
 impl SeenKeys {
-    /// A set that has seen nothing.
+    /// Creates an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The set of these keys, which were stored and ascend.
+    /// Creates the set of these stored keys, which ascend.
     ///
     /// # Errors
-    /// [`NotAscending`] where a key is below the one before it.
+    /// [`NotAscending`] if a key is below the one before it; some of them may have been added then.
     pub fn from_ascending(keys: impl IntoIterator<Item = u64>) -> Result<Self, NotAscending> {
         let mut seen = Self::new();
         seen.extend_ascending(keys)?;
         Ok(seen)
     }
 
-    /// Adds keys that were stored and ascend, such as one of several runs; they are not handed out
-    /// again.
+    /// Adds stored keys, which ascend, such as one of several runs; they are not handed out again.
     ///
     /// # Errors
-    /// [`NotAscending`] where a key is below the one before it; some of them may have been added
-    /// then.
+    /// [`NotAscending`] if a key is below the one before it; some of them may have been added then.
     pub fn extend_ascending(
         &mut self,
         keys: impl IntoIterator<Item = u64>,
@@ -58,7 +57,7 @@ impl SeenKeys {
         self.keys.extend_ascending(keys.into_iter(), usize::MAX)
     }
 
-    /// Adds `key`; whether it is new.
+    /// Adds `key`; returns true if it is new.
     pub fn insert(&mut self, key: u64) -> bool {
         let is_new = self.keys.insert(key);
         if is_new {
@@ -67,8 +66,8 @@ impl SeenKeys {
         is_new
     }
 
-    /// Adds all of these; which of them are new, each at the place of its key. One that comes twice
-    /// is new the first time.
+    /// Adds all of these; returns for each key whether it is new. A key that comes twice is new the
+    /// first time.
     #[must_use = "what is not new should not be fetched"]
     pub fn insert_new(&mut self, keys: &[u64]) -> Vec<bool> {
         let mut are_new = Vec::with_capacity(keys.len());
@@ -84,13 +83,13 @@ impl SeenKeys {
         are_new
     }
 
-    /// Whether `key` came before.
+    /// Returns true if `key` came before.
     #[must_use]
     pub fn contains(&self, key: u64) -> bool {
         self.keys.contains(key)
     }
 
-    /// The keys that have come since the last call, ascending: to be stored, and given back by
+    /// Returns the keys inserted since the last call, ascending: to be stored, and given back to
     /// [`SeenKeys::extend_ascending`] after a restart.
     #[must_use = "they are not handed out again"]
     pub fn take_unsaved(&mut self) -> Vec<u64> {
@@ -99,30 +98,31 @@ impl SeenKeys {
         unsaved
     }
 
-    /// How many keys [`SeenKeys::take_unsaved`] would hand out; each takes 8 bytes until then.
+    /// Returns the number of keys that [`SeenKeys::take_unsaved`] would return; each takes 8 bytes
+    /// until then.
     #[must_use]
     pub fn unsaved(&self) -> usize {
         self.unsaved.len()
     }
 
-    /// All keys, ascending.
+    /// Returns all keys, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u64> {
         self.keys.iter()
     }
 
-    /// How many keys have been seen.
+    /// Returns the number of keys seen.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether none has.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes held, with what is allocated and not used yet.
+    /// Returns the number of bytes held, spare capacity included.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.keys.memory() + self.unsaved.capacity() * size_of::<u64>()
@@ -176,7 +176,10 @@ mod tests {
     proptest! {
         #[test]
         fn seen_is_a_set_and_what_it_hands_out_is_what_came(
-            batches in prop::collection::vec((prop::collection::vec(key(), 0..200), any::<bool>(), any::<bool>()), 0..12),
+            batches in prop::collection::vec(
+                (prop::collection::vec(key(), 0..200), any::<bool>(), any::<bool>()),
+                0..12,
+            ),
         ) {
             let mut seen = SeenKeys::new();
             let (mut model, mut saved) = (BTreeSet::new(), BTreeSet::new());

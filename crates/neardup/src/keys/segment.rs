@@ -1,14 +1,15 @@
-//! One segment of a set: a packed run, and what has changed since it was packed.
+//! A segment of a set: a packed run, and the changes since it was packed.
 
 use super::packed::{LEADING, Packed};
 use crate::tables::prefetch;
 
-/// A list of changes is merged into the run when it has this share of it, and these bounds.
+/// The share of the run at which a list of changes is merged into it, and the bounds of that list's
+/// length.
 const SHARE: usize = 16;
 const LEAST_CHANGES: usize = 32;
 const MOST_CHANGES: usize = 4_096;
 
-/// How far from where it should lie a value is looked for first.
+/// The distance from its expected place within which a value is looked for first.
 const NEAR: usize = 8;
 
 /// Distinct values with the same leading bits.
@@ -34,8 +35,8 @@ impl Segment {
         is_in(&self.recent, value)
     }
 
-    /// The lower halves of the values with this upper half: those of the run, ascending, then those
-    /// since, ascending.
+    /// Returns the lower halves of the values with this upper half: those of the run, ascending,
+    /// then later ones, ascending.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         let gone = between(&self.gone, upper);
@@ -45,7 +46,7 @@ impl Segment {
         base.chain(recent.iter().map(|value| *value as u32))
     }
 
-    /// Adds `value`; false where it was there. `number` is that of the segment.
+    /// Adds `value`; returns false if it was present. `number` is that of the segment.
     pub(super) fn insert(&mut self, value: u64, number: usize) -> bool {
         if self.base.contains(value) {
             return take(&mut self.gone, value);
@@ -59,7 +60,7 @@ impl Segment {
         true
     }
 
-    /// Takes `value` out; false where it was not there.
+    /// Removes `value`; returns false if it was not present.
     pub(super) fn remove(&mut self, value: u64, number: usize) -> bool {
         if take(&mut self.recent, value) {
             return true;
@@ -73,8 +74,8 @@ impl Segment {
         true
     }
 
-    /// Adds all of these, which ascend, of as many as share their upper half the first `most`: of
-    /// all that are here then.
+    /// Adds all of these, which ascend. Of values that share their upper half the first `most` of
+    /// all present are kept.
     pub(super) fn absorb(&mut self, values: &[u64], number: usize, most: usize) {
         let is_crowded = |values: &[u64]| {
             let mut apart = values.iter().zip(values.get(most..).unwrap_or_default());
@@ -106,7 +107,7 @@ impl Segment {
         self.pack(&all);
     }
 
-    /// All values, ascending.
+    /// Returns all values, ascending.
     pub(super) fn values(&self, number: usize) -> Vec<u64> {
         let mut values = Vec::with_capacity(self.base.len() + self.recent.len());
         self.base.unpack(number, &mut values);
@@ -129,12 +130,12 @@ impl Segment {
         self.base.prefetch_bucket(upper);
     }
 
-    /// Bytes held beside the segment itself.
+    /// Returns the number of bytes held beside the segment itself.
     pub(super) fn memory(&self) -> usize {
         self.base.memory() + (self.recent.capacity() + self.gone.capacity()) * size_of::<u64>()
     }
 
-    /// Merges what has changed into the run if that is enough, and says so.
+    /// Merges the changes into the run if they are enough; returns true if it did.
     fn make_room(&mut self, number: usize) -> bool {
         let changes = self.recent.len() + self.gone.len();
         let is_enough = changes >= (self.base.len() / SHARE).clamp(LEAST_CHANGES, MOST_CHANGES);
@@ -152,9 +153,9 @@ impl Segment {
     }
 }
 
-/// Where `value` is among these ascending ones, or would be. They are alike in their leading bits
-/// and else evenly spread, most likely, so that a look at where they should lie is nearly enough,
-/// and as little memory is waited for as can be.
+/// Returns the place of `value` among these ascending values, present or not. They share their
+/// leading bits and are probably evenly distributed, so a look at the expected place nearly
+/// suffices and few cache misses occur.
 #[inline]
 fn place(values: &[u64], value: u64) -> usize {
     if values.is_empty() {
@@ -182,7 +183,7 @@ fn place(values: &[u64], value: u64) -> usize {
     low + values[low..high].partition_point(|held| *held < value)
 }
 
-/// Where `value` lies if these are evenly spread.
+/// Returns the place of `value` among evenly distributed values.
 #[inline]
 fn guess(values: &[u64], value: u64) -> usize {
     let share = (value << LEADING) >> 32;
@@ -194,7 +195,7 @@ fn is_in(values: &[u64], value: u64) -> bool {
     !values.is_empty() && values.get(place(values, value)) == Some(&value)
 }
 
-/// Takes `value` out; false where it was not there.
+/// Removes `value`; returns false if it was not present.
 fn take(values: &mut Vec<u64>, value: u64) -> bool {
     let at = place(values, value);
     let is_here = values.get(at) == Some(&value);
@@ -204,7 +205,7 @@ fn take(values: &mut Vec<u64>, value: u64) -> bool {
     is_here
 }
 
-/// Puts `value` at its place, growing by a quarter: doubling would leave half of it empty.
+/// Inserts `value` at its place, growing by a quarter: doubling would leave half of the list empty.
 fn put(values: &mut Vec<u64>, at: usize, value: u64) {
     if values.len() == values.capacity() {
         values.reserve_exact((values.len() / 4).max(4));
@@ -212,7 +213,7 @@ fn put(values: &mut Vec<u64>, at: usize, value: u64) {
     values.insert(at, value);
 }
 
-/// Those with this upper half.
+/// Returns the values with this upper half.
 #[inline]
 fn between(values: &[u64], upper: u32) -> &[u64] {
     if values.is_empty() {
@@ -249,12 +250,16 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_is_placed_where_halving_places_it_however_they_are_spread(
-            mut values in prop::collection::vec((any::<u64>(), LEADING..64), 0..300), (value, shift) in (any::<u64>(), LEADING..64),
+            mut values in prop::collection::vec((any::<u64>(), LEADING..64), 0..300),
+            (value, shift) in (any::<u64>(), LEADING..64),
         ) {
             values.sort_by_key(|(value, shift)| value >> shift);
             let values: Vec<u64> = values.iter().map(|(value, shift)| value >> shift).collect();
             for value in values.iter().copied().chain([value >> shift, 0, u64::MAX >> LEADING]) {
-                prop_assert_eq!(place(&values, value), values.partition_point(|held| *held < value));
+                prop_assert_eq!(
+                    place(&values, value),
+                    values.partition_point(|held| *held < value),
+                );
             }
         }
     }

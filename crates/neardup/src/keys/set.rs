@@ -1,4 +1,4 @@
-//! An ordered set of 64-bit values whose leading bits are evenly spread.
+//! An ordered set of 64-bit values whose leading bits are evenly distributed.
 
 use super::NotAscending;
 use super::packed::LEADING;
@@ -6,8 +6,8 @@ use super::segment::Segment;
 
 const SEGMENTS: usize = 1 << LEADING;
 
-/// Distinct values in segments by their leading bits. Values that are not evenly spread are found
-/// as surely, later.
+/// Distinct values in segments by their leading bits. Values that are not evenly distributed are
+/// found correctly, but later.
 #[derive(Clone, Debug)]
 pub(super) struct PackedSet {
     segments: Vec<Segment>,
@@ -33,13 +33,13 @@ impl PackedSet {
         self.segments[number(value)].contains(value)
     }
 
-    /// The lower halves of the values with this upper half.
+    /// Returns the lower halves of the values with this upper half.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         self.segments[number(u64::from(upper) << 32)].under(upper)
     }
 
-    /// Adds `value`; false where it was there.
+    /// Adds `value`; returns false if it was present.
     pub(super) fn insert(&mut self, value: u64) -> bool {
         let number = number(value);
         let is_new = self.segments[number].insert(value, number);
@@ -47,7 +47,7 @@ impl PackedSet {
         is_new
     }
 
-    /// Takes `value` out; false where it was not there.
+    /// Removes `value`; returns false if it was not present.
     pub(super) fn remove(&mut self, value: u64) -> bool {
         let number = number(value);
         let was_here = self.segments[number].remove(value, number);
@@ -55,8 +55,8 @@ impl PackedSet {
         was_here
     }
 
-    /// Adds values that ascend, each once however often it comes; of as many as share their upper
-    /// half the first `most` stay. Where they do not ascend, some of them may have been added.
+    /// Adds values that ascend, each once; of those that share their upper half the first `most`
+    /// stay. If they do not ascend, some of them may have been added.
     pub(super) fn extend_ascending(
         &mut self,
         values: impl Iterator<Item = u64>,
@@ -76,31 +76,31 @@ impl PackedSet {
         Ok(())
     }
 
-    /// All values, ascending.
+    /// Returns all values, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
         let numbered = self.segments.iter().enumerate();
         numbered.flat_map(|(number, segment)| segment.values(number))
     }
 
-    /// Asks for what a look-up will read first, which is somewhere in memory.
+    /// Prefetches the memory that a look-up reads first.
     #[inline]
     pub(super) fn prefetch_start(&self, upper: u32) {
         self.segments[number(u64::from(upper) << 32)].prefetch_start(upper);
     }
 
-    /// Asks for what it will read next; worth it some time after the first.
+    /// Prefetches the memory that it reads next; useful some time after the first.
     #[inline]
     pub(super) fn prefetch_bucket(&self, upper: u32) {
         self.segments[number(u64::from(upper) << 32)].prefetch_bucket(upper);
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         let segments: usize = self.segments.iter().map(Segment::memory).sum();
         segments + self.segments.capacity() * size_of::<Segment>()
     }
 
-    /// Adds these to the segment where all of them belong, and takes them away here.
+    /// Moves these values to the segment to which all of them belong.
     fn absorb(&mut self, gathered: &mut Vec<u64>, most: usize) {
         if let Some(&first) = gathered.first() {
             let number = number(first);

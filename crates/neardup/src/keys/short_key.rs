@@ -1,31 +1,31 @@
-//! The 32 bits of a key that are remembered.
+//! Keys cut to 32 bits.
 
 use crate::mix::mix;
 
-/// A key cut to 32 bits, evenly spread whatever the key was.
+/// A key cut to 32 bits, evenly distributed for any key.
 ///
-/// Among ten million pages one look-up in 430 meets a stranger with the same 32 bits; whoever looks
-/// up verifies what is found, so that strangers cost time and nothing else.
+/// Among ten million pages one look-up in 430 meets an unrelated page with the same 32 bits. Every
+/// look-up verifies its hits, so a collision costs time and nothing else.
 ///
-/// Invariant: which 32 bits a key has is stable for ever; stores have them on disk
+/// Invariant: the 32 bits of a key are stable for ever; stores have them on disk
 /// (`golden/short-keys.txt`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShortKey(u32);
 
 impl ShortKey {
-    /// The 32 bits of `key`, all of whose bits count.
+    /// Returns the 32 bits of `key`; all its bits count.
     #[must_use]
     pub const fn of(key: u64) -> Self {
         Self(mix(key) as u32)
     }
 
-    /// The key that was stored as these bits.
+    /// Returns the key that was stored as these bits.
     #[must_use]
     pub const fn new(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The bits, to be stored. Keys are ordered by them.
+    /// Returns the bits, to be stored. They define the order of keys.
     #[must_use]
     pub const fn as_u32(self) -> u32 {
         self.0

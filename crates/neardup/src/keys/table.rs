@@ -1,16 +1,16 @@
-//! Which pages share a key.
+//! A table of the pages that share a key.
 
 use super::set::PackedSet;
 use super::{NotAscending, ShortKey};
 
-/// How many pages are remembered under one key; later ones are not found by it. It bounds the work
-/// for a crowd, such as a site whose frame fills most of every page.
+/// The most pages that are remembered under one key; later ones are not found by it. The cap bounds
+/// the work for a crowd, such as a site whose frame fills most of every page.
 pub const MAX_PER_KEY: usize = 1_024;
 
-/// Ids of pages by key: a set of pairs. About 5 bytes a pair at ten million pages whose ids are
-/// dense.
+/// A map from keys to ids of pages: a set of pairs. About 5 bytes a pair at ten million pages whose
+/// ids are dense.
 ///
-/// Any id will do; the bits that the greatest one has are what each takes.
+/// Any id is valid; each takes the number of bits that the greatest one has.
 ///
 /// ```
 /// use neardup::{KeyTable, ShortKey};
@@ -34,18 +34,19 @@ pub struct KeyTable {
 }
 
 impl KeyTable {
-    /// A table that holds nothing.
+    /// Creates an empty table.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The table of these pairs, as [`KeyTable::iter`] gave them: ascending by key, then by id. A
-    /// pair that comes twice is held once; of the pages under one key those with the
-    /// [`MAX_PER_KEY`] lowest ids.
+    /// Creates the table of these pairs, in the order of [`KeyTable::iter`]: ascending by key, then
+    /// by id. A pair that comes twice is held once; of the pages under one key those with the
+    /// [`MAX_PER_KEY`] lowest ids are kept.
     ///
     /// # Errors
-    /// [`NotAscending`] where a pair is below the one before it.
+    /// [`NotAscending`] if a pair is below the one before it; some of them may have been added
+    /// then.
     pub fn from_ascending(
         pairs: impl IntoIterator<Item = (ShortKey, u32)>,
     ) -> Result<Self, NotAscending> {
@@ -58,7 +59,7 @@ impl KeyTable {
     /// several files. Otherwise as [`KeyTable::from_ascending`].
     ///
     /// # Errors
-    /// [`NotAscending`] where a pair is below the one before it; some of them may have been added
+    /// [`NotAscending`] if a pair is below the one before it; some of them may have been added
     /// then.
     pub fn extend_ascending(
         &mut self,
@@ -68,7 +69,7 @@ impl KeyTable {
         self.pairs.extend_ascending(values, MAX_PER_KEY)
     }
 
-    /// Adds the page `id` under `key`. False, and nothing added, where it is there already or
+    /// Adds the page `id` under `key`. Returns false, and adds nothing, if it is there already or
     /// [`MAX_PER_KEY`] others are.
     pub fn insert(&mut self, key: ShortKey, id: u32) -> bool {
         self.pairs
@@ -78,20 +79,20 @@ impl KeyTable {
             && self.pairs.insert(value(key, id))
     }
 
-    /// Takes the page `id` out from under `key`; false where it was not there.
+    /// Removes the page `id` from under `key`; returns false if it was not there.
     pub fn remove(&mut self, key: ShortKey, id: u32) -> bool {
         self.pairs.remove(value(key, id))
     }
 
-    /// The pages under `key`, in no particular order, each once, at most [`MAX_PER_KEY`].
+    /// Returns the pages under `key`, in no particular order, each once, at most [`MAX_PER_KEY`].
     #[inline]
     pub fn under(&self, key: ShortKey) -> impl Iterator<Item = u32> {
         self.pairs.under(key.as_u32())
     }
 
-    /// Calls `visit` with the pages under the key of each table: what [`KeyTable::under`] says of
-    /// each, sooner, since the waits for memory overlap. A page comes once for each table where it
-    /// is found.
+    /// Calls `visit` with the pages under the key of each table: the results of
+    /// [`KeyTable::under`], but faster, because memory latencies overlap. A page is visited once
+    /// for each table in which it is found.
     pub fn each_under<'a>(
         tables: impl IntoIterator<Item = (&'a Self, ShortKey), IntoIter: Clone>,
         mut visit: impl FnMut(u32),
@@ -108,31 +109,31 @@ impl KeyTable {
         }
     }
 
-    /// Whether the page `id` is under `key`.
+    /// Returns true if the page `id` is under `key`.
     #[must_use]
     pub fn contains(&self, key: ShortKey, id: u32) -> bool {
         self.pairs.contains(value(key, id))
     }
 
-    /// All pairs, ascending by key, then by id: to be stored, or to be looked through.
+    /// Returns all pairs, ascending by key, then by id, for storing or scanning.
     pub fn iter(&self) -> impl Iterator<Item = (ShortKey, u32)> {
         let values = self.pairs.iter();
         values.map(|value| (ShortKey::new((value >> 32) as u32), value as u32))
     }
 
-    /// How many pairs are held.
+    /// Returns the number of pairs held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether none are.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes held, with what is allocated and not used yet.
+    /// Returns the number of bytes held, spare capacity included.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.pairs.memory()
@@ -257,7 +258,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_table_is_a_set_of_pairs_whatever_happens_to_it(
-            start in prop::collection::btree_set(pair(), 0..600), steps in prop::collection::vec(step(), 0..400),
+            start in prop::collection::btree_set(pair(), 0..600),
+            steps in prop::collection::vec(step(), 0..400),
         ) {
             let mut table = KeyTable::from_ascending(start.iter().copied()).unwrap();
             let mut model = start;
@@ -283,7 +285,8 @@ mod tests {
                 prop_assert_eq!(table.len(), model.len());
             }
             prop_assert!(table.iter().eq(model.iter().copied()));
-            let other = KeyTable::from_ascending(model.iter().map(|(key, id)| (*key, !*id)).rev().collect::<BTreeSet<_>>()).unwrap();
+            let pairs: BTreeSet<_> = model.iter().map(|(key, id)| (*key, !*id)).rev().collect();
+            let other = KeyTable::from_ascending(pairs).unwrap();
             for (key, id) in &model {
                 prop_assert!(table.contains(*key, *id));
                 let mut found = Vec::new();

@@ -1,17 +1,17 @@
-//! Minima of which a few bits are kept.
+//! b-bit MinHash: a few bits of each minimum.
 //!
 //! (Li and König, "b-bit minwise hashing", WWW 2010.) Two minima of b bits also agree by accident,
 //! once in 2ᵇ; the estimate is corrected for that. At a resemblance of .8 four bits of 256 minima
-//! tell more than sixteen of 64, which take as much room. The [`Sketch`](crate::Sketch) of pages is
-//! made so, with its numbers fixed; here they are free.
+//! estimate better than sixteen of 64, which take as much room. The [`Sketch`](crate::Sketch) of
+//! pages is made in this way with fixed numbers; here they are parameters.
 
-use super::{Incomparable, Kept, Making, MinHash};
+use super::{Incomparable, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
-/// How many bits of a minimum are kept.
+/// The number of bits of a minimum that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitsKept {
-    /// One: a coin that agrees by accident every other time.
+    /// One: agrees by accident every other time.
     One = 1,
     /// Two.
     Two = 2,
@@ -19,14 +19,14 @@ pub enum BitsKept {
     Four = 4,
     /// Eight.
     Eight = 8,
-    /// Sixteen: hardly any by accident.
+    /// Sixteen: hardly ever agrees by accident.
     Sixteen = 16,
 }
 
-/// A MinHash cut down to some bits of each minimum. There is none of the empty set.
+/// A MinHash reduced to some bits of each minimum. The empty set has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BBitMinHash {
-    made: Making,
+    scheme: Scheme,
     bits: BitsKept,
     /// Minimum i at bit i · bits, from the lowest bit of the first word upwards; bits past the last
     /// minimum are 0.
@@ -34,7 +34,7 @@ pub struct BBitMinHash {
 }
 
 impl MinHash {
-    /// The MinHash cut down to some bits of each minimum; the empty set has none.
+    /// Returns the MinHash reduced to some bits of each minimum; none for the empty set.
     #[must_use]
     pub fn b_bit(&self, bits: BitsKept) -> Option<BBitMinHash> {
         if self.is_empty() {
@@ -43,13 +43,13 @@ impl MinHash {
         let width = bits as usize;
         let mut packed = vec![0; (self.minima.len() * width).div_ceil(64)];
         for (number, minimum) in self.minima.iter().enumerate() {
-            // Mixed, since the low bits of a linear permutation's results follow those of its
-            // members.
-            let kept = mix(*minimum) & ((1 << width) - 1);
-            packed[number * width / 64] |= kept << (number * width % 64);
+            // Mixed, because the low bits of a linear permutation's results depend on those of its
+            // members only.
+            let retained = mix(*minimum) & ((1 << width) - 1);
+            packed[number * width / 64] |= retained << (number * width % 64);
         }
         Some(BBitMinHash {
-            made: self.made().keeping(Kept::Bits(width)),
+            scheme: self.scheme().retaining(Retained::Bits(width)),
             bits,
             packed: packed.into_boxed_slice(),
         })
@@ -57,26 +57,26 @@ impl MinHash {
 }
 
 impl BBitMinHash {
-    /// An estimate of |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is
-    /// √(p(1-p)/n) / (1 - 2⁻ᵇ).
+    /// Estimates |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is √(p(1-p)/n) /
+    /// (1 - 2⁻ᵇ).
     ///
     /// # Errors
-    /// [`Incomparable`] where the two were not made in the same way.
+    /// [`Incomparable`] if the two have different schemes.
     pub fn resemblance(&self, other: &BBitMinHash) -> Result<f64, Incomparable> {
-        self.made.check(other.made)?;
-        let minima = self.made.minima as f64;
+        self.scheme.check(other.scheme)?;
+        let minima = self.scheme.minima as f64;
         let by_accident = minima / f64::from(1 << self.bits as u32);
         let agreeing = minima - f64::from(self.differing(other));
         Ok(((agreeing - by_accident) / (minima - by_accident)).max(0.0))
     }
 
-    /// How many bytes the minima take.
+    /// Returns the number of bytes that the minima take.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.packed.len() * size_of::<u64>()
     }
 
-    /// In how many minima the two differ.
+    /// Returns the number of minima in which the two differ.
     fn differing(&self, other: &BBitMinHash) -> u32 {
         let width = self.bits as u32;
         // The lowest bit of each minimum: all bits, divided by those of one.
@@ -99,7 +99,9 @@ impl BBitMinHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Family, MinHasher, Shingles};
+    use crate::minhash::Family;
+    use crate::minhash::MinHasher;
+    use crate::shingles::Shingles;
     use proptest::prelude::*;
 
     const ALL: [BitsKept; 5] = [
@@ -113,12 +115,12 @@ mod tests {
     #[test]
     fn other_bits_other_numbers_and_other_families_are_refused() {
         let one = Shingles::from_hashes(vec![1, 2, 3]);
-        let made = |family, minima| MinHasher::new(family, minima).unwrap().of(&one);
-        let four = made(Family::Fast, 200).b_bit(BitsKept::Four).unwrap();
+        let scheme = |family, minima| MinHasher::new(family, minima).unwrap().of(&one);
+        let four = scheme(Family::Fast, 200).b_bit(BitsKept::Four).unwrap();
         for other in [
-            made(Family::Fast, 200).b_bit(BitsKept::Eight),
-            made(Family::Fast, 199).b_bit(BitsKept::Four),
-            made(Family::Permutations, 200).b_bit(BitsKept::Four),
+            scheme(Family::Fast, 200).b_bit(BitsKept::Eight),
+            scheme(Family::Fast, 199).b_bit(BitsKept::Four),
+            scheme(Family::Permutations, 200).b_bit(BitsKept::Four),
         ] {
             assert!(four.resemblance(&other.unwrap()).is_err());
         }
@@ -138,16 +140,17 @@ mod tests {
             let hasher = MinHasher::new(family, 64).unwrap();
             let pairs: Vec<(MinHash, MinHash)> = (0..600_u64)
                 .map(|seed| {
-                    let made = |numbers: std::ops::Range<u64>| {
+                    let scheme = |numbers: std::ops::Range<u64>| {
                         let members: Vec<u64> = numbers.map(|n| mix(seed << 32 | n)).collect();
                         hasher.of_members(&members, members.len() as u64)
                     };
-                    (made(0..450), made(150..600))
+                    (scheme(0..450), scheme(150..600))
                 })
                 .collect();
             for bits in ALL {
-                let kept = |one: &MinHash| one.b_bit(bits).unwrap();
-                let error = |(one, two): &(_, _)| kept(one).resemblance(&kept(two)).unwrap() - 0.5;
+                let retained = |one: &MinHash| one.b_bit(bits).unwrap();
+                let error =
+                    |(one, two): &(_, _)| retained(one).resemblance(&retained(two)).unwrap() - 0.5;
                 let errors: Vec<f64> = pairs.iter().map(error).collect();
                 let accident = 1.0 / f64::from(1 << bits as u32);
                 let p = 0.5 + 0.5 * accident;
@@ -176,9 +179,9 @@ mod tests {
             let hasher = MinHasher::new(Family::Fast, minima).unwrap();
             let (one, two) = (hasher.of_members(&one, 1), hasher.of_members(&two, 1));
             for bits in ALL {
-                let kept = |minimum: &u64| mix(*minimum) % (1 << bits as u32);
+                let retained = |minimum: &u64| mix(*minimum) % (1 << bits as u32);
                 let pairs = one.minima().iter().zip(two.minima());
-                let expected = pairs.filter(|(one, two)| kept(one) != kept(two)).count();
+                let expected = pairs.filter(|(one, two)| retained(one) != retained(two)).count();
                 let (one, two) = (one.b_bit(bits).unwrap(), two.b_bit(bits).unwrap());
                 prop_assert_eq!(one.differing(&two) as usize, expected);
             }

@@ -1,11 +1,11 @@
-//! Minima under n permutations, each of its own.
+//! Minima under n independent permutations.
 //!
-//! A member is mixed into 52 random-looking bits y, and permutation i takes y to aᵢ·y modulo 2⁵²
-//! with an odd aᵢ: a bijection, linear as those of Broder, Charikar, Frieze and Mitzenmacher (STOC
-//! 1998, section 4), who show that linear ones come near the ideal for sets that are not made
-//! against them; mixing sees to that. 52 bits is what AVX-512 IFMA multiplies in one step; a
-//! million members coincide there once in nine thousand sets. Invariant: the permutations are
-//! stable for ever, and the first n of them are the same for every number.
+//! A member is mixed into 52 random-looking bits y, and permutation i maps y to aᵢ·y modulo 2⁵²
+//! with an odd aᵢ: a bijection, linear like those of Broder, Charikar, Frieze and Mitzenmacher
+//! (STOC 1998, section 4), who show that linear ones come near the ideal for sets that are not
+//! chosen against them; mixing ensures that. AVX-512 IFMA multiplies 52 bits in one step; a million
+//! members collide there once in nine thousand sets. Invariant: the permutations are stable for
+//! ever, and the first n of them are the same for every number.
 
 #[cfg(target_arch = "x86_64")]
 mod ifma;
@@ -15,27 +15,28 @@ use crate::similarity::NOTHING;
 
 const BITS: u32 = 52;
 const LOW: u64 = (1 << BITS) - 1;
-/// How many members are permuted in one go: 8 KiB, which stay in the first cache.
+/// The number of members permuted at a time: 8 KiB, which stay in the first-level cache.
 const BLOCK: usize = 1_024;
 
-/// The multipliers of the first `number` permutations.
+/// Returns the multipliers of the first `number` permutations.
 pub(super) fn first(number: usize) -> Vec<u64> {
-    // The golden ratio's stream, as SplitMix64 has it.
+    // The sequence of SplitMix64, whose step is the golden ratio.
     let state = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (1..=number as u64)
         .map(|n| mix(state(n)) & LOW | 1)
         .collect()
 }
 
-/// The least of `members` under each permutation, in any order and repeated or not.
+/// Writes the least of `members` under each permutation to `minima`. Members come in any order,
+/// repeated or not.
 pub(super) fn sample(members: &[u64], permutations: &[u64], minima: &mut [u64]) {
     sample_by(lower(), members, permutations, minima);
 }
 
-/// Lowers each minimum to the least of the mixed members under its permutation.
+/// A function that lowers each minimum to the least of the mixed members under its permutation.
 type Lower = fn(mixed: &[u64], permutations: &[u64], minima: &mut [u64]);
 
-/// The fastest way that this machine has.
+/// Returns the fastest variant that this machine supports.
 fn lower() -> Lower {
     #[cfg(target_arch = "x86_64")]
     if ifma::is_here() {
@@ -49,7 +50,8 @@ fn sample_by(lower: Lower, members: &[u64], permutations: &[u64], minima: &mut [
     let mut mixed = Vec::with_capacity(members.len().min(BLOCK));
     for block in members.chunks(BLOCK) {
         mixed.clear();
-        // A salt, so that the bits are not those by which the fast family shares members out.
+        // The salt makes the bits independent of those by which the fast family distributes
+        // members.
         mixed.extend(
             block
                 .iter()

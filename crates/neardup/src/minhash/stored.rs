@@ -1,4 +1,4 @@
-//! A MinHash as bytes.
+//! The stored form of a MinHash.
 //!
 //! algorithm u16 ‖ family u8 ‖ number of minima u16 ‖ size u64 ‖ minima u64 each, all
 //! little-endian. Invariant: stable for ever; bytes of another algorithm are refused.
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{Family, MAX_MINIMA, MinHash};
 use crate::ALGORITHM;
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
 
 const HEAD: usize = 2 + 1 + 2 + 8;
 
@@ -28,7 +28,7 @@ impl Family {
 }
 
 impl MinHash {
-    /// The MinHash as it is stored: 13 bytes, and 8 for each minimum.
+    /// Returns the stored form: 13 bytes, and 8 for each minimum.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.minima.len() * 8);
@@ -40,7 +40,7 @@ impl MinHash {
         bytes
     }
 
-    /// The MinHash that was stored as `bytes`.
+    /// Returns the MinHash stored as `bytes`.
     ///
     /// # Errors
     /// [`NotAMinHash`] for bytes of another [`ALGORITHM`], of an unknown family, or of another
@@ -71,21 +71,21 @@ impl MinHash {
     }
 }
 
-/// Bytes that no MinHash of this version was stored as.
+/// Bytes that are not a MinHash of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotAMinHash {
-    /// They were made by another [`ALGORITHM`]; this one.
+    /// Made by another [`ALGORITHM`], the given one.
     #[error("a MinHash of algorithm {0} cannot be used by algorithm {ALGORITHM}")]
     Algorithm(u16),
-    /// The family has no such code.
+    /// An unknown code of a family.
     #[error("no family of MinHashes has the code {0}")]
     Family(u8),
-    /// There are fewer or more bytes than they say, or more minima than [`MAX_MINIMA`].
+    /// Fewer or more bytes than announced, or more minima than [`MAX_MINIMA`].
     #[error("these bytes are not as long as a MinHash of so many minima")]
     Length,
 }
 
-/// As the bytes of [`MinHash::to_bytes`].
+/// Serialized as the bytes of [`MinHash::to_bytes`].
 impl Serialize for MinHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.to_bytes())
@@ -94,7 +94,7 @@ impl Serialize for MinHash {
 
 impl<'de> Deserialize<'de> for MinHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = AtMost::<{ HEAD + MAX_MINIMA * 8 }>::deserialize(deserializer)?;
+        let bytes = CappedBytes::<{ HEAD + MAX_MINIMA * 8 }>::deserialize(deserializer)?;
         Self::from_bytes(&bytes.0).map_err(serde::de::Error::custom)
     }
 }

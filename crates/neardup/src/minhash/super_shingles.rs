@@ -1,17 +1,17 @@
-//! Super-shingles: near duplicates by a handful of equal keys.
+//! Super-shingles: near-duplicate detection by a handful of equal keys.
 //!
-//! Minima are taken together in groups, and each group is hashed (Broder 1997, section 7; Fetterly,
-//! Manasse and Najork, "On the evolution of clusters of near-duplicate web pages", LA-WEB 2003: 84
-//! minima in six groups of fourteen, and pages are near duplicates where two groups agree). A group
-//! of m agrees with probability Jᵐ, so that of six of fourteen two agree for 88 % of pairs at J =
-//! .95, 42 % at .9, 2.6 % at .8 and one in 10⁷ at .5: strict, and nothing is estimated.
+//! Minima are grouped, and each group is hashed (Broder 1997, section 7; Fetterly, Manasse and
+//! Najork, "On the evolution of clusters of near-duplicate web pages", LA-WEB 2003: 84 minima in
+//! six groups of fourteen, and pages are near duplicates if two groups agree). A group of m agrees
+//! with probability Jᵐ, so that two of six groups of fourteen agree for 88 % of pairs at J = .95,
+//! 42 % at .9, 2.6 % at .8 and one in 10⁷ at .5: a strict test without an estimate.
 
 use thiserror::Error;
 
-use super::{Incomparable, Kept, MAX_MINIMA, Making, MinHash};
+use super::{Incomparable, MAX_MINIMA, MinHash, Retained, Scheme};
 use crate::mix::mix;
 
-/// How minima are taken together.
+/// The grouping of minima.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grouping {
     groups: usize,
@@ -25,14 +25,15 @@ impl Grouping {
         minima: 14,
     };
 
-    /// So many groups of so many minima each.
+    /// Creates a grouping of `groups` groups of `minima` minima each.
     ///
     /// # Errors
-    /// [`ImpossibleGrouping`] for none of either, and for more minima in all than [`MAX_MINIMA`].
-    pub fn new(groups: usize, minima: usize) -> Result<Self, ImpossibleGrouping> {
+    /// [`InvalidGrouping`] if either number is 0 or there are more minima in all than
+    /// [`MAX_MINIMA`].
+    pub fn new(groups: usize, minima: usize) -> Result<Self, InvalidGrouping> {
         match groups.checked_mul(minima) {
             Some(1..=MAX_MINIMA) => Ok(Self { groups, minima }),
-            _ => Err(ImpossibleGrouping::Size { groups, minima }),
+            _ => Err(InvalidGrouping::Size { groups, minima }),
         }
     }
 }
@@ -40,22 +41,22 @@ impl Grouping {
 /// The super-shingles of a set that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuperShingles {
-    made: Making,
+    scheme: Scheme,
     keys: Box<[u64]>,
 }
 
 impl MinHash {
-    /// The super-shingles of the first minima, as they are grouped; the empty set has none.
+    /// Returns the super-shingles of the first minima; none for the empty set.
     ///
     /// # Errors
-    /// [`ImpossibleGrouping::TooFew`] where there are fewer minima than the groups ask for.
+    /// [`InvalidGrouping::TooFew`] if there are fewer minima than the groups need.
     pub fn super_shingles(
         &self,
         grouping: Grouping,
-    ) -> Result<Option<SuperShingles>, ImpossibleGrouping> {
+    ) -> Result<Option<SuperShingles>, InvalidGrouping> {
         let Grouping { groups, minima } = grouping;
         if self.minima.len() < groups * minima {
-            return Err(ImpossibleGrouping::TooFew {
+            return Err(InvalidGrouping::TooFew {
                 groups,
                 minima,
                 there_are: self.minima.len(),
@@ -66,38 +67,38 @@ impl MinHash {
         }
         let grouped = self.minima.chunks_exact(minima).take(groups);
         let keys = grouped.zip(1..).map(|(group, number)| {
-            // The number goes in so that one map can hold the keys of all groups.
+            // The number is included so that one map can hold the keys of all groups.
             group
                 .iter()
                 .fold(mix(number), |key, minimum| mix(key ^ minimum))
         });
         Ok(Some(SuperShingles {
-            made: self.made().keeping(Kept::Groups { groups, minima }),
+            scheme: self.scheme().retaining(Retained::Groups { groups, minima }),
             keys: keys.collect(),
         }))
     }
 }
 
 impl SuperShingles {
-    /// The hash of each group: keys that near duplicates share some of.
+    /// Returns the hash of each group: keys of which near duplicates share some.
     #[must_use]
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// How many groups agree.
+    /// Returns the number of groups that agree.
     ///
     /// # Errors
-    /// [`Incomparable`] where the two were not made in the same way.
+    /// [`Incomparable`] if the two have different schemes.
     pub fn agreeing(&self, other: &SuperShingles) -> Result<usize, Incomparable> {
-        self.made.check(other.made)?;
+        self.scheme.check(other.scheme)?;
         let pairs = self.keys.iter().zip(&other.keys);
         Ok(pairs.filter(|(mine, theirs)| mine == theirs).count())
     }
 
-    /// A key for each two groups, 15 for six: sets share one of them exactly where two of their
-    /// groups agree ("mega shingles", Fetterly et al.), so that near duplicates are found by
-    /// looking up, with no counting.
+    /// Returns a key for each two groups, 15 for six: sets share one of them exactly if two of
+    /// their groups agree ("mega shingles", Fetterly et al.), so that near duplicates are found by
+    /// look-up, without counting.
     #[must_use]
     pub fn pairs(&self) -> Vec<u64> {
         let pair = |(number, one): (usize, &u64)| {
@@ -110,27 +111,27 @@ impl SuperShingles {
     }
 }
 
-/// Groups that cannot be made.
+/// Invalid groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum ImpossibleGrouping {
+pub enum InvalidGrouping {
     /// No groups, empty groups, or more minima than there can be.
     #[error(
         "{groups} groups of {minima} minima cannot be: 1 to {MAX_MINIMA} minima in all are possible"
     )]
     Size {
-        /// How many groups.
+        /// The number of groups.
         groups: usize,
-        /// How many minima each.
+        /// The number of minima of each group.
         minima: usize,
     },
     /// The MinHash has too few minima.
     #[error("{groups} groups of {minima} minima cannot be made of {there_are}")]
     TooFew {
-        /// How many groups.
+        /// The number of groups.
         groups: usize,
-        /// How many minima each.
+        /// The number of minima of each group.
         minima: usize,
-        /// How many minima there are.
+        /// The number of minima of the MinHash.
         there_are: usize,
     },
 }
@@ -138,7 +139,8 @@ pub enum ImpossibleGrouping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MinHasher, Shingles};
+    use crate::minhash::MinHasher;
+    use crate::shingles::Shingles;
 
     fn of(range: std::ops::Range<u64>, seed: u64) -> SuperShingles {
         let members: Vec<u64> = range.map(|n| mix(seed << 32 | n)).collect();
@@ -178,7 +180,7 @@ mod tests {
         for (groups, minima) in [(0, 14), (6, 0), (MAX_MINIMA + 1, 1), (usize::MAX, 2)] {
             assert!(matches!(
                 Grouping::new(groups, minima),
-                Err(ImpossibleGrouping::Size { .. })
+                Err(InvalidGrouping::Size { .. })
             ));
         }
         let grouping = Grouping::new(20, 10).unwrap();

@@ -11,8 +11,8 @@ fn hasher(family: Family, minima: usize) -> MinHasher {
     MinHasher::new(family, minima).unwrap()
 }
 
-/// The MinHash of the members numbered so, as `seed` draws them.
-fn made(hasher: &MinHasher, seed: u64, numbers: std::ops::Range<u64>) -> MinHash {
+/// Returns the MinHash of the members numbered so, as `seed` draws them.
+fn scheme(hasher: &MinHasher, seed: u64, numbers: std::ops::Range<u64>) -> MinHash {
     let size = numbers.end - numbers.start;
     let members: Vec<u64> = numbers.map(|n| mix(mix(seed).wrapping_add(n))).collect();
     hasher.of_members(&members, size)
@@ -26,8 +26,8 @@ fn errors(hasher: &MinHasher, pairs: impl ExactSizeIterator<Item = (u64, u64)>) 
     for (seed, (shared, apart)) in (0..).zip(pairs) {
         let resemblance = shared as f64 / (shared + 2 * apart) as f64;
         let unit = (resemblance * (1.0 - resemblance) / hasher.minima as f64).sqrt();
-        let one = made(hasher, seed, 0..shared + apart);
-        let two = made(hasher, seed, apart..shared + 2 * apart);
+        let one = scheme(hasher, seed, 0..shared + apart);
+        let two = scheme(hasher, seed, apart..shared + 2 * apart);
         let error = (one.resemblance(&two).unwrap() - resemblance) / unit;
         sum += error;
         squares += error * error;
@@ -86,12 +86,12 @@ fn a_set_resembles_itself_entirely_and_the_empty_set_only_itself() {
     for family in FAMILIES {
         let hasher = hasher(family, 200);
         for size in [0, 1, 2, 50, 1_000] {
-            let set = made(&hasher, 3, 0..size);
+            let set = scheme(&hasher, 3, 0..size);
             assert_eq!(set.resemblance(&set), Ok(1.0), "{family:?}, {size}");
             assert_eq!(set.containment_in(&set), Ok(1.0), "{family:?}, {size}");
             assert_eq!((set.is_empty(), set.size()), (size == 0, size));
         }
-        let (empty, one) = (made(&hasher, 1, 0..0), made(&hasher, 1, 0..1));
+        let (empty, one) = (scheme(&hasher, 1, 0..0), scheme(&hasher, 1, 0..1));
         assert_eq!(empty.resemblance(&one), Ok(0.0));
         assert_eq!(empty.containment_in(&one), Ok(1.0));
         assert_eq!(one.containment_in(&empty), Ok(0.0));
@@ -106,8 +106,8 @@ fn containment_follows_from_resemblance_and_sizes() {
         let hasher = hasher(family, 200);
         let mean = (0..200)
             .map(|seed| {
-                let part = made(&hasher, seed, 0..300);
-                let whole = made(&hasher, seed, 60..600);
+                let part = scheme(&hasher, seed, 0..300);
+                let whole = scheme(&hasher, seed, 60..600);
                 part.containment_in(&whole).unwrap()
             })
             .sum::<f64>()
@@ -133,7 +133,7 @@ fn numbers_of_minima_that_cannot_be_are_refused() {
         (Family::Permutations, 1),
     ] {
         assert_eq!(
-            made(&hasher(family, minima), 1, 0..30).minima().len(),
+            scheme(&hasher(family, minima), 1, 0..30).minima().len(),
             minima
         );
     }
@@ -141,20 +141,20 @@ fn numbers_of_minima_that_cannot_be_are_refused() {
 
 #[test]
 fn what_was_made_differently_is_not_compared() {
-    let fast = made(&MinHasher::default(), 1, 0..9);
-    let permuted = made(&hasher(Family::Permutations, 200), 1, 0..9);
+    let fast = scheme(&MinHasher::default(), 1, 0..9);
+    let permuted = scheme(&hasher(Family::Permutations, 200), 1, 0..9);
     let refused = fast.resemblance(&permuted).unwrap_err().to_string();
     assert_eq!(
         refused,
         "200 fast minima cannot be compared with 200 permuted minima"
     );
-    let fewer = made(&hasher(Family::Fast, 199), 1, 0..9);
+    let fewer = scheme(&hasher(Family::Fast, 199), 1, 0..9);
     assert!(fast.containment_in(&fewer).is_err() && fast.union(&fewer).is_err());
 }
 
 #[test]
 fn bytes_that_are_no_minhash_of_this_version_are_refused() {
-    let bytes = made(&hasher(Family::Fast, 3), 1, 0..9).to_bytes();
+    let bytes = scheme(&hasher(Family::Fast, 3), 1, 0..9).to_bytes();
     assert_eq!(bytes.len(), 13 + 3 * 8);
     let changed = |at: usize, to: u8| {
         let mut bytes = bytes.clone();
@@ -216,7 +216,9 @@ proptest! {
     }
 
     #[test]
-    fn order_and_repetition_do_not_matter(mut members in prop::collection::vec(any::<u64>(), 0..60)) {
+    fn order_and_repetition_do_not_matter(
+        mut members in prop::collection::vec(any::<u64>(), 0..60),
+    ) {
         for family in FAMILIES {
             let hasher = hasher(family, 50);
             let minhash = hasher.of_members(&members, 7);

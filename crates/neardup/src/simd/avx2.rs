@@ -1,4 +1,4 @@
-//! The loops for processors with AVX2, which is most since 2013.
+//! The loops for processors with AVX2, which is most of them since 2013.
 #![expect(
     unsafe_code,
     reason = "loads and stores of whole registers go through pointers"
@@ -6,10 +6,10 @@
 
 use std::arch::x86_64::*;
 
-use crate::Width;
+use crate::features::Width;
 use crate::simhash::counters;
+use crate::simhash::repetitions;
 use crate::simhash::table::{self, Table};
-use crate::simhash::tally;
 use crate::simhash::votes::{self, Votes};
 use crate::words::hash::WordHash;
 use crate::words::spans::{self, Block, Classes, Spans};
@@ -30,8 +30,14 @@ again_for_avx2! {
     fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
     fn count(table: &mut Table, hashes: &[u64]) = table::count;
-    fn settle(table: &mut Table, votes: &mut Votes) = table::settle;
-    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) = tally::find_repetitions;
+    fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
+    fn find_repetitions(
+        hashes: &[u64],
+        shift: u32,
+        repetitions: &mut Vec<u64>,
+        left: &mut Vec<u64>
+    ) =
+        repetitions::find_repetitions;
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -61,7 +67,7 @@ fn classify(block: &mut Block) -> Classes {
     }
 }
 
-/// The masks of 32 bytes in the order of [`Classes`]; makes them lower-case.
+/// Returns the masks of 32 bytes in the order of [`Classes`], and makes the bytes lower-case.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn classify_half(half: &mut [u8; 32]) -> [i32; 5] {
     // SAFETY: an unaligned load of the 32 bytes that the reference is to.
@@ -82,11 +88,11 @@ fn classify_half(half: &mut [u8; 32]) -> [i32; 5] {
     ]
 }
 
-/// All bits of each ASCII byte from `FIRST` to `LAST`, none of the others.
+/// Returns all bits set for each ASCII byte from `FIRST` to `LAST`, none for the others.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn between<const FIRST: u8, const LAST: u8>(bytes: __m256i) -> __m256i {
-    // Shifted so that the last one becomes the greatest signed byte: there is no comparison of
-    // unsigned ones.
+    // Shifted so that the last byte becomes the greatest signed one: AVX2 has no unsigned
+    // comparison.
     let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8((127 - LAST) as i8));
     _mm256_cmpgt_epi8(shifted, _mm256_set1_epi8((127 - LAST + FIRST) as i8 - 1))
 }

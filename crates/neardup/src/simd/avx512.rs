@@ -1,5 +1,5 @@
-//! The loops for processors with AVX-512 as Intel's have since Ice Lake and AMD's since Zen 4: with
-//! VBMI and VBMI2.
+//! The loops for processors with AVX-512 with VBMI and VBMI2: Intel's since Ice Lake and AMD's
+//! since Zen 4.
 #![expect(
     unsafe_code,
     reason = "loads and stores of whole registers go through pointers"
@@ -7,17 +7,19 @@
 
 use std::arch::x86_64::*;
 
-use crate::Width;
+use crate::features::Width;
 use crate::simhash::counters;
+use crate::simhash::repetitions;
 use crate::simhash::table::{self, Table};
-use crate::simhash::tally;
 use crate::simhash::votes::{self, Votes};
 use crate::words::hash::WordHash;
 use crate::words::spans::{self, Block, Classes, EDGES, Spans};
 
 macro_rules! again_for_avx512 {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;)*) => { $(
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+        #[target_feature(
+            enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+        )]
         pub(super) fn $name($($argument: $kind),*) $(-> $result)? {
             $portable($($argument),*)
         }
@@ -30,8 +32,14 @@ again_for_avx512! {
     fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
     fn count(table: &mut Table, hashes: &[u64]) = table::count;
-    fn settle(table: &mut Table, votes: &mut Votes) = table::settle;
-    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) = tally::find_repetitions;
+    fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
+    fn find_repetitions(
+        hashes: &[u64],
+        shift: u32,
+        repetitions: &mut Vec<u64>,
+        left: &mut Vec<u64>
+    ) =
+        repetitions::find_repetitions;
 }
 
 #[target_feature(
@@ -76,7 +84,7 @@ fn classify(block: &mut Block) -> Classes {
     }
 }
 
-/// A bit for each byte from `FIRST` to `LAST`.
+/// Returns a bit for each byte from `FIRST` to `LAST`.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]
@@ -85,7 +93,7 @@ fn between<const FIRST: u8, const LAST: u8>(bytes: __m512i) -> u64 {
     _mm512_cmple_epu8_mask(shifted, _mm512_set1_epi8((LAST - FIRST) as i8))
 }
 
-/// What [`Spans::list_edges`] does, without a branch for each word.
+/// Lists edges as [`Spans::list_edges`] does, without a branch for each word.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]
@@ -104,8 +112,8 @@ fn list_edges(spans: &mut Spans) {
     spans.found(ended);
 }
 
-/// Writes where the bits of `mask` are set, of which no two are neighbours, each plus `offset`;
-/// returns how many.
+/// Writes the positions of the bits set in `mask`, of which no two are neighbours, each plus
+/// `offset`; returns their number.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]

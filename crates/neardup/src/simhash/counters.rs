@@ -1,18 +1,18 @@
-//! How many of many numbers have each bit set: a positional population count.
+//! A positional population count: for each bit, the number of values that have it set.
 //!
-//! Counters lie across numbers, plane *p* holding bit *p* of every counter, and a carry-save adder
-//! takes in eight numbers with seven additions (Harley and Seal; Warren, *Hacker's Delight*, 2nd
-//! ed., section 5-1; Klarqvist, Muła and Lemire, "Efficient computation of positional population
-//! counts using SIMD instructions", 2021). Eight numbers lie side by side so that one register of
-//! 512 bits, or two or four lesser ones, take in eight of them at once.
+//! Counters are bit-sliced: plane *p* holds bit *p* of every counter, and a carry-save adder takes
+//! in eight numbers with seven additions (Harley and Seal; Warren, *Hacker's Delight*, 2nd ed.,
+//! section 5-1; Klarqvist, Muła and Lemire, "Efficient computation of positional population counts
+//! using SIMD instructions", 2021). Eight numbers lie side by side so that one register of 512
+//! bits, or two or four smaller ones, take in eight of them at once.
 
 /// Numbers side by side: one register of AVX-512.
 type Lanes = [u64; LANES];
 const LANES: usize = 8;
-/// A lane sees an eighth of fewer than 2³² numbers.
+/// The number of planes: a lane takes in an eighth of fewer than 2³² numbers.
 const PLANES: usize = 30;
 
-/// For each bit, how many of `numbers`, fewer than 2³², have it set.
+/// Returns, for each bit, how many of `numbers` have it set. There are fewer than 2³² numbers.
 #[inline(always)]
 pub(crate) fn ones_in(numbers: &[u64]) -> [u64; 64] {
     let mut planes = [[0; LANES]; PLANES];
@@ -51,7 +51,7 @@ pub(crate) fn ones_in(numbers: &[u64]) -> [u64; 64] {
     ones
 }
 
-/// Adds three bits in each place: their sum and what is carried.
+/// Adds three bits in each place; returns their sum and the carry.
 #[inline(always)]
 fn full_add(a: &Lanes, b: &Lanes, c: &Lanes) -> (Lanes, Lanes) {
     let (mut sum, mut carry) = ([0; LANES], [0; LANES]);
@@ -78,7 +78,7 @@ fn add_to(planes: &mut [Lanes; PLANES], first: usize, bits: Lanes) -> usize {
     PLANES
 }
 
-/// The counters of all lanes together, three planes more than the `used` ones of each.
+/// Returns the counters of all lanes together, three planes more than the `used` ones of each.
 #[inline(always)]
 fn across(planes: &[Lanes; PLANES], used: usize) -> [u64; PLANES + 3] {
     let mut total = [0_u64; PLANES + 3];

@@ -1,22 +1,67 @@
-//! From text to fingerprint in one pass: words, shingles and counts are made a chunk at a time and
-//! forgotten.
+//! Fingerprints of a text in one pass: words, shingles and counts are made a chunk at a time and
+//! dropped.
 
 use super::tally::Tally;
-use crate::simd::{self, Instructions};
-use crate::{Features, Fingerprint, HashKey, NormalText, Unit, Width, words};
+use crate::features::Features;
+use crate::features::Unit;
+use crate::features::Width;
+use crate::features::char_shingle_hashes;
+use crate::fingerprint::Fingerprint;
+use crate::key::HashKey;
+use crate::shingles::shingle_hashes;
+use crate::simd;
+use crate::simd::instructions::Instructions;
+use crate::simhash::simhash;
+use crate::text::NormalText;
+use crate::words;
 
-/// A word and what separates it from the next take six bytes in English prose.
+/// The average length of an English word and its separator, in bytes.
 const BYTES_A_WORD: usize = 6;
 
 impl Features {
-    /// The fingerprint of a text as it comes: the same as [`fingerprint`](Features::fingerprint) of
-    /// its [`NormalText`], sooner.
+    /// Returns the simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 if the features whose hash
+    /// has bit *i* set outweigh the others. A tie gives 0, so a text without words has fingerprint
+    /// 0.
+    ///
+    /// Features alone have no documents: here [`Weights::TfIdf`] are those of an empty collection,
+    /// log-tf. A [`Fingerprinter`](crate::Fingerprinter) has
+    /// [`DocumentFrequencies`](crate::DocumentFrequencies).
+    #[must_use]
+    pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
+        match self.unit {
+            Unit::Words(_) => self.fingerprint_of_words(&text.hashes(key), text, key),
+            Unit::Chars(width) => {
+                let hashes: Vec<u64> = char_shingle_hashes(text.as_str(), width, key).collect();
+                simhash(&hashes, self.weights)
+            }
+        }
+    }
+
+    /// Returns the simhash of `text`, whose words have the hashes `words`.
+    pub(crate) fn fingerprint_of_words(
+        &self,
+        words: &[u64],
+        text: &NormalText,
+        key: HashKey,
+    ) -> Fingerprint {
+        match self.unit {
+            Unit::Words(Width::ONE) => simhash(words, self.weights),
+            Unit::Words(width) => {
+                let hashes: Vec<u64> = shingle_hashes(words, width).collect();
+                simhash(&hashes, self.weights)
+            }
+            Unit::Chars(_) => self.fingerprint(text, key),
+        }
+    }
+
+    /// Returns the fingerprint of a text that is not normalised: the same as
+    /// [`fingerprint`](Features::fingerprint) of its [`NormalText`], but faster.
     #[must_use]
     pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
         self.fingerprint_of_text_by(text, key, Instructions::best())
     }
 
-    /// The same by instructions of the caller's choice, in order to compare them.
+    /// Returns the same fingerprint by the given instructions, in order to compare these.
     #[must_use]
     pub fn fingerprint_of_text_by(
         &self,
@@ -36,7 +81,7 @@ impl Features {
     }
 }
 
-/// Makes shingles of words that come in batches.
+/// A maker of shingles from words that come in batches.
 struct Runs {
     width: Width,
     instructions: Instructions,
@@ -44,7 +89,7 @@ struct Runs {
     /// The last words, one fewer than a shingle has, and then those of the batch.
     words: Vec<u64>,
     shingles: Vec<u64>,
-    /// Whether there was a shingle.
+    /// True if there was a shingle.
     any: bool,
 }
 
@@ -76,10 +121,10 @@ impl Runs {
         self.words.drain(..done);
     }
 
-    /// A text with fewer words than a shingle has is one shingle.
+    /// Returns the tally of all shingles. A text with fewer words than a shingle is one shingle.
     fn finished(mut self) -> Tally {
         if !self.any && !self.words.is_empty() {
-            let all = crate::shingles::shingle_hashes(&self.words, self.width);
+            let all = shingle_hashes(&self.words, self.width);
             self.tally.add(&all.collect::<Vec<_>>());
         }
         self.tally

@@ -1,11 +1,12 @@
-//! The definition of a simhash, bit by bit: what every faster way must equal.
+//! The definition of a simhash, bit by bit, which every faster variant must equal.
 
 use std::collections::BTreeMap;
 
 use super::weights::weight_of;
-use crate::{Fingerprint, Weights};
+use crate::features::Weights;
+use crate::fingerprint::Fingerprint;
 
-/// The fingerprint of features with these hashes, each as often as it occurs.
+/// Returns the fingerprint of features with these hashes, each given as often as it occurs.
 pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
     let mut counts = BTreeMap::new();
     for hash in hashes {
@@ -17,8 +18,8 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
     weighted(&features.collect::<Vec<_>>())
 }
 
-/// The fingerprint of features with these hashes and weights: bit *i* is 1 where the weights of
-/// those that have bit *i* set outweigh those of the others.
+/// Returns the fingerprint of features with these hashes and weights: bit *i* is 1 if the features
+/// with bit *i* set outweigh the others.
 pub(crate) fn weighted(features: &[(u64, u32)]) -> Fingerprint {
     let mut bits = 0;
     for bit in 0..64 {

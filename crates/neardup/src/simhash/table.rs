@@ -1,46 +1,43 @@
 //! A table that counts equal hashes without comparing them in pairs or sorting them.
 //!
 //! It has a slot for each value of a hash's top bits. The first hash that comes to a slot owns it
-//! for good; a hash that finds another owner goes to a list, and so do all that equal it. So the
-//! table is exact about its owners and the list about the rest, which is counted in the same way:
-//! in a further part of the table, of the list's size, by other bits. What is left after a few
-//! rounds is sorted, so crafted hashes cost no more than a sort. A round has no branch that depends
-//! on the hashes, and so none that the processor could mispredict.
+//! for good; a hash that finds another owner goes to the list of losers, and so do all that equal
+//! it. So the table is exact about its owners. The losers are counted in the same way in a further
+//! part of the table, of the list's size, by other bits. After a few rounds the rest is sorted, so
+//! crafted hashes cost no more than a sort. A round has no branch that depends on the hashes, so
+//! the processor mispredicts none.
 //!
 //! The first slot of each part is owned from the start by a value that no feature there can have,
-//! so that 0 can mean "nobody" elsewhere.
+//! so that 0 can mean "no owner" elsewhere.
 
 use super::votes::{self, Votes};
 use super::weights::weight_of;
-use crate::Weights;
-use crate::simd::{self, Instructions};
+use crate::features::Weights;
+use crate::simd::instructions::Instructions;
 
 /// The least and the greatest number of slots of a part, as powers of two: no part takes more than
 /// 1 GiB.
 const LEAST: u32 = 6;
 const GREATEST: u32 = 27;
-/// How often what is left is counted with a table before it is sorted.
-const ROUNDS: u32 = 4;
 
-/// Owners and losers.
+/// A count of features: the owners of slots, and the losers.
 pub(crate) struct Table {
-    owners: Vec<u64>,
-    /// How often each owner came.
-    counts: Vec<u32>,
-    /// The other hashes of this round, as often as they came.
-    losers: Vec<u64>,
-    /// Where this round's part starts.
-    part: usize,
-    /// Without so many of the highest bits, and then of the lowest, a hash is the number of its
-    /// slot.
-    shift: u32,
-    drop: u32,
-    weights: Weights,
-    instructions: Instructions,
+    pub(super) owners: Vec<u64>,
+    /// The number of occurrences of each owner.
+    pub(super) counts: Vec<u32>,
+    /// The other hashes of this round, with repetitions.
+    pub(super) losers: Vec<u64>,
+    /// The start of this round's part.
+    pub(super) part: usize,
+    /// The number of high bits to drop from a hash, and then of low bits, to get its slot.
+    pub(super) shift: u32,
+    pub(super) drop: u32,
+    pub(super) weights: Weights,
+    pub(super) instructions: Instructions,
 }
 
 impl Table {
-    /// A table that is quickest for about as many different hashes as `expected`.
+    /// Creates a table that is fastest for about `expected` different hashes.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let slots = 1 << bits_for(expected);
         // The parts that come later are a third of the first one together.
@@ -59,7 +56,7 @@ impl Table {
         table
     }
 
-    fn begin_part(&mut self, expected: usize, shift: u32) {
+    pub(super) fn begin_part(&mut self, expected: usize, shift: u32) {
         let bits = bits_for(expected);
         self.part = self.owners.len();
         let end = self.part + (1 << bits);
@@ -69,29 +66,7 @@ impl Table {
         (self.shift, self.drop) = (shift, 64 - bits);
     }
 
-    /// Takes in the hashes of features, each as often as it occurs.
-    pub(crate) fn add(&mut self, hashes: &[u64]) {
-        simd::count(self.instructions, self, hashes);
-    }
-
-    /// Counts what the first part could not: after this nothing may be added.
-    pub(crate) fn finish(&mut self) {
-        for round in 1..=ROUNDS {
-            // Nobody owns the first slot any more: 0 is no feature.
-            self.owners[self.part] = 0;
-            if self.losers.is_empty() {
-                break;
-            }
-            let losers = std::mem::take(&mut self.losers);
-            // Of words that occur often there are fewer than a third as many.
-            self.begin_part(losers.len() / 3, 12 * round);
-            self.add(&losers);
-        }
-        self.owners[self.part] = 0;
-        self.losers.sort_unstable();
-    }
-
-    /// All distinct features and how often each was added, in no order that matters; after
+    /// Returns all distinct features with their counts, in an unspecified order; after
     /// [`finish`](Self::finish).
     pub(crate) fn counts(&self) -> Vec<(u64, u32)> {
         let mut counts = Vec::with_capacity(self.owners.len() / 2);
@@ -105,15 +80,6 @@ impl Table {
         counts.extend(left.map(|equal| (equal[0], equal.len() as u32)));
         counts
     }
-
-    /// Adds the votes of all distinct features; after [`finish`](Self::finish).
-    pub(crate) fn vote(mut self, votes: &mut Votes) {
-        simd::settle(self.instructions, &mut self, votes);
-        for equal in self.losers.chunk_by(|one, other| one == other) {
-            let weight = weight_of(self.weights, equal.len() as u32);
-            votes.add_weighted(&[(equal[0], weight)], self.instructions);
-        }
-    }
 }
 
 fn bits_for(expected: usize) -> u32 {
@@ -123,7 +89,7 @@ fn bits_for(expected: usize) -> u32 {
         .clamp(LEAST, GREATEST)
 }
 
-/// Notes that each of `hashes` occurs once more.
+/// Counts one more occurrence of each of `hashes`.
 #[inline(always)]
 pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
     let (owners, counts) = (
@@ -146,11 +112,12 @@ pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
     table.losers.truncate(lost);
 }
 
-/// Adds the votes of all owners by their counts, and leaves those that came once.
+/// Adds the votes of the owners that came more than once and zeroes them; returns how many owners,
+/// which came once, are left.
 #[inline(always)]
-pub(crate) fn settle(table: &mut Table, votes: &mut Votes) {
+pub(crate) fn settle(table: &mut Table, votes: &mut Votes) -> u64 {
     const TOGETHER: usize = 256;
-    // Most features occur once and vote together: only the others are worth their weights.
+    // Most features occur once and vote together: only the others need their weights.
     let mut places = [0_u16; TOGETHER];
     let mut often = [(0, 0); TOGETHER];
     let mut once = 0;
@@ -173,6 +140,5 @@ pub(crate) fn settle(table: &mut Table, votes: &mut Votes) {
             once += single;
         }
     }
-    let weight = weight_of(table.weights, 1);
-    votes.add_alike(&table.owners, once as usize, weight, table.instructions);
+    once
 }

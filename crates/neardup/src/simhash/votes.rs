@@ -1,16 +1,15 @@
-//! The ballot of a simhash: what weighs for each bit, and what weighs altogether.
+//! The votes of a simhash: the weight for each bit, and the total weight.
 
-use crate::Fingerprint;
-use crate::simd::{self, Instructions};
+use crate::fingerprint::Fingerprint;
 
-/// Votes about 64 bits. All sums are exact: there are at most 2³⁰ features, and none weighs 2³² or
-/// more.
+/// Votes on 64 bits. All sums are exact: there are at most 2³⁰ features, and each weighs less than
+/// 2³².
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Votes {
-    /// For each bit, the weight of all features whose hash has it set.
-    ones: [u64; 64],
+    /// The weight of all features whose hash has the bit set, for each bit.
+    pub(super) ones: [u64; 64],
     /// The weight of all features.
-    total: u64,
+    pub(super) total: u64,
 }
 
 impl Votes {
@@ -21,51 +20,14 @@ impl Votes {
         }
     }
 
-    /// Takes in features that weigh `weight` each: `features` of `hashes`, whose others are 0 and
-    /// no feature.
-    pub(crate) fn add_alike(
-        &mut self,
-        hashes: &[u64],
-        features: usize,
-        weight: u32,
-        instructions: Instructions,
-    ) {
-        let weight = u64::from(weight);
-        for (sum, ones) in self
-            .ones
-            .iter_mut()
-            .zip(simd::ones_in(instructions, hashes))
-        {
-            *sum += weight * ones;
-        }
-        self.total += weight * features as u64;
-    }
-
-    /// Takes out features that were taken in with weight 1.
-    pub(crate) fn remove(&mut self, hashes: &[u64], instructions: Instructions) {
-        for (sum, ones) in self
-            .ones
-            .iter_mut()
-            .zip(simd::ones_in(instructions, hashes))
-        {
-            *sum -= ones;
-        }
-        self.total -= hashes.len() as u64;
-    }
-
-    /// Takes in features, each with its weight.
-    pub(crate) fn add_weighted(&mut self, features: &[(u64, u32)], instructions: Instructions) {
-        simd::vote_weighted(instructions, self, features);
-    }
-
-    /// A bit is 1 where what weighs for it outweighs the rest. A tie gives 0.
+    /// Returns the fingerprint: a bit is 1 if the weight for it outweighs the rest. A tie gives 0.
     pub(crate) fn decided(&self) -> Fingerprint {
         let bits = (0..64).filter(|&bit| 2 * self.ones[bit] > self.total);
         Fingerprint::new(bits.fold(0, |bits, bit| bits | 1 << bit))
     }
 }
 
-/// Adds each weight to the ones of the bits that are set in its hash.
+/// Adds each weight to the sums of the bits that are set in its hash.
 #[inline(always)]
 pub(crate) fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) {
     let mut ones = votes.ones;

@@ -1,8 +1,8 @@
-//! What a feature weighs that occurs tf times.
+//! The weight of a feature that occurs tf times.
 
-use crate::Weights;
+use crate::features::Weights;
 
-/// The weight of a feature that occurs `count` times, at least once.
+/// Returns the weight of a feature that occurs `count` times, at least once.
 pub(crate) fn weight_of(weights: Weights, count: u32) -> u32 {
     match weights {
         Weights::None => 1,

@@ -3,9 +3,9 @@
 //! Hashing eight takes as long as hashing one otherwise (`vpmullq`). In the first round nearly
 //! every member meets a bin that it may change, so bins are visited one by one. In later rounds few
 //! bins are still empty, and the members that fall into them are found eight at a time: up to 512
-//! bins have a bit each in one register, of more the samples themselves are looked up
-//! (`vpgatherqq`). So they are late in the first round of a set that is much larger than the bins
-//! are many, where few members are less than what is there.
+//! bins have a bit each in one register; for more bins the samples themselves are gathered
+//! (`vpgatherqq`). The same holds late in the first round of a set much larger than the number of
+//! bins, where few members are less than the sample in their bin.
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
@@ -17,64 +17,64 @@ use std::arch::x86_64::{
     _mm512_xor_si512,
 };
 
-use super::{FACTOR, HASH, NOTHING, Turn, are_full, fall_portably_even, fall_portably_odd};
+use super::{FACTOR, HASH, NOTHING, RoundPair, are_full, fill_portably_even, fill_portably_odd};
 
-/// How many members at once.
+/// The number of members hashed at once.
 const LANES: usize = 8;
-/// How many times as many members are hashed in one go, before they are let fall one by one.
+/// The number of groups of [`LANES`] members that are hashed before they fall one by one.
 const BLOCK: usize = 16;
-/// Of how many members the hashes are kept for the odd round: 8 KiB, on the stack.
+/// The number of members whose hashes are kept for the odd round: 8 KiB, on the stack.
 const KEPT: usize = 1_024;
-/// How many bins have a bit in one register.
+/// The number of bins that have a bit in one register.
 const BITS: usize = 64 * LANES;
-/// From how many members a bin on, on average, the next is rarely less than all of them.
+/// The average number of members a bin beyond which a further one is rarely the least.
 const MEMBERS_A_BIN: usize = 32;
 
-/// Whether this machine has the instructions.
+/// Returns true if this machine has the instructions.
 pub(super) fn is_here() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")
 }
 
-/// As [`super::fall_portably_in_turn`]; only where [`is_here`].
-pub(super) fn fall_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
+/// Does what [`super::fill_portably`] does; requires [`is_here`].
+pub(super) fn fill_bins(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     debug_assert!(is_here());
     // SAFETY: `super::turn` gives this function out only after `is_here` found both features.
     unsafe {
         if turn.even == 0 && members.len() <= KEPT.min(bins.len() * MEMBERS_A_BIN) {
-            fall_hashed_once(members, turn, bins)
+            fill_hashed_once(members, turn, bins)
         } else {
-            fall_hashed_twice(members, turn, bins)
+            fill_hashed_twice(members, turn, bins)
         }
     }
 }
 
-/// For few members, of which the hashes can be kept, and most bins empty.
+/// Fills bins from few members, whose hashes can be kept, when most bins are empty.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
+fn fill_hashed_once(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     let lanes = Lanes::new(turn, bins.len());
     let (members, last) = members.as_chunks::<LANES>();
     let mut kept = [[0; LANES]; KEPT / LANES];
     let kept = &mut kept[..members.len()];
     for (members, samples) in members.chunks(BLOCK).zip(kept.chunks_mut(BLOCK)) {
-        fall_one_by_one(&lanes, members, samples, bins);
+        fill_one_by_one(&lanes, members, samples, bins);
     }
-    fall_portably_even(last, turn, bins);
+    fill_portably_even(last, turn, bins);
     if are_full(bins) {
         return true;
     }
     let open = Open::of(bins);
     for samples in &*kept {
-        // An even sample has all bits of the hash that an odd one asks for.
+        // An even sample has all bits of the hash that an odd one needs.
         let (places, samples) = lanes.odd(loaded(samples));
         open.lower(bins, places, samples);
     }
-    fall_portably_odd(last, turn, bins);
+    fill_portably_odd(last, turn, bins);
     are_full(bins)
 }
 
-/// For many members, or few empty bins.
+/// Fills bins from many members, or when few bins are empty.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
+fn fill_hashed_twice(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     let lanes = Lanes::new(turn, bins.len());
     let (together, last) = members.as_chunks::<LANES>();
     let early = if turn.even == 0 {
@@ -84,7 +84,7 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
     };
     let (early, late) = together.split_at(early.min(together.len()));
     for members in early.chunks(BLOCK) {
-        fall_one_by_one(&lanes, members, &mut [[0; LANES]; BLOCK], bins);
+        fill_one_by_one(&lanes, members, &mut [[0; LANES]; BLOCK], bins);
     }
     let open = if turn.even == 0 {
         Open::Unknown
@@ -95,7 +95,7 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
         let (places, samples) = lanes.even(lanes.hashes(members));
         open.lower(bins, places, samples);
     }
-    fall_portably_even(last, turn, bins);
+    fill_portably_even(last, turn, bins);
     if are_full(bins) {
         return true;
     }
@@ -104,19 +104,19 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
         let (places, samples) = lanes.odd(lanes.hashes(members));
         open.lower(bins, places, samples);
     }
-    fall_portably_odd(last, turn, bins);
+    fill_portably_odd(last, turn, bins);
     are_full(bins)
 }
 
-/// At most [`BLOCK`] times [`LANES`] members, in an even round; says their samples.
+/// Lets at most [`BLOCK`] times [`LANES`] members fall in an even round, and writes their samples.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_one_by_one(
+fn fill_one_by_one(
     lanes: &Lanes,
     members: &[[u64; LANES]],
     samples: &mut [[u64; LANES]],
     bins: &mut [u64],
 ) {
-    // By way of memory: taken out of the registers, lane by lane, they would come slower.
+    // Through memory: extracting the lanes from the registers one by one is slower.
     let mut places = [[0; LANES]; BLOCK];
     for ((members, samples), places) in members.iter().zip(&mut *samples).zip(&mut places) {
         let (place, sample) = lanes.even(lanes.hashes(members));
@@ -132,16 +132,16 @@ fn fall_one_by_one(
     }
 }
 
-/// Which bins a sample can change.
+/// The bins that a sample can change.
 enum Open {
-    /// The empty ones, of up to 512, each a bit.
+    /// The empty ones of up to 512 bins, as a bit each.
     Empty(__m512i),
-    /// Those that hold more than the sample.
+    /// Any bin that holds more than the sample.
     Unknown,
 }
 
 impl Open {
-    /// In rounds that find some bins empty.
+    /// Returns the open bins in rounds that find some bins empty.
     #[target_feature(enable = "avx512f,avx512dq")]
     fn of(bins: &[u64]) -> Self {
         if bins.len() > BITS {
@@ -162,7 +162,7 @@ impl Open {
         Self::Empty(loaded(&empty))
     }
 
-    /// Lowers the bins at `places`, where they are open, to the samples.
+    /// Lowers those of the bins at `places` that are open to the samples.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn lower(&self, bins: &mut [u64], places: __m512i, samples: __m512i) {
@@ -214,7 +214,7 @@ struct Lanes {
 /// A place is the bin in the upper half of a lane.
 impl Lanes {
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn new(turn: Turn, bins: usize) -> Self {
+    fn new(turn: RoundPair, bins: usize) -> Self {
         Self {
             salt: _mm512_set1_epi64(turn.salt.cast_signed()),
             even: _mm512_set1_epi64(turn.even.cast_signed()),
@@ -233,7 +233,7 @@ impl Lanes {
         folded(_mm512_mullo_epi64(folded(values), self.factor))
     }
 
-    /// Places and samples of an even round.
+    /// Returns places and samples of an even round.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn even(&self, hashes: __m512i) -> (__m512i, __m512i) {
@@ -242,7 +242,7 @@ impl Lanes {
         (places, _mm512_or_si512(samples, self.even))
     }
 
-    /// Places and samples of an odd round; of the hashes the low 48 bits suffice.
+    /// Returns places and samples of an odd round, which needs only the low 48 bits of the hashes.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn odd(&self, hashes: __m512i) -> (__m512i, __m512i) {

@@ -1,9 +1,9 @@
-//! In how many of 256 four-bit minima two sketches differ.
+//! A count of the four-bit minima, of 256, in which two sketches differ.
 //!
-//! Comparing is what a candidate costs, once it is at hand. The portable way counts in the words
-//! themselves, sixteen minima at a time: a processor of no known kind need not have an instruction
-//! that counts bits. Invariant: both ways give the same (property test against counting one by
-//! one).
+//! Comparing is the cost of a candidate, once it is in memory. The portable variant counts within
+//! machine words, sixteen minima at a time, because an unknown processor may lack an instruction
+//! that counts bits. Invariant: both variants give the same result (property test against counting
+//! one by one).
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
@@ -13,7 +13,7 @@ use super::MINIMA;
 /// half.
 pub(super) type Minima = [u8; MINIMA / 2];
 
-/// How many minima differ.
+/// Returns the number of minima that differ.
 pub(super) fn differing(mine: &Minima, theirs: &Minima) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -108,13 +108,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn differing_minima_are_counted_one_by_one(mine: [u64; 16], changes: [u64; 16], kept: [u64; 16]) {
+        fn differing_minima_are_counted_one_by_one(
+            mine: [u64; 16],
+            changes: [u64; 16],
+            kept: [u64; 16],
+        ) {
             let bytes = |words: [u64; 16]| -> Minima {
                 std::array::from_fn(|at| words[at / 8].to_le_bytes()[at % 8])
             };
             let theirs = std::array::from_fn(|at| mine[at] ^ (changes[at] & kept[at]));
             let (mine, theirs) = (bytes(mine), bytes(theirs));
-            let halves = |minima: &Minima| minima.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect::<Vec<_>>();
+            let halves = |minima: &Minima| {
+                let halves = minima.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+                halves.collect::<Vec<_>>()
+            };
             let pairs = halves(&mine).into_iter().zip(halves(&theirs));
             check(&mine, &theirs, pairs.filter(|(mine, theirs)| mine != theirs).count())?;
         }

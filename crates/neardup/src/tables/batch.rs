@@ -1,45 +1,45 @@
-//! Many probes at once.
+//! Batches of probes.
 //!
 //! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the
-//! survivors and the ids. In a batch each of these is asked for, for a whole group, before the
-//! first is read. Where the tables are larger than the caches, a large batch goes through one table
-//! after the other, each time in the order of the quarter that leads there: what it reads then lies
-//! together and is shared with the probes before and behind (the batch query of Manku, Jain and Das
-//! Sarma, WWW 2007, section 4, within one memory).
+//! survivors and the ids. In a batch each of these is prefetched for a whole group before the first
+//! is read. If the tables are larger than the caches, a large batch goes through one table after
+//! the other, each time in the order of its leading quarter: the memory that neighbouring probes
+//! read then lies together and is shared (the batch query of Manku, Jain and Das Sarma, WWW 2007,
+//! section 4, within one memory).
 //!
-//! What another table than the first finds has no id there. It is laid by and becomes a probe of
-//! the first table that looks for itself alone.
+//! A match of another table than the first has no id there. It is put aside and becomes an exact
+//! probe of the first table.
 
 use std::ops::ControlFlow;
 
-use super::Found;
-use super::lanes::{Hit, Run, prefetch};
-use super::order::{Entry, by_quarter};
+use super::Neighbour;
+use super::lanes::{SiblingMatch, SiblingRun, prefetch};
+use super::order::{NumberedFingerprint, by_quarter};
 use super::probes::{Step, steps};
 use super::quarters::{Key, QuarterTables, verified};
 use super::segment::Segment;
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
-/// How many looks are on their way at a time: enough to keep the memory busy, few enough for the
+/// The number of probes under way at a time: enough to keep the memory busy, few enough for the
 /// first-level cache.
 const GROUP: usize = 64;
 
-/// Lines of siblings asked for; what follows is fetched by the processor, which sees that they are
-/// read in order.
+/// The number of cache lines of siblings that are prefetched; the processor fetches the following
+/// ones itself, because they are read in order.
 const LINES: usize = 8;
 
-/// From so many on probes are ordered: fewer have hardly anything to share.
+/// The number of probes from which they are ordered: fewer have hardly anything to share.
 const ORDERED: usize = 4_096;
 
-/// And from so many held: less stays in a cache, and putting probes in order takes longer than it
-/// saves.
+/// The number of fingerprints held from which probes are ordered: less stays in a cache, and
+/// ordering takes longer than it saves.
 const FAR: usize = 4_000_000;
 
-/// How many probes are ordered at a time, and how many lookups: to bound what that takes.
+/// The number of probes ordered at a time, and of pending ids: bounds on memory.
 const LOT: usize = 1 << 20;
-const LOOKUPS: usize = 1 << 16;
+const MAX_PENDING: usize = 1 << 16;
 
-/// Finds a fingerprint in the first table.
+/// The step that finds a fingerprint in the first table.
 const EXACT: [Step; 1] = [Step {
     table: 0,
     flip: 0,
@@ -49,62 +49,62 @@ const EXACT: [Step; 1] = [Step {
 
 /// One step for one probe.
 #[derive(Clone, Copy)]
-struct Look<'a> {
+struct Probe<'a> {
     segment: &'a Segment,
     probe: u64,
     query: u32,
-    /// Its number in the list.
+    /// The number of the step in the list.
     step: u8,
     quarter: u8,
     sibling: u16,
 }
 
-/// A match of another table than the first.
-struct Lookup {
+/// A match of another table than the first, whose ids are not known yet.
+struct PendingId {
     query: u32,
     bits: u64,
     distance: u32,
 }
 
-/// What a group needs on its way, kept from one group to the next.
+/// The buffers of a group, reused by the next.
 #[derive(Default)]
 struct ProbeScratch<'a> {
-    looks: Vec<Look<'a>>,
-    /// Each is owned by the look of that number.
-    runs: Vec<Run<'a>>,
-    hits: Vec<Hit>,
-    lookups: Vec<Lookup>,
+    probes_under_way: Vec<Probe<'a>>,
+    /// The owner of a run is the index of its probe.
+    runs: Vec<SiblingRun<'a>>,
+    hits: Vec<SiblingMatch>,
+    pending: Vec<PendingId>,
 }
 
 impl QuarterTables {
-    /// Calls `visit` with the number of a probe and what is within `distance` bits of it, for all
-    /// of them, in no particular order: what [`QuarterTables::each_within`] finds for each, sooner,
-    /// since the waits for memory overlap.
+    /// Calls `visit` with the number of a probe and each fingerprint within `distance` bits of it,
+    /// for all probes, in no particular order: the results of [`QuarterTables::each_within`], but
+    /// faster, because memory latencies overlap.
     pub fn each_within_batch(
         &self,
         probes: &[Fingerprint],
         distance: u32,
-        mut visit: impl FnMut(usize, Found),
+        mut visit: impl FnMut(usize, Neighbour),
     ) {
-        let mut desk = ProbeScratch::default();
+        let mut scratch = ProbeScratch::default();
         let steps = steps(distance);
         for (lot, number) in probes.chunks(LOT).zip(0..) {
-            // Many steps share what they read even where everything is near.
+            // Many steps share the memory they read even if everything is near.
             let is_ordered = lot.len() >= ORDERED && (self.len() >= FAR || steps.len() > GROUP / 4);
             let bits = lot.iter().map(|probe| probe.as_u64());
             let numbers = (number * LOT) as u32..;
-            let mut entries: Vec<Entry> = bits
+            let mut entries: Vec<NumberedFingerprint> = bits
                 .zip(numbers)
-                .map(|(bits, number)| Entry { bits, number })
+                .map(|(bits, number)| NumberedFingerprint { bits, number })
                 .collect();
             if !is_ordered {
-                for some in entries.chunks(LOOKUPS / 16) {
-                    self.look_and_verify(some, steps, distance, &mut desk, &mut visit);
-                    self.look_up(&mut desk, &mut visit);
+                for some in entries.chunks(MAX_PENDING / 16) {
+                    self.probe_and_verify(some, steps, distance, &mut scratch, &mut visit);
+                    self.report_pending(&mut scratch, &mut visit);
                 }
                 continue;
             }
-            let mut spare = vec![Entry::default(); entries.len()];
+            let mut spare = vec![NumberedFingerprint::default(); entries.len()];
             for table in 0..4 {
                 let steps: Vec<Step> = steps
                     .iter()
@@ -115,43 +115,49 @@ impl QuarterTables {
                     continue;
                 }
                 by_quarter(&mut entries, table, &mut spare);
-                for some in entries.chunks(LOOKUPS) {
-                    self.look_and_verify(some, &steps, distance, &mut desk, &mut visit);
-                    if desk.lookups.len() >= LOOKUPS {
-                        self.look_up(&mut desk, &mut visit);
+                for some in entries.chunks(MAX_PENDING) {
+                    self.probe_and_verify(some, &steps, distance, &mut scratch, &mut visit);
+                    if scratch.pending.len() >= MAX_PENDING {
+                        self.report_pending(&mut scratch, &mut visit);
                     }
                 }
             }
-            self.look_up(&mut desk, &mut visit);
+            self.report_pending(&mut scratch, &mut visit);
         }
     }
 
-    /// Takes `steps` for all of `entries`, in groups: reports what the first table finds, and lays
-    /// the rest by.
-    fn look_and_verify<'a>(
+    /// Takes `steps` for all of `entries`, in groups: reports the matches of the first table, and
+    /// keeps the others as pending.
+    fn probe_and_verify<'a>(
         &'a self,
-        entries: &[Entry],
+        entries: &[NumberedFingerprint],
         steps: &[Step],
         distance: u32,
-        desk: &mut ProbeScratch<'a>,
-        visit: &mut impl FnMut(usize, Found),
+        scratch: &mut ProbeScratch<'a>,
+        visit: &mut impl FnMut(usize, Neighbour),
     ) {
         for steps in steps.chunks(GROUP) {
             for group in entries.chunks((GROUP / steps.len()).max(1)) {
-                self.look(group, steps, desk);
-                for hit in &desk.hits {
-                    let look = desk.looks[hit.owner as usize];
-                    let (step, at) = (&steps[usize::from(look.step)], hit.at as usize);
+                self.take_steps(group, steps, scratch);
+                for hit in &scratch.hits {
+                    let take_steps = scratch.probes_under_way[hit.owner as usize];
+                    let (step, at) = (&steps[usize::from(take_steps.step)], hit.at as usize);
                     let Some((bits, distance)) =
-                        verified(look.segment, at, look.probe, step, distance)
+                        verified(take_steps.segment, at, take_steps.probe, step, distance)
                     else {
                         continue;
                     };
                     if step.table == 0 {
-                        self.report(bits, look.segment.id(at), look.query, distance, visit);
+                        self.report(
+                            bits,
+                            take_steps.segment.id(at),
+                            take_steps.query,
+                            distance,
+                            visit,
+                        );
                     } else {
-                        desk.lookups.push(Lookup {
-                            query: look.query,
+                        scratch.pending.push(PendingId {
+                            query: take_steps.query,
                             bits,
                             distance,
                         });
@@ -161,17 +167,22 @@ impl QuarterTables {
         }
     }
 
-    /// Takes `steps` for the probes of a group: hits are what passed, each owned by its look.
-    fn look<'a>(&'a self, group: &[Entry], steps: &[Step], desk: &mut ProbeScratch<'a>) {
-        desk.looks.clear();
+    /// Takes `steps` for the probes of a group. The survivors become hits, each owned by its probe.
+    fn take_steps<'a>(
+        &'a self,
+        group: &[NumberedFingerprint],
+        steps: &[Step],
+        scratch: &mut ProbeScratch<'a>,
+    ) {
+        scratch.probes_under_way.clear();
         let mut is_crowded = false;
         for (step, number) in steps.iter().zip(0..) {
-            desk.looks.extend(group.iter().map(|entry| {
+            scratch.probes_under_way.extend(group.iter().map(|entry| {
                 let Key { segment, place } = Key::flipped(entry.bits, step);
                 let segment = &self.segments[segment];
                 segment.prefetch_bounds(place.quarter, place.sibling, step.most);
                 is_crowded |= segment.is_crowded();
-                Look {
+                Probe {
                     segment,
                     probe: entry.bits,
                     query: entry.number,
@@ -181,70 +192,89 @@ impl QuarterTables {
                 }
             }));
         }
-        desk.runs.clear();
+        scratch.runs.clear();
         if is_crowded {
-            for (look, number) in desk.looks.iter().zip(0..) {
-                let budget = steps[usize::from(look.step)].most;
-                let segment = look.segment;
-                segment.each_bucket(look.quarter, look.sibling, budget, |start, len| {
-                    let siblings = segment.siblings(start, len);
-                    desk.runs.push(fetched(
-                        siblings,
-                        start as u32,
-                        number,
-                        look.sibling,
-                        budget,
-                    ));
-                });
+            for (take_steps, number) in scratch.probes_under_way.iter().zip(0..) {
+                let budget = steps[usize::from(take_steps.step)].most;
+                let segment = take_steps.segment;
+                segment.each_bucket(
+                    take_steps.quarter,
+                    take_steps.sibling,
+                    budget,
+                    |start, len| {
+                        let siblings = segment.siblings(start, len);
+                        scratch.runs.push(fetched(
+                            siblings,
+                            start as u32,
+                            number,
+                            take_steps.sibling,
+                            budget,
+                        ));
+                    },
+                );
             }
         } else {
-            desk.runs
-                .extend(desk.looks.iter().zip(0..).map(|(look, number)| {
-                    let budget = steps[usize::from(look.step)].most;
-                    let (start, siblings) = look.segment.of_quarter(look.quarter);
-                    fetched(siblings, start, number, look.sibling, budget)
-                }));
+            scratch
+                .runs
+                .extend(
+                    scratch
+                        .probes_under_way
+                        .iter()
+                        .zip(0..)
+                        .map(|(take_steps, number)| {
+                            let budget = steps[usize::from(take_steps.step)].most;
+                            let (start, siblings) =
+                                take_steps.segment.of_quarter(take_steps.quarter);
+                            fetched(siblings, start, number, take_steps.sibling, budget)
+                        }),
+                );
         }
-        desk.hits.clear();
-        self.lanes.scan(&desk.runs, &mut desk.hits);
-        for hit in &desk.hits {
-            let look = desk.looks[hit.owner as usize];
-            look.segment
-                .prefetch_rest(hit.at as usize, steps[usize::from(look.step)].table == 0);
+        scratch.hits.clear();
+        self.lanes.scan(&scratch.runs, &mut scratch.hits);
+        for hit in &scratch.hits {
+            let take_steps = scratch.probes_under_way[hit.owner as usize];
+            take_steps.segment.prefetch_rest(
+                hit.at as usize,
+                steps[usize::from(take_steps.step)].table == 0,
+            );
         }
     }
 
-    /// Reports all lookups with the ids that the first table has for them.
-    fn look_up<'a>(&'a self, desk: &mut ProbeScratch<'a>, visit: &mut impl FnMut(usize, Found)) {
-        let lookups = std::mem::take(&mut desk.lookups);
-        let numbered = lookups.iter().zip(0..);
-        let mut entries: Vec<Entry> = numbered
-            .map(|(lookup, number)| Entry {
+    /// Reports all pending matches with the ids that the first table has for them.
+    fn report_pending<'a>(
+        &'a self,
+        scratch: &mut ProbeScratch<'a>,
+        visit: &mut impl FnMut(usize, Neighbour),
+    ) {
+        let pending = std::mem::take(&mut scratch.pending);
+        let numbered = pending.iter().zip(0..);
+        let mut entries: Vec<NumberedFingerprint> = numbered
+            .map(|(lookup, number)| NumberedFingerprint {
                 bits: lookup.bits,
                 number,
             })
             .collect();
         if entries.len() >= ORDERED {
-            let mut spare = vec![Entry::default(); entries.len()];
+            let mut spare = vec![NumberedFingerprint::default(); entries.len()];
             by_quarter(&mut entries, 0, &mut spare);
         }
         for group in entries.chunks(GROUP) {
-            self.look(group, &EXACT, desk);
-            for hit in &desk.hits {
-                let look = desk.looks[hit.owner as usize];
+            self.take_steps(group, &EXACT, scratch);
+            for hit in &scratch.hits {
+                let take_steps = scratch.probes_under_way[hit.owner as usize];
                 let at = hit.at as usize;
-                if look.segment.half(at) == look.probe as u32 {
-                    let Lookup {
+                if take_steps.segment.half(at) == take_steps.probe as u32 {
+                    let PendingId {
                         query,
                         bits,
                         distance,
-                    } = lookups[look.query as usize];
-                    self.report(bits, look.segment.id(at), query, distance, visit);
+                    } = pending[take_steps.query as usize];
+                    self.report(bits, take_steps.segment.id(at), query, distance, visit);
                 }
             }
         }
-        desk.lookups = lookups;
-        desk.lookups.clear();
+        scratch.pending = pending;
+        scratch.pending.clear();
     }
 
     fn report(
@@ -253,23 +283,23 @@ impl QuarterTables {
         first: u32,
         query: u32,
         distance: u32,
-        visit: &mut impl FnMut(usize, Found),
+        visit: &mut impl FnMut(usize, Neighbour),
     ) {
         let _ = self.ids(bits, first, &mut |id| {
-            visit(query as usize, Found { distance, id });
+            visit(query as usize, Neighbour { distance, id });
             ControlFlow::Continue(())
         });
     }
 }
 
-/// The run of these siblings, which are asked for.
+/// Returns the run of these siblings and prefetches them.
 #[inline]
-fn fetched(siblings: &[u16], start: u32, owner: u32, probe: u16, budget: u32) -> Run<'_> {
+fn fetched(siblings: &[u16], start: u32, owner: u32, probe: u16, budget: u32) -> SiblingRun<'_> {
     (0..siblings.len().min(LINES * 32))
         .step_by(32)
         .for_each(|at| prefetch(siblings, at));
     prefetch(siblings, siblings.len().saturating_sub(1));
-    Run {
+    SiblingRun {
         siblings,
         start,
         owner,

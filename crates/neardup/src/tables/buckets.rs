@@ -1,12 +1,11 @@
-//! Where the buckets of a segment lie.
+//! The bounds of the buckets of a segment.
 //!
-//! Every look at a table begins here, so that it pays to keep them small: four bytes a bucket while
-//! the places of a segment can be counted in 16 bits, which holds up to ten million fingerprints;
-//! eight beyond.
+//! Every probe begins here, so it pays to keep them small: four bytes a bucket while the places of
+//! a segment can be counted in 16 bits, up to about ten million fingerprints; eight beyond.
 
 use super::lanes::prefetch;
 
-/// Where a bucket starts and how many it holds.
+/// The start and the length of a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bucket {
     pub(super) start: u32,
@@ -14,7 +13,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// The place behind its last.
+    /// Returns the place after its last entry.
     #[inline]
     pub(super) fn end(self) -> u32 {
         self.start + self.len
@@ -34,7 +33,7 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// These buckets, all of which end at or before `places`.
+    /// Stores these buckets, all of which end at or before `places`.
     pub(super) fn of(buckets: &[Bucket], places: u32) -> Self {
         if places > u32::from(u16::MAX) {
             return Self::Wide(
@@ -70,7 +69,7 @@ impl Buckets {
         Some(Bucket { start, len })
     }
 
-    /// Puts `bucket`, which ends no later than the places do, in the place of an earlier one.
+    /// Replaces a bucket by `bucket`, which ends at or before `places`.
     pub(super) fn put(&mut self, number: usize, bucket: Bucket) {
         match self {
             Self::Narrow(buckets) => buckets[number] = [bucket.start as u16, bucket.len as u16],
@@ -86,7 +85,7 @@ impl Buckets {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         match self {
             Self::Narrow(buckets) => size_of_val::<[_]>(buckets),

@@ -1,17 +1,17 @@
-//! Filling quarter tables with everything at once: a restart should wait for the disk, not for us.
+//! Bulk loading of quarter tables, so that a restart waits for the disk and not for the tables.
 //!
-//! Sorted by fingerprint, equal ones are neighbours and the first table is in order. Each of the
-//! tables is cut into its 256 segments in one pass and each segment, which fits into the cache,
-//! into its buckets in another; sorting begins with such a pass as well.
+//! After sorting by fingerprint, equal ones are neighbours and the first table is in order. Each of
+//! the tables is split into its 256 segments in one pass and each segment, which fits into the
+//! cache, into its buckets in another; sorting begins with such a pass as well.
 
 use super::MAX_EQUAL;
 use super::quarters::{Key, QuarterTables, SEGMENTS, SEVERAL};
-use super::segment::{Place, Segment};
-use crate::Fingerprint;
+use super::segment::{Address, Segment};
+use crate::fingerprint::Fingerprint;
 
 impl QuarterTables {
-    /// Tables of all these, as if each had been inserted in turn: of equal fingerprints the first
-    /// [`MAX_EQUAL`] ids are kept.
+    /// Builds tables of all items, as if each had been inserted in turn: of equal fingerprints the
+    /// first [`MAX_EQUAL`] ids are kept.
     #[must_use]
     pub fn build(items: Vec<(Fingerprint, u32)>) -> Self {
         let items = in_order(items);
@@ -60,13 +60,13 @@ impl FromIterator<(Fingerprint, u32)> for QuarterTables {
     }
 }
 
-fn list(bits: &[u64], table: usize, places: &mut Vec<Place>) {
+fn list(bits: &[u64], table: usize, places: &mut Vec<Address>) {
     places.clear();
     places.extend(bits.iter().map(|&bits| Key::of(bits, table).place));
 }
 
-/// The items in the order of their fingerprints; equal ones stay in theirs, so that the first of
-/// them are kept.
+/// Returns the items in the order of their fingerprints; equal ones keep their order, so that the
+/// first of them are kept.
 fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
     if items.is_sorted_by_key(|(fingerprint, _)| *fingerprint) {
         return items;
@@ -81,8 +81,8 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
             together.sort_by_key(|(fingerprint, _)| *fingerprint);
             continue;
         }
-        // By two more bytes, the lower one first; of what these tell apart the rest need not be
-        // looked at.
+        // By two more bytes, the lower one first; the rest decides only between items that agree in
+        // these.
         part(together, |item| byte(item, 5), spare_here);
         part(spare_here, |item| byte(item, 6), together);
         for alike in
@@ -94,18 +94,17 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
     parted
 }
 
-/// The byte of a fingerprint at this place, of which 7 is the uppermost.
+/// Returns the byte of a fingerprint at this place, of which 7 is the uppermost.
 fn byte(item: &(Fingerprint, u32), at: u32) -> usize {
     usize::from((item.0.as_u64() >> (8 * at)) as u8)
 }
 
-/// Which of the segments of `table` holds this fingerprint.
+/// Returns the number of the segment of `table` that holds this fingerprint.
 fn segment(bits: u64, table: usize) -> usize {
     Key::of(bits, table).segment % SEGMENTS
 }
 
-/// Copies `from` into `to`, in the order of the segments that `segment` names; those of one stay in
-/// theirs.
+/// Copies `from` into `to`, ordered by `segment`; items of one segment keep their order.
 fn part<T: Copy>(from: &[T], segment: impl Fn(&T) -> usize, to: &mut [T]) {
     let mut ends = [0_usize; SEGMENTS];
     from.iter().for_each(|one| ends[segment(one)] += 1);
@@ -121,7 +120,7 @@ fn part<T: Copy>(from: &[T], segment: impl Fn(&T) -> usize, to: &mut [T]) {
     }
 }
 
-/// What of `parted`, which is in their order, lies in each of the segments of `table`.
+/// Splits `parted`, which is in the order of the segments of `table`, into these segments.
 fn in_segments(parted: &[u64], table: usize) -> impl Iterator<Item = &[u64]> {
     let mut rest = parted;
     (0..SEGMENTS).map(move |number| {

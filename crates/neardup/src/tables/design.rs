@@ -1,25 +1,25 @@
-//! Which permuted tables find everything within *k* bits.
+//! Table designs: sets of permuted tables that find everything within *k* bits.
 //!
 //! The bits are cut into r > k blocks. Two fingerprints that differ in at most k bits differ in at
 //! most k blocks, so they agree on r − k others: with a table for each choice of r − k blocks, led
-//! by those, they agree on the whole prefix of some table. The bits behind a prefix can be cut once
-//! more, and again, by the same argument: four blocks of 16 and then four of the other 48 make 16
+//! by those, they agree on the whole prefix of some table. The bits behind a prefix can be cut
+//! again, and again, by the same argument: four blocks of 16 and then four of the other 48 make 16
 //! tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting near-duplicates for web
-//! crawling", WWW 2007, sections 3.1 and 3.2). A probe looks at the run of entries that share its
-//! prefix: with d fingerprints and a prefix of p bits, at d / 2ᵖ of them.
+//! crawling", WWW 2007, sections 3.1 and 3.2). A probe reads the run of entries that share its
+//! prefix: with d fingerprints and a prefix of p bits, d / 2ᵖ of them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::permutation::{Permutation, Run};
+use super::permutation::{BitRun, Permutation};
 
-/// The greatest distance that a design exists for.
+/// The greatest distance for which a design exists.
 pub const MAX_DISTANCE: u32 = 7;
 
-/// The most tables that a design has: beyond that they take more memory than they save time.
+/// The most tables of a design: more take more memory than they save time.
 pub const MAX_TABLES: usize = 1_024;
 
-/// A list of permutations, one a table, that between them find everything within a distance.
+/// A list of permutations, one a table, that together find everything within a distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDesign {
     bits: u32,
@@ -29,46 +29,46 @@ pub struct TableDesign {
 }
 
 impl TableDesign {
-    /// The fewest tables that find everything within `distance` bits of 64: `distance` + 1, each
-    /// led by one block.
+    /// Creates the design with the fewest tables that find everything within `distance` bits of 64:
+    /// `distance` + 1, each led by one block.
     ///
     /// # Errors
-    /// [`ImpossibleDesign::Distance`] for more than [`MAX_DISTANCE`].
-    pub fn for_distance(distance: u32) -> Result<Self, ImpossibleDesign> {
+    /// [`InvalidDesign::Distance`] for more than [`MAX_DISTANCE`].
+    pub fn for_distance(distance: u32) -> Result<Self, InvalidDesign> {
         Self::new(64, distance, &[distance.saturating_add(1)])
     }
 
-    /// The tables for fingerprints of `bits` bits, 64 or 32, that differ in at most `distance`: the
-    /// bits are cut into as many blocks as the first of `levels` says, those behind the chosen ones
-    /// into as many as the second says, and so on. For 64 bits and a distance of 3, `[6]` makes 20
-    /// tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level at all makes one table without a prefix,
-    /// which a probe reads from end to end.
+    /// Creates the tables for fingerprints of `bits` bits, 64 or 32, that differ in at most
+    /// `distance`. The bits are cut into as many blocks as the first of `levels` says, those behind
+    /// the chosen ones into as many as the second says, and so on. For 64 bits and a distance of 3,
+    /// `[6]` makes 20 tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level makes one table without a
+    /// prefix, which a probe reads from end to end.
     ///
     /// # Errors
-    /// [`ImpossibleDesign`] says which of the numbers cannot be.
-    pub fn new(bits: u32, distance: u32, levels: &[u32]) -> Result<Self, ImpossibleDesign> {
+    /// [`InvalidDesign`] for the number that is out of range.
+    pub fn new(bits: u32, distance: u32, levels: &[u32]) -> Result<Self, InvalidDesign> {
         if bits != 64 && bits != 32 {
-            return Err(ImpossibleDesign::Bits(bits));
+            return Err(InvalidDesign::Bits(bits));
         }
         if distance > MAX_DISTANCE {
-            return Err(ImpossibleDesign::Distance(distance));
+            return Err(InvalidDesign::Distance(distance));
         }
         let (mut left, mut count) = (bits, 1_u64);
         for &blocks in levels {
             if blocks <= distance {
-                return Err(ImpossibleDesign::TooFewBlocks { blocks, distance });
+                return Err(InvalidDesign::TooFewBlocks { blocks, distance });
             }
             if blocks > left {
-                return Err(ImpossibleDesign::TooManyBlocks { blocks, bits: left });
+                return Err(InvalidDesign::TooManyBlocks { blocks, bits: left });
             }
             count = count.saturating_mul(choices(blocks, distance));
             if count > MAX_TABLES as u64 {
-                return Err(ImpossibleDesign::TooManyTables(count));
+                return Err(InvalidDesign::TooManyTables(count));
             }
             left -= *leading(left, blocks, distance).end();
         }
         let mut tables = Vec::with_capacity(count as usize);
-        let whole = Run {
+        let whole = BitRun {
             above: 0,
             width: bits,
         };
@@ -81,38 +81,40 @@ impl TableDesign {
         })
     }
 
-    /// How many bits a fingerprint has.
+    /// Returns the number of bits a fingerprint has.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Everything within so many bits is found.
+    /// Returns the distance in bits within which everything is found.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.distance
     }
 
-    /// Into how many blocks the bits are cut, then those behind the chosen ones, and so on.
+    /// Returns the numbers of blocks into which the bits are cut, then those behind the chosen
+    /// ones, and so on.
     #[must_use]
     pub fn levels(&self) -> &[u32] {
         &self.levels
     }
 
-    /// One permutation a table.
+    /// Returns the permutations, one a table.
     #[must_use]
     pub fn tables(&self) -> &[Permutation] {
         &self.tables
     }
 
-    /// The shortest and the longest prefix of a table, in bits.
+    /// Returns the shortest and the longest prefix of a table, in bits.
     #[must_use]
     pub fn prefix_bits(&self) -> RangeInclusive<u32> {
         let all = || self.tables.iter().map(Permutation::prefix_bits);
         all().min().unwrap_or(0)..=all().max().unwrap_or(0)
     }
 
-    /// How many of `pages` random fingerprints a probe is expected to look at, over all tables.
+    /// Returns the number of `pages` random fingerprints that a probe is expected to read, over all
+    /// tables.
     #[must_use]
     pub fn expected_candidates(&self, pages: u64) -> f64 {
         let tables = self.tables.iter();
@@ -121,7 +123,7 @@ impl TableDesign {
             .sum()
     }
 
-    /// The same for the table that leaves the most.
+    /// Returns the expected number of candidates of the table that leaves the most.
     #[must_use]
     pub fn most_candidates(&self, pages: u64) -> f64 {
         pages as f64 / f64::from(*self.prefix_bits().start()).exp2()
@@ -154,31 +156,31 @@ impl fmt::Display for TableDesign {
     }
 }
 
-/// Why there is no such design.
+/// The reasons for which a design does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImpossibleDesign {
-    /// The distance is above [`MAX_DISTANCE`].
+pub enum InvalidDesign {
+    /// A distance above [`MAX_DISTANCE`].
     #[error("no tables find everything within {0} bits: 0 to {MAX_DISTANCE} are possible")]
     Distance(u32),
-    /// Fingerprints are of another size.
+    /// Another size of fingerprints than 64 or 32 bits.
     #[error("fingerprints have 64 or 32 bits, not {0}")]
     Bits(u32),
-    /// Every block could hold an error, so that two alike would agree on none.
+    /// Too few blocks: each could hold an error, so that two near fingerprints would agree on none.
     #[error(
         "{blocks} blocks are too few for a distance of {distance}: more blocks than that are needed"
     )]
     TooFewBlocks {
-        /// The blocks asked for.
+        /// The number of blocks asked for.
         blocks: u32,
-        /// The errors that they have to outnumber.
+        /// The number of errors that they must outnumber.
         distance: u32,
     },
-    /// A block would have no bits.
+    /// Too many blocks: one would have no bits.
     #[error("{bits} bits cannot be cut into {blocks} blocks")]
     TooManyBlocks {
-        /// The blocks asked for.
+        /// The number of blocks asked for.
         blocks: u32,
-        /// The bits that there are to cut.
+        /// The number of bits to cut.
         bits: u32,
     },
     /// More than [`MAX_TABLES`].
@@ -186,7 +188,8 @@ pub enum ImpossibleDesign {
     TooManyTables(u64),
 }
 
-/// In how many ways the blocks that agree can be chosen: `blocks` over `distance`.
+/// Returns the number of choices of the blocks that agree: the binomial coefficient of `blocks` and
+/// `distance`.
 pub(super) fn choices(blocks: u32, distance: u32) -> u64 {
     let few = u64::from(distance.min(blocks - distance));
     // Each step is itself a binomial coefficient, so that the division is exact.
@@ -195,8 +198,8 @@ pub(super) fn choices(blocks: u32, distance: u32) -> u64 {
     })
 }
 
-/// The least and the most bits that lead when `blocks` − `distance` of `blocks` blocks of `bits`
-/// bits are chosen.
+/// Returns the least and the greatest number of leading bits when `blocks` − `distance` of `blocks`
+/// blocks of `bits` bits are chosen.
 pub(super) fn leading(bits: u32, blocks: u32, distance: u32) -> RangeInclusive<u32> {
     let (narrow, wider) = (bits / blocks, bits % blocks);
     let chosen = blocks - distance;
@@ -208,8 +211,8 @@ fn cut(
     bits: u32,
     distance: u32,
     levels: &[u32],
-    led: &[Run],
-    open: &[Run],
+    led: &[BitRun],
+    open: &[BitRun],
     tables: &mut Vec<Permutation>,
 ) {
     let Some((&count, deeper)) = levels.split_first() else {
@@ -217,7 +220,7 @@ fn cut(
         return;
     };
     let blocks = blocks_of(open, count);
-    // A choice is a number with a bit for each block; ordered so that the upper blocks lead first.
+    // In lexicographic order, so that the upper blocks lead first.
     let chosen = count - distance;
     each_choice(&blocks, chosen as usize, &mut Vec::new(), &mut |leaders| {
         let is_leader = |number: &usize| leaders.contains(number);
@@ -226,8 +229,8 @@ fn cut(
                 .filter(move |number| is_leader(number) == wanted)
                 .flat_map(|number| blocks[number].iter().copied())
         };
-        let led: Vec<Run> = led.iter().copied().chain(runs(true)).collect();
-        let open: Vec<Run> = runs(false).collect();
+        let led: Vec<BitRun> = led.iter().copied().chain(runs(true)).collect();
+        let open: Vec<BitRun> = runs(false).collect();
         cut(bits, distance, deeper, &led, &open, tables);
     });
 }
@@ -235,7 +238,7 @@ fn cut(
 /// Calls `visit` with every choice of `more` blocks behind those in `taken`, in lexicographic
 /// order.
 fn each_choice(
-    blocks: &[Vec<Run>],
+    blocks: &[Vec<BitRun>],
     more: usize,
     taken: &mut Vec<usize>,
     visit: &mut impl FnMut(&[usize]),
@@ -252,21 +255,21 @@ fn each_choice(
     }
 }
 
-/// `open` in `count` blocks as even as can be, the wider ones first.
-fn blocks_of(open: &[Run], count: u32) -> Vec<Vec<Run>> {
+/// Cuts `open` into `count` blocks that are as equal as possible, the wider ones first.
+fn blocks_of(open: &[BitRun], count: u32) -> Vec<Vec<BitRun>> {
     let bits: u32 = open.iter().map(|run| run.width).sum();
     let mut runs = open.iter().copied();
-    let mut rest: Option<Run> = runs.next();
+    let mut rest: Option<BitRun> = runs.next();
     let mut blocks = Vec::with_capacity(count as usize);
     for number in 0..count {
         let mut missing = bits / count + u32::from(number < bits % count);
         let mut block = Vec::new();
         while let (Some(run), 1..) = (rest, missing) {
             let width = run.width.min(missing);
-            block.push(Run { width, ..run });
+            block.push(BitRun { width, ..run });
             missing -= width;
             rest = if width < run.width {
-                Some(Run {
+                Some(BitRun {
                     above: run.above + width,
                     width: run.width - width,
                 })
@@ -288,7 +291,7 @@ mod tests {
         TableDesign::new(64, 3, levels).unwrap()
     }
 
-    /// Manku et al., section 3.2.1, "Example 3.1".
+    /// The prefixes of Manku et al., section 3.2.1, "Example 3.1".
     #[test]
     fn twenty_sixteen_ten_and_four_tables_have_the_prefixes_of_the_paper() {
         for (levels, tables, prefixes) in [
@@ -393,7 +396,7 @@ mod tests {
         );
         assert_eq!(
             TableDesign::for_distance(u32::MAX),
-            Err(ImpossibleDesign::Distance(u32::MAX))
+            Err(InvalidDesign::Distance(u32::MAX))
         );
     }
 
@@ -410,7 +413,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_permutation_keeps_distances_and_can_be_undone(
-            one: u64, two: u64, wide: bool, distance in 0..4_u32, more in prop::collection::vec(1..4_u32, 0..3),
+            one: u64,
+            two: u64,
+            wide: bool,
+            distance in 0..4_u32,
+            more in prop::collection::vec(1..4_u32, 0..3),
         ) {
             let levels: Vec<u32> = more.iter().map(|more| distance + more).collect();
             let bits = if wide { 64 } else { 32 };
@@ -425,16 +432,20 @@ mod tests {
             }
         }
 
-        /// The promise of every design, without tables: whatever bits are flipped, some prefix is
-        /// untouched.
+        /// Checks the promise of every design, without tables: whatever bits are flipped, some
+        /// prefix is untouched.
         #[test]
         fn some_prefix_survives_whatever_errors(
-            distance in 0..=MAX_DISTANCE, more in prop::collection::vec(1..3_u32, 0..3), seed: u64, wide: bool,
+            distance in 0..=MAX_DISTANCE,
+            more in prop::collection::vec(1..3_u32, 0..3),
+            seed: u64,
+            wide: bool,
         ) {
             let levels: Vec<u32> = more.iter().map(|more| distance + more).collect();
             let bits = if wide { 64 } else { 32 };
             let Ok(design) = TableDesign::new(bits, distance, &levels) else { return Ok(()) };
-            let positions = (0..distance).map(|n| crate::mix::mix(seed ^ u64::from(n) << 32) % u64::from(bits));
+            let positions =
+                (0..distance).map(|n| crate::mix::mix(seed ^ u64::from(n) << 32) % u64::from(bits));
             let errors = positions.fold(0_u64, |errors, position| errors | 1 << position);
             prop_assert!(design.tables().iter().any(|table| table.leading_bits() & errors == 0));
         }

@@ -1,20 +1,22 @@
-//! Where a value belongs in a sorted list, guessed from where it lies between the ends.
+//! Interpolation search: the place of a value in a sorted list, guessed from its distance to the
+//! ends.
 //!
-//! Fingerprints are hashes, so that a value that lies three tenths of the way between two others
-//! stands about three tenths of the way between them in the list: O(log log n) steps on average
-//! (Perl, Itai and Avni, "Interpolation search", CACM 1978; Manku et al., WWW 2007, section 3.1).
-//! Clusters defeat the guess, so every other step halves, and no list takes more than twice the
-//! steps of a binary search.
+//! Fingerprints are hashes, so a value three tenths of the way between two others is about three
+//! tenths of the way between them in the list: O(log log n) steps on average (Perl, Itai and Avni,
+//! "Interpolation search", CACM 1978; Manku et al., WWW 2007, section 3.1). Clusters defeat the
+//! guess, so every other step halves, and no list takes more than twice the steps of a binary
+//! search.
 
-/// Below so many values reading one by one is quicker than guessing.
+/// The number of values below which a linear scan is faster than a guess.
 const FEW: usize = 16;
 
-/// The first place whose value is `wanted` or above: the length of the list where there is none.
+/// Returns the first place whose value is `wanted` or above: the length of the list where there is
+/// none.
 ///
-/// `value_at` gives the value at a place below `len`; values ascend.
+/// `value_at` returns the value at a place below `len`; values ascend.
 pub(crate) fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) -> u64) -> usize {
     let (mut low, mut high) = (0, len);
-    // Invariant: what lies before `low` is below `wanted`, what lies at `high` or behind is not.
+    // Invariant: values before `low` are below `wanted`, values from `high` on are not.
     let mut is_guess = true;
     while high - low > FEW {
         let (first, last) = (value_at(low), value_at(high - 1));
@@ -34,7 +36,7 @@ pub(crate) fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) 
         is_guess = !is_guess;
         if value_at(middle) < wanted {
             low = middle + 1;
-            // The guess is seldom off by more than the square root: close in from the other side as
+            // The guess is seldom off by more than the square root: narrow from the other side as
             // well.
             let beyond = low + (high - low).isqrt();
             if beyond < high && value_at(beyond) >= wanted {
@@ -91,7 +93,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_is_found_where_halving_finds_it(
-            mut values in prop::collection::vec((any::<u64>(), 0..64_u32), 0..400), wanted: u64, shift in 0..64_u32,
+            mut values in prop::collection::vec((any::<u64>(), 0..64_u32), 0..400),
+            wanted: u64,
+            shift in 0..64_u32,
         ) {
             values.sort_by_key(|(value, shift)| value >> shift);
             let values: Vec<u64> = values.iter().map(|(value, shift)| value >> shift).collect();

@@ -1,9 +1,9 @@
-//! Many siblings at a time: which of them differ from a probe in few bits.
+//! Vectorised scans for the siblings that differ from a probe in few bits.
 //!
-//! x & (x − 1) takes away the lowest bit of x, so x has at most b bits if nothing is left after b
-//! times. That is two instructions a bit on 32 (AVX-512) or 16 (AVX2) siblings. Which instructions
-//! there are is asked at run time; every path gives the same answer, bit for bit. Whole lists of
-//! runs are scanned in one call, so that what calls cannot be inlined into costs nothing.
+//! x & (x − 1) clears the lowest set bit of x, so x has at most b set bits if nothing is left after
+//! b times. That is two instructions a bit for 32 (AVX-512) or 16 (AVX2) siblings. The instructions
+//! are detected at run time; every variant gives the same result, bit for bit. Whole lists of runs
+//! are scanned in one call, so that the call, which cannot be inlined, costs nothing.
 #![expect(
     unsafe_code,
     reason = "vector instructions and prefetching have no safe form"
@@ -11,30 +11,30 @@
 
 use std::ops::Range;
 
-/// The greatest budget that a run has in the tests; any is scanned rightly.
+/// The greatest budget of a run in the tests; any is scanned correctly.
 #[cfg(test)]
 const MAX_BUDGET: u32 = 3;
 
-/// Siblings that lie together, and what they are compared with.
+/// A contiguous run of siblings, and the probe that they are compared with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct SiblingRun<'a> {
     pub(super) siblings: &'a [u16],
-    /// Where they start, and what they are looked at for: hits tell so.
+    /// The start of the run, and the caller's number for it; hits report both.
     pub(super) start: u32,
     pub(super) owner: u32,
     pub(super) probe: u16,
-    /// In how many bits a sibling may differ.
+    /// The number of bits in which a sibling may differ.
     pub(super) budget: u8,
 }
 
-/// A sibling that passed: the owner of its run, and its place, counted from where the run starts.
+/// A sibling within the budget: the owner of its run, and its place, counted from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct SiblingMatch {
     pub(super) owner: u32,
     pub(super) at: u32,
 }
 
-/// The instructions to look with.
+/// The instructions of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
     Portable,
@@ -45,12 +45,12 @@ pub(super) enum Lanes {
 }
 
 impl Lanes {
-    /// The best that this machine has.
+    /// Returns the best variant that this machine supports.
     pub(super) fn detect() -> Self {
         *Self::all().last().unwrap_or(&Self::Portable)
     }
 
-    /// All that this machine has, the best last.
+    /// Returns all variants that this machine supports, the best last.
     pub(super) fn all() -> Vec<Self> {
         let mut all = vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -64,10 +64,10 @@ impl Lanes {
         all
     }
 
-    /// Adds to `hits`, in their order, all siblings that differ from the probe of their run in no
-    /// more bits than its budget.
+    /// Appends to `hits`, in their order, all siblings that differ from the probe of their run in
+    /// at most its budget of bits.
     #[inline]
-    pub(super) fn scan(self, runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+    pub(super) fn scan(self, runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
         match self {
             Self::Portable => scan_portable(runs, hits),
             // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
@@ -80,8 +80,8 @@ impl Lanes {
         }
     }
 
-    /// Adds to `hits` every two siblings that lie between the bounds of one of `buckets` and differ
-    /// in at most `budget` bits, the former first.
+    /// Appends to `hits` every two siblings that lie in one of `buckets` and differ in at most
+    /// `budget` bits, the earlier first.
     pub(super) fn pairs(
         self,
         siblings: &[u16],
@@ -102,8 +102,7 @@ impl Lanes {
     }
 }
 
-/// Asks for the cache line of `slice[at]`, so that it is there when it is read. Harmless where
-/// there is none.
+/// Prefetches the cache line of `slice[at]`. Harmless if there is no such element.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -118,9 +117,9 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
 }
 
 #[inline]
-fn push(hits: &mut Vec<Hit>, run: &Run<'_>, first: usize, mut near: u32) {
+fn push(hits: &mut Vec<SiblingMatch>, run: &SiblingRun<'_>, first: usize, mut near: u32) {
     while near != 0 {
-        hits.push(Hit {
+        hits.push(SiblingMatch {
             owner: run.owner,
             at: run.start + first as u32 + near.trailing_zeros(),
         });
@@ -136,7 +135,8 @@ fn push_pairs(hits: &mut Vec<[u32; 2]>, at: usize, first: usize, mut near: u32) 
     }
 }
 
-/// Calls `visit` with where a few siblings begin and a bit for each of these: whether it is near.
+/// Calls `visit` with the start of each group of siblings and a bit for each of them, set if it is
+/// near.
 #[inline]
 fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
     for (at, sibling) in siblings.iter().enumerate() {
@@ -147,7 +147,7 @@ fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut
     }
 }
 
-fn scan_portable(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+fn scan_portable(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
     for run in runs {
         near_portable(run.siblings, run.probe, run.budget, |first, near| {
             push(hits, run, first, near);
@@ -171,7 +171,7 @@ fn pairs_portable(
     }
 }
 
-/// As [`near_portable`].
+/// Does what [`near_portable`] does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -204,7 +204,7 @@ fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usi
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn scan_avx2(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+fn scan_avx2(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
     for run in runs {
         near_avx2(run.siblings, run.probe, run.budget, |first, near| {
             push(hits, run, first, near);
@@ -225,7 +225,7 @@ fn pairs_avx2(siblings: &[u16], buckets: &[Range<usize>], budget: u8, hits: &mut
     }
 }
 
-/// As [`near_portable`].
+/// Does what [`near_portable`] does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
@@ -251,7 +251,7 @@ fn near_avx512(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(u
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn scan_avx512(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+fn scan_avx512(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
     for run in runs {
         near_avx512(run.siblings, run.probe, run.budget, |first, near| {
             push(hits, run, first, near);
@@ -277,12 +277,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check(runs: &[Run<'_>]) {
+    fn check(runs: &[SiblingRun<'_>]) {
         let mut expected = Vec::new();
         for (number, run) in (0..).zip(runs) {
             for (at, sibling) in (0..).zip(run.siblings) {
                 if (sibling ^ run.probe).count_ones() <= u32::from(run.budget) {
-                    expected.push(Hit {
+                    expected.push(SiblingMatch {
                         owner: number,
                         at: run.start + at,
                     });
@@ -300,7 +300,7 @@ mod tests {
     fn every_sibling_is_judged_as_counting_its_bits_judges_it() {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         for probe in [0, 1, 0x8000, 0xffff, 0x1234] {
-            let run = |budget: u8| Run {
+            let run = |budget: u8| SiblingRun {
                 siblings: &all,
                 start: 7 * u32::from(budget),
                 owner: budget.into(),
@@ -315,20 +315,27 @@ mod tests {
         #[test]
         fn all_instructions_give_the_same_hits_at_every_length_and_alignment(
             flips in prop::collection::vec((0..16_u32, 0..16_u32, 0..16_u32, 0..16_u32), 0..140),
-            probe: u16, cuts in prop::collection::vec(0..140_usize, 0..6), budget in 0..=MAX_BUDGET as u8,
+            probe: u16,
+            cuts in prop::collection::vec(0..140_usize, 0..6),
+            budget in 0..=MAX_BUDGET as u8,
         ) {
             let siblings: Vec<u16> =
-                flips.iter().map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d)).collect();
+                flips
+                    .iter()
+                    .map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d))
+                    .collect();
             let from = |(owner, cut): (u32, &usize)| {
                 let siblings = &siblings[*cut.min(&siblings.len())..];
-                Run { siblings, start: *cut as u32, owner, probe, budget }
+                SiblingRun { siblings, start: *cut as u32, owner, probe, budget }
             };
             check(&(0..).zip(&cuts).map(from).collect::<Vec<_>>());
         }
 
         #[test]
         fn all_instructions_pair_the_same_siblings(
-            siblings in prop::collection::vec(0..64_u16, 0..150), cut in 0..150_usize, budget in 0..=MAX_BUDGET as u8,
+            siblings in prop::collection::vec(0..64_u16, 0..150),
+            cut in 0..150_usize,
+            budget in 0..=MAX_BUDGET as u8,
         ) {
             let cut = cut.min(siblings.len());
             let buckets = [0..cut, cut..cut, cut..siblings.len()];

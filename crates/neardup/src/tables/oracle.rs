@@ -1,9 +1,9 @@
-//! What the tables are tested against: looking at everything.
+//! The reference for tests of the tables: a scan of everything.
 
-use super::Found;
+use super::Neighbour;
 use crate::mix::mix;
 
-/// `bits` with `flips` different bits flipped, chosen by `seed`.
+/// Returns `bits` with `flips` different bits flipped, chosen by `seed`.
 pub(super) fn neighbour(bits: u64, flips: u32, seed: u64) -> u64 {
     let mut changed = bits;
     for position in (0..).map(|step| mix(mix(seed) + step) % 64) {
@@ -16,19 +16,19 @@ pub(super) fn neighbour(bits: u64, flips: u32, seed: u64) -> u64 {
     changed
 }
 
-/// All of `held` within `distance` bits of `probe`, as tables give it.
-pub(super) fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec<Found> {
-    let all = held.iter().map(|&(bits, id)| Found {
+/// Returns all of `held` within `distance` bits of `probe`, in the order of the tables.
+pub(super) fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec<Neighbour> {
+    let all = held.iter().map(|&(bits, id)| Neighbour {
         distance: (bits ^ probe).count_ones(),
         id,
     });
-    let mut found: Vec<Found> = all.filter(|found| found.distance <= distance).collect();
+    let mut found: Vec<Neighbour> = all.filter(|found| found.distance <= distance).collect();
     found.sort_unstable();
     found
 }
 
-/// Fingerprints in clusters, so that distances on both sides of every k occur: of (centre, flips,
-/// seed) each.
+/// Returns fingerprints in clusters, so that distances on both sides of every k occur: one for each
+/// (centre, flips, seed).
 pub(super) fn clustered(seeds: &[(u64, u32, u64)]) -> Vec<(u64, u32)> {
     let seeds = seeds.iter().zip(0..);
     seeds

@@ -1,25 +1,25 @@
 //! All pairs within *k* bits: every fingerprint is a probe, but nothing is looked up.
 //!
-//! For each quarter the fingerprints are brought into its order, so that those that share it are
-//! neighbours; of these, whose siblings lie in a column, each is compared with those behind it (for
-//! distances above 3, also with those whose quarter differs in one bit; see [`super::probes`]).
-//! Where so many share a quarter that comparing all with all would take quadratic time, their other
-//! bits are cut into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das
-//! Sarma, WWW 2007, section 3; the idea of sorting anew for each block is that of Tabei et al.,
-//! "Sketch sort", ACML 2010).
+//! For each quarter the fingerprints are sorted by it, so that those that share it are neighbours;
+//! each of these, whose siblings lie in a column, is compared with those behind it (for distances
+//! above 3, also with those whose quarter differs in one bit; see [`super::probes`]). If so many
+//! share a quarter that comparing all with all would take quadratic time, their other bits are cut
+//! into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das Sarma, WWW 2007,
+//! section 3; the idea of sorting again for each block is that of Tabei et al., "Sketch sort", ACML
+//! 2010).
 //!
 //! Of equal fingerprints only the first is compared with others. Each of the rest makes one pair,
-//! with that first: what they are near to follows from it, and a million equal ones make a million
-//! pairs instead of half a billion.
+//! with that first: its other neighbours follow from it, and a million equal ones make a million
+//! pairs instead of half a trillion.
 
 use std::ops::Range;
 
-use super::lanes::{Hit, Lanes, Run};
-use super::order::{Entry, by_quarter, quarter};
+use super::lanes::{Lanes, SiblingMatch, SiblingRun};
+use super::order::{NumberedFingerprint, by_quarter, quarter};
 use super::probes::{Step, steps, upper_errors};
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
-/// In a crowd of up to so many all are compared with all.
+/// The number of fingerprints of a quarter up to which all are compared with all.
 const CROWD: usize = 4_096;
 
 /// Two fingerprints within the distance asked for.
@@ -29,15 +29,15 @@ pub struct Pair {
     pub first: u32,
     /// The number of the other.
     pub second: u32,
-    /// In how many bits they differ.
+    /// The number of bits in which they differ.
     pub distance: u32,
 }
 
 /// Calls `visit` with every two of `fingerprints` that differ in at most `distance` bits, once and
-/// in no particular order. Of equal ones the first stands for all: each further one makes a pair
+/// in no particular order. Of equal ones the first represents all: each further one makes a pair
 /// with it and no other.
 ///
-/// A distance above [`crate::MAX_DISTANCE`] is answered as that.
+/// A distance above [`crate::MAX_DISTANCE`] is treated as that.
 ///
 /// # Panics
 /// If there are 2³² fingerprints or more.
@@ -47,15 +47,15 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
         "fingerprints are numbered in 32 bits"
     );
     let distance = distance.min(super::MAX_DISTANCE);
-    let mut entries: Vec<Entry> = fingerprints
+    let mut entries: Vec<NumberedFingerprint> = fingerprints
         .iter()
         .zip(0..)
-        .map(|(fingerprint, number)| Entry {
+        .map(|(fingerprint, number)| NumberedFingerprint {
             bits: fingerprint.as_u64(),
             number,
         })
         .collect();
-    let mut spare = vec![Entry::default(); entries.len()];
+    let mut spare = vec![NumberedFingerprint::default(); entries.len()];
     by_quarter(&mut entries, 0, &mut spare);
     bring_equal_together(&mut entries);
     entries.dedup_by(|entry, first| {
@@ -73,7 +73,7 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     if distance == 0 {
         return;
     }
-    let mut report = |one: Entry, other: Entry| {
+    let mut report = |one: NumberedFingerprint, other: NumberedFingerprint| {
         visit(Pair {
             first: one.number.min(other.number),
             second: one.number.max(other.number),
@@ -98,12 +98,12 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     }
 }
 
-/// Makes neighbours of equal ones, in the order of their numbers. `entries` are in the order of the
-/// first quarter, and those that share it in the order of their numbers.
+/// Makes equal entries neighbours, in the order of their numbers. `entries` are sorted by the first
+/// quarter, and those that share it by their numbers.
 ///
-/// Sorting all would take as long as a whole table, so only quarters are sorted in which two
-/// siblings are equal, or which are too large to be asked.
-fn bring_equal_together(entries: &mut [Entry]) {
+/// Sorting all would take as long as a whole table, so a quarter is sorted only if two of its
+/// siblings are equal or it is too large to check.
+fn bring_equal_together(entries: &mut [NumberedFingerprint]) {
     let starts = starts_of(entries, 0);
     let siblings = siblings_of(entries, 0);
     let bounds = |quarter: usize| starts[quarter] as usize..starts[quarter + 1] as usize;
@@ -121,14 +121,14 @@ fn bring_equal_together(entries: &mut [Entry]) {
     }
 }
 
-/// The siblings of the quarter of `table`.
-fn siblings_of(entries: &[Entry], table: usize) -> Vec<u16> {
-    let sibling = |entry: &Entry| quarter(entry.bits, table ^ 1) as u16;
+/// Returns the siblings of the quarter of `table`.
+fn siblings_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u16> {
+    let sibling = |entry: &NumberedFingerprint| quarter(entry.bits, table ^ 1) as u16;
     entries.iter().map(sibling).collect()
 }
 
-/// Where each quarter starts, and one more, in entries which are in its order.
-fn starts_of(entries: &[Entry], table: usize) -> Vec<u32> {
+/// Returns the start of each quarter in entries sorted by it, and the end of the last.
+fn starts_of(entries: &[NumberedFingerprint], table: usize) -> Vec<u32> {
     let mut starts = Vec::with_capacity((1 << 16) + 1);
     for (at, entry) in entries.iter().enumerate() {
         while starts.len() <= quarter(entry.bits, table) {
@@ -139,15 +139,15 @@ fn starts_of(entries: &[Entry], table: usize) -> Vec<u32> {
     starts
 }
 
-/// How many quarters are looked at before their pairs are verified.
+/// The number of quarters that are scanned before their pairs are verified.
 const QUARTERS: usize = 256;
 
 fn pairs_of_table(
-    ordered: &[Entry],
+    ordered: &[NumberedFingerprint],
     starts: &[u32],
     steps: &[Step],
     distance: u32,
-    report: &mut impl FnMut(Entry, Entry),
+    report: &mut impl FnMut(NumberedFingerprint, NumberedFingerprint),
 ) {
     let lanes = Lanes::detect();
     let siblings = siblings_of(ordered, steps[0].table);
@@ -181,7 +181,8 @@ fn pairs_of_table(
     }
 }
 
-/// Adds the pairs of one `here` and one `there` whose siblings are near enough for `step`.
+/// Adds the pairs of one entry of `here` and one of `there` whose siblings are near enough for
+/// `step`.
 fn across(
     lanes: Lanes,
     siblings: &[u16],
@@ -190,27 +191,30 @@ fn across(
     step: &Step,
     pairs: &mut Vec<[u32; 2]>,
 ) {
-    let run = |at: usize| Run {
+    let run = |at: usize| SiblingRun {
         siblings: &siblings[there.clone()],
         start: there.start as u32,
         owner: at as u32,
         probe: siblings[at],
         budget: step.most as u8,
     };
-    let runs: Vec<Run<'_>> = here.map(run).collect();
+    let runs: Vec<SiblingRun<'_>> = here.map(run).collect();
     let mut hits = Vec::new();
     lanes.scan(&runs, &mut hits);
-    pairs.extend(hits.into_iter().map(|Hit { owner, at }| [owner, at]));
+    pairs.extend(
+        hits.into_iter()
+            .map(|SiblingMatch { owner, at }| [owner, at]),
+    );
 }
 
-/// The pairs of `step` where too many share a quarter to compare all with all.
+/// Reports the pairs of `step` of a quarter that too many share to compare all with all.
 fn pairs_of_crowd(
-    ordered: &[Entry],
+    ordered: &[NumberedFingerprint],
     here: Range<usize>,
     there: Range<usize>,
     step: &Step,
     distance: u32,
-    report: &mut impl FnMut(Entry, Entry),
+    report: &mut impl FnMut(NumberedFingerprint, NumberedFingerprint),
 ) {
     let mut crowd = ordered[here].to_vec();
     let mut open = u64::MAX;
@@ -226,7 +230,7 @@ fn pairs_of_crowd(
     });
 }
 
-/// Whether these errors are within `distance` and it falls to `step` to report them.
+/// Returns true if these errors are within `distance` and `step` is the one that reports them.
 #[inline]
 fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
     if errors.count_ones() > distance {
@@ -239,13 +243,14 @@ fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
         && (step.least..=step.most).contains(&sibling)
 }
 
-/// All pairs of a crowd, each once: all with all where they are few, else those that share one of k
-/// + 1 blocks of the bits that are still `open`, each pair with the first block that it shares.
+/// Reports all pairs of a crowd, each once: all with all if they are few, else those that share one
+/// of k + 1 blocks of the bits that are still `open`, each pair with the first block that it
+/// shares.
 fn pairs_in_crowd(
-    crowd: &mut [Entry],
+    crowd: &mut [NumberedFingerprint],
     open: u64,
     distance: u32,
-    report: &mut dyn FnMut(Entry, Entry),
+    report: &mut dyn FnMut(NumberedFingerprint, NumberedFingerprint),
 ) {
     if crowd.len() <= CROWD / 8 || open.count_ones() <= distance {
         for (at, &one) in crowd.iter().enumerate() {
@@ -274,7 +279,7 @@ fn pairs_in_crowd(
     }
 }
 
-/// The bits of `open` in `count` blocks as even as can be.
+/// Cuts the bits of `open` into `count` blocks that are as equal as possible.
 fn blocks_of(open: u64, count: u32) -> Vec<u64> {
     let mut rest = open;
     let mut left = open.count_ones();
@@ -306,7 +311,7 @@ mod tests {
         pairs
     }
 
-    /// All with all, equal ones with their first only.
+    /// Returns all pairs by comparing all with all, equal ones with their first only.
     fn oracle(bits: &[u64], distance: u32) -> Vec<Pair> {
         let mut first_of: HashMap<u64, u32> = HashMap::new();
         let mut pairs = Vec::new();
@@ -371,7 +376,7 @@ mod tests {
         );
     }
 
-    /// Sharing a half would have meant a billion comparisons.
+    /// Sharing a half would mean a billion comparisons.
     #[test]
     fn forty_thousand_that_share_a_half_do_not_take_quadratic_time() {
         let mut bits: Vec<u64> = (0..40_000).map(|n| mix(n) >> 32).collect();
@@ -407,13 +412,17 @@ mod tests {
 
         #[test]
         fn a_crowd_is_paired_like_any_other(
-            seeds in prop::collection::vec((0_u64..3, 0_u32..12, any::<u64>()), 600..1_200), distance in 1..=7_u32,
+            seeds in prop::collection::vec((0_u64..3, 0_u32..12, any::<u64>()), 600..1_200),
+            distance in 1..=7_u32,
         ) {
             let mut bits: Vec<u64> = clustered(&seeds).into_iter().map(|(bits, _)| bits).collect();
             bits.sort_unstable();
             bits.dedup();
-            let mut crowd: Vec<Entry> =
-                bits.iter().zip(0..).map(|(&bits, number)| Entry { bits, number }).collect();
+            let mut crowd: Vec<NumberedFingerprint> =
+                bits.iter()
+                    .zip(0..)
+                    .map(|(&bits, number)| NumberedFingerprint { bits, number })
+                    .collect();
             let mut found = Vec::new();
             pairs_in_crowd(&mut crowd, u64::MAX, distance, &mut |one, other| {
                 let (first, second) = (one.number.min(other.number), one.number.max(other.number));

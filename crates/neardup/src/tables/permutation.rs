@@ -4,47 +4,46 @@ use std::fmt;
 
 /// A run of neighbouring bits of a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    /// How many bits of the fingerprint lie above it.
+pub(super) struct BitRun {
+    /// The number of bits of the fingerprint above it.
     pub(super) above: u32,
-    /// How many bits it has, at least one.
+    /// The number of its bits, at least one.
     pub(super) width: u32,
 }
 
-/// How a table orders the bits of a fingerprint: the leading ones first, the others behind them.
+/// The order of bits in a table: the leading ones first, the others behind them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
-    /// The leading bits in the order in which they lead.
-    leaders: Vec<Run>,
+    /// The leading bits in their order.
+    leaders: Vec<BitRun>,
     /// The bits of a fingerprint, 64 or 32.
     bits: u32,
     prefix: u32,
     leading: u64,
-    moves: Vec<Move>,
+    rotations: Vec<Rotation>,
 }
 
-/// Bits that keep their distances to each other: where they lie in a fingerprint, and where in the
-/// table.
+/// Bits that keep their distances to each other: their mask in a fingerprint, and their rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Move {
+struct Rotation {
     mask: u64,
-    /// How far to rotate to the left.
-    turn: u32,
+    /// The distance of the rotation to the left.
+    left: u32,
 }
 
 impl Permutation {
-    /// `leaders` and then `others`, which together are the lowest `bits` bits of a number, each
-    /// once.
-    pub(super) fn new(bits: u32, leaders: &[Run], others: &[Run]) -> Self {
-        let mut moves: Vec<Move> = Vec::new();
+    /// Creates the order `leaders`, then `others`; together they are the lowest `bits` bits of a
+    /// number, each once.
+    pub(super) fn new(bits: u32, leaders: &[BitRun], others: &[BitRun]) -> Self {
+        let mut rotations: Vec<Rotation> = Vec::new();
         let mut filled = 0;
         for run in leaders.iter().chain(others) {
             let above = 64 - bits + run.above;
-            let turn = (64 + above - filled) % 64;
+            let left = (64 + above - filled) % 64;
             let mask = (u64::MAX >> (64 - run.width)) << (64 - above - run.width);
-            match moves.iter_mut().find(|before| before.turn == turn) {
+            match rotations.iter_mut().find(|before| before.left == left) {
                 Some(before) => before.mask |= mask,
-                None => moves.push(Move { mask, turn }),
+                None => rotations.push(Rotation { mask, left }),
             }
             filled += run.width;
         }
@@ -54,43 +53,44 @@ impl Permutation {
             bits,
             prefix,
             leading: 0,
-            moves,
+            rotations,
         };
         permutation.leading = permutation.undo(u64::MAX.checked_shl(64 - prefix).unwrap_or(0));
         permutation
     }
 
-    /// How many bits a probe agrees on with its candidates.
+    /// Returns the length of the prefix on which a probe agrees with its candidates, in bits.
     #[must_use]
     pub fn prefix_bits(&self) -> u32 {
         self.prefix
     }
 
-    /// The bits of a fingerprint that this table leads with.
+    /// Returns the mask of the bits of a fingerprint that lead in this table.
     #[must_use]
     pub fn leading_bits(&self) -> u64 {
         self.leading
     }
 
-    /// The bits in the order of this table, from the most significant bit of the number downwards.
-    /// What a fingerprint of 32 bits has above them is left out.
+    /// Returns the bits in the order of this table, from the most significant bit of the number
+    /// downwards. Bits above those of a 32-bit fingerprint are left out.
     #[must_use]
     pub fn apply(&self, bits: u64) -> u64 {
-        self.moves.iter().fold(0, |permuted, part| {
-            permuted | (bits & part.mask).rotate_left(part.turn)
+        self.rotations.iter().fold(0, |permuted, part| {
+            permuted | (bits & part.mask).rotate_left(part.left)
         })
     }
 
-    /// The bits in their own order again.
+    /// Returns the bits in their original order.
     #[must_use]
     pub fn undo(&self, permuted: u64) -> u64 {
-        self.moves.iter().fold(0, |bits, part| {
-            bits | permuted.rotate_right(part.turn) & part.mask
+        self.rotations.iter().fold(0, |bits, part| {
+            bits | permuted.rotate_right(part.left) & part.mask
         })
     }
 }
 
-/// Which bits lead, the most significant of a fingerprint being 63 (or 31), and how many.
+/// Shows the leading bits, the most significant of a fingerprint being 63 (or 31), and their
+/// number.
 impl fmt::Display for Permutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("led by ")?;

@@ -1,28 +1,28 @@
-//! The tables of any design, sorted, in memory.
+//! Sorted in-memory tables of any design.
 //!
 //! A table for each permutation of a [`TableDesign`] holds every fingerprint in that order of bits,
 //! sorted. A probe finds the run that shares its leading bits in each table by interpolation and
-//! measures the distance to each of its members (Manku, Jain and Das Sarma, WWW 2007, section 3).
-//! [`super::QuarterTables`] answer sooner from less memory; these are for designs that were chosen,
-//! and as the measure of the others.
+//! computes the distance to each of its members (Manku, Jain and Das Sarma, WWW 2007, section 3).
+//! [`super::QuarterTables`] are faster and smaller; these tables are for designs of one's own
+//! choice and serve as a reference for the others.
 //!
 //! Real fingerprints are skewed: many pages have the very same one. Tables therefore hold each
 //! fingerprint once, and a map from fingerprints to ids holds the pages; a thousand equal pages
-//! cost a probe one comparison. Invariant: a fingerprint is in all tables exactly if it is in the
-//! map, where its list of ids may have become empty.
+//! cost a probe one comparison. Invariant: a fingerprint is in all tables if and only if it is in
+//! the map, where its list of ids may be empty after removals.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::TableDesign;
 use super::sorted::SortedTable;
-use crate::Fingerprint;
+use crate::fingerprint::Fingerprint;
 use crate::ids::Ids;
 
-/// How many ids are kept for one fingerprint; later ones are not found by it.
+/// The most ids that are kept for one fingerprint; later ones are not found by it.
 pub const MAX_EQUAL: usize = 1_024;
 
-/// Fingerprints, each with the ids it was given for, in permuted sorted tables.
+/// Fingerprints with their ids, in permuted sorted tables.
 #[derive(Clone, Debug)]
 pub struct PermutedTables {
     design: TableDesign,
@@ -30,21 +30,21 @@ pub struct PermutedTables {
     tables: Vec<SortedTable>,
     ids: HashMap<u64, Ids>,
     len: usize,
-    /// How many fingerprints in the tables have no ids any more.
+    /// The number of fingerprints in the tables without ids.
     vacant: usize,
 }
 
-/// What a probe found.
+/// A fingerprint near a probe, by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Found {
-    /// In how many bits it differs from the probe.
+pub struct Neighbour {
+    /// The number of bits in which it differs from the probe.
     pub distance: u32,
     /// The id as the caller gave it.
     pub id: u32,
 }
 
 impl PermutedTables {
-    /// Empty tables of this design.
+    /// Creates empty tables of this design.
     #[must_use]
     pub fn new(design: TableDesign) -> Self {
         let tables = design
@@ -61,7 +61,7 @@ impl PermutedTables {
         }
     }
 
-    /// Tables of all these, as if each had been inserted in turn.
+    /// Builds tables of all items, as if each had been inserted in turn.
     #[must_use]
     pub fn build(design: TableDesign, items: impl IntoIterator<Item = (Fingerprint, u32)>) -> Self {
         let mut built = Self::new(design);
@@ -88,25 +88,25 @@ impl PermutedTables {
         built
     }
 
-    /// The design they follow.
+    /// Returns the design of the tables.
     #[must_use]
     pub fn design(&self) -> &TableDesign {
         &self.design
     }
 
-    /// How many ids are held.
+    /// Returns the number of ids held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none are.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes held, about.
+    /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         let tables: usize = self.tables.iter().map(SortedTable::memory).sum();
@@ -114,8 +114,8 @@ impl PermutedTables {
         tables + lists + self.ids.capacity() * (size_of::<(u64, Ids)>() + 1)
     }
 
-    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing
-    /// added, where [`MAX_EQUAL`] ids have this fingerprint.
+    /// Adds `id` under `fingerprint`; the same pair given twice is held twice. Returns false, and
+    /// adds nothing, if [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = self.significant(fingerprint);
         if let Some(ids) = self.ids.get_mut(&bits) {
@@ -133,7 +133,7 @@ impl PermutedTables {
         true
     }
 
-    /// Takes `id` out from under `fingerprint`; false where it was not there.
+    /// Removes `id` from under `fingerprint`; returns false if it was not there.
     pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = self.significant(fingerprint);
         let Some(ids) = self.ids.get_mut(&bits) else {
@@ -145,8 +145,8 @@ impl PermutedTables {
         self.len -= 1;
         if ids.as_slice().is_empty() {
             self.vacant += 1;
-            // Emptied once a quarter is vacant, so that a removal costs no more than an insertion
-            // on average.
+            // Compacted once a quarter is vacant, so that on average a removal costs no more than
+            // an insertion.
             if self.vacant * 4 > self.ids.len() {
                 self.drop_vacant();
             }
@@ -154,19 +154,20 @@ impl PermutedTables {
         true
     }
 
-    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as
-    /// often as it was added. A distance beyond that of the design is answered as that of the
+    /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
+    /// id as often as it was added. A distance beyond that of the design is treated as that of the
     /// design.
     #[must_use]
-    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
+    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
         self.each_within(probe, distance, |neighbour| found.push(neighbour));
         found.sort_unstable();
         found
     }
 
-    /// The same, in no particular order.
-    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
+    /// Calls `visit` with everything within `distance` bits of `probe`, in no particular order. A
+    /// distance beyond that of the design is treated as that of the design.
+    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Neighbour)) {
         let distance = distance.min(self.design.distance());
         let probe = self.significant(probe);
         for (number, (table, permutation)) in
@@ -188,16 +189,16 @@ impl PermutedTables {
                 }
                 let ids = self.ids.get(&bits).map_or(&[][..], Ids::as_slice);
                 ids.iter().for_each(|&id| {
-                    visit(Found {
+                    visit(Neighbour {
                         distance: apart,
                         id,
-                    })
+                    });
                 });
             }
         }
     }
 
-    /// The bits that the design is about.
+    /// Returns the bits that the design covers.
     fn significant(&self, fingerprint: Fingerprint) -> u64 {
         fingerprint.as_u64() & u64::MAX >> (64 - self.design.bits())
     }
@@ -215,8 +216,8 @@ impl PermutedTables {
 mod tests {
     use super::super::oracle::{brute_force, clustered, neighbour};
     use super::*;
-    use crate::MAX_DISTANCE;
     use crate::mix::mix;
+    use crate::tables::design::MAX_DISTANCE;
     use proptest::prelude::*;
 
     fn tables(distance: u32) -> PermutedTables {
@@ -243,7 +244,7 @@ mod tests {
                 let probe = neighbour(bits, flips, u64::from(id));
                 let found = tables.within(Fingerprint::new(probe), 3);
                 assert_eq!(
-                    found.contains(&Found {
+                    found.contains(&Neighbour {
                         distance: flips,
                         id
                     }),
@@ -287,7 +288,7 @@ mod tests {
         assert!(tables.insert(fingerprint(1), 1));
         assert_eq!(
             tables.within(fingerprint(1), 3),
-            [Found { distance: 0, id: 1 }]
+            [Neighbour { distance: 0, id: 1 }]
         );
         assert_eq!(tables.len(), 668);
     }
@@ -300,7 +301,7 @@ mod tests {
         );
         assert_eq!(
             tables.within(Fingerprint::new(0), 64),
-            [Found { distance: 1, id: 1 }]
+            [Neighbour { distance: 1, id: 1 }]
         );
         assert_eq!(tables.within(Fingerprint::new(0), 0), []);
     }
@@ -353,7 +354,7 @@ mod tests {
             .collect();
         let mut tables = PermutedTables::new(TableDesign::new(32, 3, &[5]).unwrap());
         for &(bits, id) in &held {
-            // What lies above the 32 bits is no part of such a fingerprint.
+            // The bits above the lowest 32 are no part of such a fingerprint.
             assert!(tables.insert(Fingerprint::new(bits | u64::from(id) << 32), id));
         }
         for &(bits, _) in held.iter().step_by(37) {
@@ -375,10 +376,15 @@ mod tests {
             let mut held = clustered(&seeds);
             for k in 0..=MAX_DISTANCE {
                 let mut tables = tables(k);
-                held.iter().for_each(|&(bits, id)| assert!(tables.insert(Fingerprint::new(bits), id)));
+                for &(bits, id) in &held {
+                    assert!(tables.insert(Fingerprint::new(bits), id));
+                }
                 for centre in 0..40 {
                     let probe = mix(centre);
-                    prop_assert_eq!(tables.within(Fingerprint::new(probe), k), brute_force(&held, probe, k));
+                    prop_assert_eq!(
+                        tables.within(Fingerprint::new(probe), k),
+                        brute_force(&held, probe, k),
+                    );
                 }
             }
             let mut tables = tables(5);
@@ -391,7 +397,10 @@ mod tests {
             prop_assert_eq!(tables.len(), held.len());
             for centre in 0..40 {
                 let probe = mix(centre);
-                prop_assert_eq!(tables.within(Fingerprint::new(probe), 5), brute_force(&held, probe, 5));
+                prop_assert_eq!(
+                    tables.within(Fingerprint::new(probe), 5),
+                    brute_force(&held, probe, 5),
+                );
             }
         }
     }

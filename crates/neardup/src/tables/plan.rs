@@ -1,18 +1,18 @@
-//! Which design for how many pages: tables cost memory, short prefixes cost time.
+//! The choice of a design for a number of pages: tables cost memory, short prefixes cost time.
 //!
 //! "A reasonable approach is to fix a threshold on the number of candidates and to choose the
 //! fewest tables" (Manku, Jain and Das Sarma, WWW 2007, section 3.2.1, with the recursion X(f, k,
-//! d) = min over r of C(r, k) · X(f·k/r, k, d − (r−k)·f/r), and 1 where d is small enough to be
-//! read through). The recursion there takes blocks to be of equal width; here the widths are whole
-//! bits and the worst choice of blocks counts.
+//! d) = min over r of C(r, k) · X(f·k/r, k, d − (r−k)·f/r), and 1 if d is small enough to be
+//! scanned). The recursion there takes blocks to be of equal width; here the widths are whole bits
+//! and the worst choice of blocks counts.
 
-use super::design::{ImpossibleDesign, MAX_TABLES, TableDesign, choices, leading};
+use super::design::{InvalidDesign, MAX_TABLES, TableDesign, choices, leading};
 
-/// The candidates that a probe may look at, over all tables, unless one says otherwise: reading so
-/// many costs a few microseconds, about as much as finding them on a disk.
+/// The default number of candidates that a probe may read, over all tables: reading them costs a
+/// few microseconds, about as much as finding them on a disk.
 pub const CANDIDATES: f64 = 4_096.0;
 
-/// The designs worth having for a number of pages, and the one that is chosen.
+/// The useful designs for a number of pages, and the chosen one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pages: u64,
@@ -22,17 +22,18 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Designs for so many pages, whose fingerprints have `bits` bits and are alike within
+    /// Creates a plan for `pages` pages, whose fingerprints have `bits` bits and are near within
     /// `distance`.
     ///
     /// # Errors
-    /// [`ImpossibleDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32
+    /// [`InvalidDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32
     /// bits.
-    pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, ImpossibleDesign> {
+    pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, InvalidDesign> {
         Self::allowing(CANDIDATES, pages, distance, bits)
     }
 
-    /// The same where a probe may look at `candidates`, over all tables, instead of [`CANDIDATES`].
+    /// Creates a plan whose probes may read `candidates`, over all tables, instead of
+    /// [`CANDIDATES`].
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -41,17 +42,17 @@ impl Plan {
         pages: u64,
         distance: u32,
         bits: u32,
-    ) -> Result<Self, ImpossibleDesign> {
+    ) -> Result<Self, InvalidDesign> {
         let scan = TableDesign::new(bits, distance, &[])?;
         let mut found = Vec::new();
         shapes(bits, distance, &Shape::SCAN, &mut found);
-        // Fewest tables first, of those the longest prefix: what is no better than something before
-        // it is left out.
+        // Fewest tables first, of those the longest prefix; designs no better than an earlier one
+        // are left out.
         found.sort_by_key(|shape| (shape.tables, u32::MAX - shape.shortest, shape.levels.len()));
         let mut options = vec![scan];
         let mut longest = 0;
         for shape in found {
-            // Once not even one candidate is left, more tables save nothing.
+            // Once less than one candidate is left, more tables save nothing.
             let is_enough = longest >= 64 || pages >> longest == 0;
             if shape.shortest > longest && !is_enough {
                 longest = shape.shortest;
@@ -59,7 +60,7 @@ impl Plan {
             }
         }
         let fits = |design: &TableDesign| design.expected_candidates(pages) <= candidates;
-        // Nothing fits at great distances over few bits: then the one that leaves the fewest.
+        // At great distances over few bits nothing fits: then the design that leaves the fewest.
         let left = |at: &usize| options[*at].expected_candidates(pages);
         let least = (0..options.len()).min_by(|a, b| left(a).total_cmp(&left(b)));
         let chosen = options.iter().position(fits).or(least).unwrap_or(0);
@@ -71,53 +72,54 @@ impl Plan {
         })
     }
 
-    /// How many pages it is for.
+    /// Returns the number of pages that the plan is for.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// How many candidates a probe may look at, over all tables.
+    /// Returns the number of candidates that a probe may look at, over all tables.
     #[must_use]
     pub fn allowed_candidates(&self) -> f64 {
         self.allowed
     }
 
-    /// The designs worth having, fewest tables first: each further one has longer prefixes than all
-    /// before it. The first is a single table that is read from end to end.
+    /// Returns the useful designs, fewest tables first: each further one has longer prefixes than
+    /// all before it. The first is a single table that is read from end to end.
     #[must_use]
     pub fn options(&self) -> &[TableDesign] {
         &self.options
     }
 
-    /// Which of the options is chosen: the fewest tables that leave no more candidates than
+    /// Returns the index of the chosen option: the fewest tables that leave no more candidates than
     /// allowed.
     #[must_use]
     pub fn chosen(&self) -> usize {
         self.chosen
     }
 
-    /// Whether the chosen design leaves no more candidates than allowed; if not, none does.
+    /// Returns true if the chosen design leaves no more candidates than allowed; if not, none does.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.options[self.chosen].expected_candidates(self.pages) <= self.allowed
     }
 
-    /// What the tables of `design` take for these pages, in bytes, uncoded; coded blocks take
-    /// between half and three quarters of it.
+    /// Returns the size of the tables of `design` for these pages, in bytes, uncompressed; coded
+    /// blocks take between half and three quarters of it.
     #[must_use]
     pub fn memory(&self, design: &TableDesign) -> u128 {
         u128::from(self.pages) * design.tables().len() as u128 * u128::from(design.bits() / 8)
     }
 
-    /// Why the chosen design is chosen, in a sentence.
+    /// Returns a sentence that gives the reason for the choice.
     #[must_use]
     pub fn reason(&self) -> String {
         let tables = self.options[self.chosen].tables().len();
         let allowed = self.allowed;
         if !self.is_met() {
             return format!(
-                "no design leaves at most {allowed} candidates a probe; {tables} tables leave the fewest"
+                "no design leaves at most {allowed} candidates a probe; \
+                 {tables} tables leave the fewest"
             );
         }
         match tables {
@@ -129,10 +131,11 @@ impl Plan {
     }
 }
 
-/// How often a plan cuts what is left over; the paper does so twice.
+/// The number of times that a plan cuts the rest of the bits; the paper does so twice.
 const LEVELS: usize = 3;
 
-/// A design before it is made: its levels, how many tables, and the shortest prefix.
+/// The outline of a design: its levels, the number of its tables, and its shortest and longest
+/// prefix.
 #[derive(Clone, Debug)]
 struct Shape {
     levels: Vec<u32>,
@@ -149,12 +152,12 @@ impl Shape {
         longest: 0,
     };
 
-    /// This design with the bits behind its prefixes cut into `blocks`.
+    /// Returns this design with the bits behind its prefixes cut into `blocks`.
     fn cut(&self, bits: u32, blocks: u32, distance: u32) -> Self {
         let mut levels = self.levels.clone();
         levels.push(blocks);
-        // The choice that leads with the fewest bits leaves the most, and of one bit more at most
-        // one more leads: so it stays the shortest.
+        // The choice that leads with the fewest bits leaves the most to cut, and of one bit more at
+        // most one more leads: so it stays the shortest.
         Self {
             levels,
             tables: self.tables * choices(blocks, distance),
@@ -164,12 +167,12 @@ impl Shape {
     }
 }
 
-/// Adds all designs that begin as `begun` does.
+/// Appends all designs that begin with the levels of `begun`.
 fn shapes(bits: u32, distance: u32, begun: &Shape, found: &mut Vec<Shape>) {
     if begun.levels.len() == LEVELS {
         return;
     }
-    // No errors are outnumbered by one block, and more of them lead with no more bits.
+    // Without errors one block suffices, and more of them lead with no more bits.
     let most = if distance == 0 {
         1
     } else {
@@ -263,10 +266,7 @@ mod tests {
             assert!(Plan::new(0, distance, 64).unwrap().is_met());
             assert!(Plan::new(u64::MAX, distance, 64).unwrap().options().len() > 1);
         }
-        assert_eq!(
-            Plan::new(1, 8, 64).unwrap_err(),
-            ImpossibleDesign::Distance(8)
-        );
-        assert_eq!(Plan::new(1, 3, 16).unwrap_err(), ImpossibleDesign::Bits(16));
+        assert_eq!(Plan::new(1, 8, 64).unwrap_err(), InvalidDesign::Distance(8));
+        assert_eq!(Plan::new(1, 3, 16).unwrap_err(), InvalidDesign::Bits(16));
     }
 }

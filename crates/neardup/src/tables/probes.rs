@@ -1,42 +1,41 @@
-//! Where everything within *k* bits must lie: which quarters to look at, and how many errors their
-//! siblings may have.
+//! The steps of a probe: the quarters to visit, and the number of errors allowed in their siblings.
 //!
-//! The pigeonhole, refined. Of k errors either at most ⌊k/2⌋ lie in the upper half, or at most
-//! ⌈k/2⌉ − 1 in the lower. Of h ≤ 3 errors in a half of two quarters, one quarter has none or one.
-//! So it is enough to look, in the half with h errors,
+//! A refined pigeonhole argument. Of k errors either at most ⌊k/2⌋ lie in the upper half, or at
+//! most ⌈k/2⌉ − 1 in the lower. Of h ≤ 3 errors in a half of two quarters, one quarter has none or
+//! one. So it is enough to visit, in the half with h errors,
 //!
-//! - where the one quarter is equal, at siblings with up to h errors;
-//! - where the other quarter is equal, at siblings with 1 to h errors;
-//! - where the one quarter has one error (16 neighbours), at siblings with 1 to h − 1;
-//! - where the other has one error, at siblings with 2 to h − 1.
+//! - with the first quarter equal, siblings with up to h errors;
+//! - with the second quarter equal, siblings with 1 to h errors;
+//! - with one error in the first quarter (16 neighbours), siblings with 1 to h − 1;
+//! - with one error in the second, siblings with 2 to h − 1.
 //!
-//! These do not overlap, so what one step finds no other step of the same half finds again; and
-//! what the steps of the lower half find was found before exactly if its upper half has at most
-//! ⌊k/2⌋ errors.
+//! These do not overlap, so no two steps of one half find the same fingerprint. A fingerprint found
+//! by the steps of the lower half was found before if and only if its upper half has at most ⌊k/2⌋
+//! errors.
 
 use std::sync::LazyLock;
 
 use super::MAX_DISTANCE;
 
-/// One look at a table.
+/// One visit to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Which quarter leads; its sibling is the other one of the same half.
+    /// The table, by its leading quarter; the sibling is the other quarter of the same half.
     pub(super) table: usize,
-    /// The error in the quarter: no bit or one.
+    /// The error in the leading quarter: no bit or one.
     pub(super) flip: u16,
-    /// How many errors the sibling has at least and at most.
+    /// The least and the greatest number of errors in the sibling.
     pub(super) least: u32,
     pub(super) most: u32,
 }
 
-/// How many errors the upper half may have for the first steps to find it.
+/// Returns the largest number of errors in the upper half that the first steps find.
 pub(super) fn upper_errors(distance: u32) -> u32 {
     distance / 2
 }
 
-/// The steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`] is
-/// taken as that.
+/// Returns the steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`]
+/// is treated as that.
 pub(super) fn steps(distance: u32) -> &'static [Step] {
     static STEPS: LazyLock<Vec<Vec<Step>>> =
         LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());
@@ -52,7 +51,7 @@ fn list(distance: u32) -> Vec<Step> {
     steps
 }
 
-/// The steps in the half of `table` and the next.
+/// Appends the steps in the half of `table` and the next.
 fn half(table: usize, errors: u32, steps: &mut Vec<Step>) {
     let mut look = |table: usize, flip: u16, least: u32, most: u32| {
         if least <= most {
@@ -83,7 +82,7 @@ mod tests {
         [48, 32, 16, 0].map(|shift| (bits >> shift) as u16)
     }
 
-    /// How many steps report this difference.
+    /// Returns the number of steps that report this difference.
     fn reports(errors: u64, distance: u32) -> usize {
         let quarters = quarters(errors);
         let is_reported = |step: &&Step| {
@@ -128,7 +127,8 @@ mod tests {
         fn up_to_seven_errors_are_found_exactly_once(
             distance in 5..=7_u32, positions in prop::collection::btree_set(0..64_u32, 0..=7),
         ) {
-            let errors = positions.iter().take(distance as usize).fold(0, |errors, bit| errors | 1_u64 << bit);
+            let flipped = positions.iter().take(distance as usize);
+            let errors = flipped.fold(0, |errors, bit| errors | 1_u64 << bit);
             prop_assert_eq!(reports(errors, distance), 1);
         }
     }

@@ -1,15 +1,15 @@
-//! The default in memory: four tables, each led by a quarter of the fingerprint.
+//! Quarter tables, the default in memory: four tables, each led by a quarter of the fingerprint.
 //!
 //! A quarter of 16 bits is an address, so there is no search. A probe goes to the bucket of each of
-//! its quarters and looks only at those whose sibling, the other quarter of the same half, has at
-//! most one error (see [`super::probes`] for why that is enough, and for distances above 3). A
-//! seventeenth of four thousandths survives, is compared in full, and is reported by the first step
-//! that could have found it.
+//! its quarters and considers only fingerprints whose sibling, the other quarter of the same half,
+//! has at most one error (see [`super::probes`] for the proof, and for distances above 3). 17 of
+//! 65,536 values (0.026 %) survive, are compared in full, and are reported by the first step that
+//! can find them.
 //!
 //! Real fingerprints are skewed. Equal ones lie in the tables once, with all their ids; up to
 //! [`MAX_EQUAL`] are kept. A probe reads two bytes of each fingerprint that shares a quarter with
-//! it, so that a million that share one cost tens of microseconds, not a million comparisons; what
-//! it finds is not limited except by [`QuarterTables::first_within`].
+//! it, so that a million that share one cost tens of microseconds, not a million comparisons. The
+//! number of results is not limited except by [`QuarterTables::first_within`].
 //!
 //! Invariant: a fingerprint is in all four tables or in none. Ids lie beside the first table only;
 //! `several` has those of a fingerprint whose id there is [`SEVERAL`].
@@ -17,35 +17,35 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::lanes::{Hit, Lanes, Run, prefetch};
+use super::lanes::{Lanes, SiblingMatch, SiblingRun, prefetch};
 use super::probes::{Step, steps, upper_errors};
-use super::segment::{Place, Segment};
-use super::{Found, MAX_EQUAL};
-use crate::Fingerprint;
+use super::segment::{Address, Segment};
+use super::{MAX_EQUAL, Neighbour};
+use crate::fingerprint::Fingerprint;
 
-/// Segments of a table: the upper eight bits of a quarter tell them apart.
+/// The number of segments of a table: the upper eight bits of a quarter select one.
 pub(super) const SEGMENTS: usize = 256;
 
-/// Instead of an id: the ids are in the map.
+/// A marker in place of an id: the ids are in the map.
 pub(super) const SEVERAL: u32 = u32::MAX;
 
-/// How many steps of one probe are on their way at a time.
+/// The number of steps of one probe that are under way at a time.
 const AHEAD: usize = 8;
 
-/// How many runs are scanned in one call, and how long a run may be: what is found is visited in
-/// between, so that a visitor who has had enough does not wait for the end of a crowd.
-const TRAY: usize = 8;
+/// The number of runs that are scanned in one call, and the largest length of a run. Matches are
+/// visited in between, so that a visitor that stops does not wait for the end of a crowd.
+const BATCH: usize = 8;
 const PIECE: usize = 512;
 
-/// Fingerprints of 64 bits, each with the ids it was given for, found within any distance up to
-/// [`crate::MAX_DISTANCE`]. About 32 bytes a fingerprint.
+/// Fingerprints of 64 bits with their ids, found within any distance up to [`crate::MAX_DISTANCE`].
+/// About 32 bytes a fingerprint.
 ///
 /// ```
-/// use neardup::{Fingerprint, Found, QuarterTables};
+/// use neardup::{Fingerprint, Neighbour, QuarterTables};
 ///
 /// let mut tables = QuarterTables::new();
 /// tables.insert(Fingerprint::new(0b1111), 7);
-/// assert_eq!(tables.within(Fingerprint::new(0b1000), 3), [Found { distance: 3, id: 7 }]);
+/// assert_eq!(tables.within(Fingerprint::new(0b1000), 3), [Neighbour { distance: 3, id: 7 }]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct QuarterTables {
@@ -68,31 +68,31 @@ impl Default for QuarterTables {
 }
 
 impl QuarterTables {
-    /// Empty tables.
+    /// Creates empty tables.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many ids are held.
+    /// Returns the number of ids held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none are.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many different fingerprints are held.
+    /// Returns the number of different fingerprints held.
     #[must_use]
     pub fn fingerprints(&self) -> usize {
         self.segments[..SEGMENTS].iter().map(Segment::len).sum()
     }
 
-    /// Bytes held, about.
+    /// Returns the approximate number of bytes held.
     #[must_use]
     pub fn memory(&self) -> usize {
         let segments: usize = self.segments.iter().map(Segment::memory).sum();
@@ -106,8 +106,8 @@ impl QuarterTables {
             + self.several.capacity() * (size_of::<(u64, Vec<u32>)>() + 1)
     }
 
-    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing
-    /// added, where [`MAX_EQUAL`] ids have this fingerprint.
+    /// Adds `id` under `fingerprint`; the same pair given twice is held twice. Returns false, and
+    /// adds nothing, if [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
@@ -134,7 +134,7 @@ impl QuarterTables {
         true
     }
 
-    /// Takes `id` out from under `fingerprint`, once; false where it was not there.
+    /// Removes `id` from under `fingerprint`, once; returns false if it was not there.
     pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
@@ -166,20 +166,20 @@ impl QuarterTables {
         true
     }
 
-    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as
-    /// often as it was added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
+    /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
+    /// id as often as it was added. A distance above [`crate::MAX_DISTANCE`] is treated as that.
     #[must_use]
-    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
+    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();
         self.each_within(probe, distance, |neighbour| found.push(neighbour));
         found.sort_unstable();
         found
     }
 
-    /// At most `most` of what is within `distance` bits of `probe`, whichever come first, and no
-    /// further work: for where a million pages might be alike.
+    /// Returns at most `most` matches within `distance` bits of `probe`, in no particular order,
+    /// and stops then: for probes that a million pages may match.
     #[must_use]
-    pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Found> {
+    pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Neighbour> {
         let mut found = Vec::new();
         if most == 0 {
             return found;
@@ -195,14 +195,14 @@ impl QuarterTables {
     }
 
     /// Calls `visit` with everything within `distance` bits of `probe`, in no particular order.
-    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
+    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Neighbour)) {
         let _ = self.until(probe, distance, |found| {
             visit(found);
             ControlFlow::Continue(())
         });
     }
 
-    /// All fingerprints with their ids, in no particular order.
+    /// Calls `visit` with all fingerprints and their ids, in no particular order.
     pub fn each(&self, mut visit: impl FnMut(Fingerprint, u32)) {
         for (number, segment) in self.segments[..SEGMENTS].iter().enumerate() {
             segment.each_place(|place, at| {
@@ -221,7 +221,7 @@ impl QuarterTables {
         &self,
         probe: Fingerprint,
         distance: u32,
-        mut visit: impl FnMut(Found) -> ControlFlow<()>,
+        mut visit: impl FnMut(Neighbour) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let probe = probe.as_u64();
         let mut hits = Vec::new();
@@ -234,24 +234,24 @@ impl QuarterTables {
                     step.most,
                 );
             }
-            let mut tray = ScanBatch::EMPTY;
+            let mut batch = ScanBatch::EMPTY;
             let mut flow = ControlFlow::Continue(());
             for step in steps {
                 let Key { segment, place } = Key::flipped(probe, step);
                 let segment = &self.segments[segment];
-                let run = |siblings, start, owner: usize| Run {
+                let run = |siblings, start, owner: usize| SiblingRun {
                     siblings,
                     start,
                     owner: owner as u32,
                     probe: place.sibling,
                     budget: step.most as u8,
                 };
-                if !segment.is_crowded() && tray.len < TRAY {
+                if !segment.is_crowded() && batch.len < BATCH {
                     let (start, siblings) = segment.of_quarter(place.quarter);
                     if siblings.len() <= PIECE {
                         prefetch(siblings, 0);
                         prefetch(siblings, siblings.len().saturating_sub(1));
-                        tray.push(run(siblings, start, tray.len), segment, step);
+                        batch.push(run(siblings, start, batch.len), segment, step);
                         continue;
                     }
                 }
@@ -260,42 +260,42 @@ impl QuarterTables {
                     for (siblings, start) in pieces.zip((start..).step_by(PIECE)) {
                         prefetch(siblings, 0);
                         prefetch(siblings, siblings.len() - 1);
-                        if flow.is_continue() && tray.len == TRAY {
-                            flow = self.scan(&mut tray, &mut hits, probe, distance, &mut visit);
+                        if flow.is_continue() && batch.len == BATCH {
+                            flow = self.scan(&mut batch, &mut hits, probe, distance, &mut visit);
                         }
                         if flow.is_break() {
                             return;
                         }
-                        tray.push(run(siblings, start as u32, tray.len), segment, step);
+                        batch.push(run(siblings, start as u32, batch.len), segment, step);
                     }
                 });
                 flow?;
             }
-            self.scan(&mut tray, &mut hits, probe, distance, &mut visit)?;
+            self.scan(&mut batch, &mut hits, probe, distance, &mut visit)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Scans what lies on the tray, visits what is within `distance` of `probe`, and empties the
-    /// tray.
+    /// Scans the runs of `batch`, visits matches within `distance` of `probe`, and empties the
+    /// batch.
     fn scan(
         &self,
-        tray: &mut ScanBatch<'_>,
-        hits: &mut Vec<Hit>,
+        batch: &mut ScanBatch<'_>,
+        hits: &mut Vec<SiblingMatch>,
         probe: u64,
         distance: u32,
-        visit: &mut impl FnMut(Found) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Neighbour) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         hits.clear();
-        self.lanes.scan(&tray.runs[..tray.len], hits);
-        tray.len = 0;
+        self.lanes.scan(&batch.runs[..batch.len], hits);
+        batch.len = 0;
         for hit in hits.iter() {
-            if let Some((segment, step)) = tray.origins[hit.owner as usize] {
+            if let Some((segment, step)) = batch.origins[hit.owner as usize] {
                 segment.prefetch_rest(hit.at as usize, step.table == 0);
             }
         }
         for hit in hits {
-            let Some((segment, step)) = tray.origins[hit.owner as usize] else {
+            let Some((segment, step)) = batch.origins[hit.owner as usize] else {
                 continue;
             };
             let at = hit.at as usize;
@@ -306,12 +306,12 @@ impl QuarterTables {
                 0 => segment.id(at),
                 _ => self.first_id(bits),
             };
-            self.ids(bits, first, &mut |id| visit(Found { distance, id }))?;
+            self.ids(bits, first, &mut |id| visit(Neighbour { distance, id }))?;
         }
         ControlFlow::Continue(())
     }
 
-    /// What stands beside this fingerprint, which is held, in the first table.
+    /// Returns the entry of the first table's id column for this fingerprint, which is held.
     pub(super) fn first_id(&self, bits: u64) -> u32 {
         let key = Key::of(bits, 0);
         let segment = &self.segments[key.segment];
@@ -319,7 +319,8 @@ impl QuarterTables {
         segment.id(at.expect("what one table holds, all hold"))
     }
 
-    /// The ids of a fingerprint beside which `first` stands in the first table.
+    /// Calls `visit` with the ids of a fingerprint whose entry in the first table's id column is
+    /// `first`.
     #[inline]
     pub(super) fn ids(
         &self,
@@ -335,39 +336,39 @@ impl QuarterTables {
     }
 }
 
-/// Runs that are scanned in one call, and where each comes from: its segment and its step.
+/// A batch of runs that are scanned in one call, with their segments and steps.
 struct ScanBatch<'a> {
-    runs: [Run<'a>; TRAY],
-    origins: [Option<(&'a Segment, &'a Step)>; TRAY],
+    runs: [SiblingRun<'a>; BATCH],
+    origins: [Option<(&'a Segment, &'a Step)>; BATCH],
     len: usize,
 }
 
 impl<'a> ScanBatch<'a> {
     const EMPTY: Self = Self {
-        runs: [Run {
+        runs: [SiblingRun {
             siblings: &[],
             start: 0,
             owner: 0,
             probe: 0,
             budget: 0,
-        }; TRAY],
-        origins: [None; TRAY],
+        }; BATCH],
+        origins: [None; BATCH],
         len: 0,
     };
 
-    /// There is room: a full tray is scanned first.
-    fn push(&mut self, run: Run<'a>, segment: &'a Segment, step: &'a Step) {
+    /// Adds a run. There is room, because a full batch is scanned first.
+    fn push(&mut self, run: SiblingRun<'a>, segment: &'a Segment, step: &'a Step) {
         self.runs[self.len] = run;
         self.origins[self.len] = Some((segment, step));
         self.len += 1;
     }
 }
 
-/// Where a fingerprint lies in one of the tables.
+/// The position of a fingerprint in one of the tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) segment: usize,
-    pub(super) place: Place,
+    pub(super) place: Address,
 }
 
 impl Key {
@@ -384,17 +385,17 @@ impl Key {
         )
     }
 
-    /// The same with the error of `step` in the quarter that leads.
+    /// Returns the position with the error of `step` in the leading quarter.
     #[inline]
     pub(super) fn flipped(bits: u64, step: &Step) -> Self {
-        // Bring the half to the top, then the quarter.
+        // Rotates the half to the top, then the quarter.
         let turned = bits.rotate_left(32 * (step.table as u32 / 2));
         let (half, other) = ((turned >> 32) as u32, turned as u32);
         let half = half.rotate_left(16 * (step.table as u32 % 2));
         let quarter = (half >> 16) as u16 ^ step.flip;
         Self {
             segment: step.table * SEGMENTS + usize::from(quarter >> 8),
-            place: Place {
+            place: Address {
                 quarter: quarter as u8,
                 sibling: half as u16,
                 half: other,
@@ -403,7 +404,7 @@ impl Key {
     }
 }
 
-/// The fingerprint that `step` came upon at a place, and its distance from the probe, if it is
+/// Returns the fingerprint that `step` found at a place, and its distance from the probe, if it is
 /// within `distance` and no earlier step has found it.
 #[inline]
 pub(super) fn verified(

@@ -1,13 +1,13 @@
-//! Quarter tables against brute force, one at a time and in batches, growing and shrinking, even
-//! and skewed.
+//! Quarter tables against brute force, singly and in batches, growing and shrinking, uniform and
+//! skewed.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
 use super::oracle::{brute_force, clustered, neighbour};
-use super::{Found, MAX_DISTANCE, MAX_EQUAL, QuarterTables};
-use crate::Fingerprint;
+use super::{MAX_DISTANCE, MAX_EQUAL, Neighbour, QuarterTables};
+use crate::fingerprint::Fingerprint;
 use crate::mix::mix;
 
 fn inserted(held: &[(u64, u32)]) -> QuarterTables {
@@ -23,11 +23,11 @@ fn built(held: &[(u64, u32)]) -> QuarterTables {
         .collect()
 }
 
-fn batch(tables: &QuarterTables, probes: &[u64], distance: u32) -> Vec<Vec<Found>> {
+fn batch(tables: &QuarterTables, probes: &[u64], distance: u32) -> Vec<Vec<Neighbour>> {
     let probes: Vec<Fingerprint> = probes.iter().map(|&bits| Fingerprint::new(bits)).collect();
     let mut found = vec![Vec::new(); probes.len()];
     tables.each_within_batch(&probes, distance, |query, neighbour| {
-        found[query].push(neighbour)
+        found[query].push(neighbour);
     });
     found.iter_mut().for_each(|found| found.sort_unstable());
     found
@@ -53,7 +53,7 @@ fn empty_tables_find_nothing() {
     assert_eq!(tables.within(Fingerprint::new(0), 7), []);
     assert_eq!(
         batch(&tables, &[0, 1, 2], 7),
-        [[], [], []] as [[Found; 0]; 3]
+        [[], [], []] as [[Neighbour; 0]; 3]
     );
     assert!(built(&[]).is_empty());
 }
@@ -87,7 +87,7 @@ fn a_large_batch_finds_what_single_probes_find() {
     }
 }
 
-/// So many share a quarter that buckets are cut by siblings as well.
+/// A crowded quarter is cut by siblings as well.
 #[test]
 fn a_crowded_quarter_is_cut_by_siblings_and_answers_the_same() {
     let crowd = |id: u32| match id % 3 {
@@ -133,7 +133,7 @@ fn in_a_cluster_of_thirty_thousand_a_probe_can_stop_after_the_first_few() {
     for &(bits, id) in held.iter().step_by(17) {
         let first = tables.first_within(Fingerprint::new(bits), 3, 10);
         let is_right =
-            |found: &Found| (held[found.id as usize].0 ^ bits).count_ones() == found.distance;
+            |found: &Neighbour| (held[found.id as usize].0 ^ bits).count_ones() == found.distance;
         assert!(first.iter().all(is_right) && first.len() <= 10, "{id}");
         assert!(!first.is_empty());
     }
@@ -156,7 +156,7 @@ fn any_id_can_be_held_the_greatest_too() {
     assert!(tables.insert(same, u32::MAX));
     assert_eq!(
         tables.within(same, 0),
-        [Found {
+        [Neighbour {
             distance: 0,
             id: u32::MAX
         }]

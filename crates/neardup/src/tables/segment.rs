@@ -1,50 +1,50 @@
-//! A part of a quarter table: 256 neighbouring quarters and all that lies in them.
+//! A segment of a quarter table: 256 neighbouring quarters and their fingerprints.
 //!
 //! Fingerprints lie in buckets by the lower eight bits of their quarter and by as many leading bits
-//! of its sibling as keep buckets small. Within a bucket there is no order, so that adding one
-//! writes behind the last, and removing one moves the last into its place. There are free places
-//! behind buckets; one that is full takes a place from the next that has some, and once there is
-//! none near the segment is laid out anew: a few thousand fingerprints at a million held. That
-//! takes the place of a delta which would have to be probed beside the tables, and no insertion
-//! waits until a whole table has been merged.
+//! of its sibling as keep buckets small. A bucket is unordered, so that an insertion appends, and a
+//! removal moves the last entry into the gap. There are free places behind buckets; a full bucket
+//! takes a place from the next that has some, and if none is near, the segment is laid out again: a
+//! few thousand fingerprints at a million held. This avoids a delta that would have to be probed
+//! beside the tables, and no insertion waits for the merge of a whole table.
 //!
-//! Siblings lie in a column of their own: a scan reads two bytes a fingerprint, and goes to the
-//! other half, in a second column, for the few that survive.
+//! Siblings lie in a column of their own: a scan reads two bytes a fingerprint, and reads the other
+//! half, in a second column, for the few that survive.
 
 use super::buckets::{Bucket, Buckets};
 use super::lanes::prefetch;
 
-/// Bits of a quarter that tell buckets of a segment apart; the upper eight tell segments apart.
+/// The number of bits of a quarter that select a bucket of a segment; the upper eight select the
+/// segment.
 pub(super) const QUARTER_BITS: u32 = 8;
 
-/// At most as many leading bits of a sibling tell buckets apart.
+/// The most leading bits of a sibling that select a bucket.
 const MAX_SIBLING_BITS: u32 = 10;
 
-/// How many buckets may have to move for one place. Beyond that the free places near are used up.
+/// The most buckets that are moved for one place. Beyond that the free places nearby are used up.
 const REACH: usize = 64;
 
-/// Up to so many fingerprints of a quarter are scanned as they lie: below it, more buckets would
-/// touch more lines.
+/// The number of fingerprints of a quarter up to which they are scanned as they lie: below it, more
+/// buckets would touch more cache lines.
 const CROWDED: usize = 320;
 
-/// Where a fingerprint lies within a table: the lower bits of its quarter, the sibling, the other
-/// half.
+/// The position of a fingerprint within a table: the lower bits of its quarter, the sibling, the
+/// other half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct Address {
     pub(super) quarter: u8,
     pub(super) sibling: u16,
     pub(super) half: u32,
 }
 
-/// Buckets, the columns they lie in, and the ids where the table has them.
+/// A segment: buckets, the columns in which they lie, and the ids if the table has them.
 ///
-/// Every look begins at one of a thousand of these: what it reads of it comes first, in one cache
-/// line.
+/// Every probe begins at one of a thousand segments: the fields that it reads come first, in one
+/// cache line.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Segment {
-    /// One more than there are: the last starts where the columns end and holds nothing. None while
-    /// nothing is held.
+    /// One more than there are: the last starts at the end of the columns and is empty. No buckets
+    /// while the segment is empty.
     buckets: Buckets,
     siblings: Box<[u16]>,
     halves: Box<[u32]>,
@@ -55,8 +55,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// The segment of these places and ids; of places alone where `ids` is empty.
-    pub(super) fn of(places: &[Place], ids: &[u32]) -> Self {
+    /// Creates the segment of these places and ids; of places alone if `ids` is empty.
+    pub(super) fn of(places: &[Address], ids: &[u32]) -> Self {
         let mut segment = Self::default();
         segment.lay_out(places, ids, None);
         segment
@@ -66,7 +66,7 @@ impl Segment {
         self.len
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn memory(&self) -> usize {
         self.buckets.memory()
             + size_of_val::<[u16]>(&self.siblings)
@@ -74,8 +74,8 @@ impl Segment {
             + size_of_val::<[u32]>(&self.ids)
     }
 
-    /// Adds what is not there yet; `id` only in a table of ids, and then always.
-    pub(super) fn insert(&mut self, place: Place, id: Option<u32>) {
+    /// Adds a fingerprint that is not present; `id` only, and then always, in a table of ids.
+    pub(super) fn insert(&mut self, place: Address, id: Option<u32>) {
         if !self.make_room(bucket_of(place.quarter, place.sibling, self.sibling_bits)) {
             let (places, ids) = self.contents();
             self.lay_out(&places, &ids, Some(place));
@@ -96,8 +96,8 @@ impl Segment {
         }
     }
 
-    /// Takes `place` out; false where it was not there.
-    pub(super) fn remove(&mut self, place: Place) -> bool {
+    /// Removes `place`; returns false if it was not present.
+    pub(super) fn remove(&mut self, place: Address) -> bool {
         let Some(at) = self.find(place) else {
             return false;
         };
@@ -115,21 +115,20 @@ impl Segment {
         true
     }
 
-    /// Where exactly this place is.
+    /// Returns the index of this place.
     #[inline]
-    pub(super) fn find(&self, place: Place) -> Option<usize> {
+    pub(super) fn find(&self, place: Address) -> Option<usize> {
         let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
         let bucket = self.buckets.get(number)?;
         let held = bucket.start as usize..bucket.end() as usize;
-        // Few have the same half, which is as well as none; and one comparison a place is quick in
-        // a row.
+        // Few have the same half, and one comparison a place is fast in sequence.
         let mut halves = self.halves[held.clone()].iter().zip(held);
         let found =
             halves.find(|(half, at)| **half == place.half && self.siblings[*at] == place.sibling);
         found.map(|(_, at)| at)
     }
 
-    /// The siblings that lie in a run.
+    /// Returns the siblings that lie in a run.
     #[inline]
     pub(super) fn siblings(&self, start: usize, len: usize) -> &[u16] {
         &self.siblings[start..start + len]
@@ -151,13 +150,13 @@ impl Segment {
         self.ids[at] = id;
     }
 
-    /// Whether siblings tell buckets apart.
+    /// Returns true if leading bits of siblings select buckets.
     #[inline]
     pub(super) fn is_crowded(&self) -> bool {
         self.sibling_bits > 0
     }
 
-    /// Where all of a quarter begin, and their siblings, in a segment that is not crowded.
+    /// Returns the start of a quarter, and its siblings, in a segment that is not crowded.
     #[inline]
     pub(super) fn of_quarter(&self, quarter: u8) -> (u32, &[u16]) {
         let bucket = self.buckets.get(quarter.into()).unwrap_or_default();
@@ -167,12 +166,12 @@ impl Segment {
         )
     }
 
-    /// Asks for the bounds of the buckets that a scan will need.
+    /// Prefetches the bounds of the buckets that a scan needs.
     #[inline]
     pub(super) fn prefetch_bounds(&self, quarter: u8, sibling: u16, budget: u32) {
         let exact = bucket_of(quarter, sibling, self.sibling_bits);
         self.buckets.prefetch(exact);
-        // The neighbours by the three lowest bits lie in the same cache line, more or less.
+        // The neighbours by the three lowest bits lie mostly in the same cache line.
         for bit in 3..self.sibling_bits {
             if budget > 0 {
                 self.buckets.prefetch(exact ^ (1 << bit));
@@ -180,7 +179,7 @@ impl Segment {
         }
     }
 
-    /// Asks for the other half of a place, and for its id if that is wanted.
+    /// Prefetches the other half of a place, and its id if `with_id`.
     #[inline]
     pub(super) fn prefetch_rest(&self, at: usize, with_id: bool) {
         prefetch(&self.halves, at);
@@ -189,13 +188,13 @@ impl Segment {
         }
     }
 
-    /// All places, each with where it lies.
-    pub(super) fn each_place(&self, mut visit: impl FnMut(Place, usize)) {
+    /// Calls `visit` with all places and their indices.
+    pub(super) fn each_place(&self, mut visit: impl FnMut(Address, usize)) {
         let per_quarter = 1 << self.sibling_bits;
         for number in 0..self.buckets.len() {
             let bucket = self.buckets.get(number).unwrap_or_default();
             for at in bucket.start as usize..bucket.end() as usize {
-                let place = Place {
+                let place = Address {
                     quarter: (number / per_quarter) as u8,
                     sibling: self.siblings[at],
                     half: self.halves[at],
@@ -205,8 +204,8 @@ impl Segment {
         }
     }
 
-    /// The buckets that can hold siblings within `budget` bits, none of them empty: where each
-    /// starts and how many it holds.
+    /// Calls `visit` with the start and the length of each nonempty bucket that can hold siblings
+    /// within `budget` bits.
     #[inline]
     pub(super) fn each_bucket(
         &self,
@@ -231,8 +230,8 @@ impl Segment {
         }
     }
 
-    /// Frees a place behind the last of a bucket, if not there then by moving the next few buckets
-    /// up by one; false where there is none near.
+    /// Frees a place behind the last entry of a bucket, if necessary by moving the next few buckets
+    /// up by one; returns false if no place is near.
     fn make_room(&mut self, number: usize) -> bool {
         let has_room = |number: &usize| {
             let (bucket, next) = (self.buckets.get(*number), self.buckets.get(*number + 1));
@@ -244,7 +243,7 @@ impl Segment {
             return false;
         };
         for next in (number + 1..=roomy).rev() {
-            // In no order within a bucket: its first may as well be its last.
+            // A bucket is unordered: its first entry may become its last.
             let mut bucket = self.buckets.get(next).unwrap_or_default();
             let (first, behind) = (bucket.start as usize, bucket.end() as usize);
             bucket.start += 1;
@@ -258,7 +257,7 @@ impl Segment {
         true
     }
 
-    fn contents(&self) -> (Vec<Place>, Vec<u32>) {
+    fn contents(&self) -> (Vec<Address>, Vec<u32>) {
         let mut places = Vec::with_capacity(self.len);
         let mut ids = Vec::with_capacity(if self.ids.is_empty() { 0 } else { self.len });
         self.each_place(|place, at| {
@@ -268,10 +267,10 @@ impl Segment {
         (places, ids)
     }
 
-    /// Writes the columns anew, with room for one more in the bucket of `coming`.
-    fn lay_out(&mut self, places: &[Place], ids: &[u32], coming: Option<Place>) {
+    /// Writes the columns again, with room for one more in the bucket of `coming`.
+    fn lay_out(&mut self, places: &[Address], ids: &[u32], coming: Option<Address>) {
         let sibling_bits = sibling_bits_for(places.len());
-        let bucket_of = |place: &Place| bucket_of(place.quarter, place.sibling, sibling_bits);
+        let bucket_of = |place: &Address| bucket_of(place.quarter, place.sibling, sibling_bits);
         let mut buckets = vec![Bucket::default(); (1 << (QUARTER_BITS + sibling_bits)) + 1];
         for place in places.iter().chain(&coming) {
             buckets[bucket_of(place)].len += 1;
@@ -307,8 +306,8 @@ impl Segment {
     }
 }
 
-/// So many leading bits of siblings that a bucket holds about 24 where quarters are crowded, none
-/// where they are not.
+/// Returns the number of leading bits of siblings with which a bucket holds about 24 if quarters
+/// are crowded; 0 if they are not.
 fn sibling_bits_for(len: usize) -> u32 {
     let in_a_quarter = len >> QUARTER_BITS;
     if in_a_quarter < CROWDED {

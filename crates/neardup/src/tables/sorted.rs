@@ -1,9 +1,9 @@
 //! A sorted table of 64-bit values that grows.
 //!
 //! Nearly all values lie in one sorted vector, searched by interpolation; the latest 2√n lie in a
-//! second, small one. When that is full it is merged into the first, from the back and in place. So
-//! adding one value moves about √n values on average and a merge costs about √n/2 a value: 1 µs
-//! each at a million values, 4 µs at ten.
+//! second, small one, which is merged into the first when it is full, from the back and in place.
+//! So an insertion moves about √n values on average and a merge costs about √n/2 a value: 1 µs each
+//! at a million values, 4 µs at ten.
 
 use super::interpolation::first_not_below;
 
@@ -11,13 +11,13 @@ use super::interpolation::first_not_below;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SortedTable {
     base: Vec<u64>,
-    /// How many leading bits are asked for.
+    /// The number of leading bits that look-ups compare.
     prefix: u32,
     recent: Vec<u64>,
 }
 
 impl SortedTable {
-    /// An empty table that will be asked for values with the same `prefix` leading bits, 0 to 64.
+    /// Creates an empty table for look-ups of values with the same `prefix` leading bits, 0 to 64.
     pub(crate) fn new(prefix: u32) -> Self {
         Self {
             prefix,
@@ -25,7 +25,7 @@ impl SortedTable {
         }
     }
 
-    /// The table of these values, which come in any order, each once.
+    /// Creates the table of these values, in any order, each once.
     pub(crate) fn of(prefix: u32, mut values: Vec<u64>) -> Self {
         values.sort_unstable();
         Self {
@@ -44,7 +44,7 @@ impl SortedTable {
         }
     }
 
-    /// The values that agree with `probe` in the leading bits: two sorted runs.
+    /// Returns the values that agree with `probe` in the leading bits: two sorted runs.
     pub(crate) fn alike(&self, probe: u64) -> [&[u64]; 2] {
         let others = u64::MAX.checked_shr(self.prefix).unwrap_or(0);
         let (low, high) = (probe & !others, probe | others);
@@ -54,13 +54,13 @@ impl SortedTable {
         ]
     }
 
-    /// Leaves only the values that `keep` says yes to.
+    /// Keeps only the values for which `keep` returns true.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(u64) -> bool) {
         self.base.retain(|&value| keep(value));
         self.recent.retain(|&value| keep(value));
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(crate) fn memory(&self) -> usize {
         (self.base.capacity() + self.recent.capacity()) * size_of::<u64>()
     }
@@ -68,7 +68,7 @@ impl SortedTable {
     fn merge(&mut self) {
         let (mut from_base, total) = (self.base.len(), self.base.len() + self.recent.len());
         if total > self.base.capacity() {
-            // Room for a few merges to come, not the doubling that a vector would choose.
+            // Reserves room for a few merges to come, not the doubling that a vector would choose.
             self.base.reserve_exact(self.recent.len() + total / 16);
         }
         self.base.resize(total, 0);
@@ -86,12 +86,11 @@ impl SortedTable {
     }
 }
 
-/// The part of `sorted` from `low` to `high`, both included.
+/// Returns the part of `sorted` from `low` to `high`, both included.
 fn between(sorted: &[u64], low: u64, high: u64) -> &[u64] {
     let start = first_not_below(sorted.len(), low, |place| sorted[place]);
     let rest = &sorted[start..];
-    // The run is short where prefixes are long: gallop to its end instead of searching the whole
-    // rest.
+    // The run is short if prefixes are long: gallop to its end instead of searching the whole rest.
     let mut reach = 8;
     while reach < rest.len() && rest[reach] <= high {
         reach *= 2;

@@ -1,13 +1,13 @@
-//! ASCII, which is most of most texts: a bit for each byte says whether it belongs to a word, and
-//! words are read off where the bits change.
+//! The fast path for ASCII: a bit for each byte says whether it belongs to a word, and words end
+//! where the bits change.
 
 use std::ops::Range;
 
 use super::words::Words;
 
 impl Words {
-    /// UAX 29 restricted to ASCII: letters, digits and `_` stick together, and `.` `'` `:` (between
-    /// letters) and `.` `'` `,` `;` (between digits) join what they stand between.
+    /// Adds the words of ASCII text by UAX 29: letters, digits and `_` stick together, and `.` `'`
+    /// `:` (between letters) and `.` `'` `,` `;` (between digits) join their neighbours.
     pub(super) fn add_ascii(&mut self, text: &[u8]) {
         let first = self.filled();
         // The word that is being read, as far as it is known.
@@ -64,7 +64,8 @@ fn each_run(text: &[u8], mut visit: impl FnMut(Range<usize>)) {
     }
 }
 
-/// A bit for each byte of ASCII text, the first in the lowest: is it a letter, a digit or `_`?
+/// Returns a bit for each byte of ASCII text, the first in the lowest: set for a letter, a digit or
+/// `_`.
 fn word_bytes(block: &[u8; 64]) -> u64 {
     let eights = block.as_chunks::<8>().0;
     eights.iter().rev().fold(0, |mask, eight| {
@@ -72,8 +73,8 @@ fn word_bytes(block: &[u8; 64]) -> u64 {
     })
 }
 
-/// The same for eight bytes in one number, by sums that reach the top bit of a byte where it is
-/// large enough.
+/// Returns these bits for eight bytes in one number, by sums that reach the top bit of a byte if it
+/// is large enough.
 fn word_bytes_of_eight(eight: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);
@@ -86,8 +87,8 @@ fn word_bytes_of_eight(eight: u64) -> u64 {
     found.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Whether the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6, WB7, WB11
-/// and WB12.
+/// Returns true if the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6,
+/// WB7, WB11 and WB12.
 fn joins(text: &[u8], at: usize) -> bool {
     let (before, after) = (text[at - 1], text[at + 1]);
     let between_letters = || before.is_ascii_alphabetic() && after.is_ascii_alphabetic();

@@ -1,11 +1,11 @@
-//! What Unicode says of a character, looked up once.
+//! Unicode properties of characters, looked up once and cached.
 //!
-//! For each character: how it behaves where words end (UAX 29), and what case folding and
-//! normalisation make of it. Nothing is copied from Unicode's tables: a block of 256 characters is
-//! made on its first use by asking the libraries about each of them in small examples, so that the
-//! fast way cannot disagree with them. Whatever is not settled by looking at one character —
-//! composition, reordering of marks, emoji sequences, most of the supplementary planes — is
-//! [`Class::Unsettled`] and left to the libraries.
+//! For each character: its class at word boundaries (UAX 29), and its form after case folding and
+//! normalisation. Nothing is copied from Unicode's tables: a block of 256 characters is made on its
+//! first use by asking the libraries about each of them in small examples, so that the fast path
+//! cannot disagree with them. Everything that one character does not settle (composition,
+//! reordering of marks, emoji sequences, most of the supplementary planes) is [`Class::Unsettled`]
+//! and left to the libraries.
 
 use std::sync::OnceLock;
 
@@ -15,13 +15,13 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::fold::{folded, is_invisible};
 
-/// How a character behaves where words end.
+/// The class of a character at word boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Class {
-    /// Only the libraries know.
+    /// Left to the libraries.
     Unsettled,
-    /// Ends words, and nothing looks past it.
+    /// Ends words; no rule looks past it.
     White,
     /// Belongs to no word.
     Break,
@@ -33,13 +33,13 @@ pub(crate) enum Class {
     Hebrew,
     /// `Numeric`.
     Number,
-    /// `ExtendNumLet`: joins words like a letter, but makes none.
+    /// `ExtendNumLet`: joins words like a letter, but is no word alone.
     Underscore,
-    /// Belongs to the character before it; no canonical reordering concerns it.
+    /// Belongs to the character before it; not subject to canonical reordering.
     Mark,
-    /// The same, but marks of this kind have a canonical order (their combining class is not 0).
+    /// A mark that has a canonical order (its combining class is not 0).
     OrderedMark,
-    /// Belongs to the character before it, and nobody sees it.
+    /// Belongs to the character before it, and is invisible.
     Invisible,
     /// `MidLetter`: joins letters.
     MidLetter,
@@ -51,14 +51,14 @@ pub(crate) enum Class {
     SingleQuote,
     /// `Double_Quote`: joins Hebrew letters.
     DoubleQuote,
-    /// `ALetter`, but by itself no word.
+    /// `ALetter`, but no word alone.
     SilentLetter,
 }
 
-/// How many classes there are.
+/// The number of classes.
 const CLASSES: usize = 17;
 
-/// By their numbers, as far as five bits reach.
+/// The classes by their numbers, for all numbers of five bits.
 pub(crate) const BY_NUMBER: [Class; 32] = {
     let mut classes = [Class::Unsettled; 32];
     let mut number = 0;
@@ -88,8 +88,8 @@ const NUMBERED: [Class; CLASSES] = [
     Class::SilentLetter,
 ];
 
-/// A character's class and what it is folded to: at most three bytes of UTF-8, the first lowest,
-/// their number above them, the class on top.
+/// A character's class and its folded form: at most three bytes of UTF-8, the first lowest, their
+/// number above them, the class on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Letter(u32);
 
@@ -107,7 +107,7 @@ impl Letter {
         BY_NUMBER[self.class_number()]
     }
 
-    /// The number of its class.
+    /// Returns the number of the class.
     #[inline(always)]
     pub(crate) fn class_number(self) -> usize {
         (self.0 >> 26 & 31) as usize
@@ -118,7 +118,7 @@ impl Letter {
         self.0 >> 26 == class as u32
     }
 
-    /// The folded character in the first [`Letter::folded_len`] bytes.
+    /// Returns the folded character in the first [`Letter::folded_len`] bytes.
     #[inline]
     pub(crate) fn folded(self) -> [u8; 4] {
         self.0.to_le_bytes()
@@ -130,15 +130,15 @@ impl Letter {
     }
 }
 
-/// So many characters are made at once.
+/// The number of characters that are looked up at once.
 const BLOCK: usize = 256;
 type Block = [Letter; BLOCK];
 
-/// The first two planes; ideographs and hangul are settled without them.
+/// The blocks of the first two planes; ideographs and hangul do not need them.
 static BLOCKS: [OnceLock<Box<Block>>; 0x20000 / BLOCK] =
     [const { OnceLock::new() }; 0x20000 / BLOCK];
 
-/// The letters of the code points from `number` × 256.
+/// Returns the letters of the code points from `number` × 256.
 #[inline]
 fn block(number: usize) -> &'static Block {
     BLOCKS[number].get_or_init(|| make_block(number))
@@ -155,7 +155,7 @@ fn make_block(number: usize) -> Box<Block> {
     block
 }
 
-/// The block of ASCII and Latin-1, and the ones that were used last for two bytes and for more:
+/// A cache of the block of ASCII and Latin-1, and of the ones used last for two bytes and for more:
 /// most texts need no fourth.
 pub(crate) struct Letters {
     latin: &'static Block,
@@ -177,7 +177,7 @@ impl Letters {
         }
     }
 
-    /// The character at the start of `bytes`, which are UTF-8, and its length; nothing at their
+    /// Returns the character at the start of `bytes`, which are UTF-8, and its length; none at the
     /// end.
     #[inline]
     pub(crate) fn first_of(&mut self, bytes: &[u8]) -> Option<(Letter, usize)> {
@@ -191,7 +191,7 @@ impl Letters {
         Some(self.first_of_four(four))
     }
 
-    /// The character at the start of four bytes of UTF-8, and its length.
+    /// Returns the character at the start of four bytes of UTF-8, and its length.
     #[inline(always)]
     pub(crate) fn first_of_four(&mut self, [a, b, c, d]: [u8; 4]) -> (Letter, usize) {
         let low = |byte: u8| usize::from(byte & 0x3f);
@@ -219,13 +219,13 @@ impl Letters {
         }
     }
 
-    /// The character of this byte.
+    /// Returns the character of this byte.
     #[inline(always)]
     pub(crate) fn of_ascii(&self, byte: u8) -> Letter {
         self.latin[usize::from(byte & 0x7f)]
     }
 
-    /// A character, and its length.
+    /// Returns a character, and its length.
     pub(crate) fn of(&mut self, c: char) -> (Letter, usize) {
         let mut bytes = [0; 4];
         c.encode_utf8(&mut bytes);
@@ -251,7 +251,7 @@ impl Letters {
     }
 }
 
-/// Asks the libraries.
+/// Returns the properties of a character by asking the libraries.
 fn asked(c: char) -> Letter {
     let class = class(c);
     if matches!(class, Class::Unsettled) {
@@ -272,8 +272,7 @@ fn asked(c: char) -> Letter {
     let folded = folded(c.encode_utf8(&mut [0; 4]));
     let settled = |c: char| is_nfc_quick([c].into_iter()) == IsNormalized::Yes;
     let order = |c: char| canonical_combining_class(c);
-    // The Greek iota that stands below is a mark until it is folded, and some letters are not said
-    // to be any.
+    // The Greek iota subscript is a mark until it is folded, and some letters have no folded class.
     let changes = folded.chars().count() == 1 && folded.chars().map(order).sum::<u8>() != order(c);
     if folded.len() > 3 || !folded.chars().all(settled) || changes {
         return Letter::UNSETTLED;
@@ -291,7 +290,7 @@ fn asked(c: char) -> Letter {
     }
 }
 
-/// The class by examples: how many pieces do two or three characters make?
+/// Returns the class by examples: by the number of pieces that two or three characters make.
 fn class(c: char) -> Class {
     let pieces = |text: String| text.split_word_bounds().count();
     let whole = |text: String| pieces(text) == 1;
@@ -299,7 +298,7 @@ fn class(c: char) -> Class {
         return Class::White;
     }
     if is_word_by_itself(c) {
-        // Some are not assigned yet.
+        // Some are unassigned.
         return if c.is_alphanumeric() {
             Class::Alone
         } else {
@@ -330,18 +329,18 @@ fn class(c: char) -> Class {
         (true, true) if whole(format!("א{c}")) => Class::SingleQuote,
         (true, true) => Class::MidBoth,
         (false, false) if whole(format!("א{c}א")) => Class::DoubleQuote,
-        // Regional indicators go in pairs; katakana that is no word by itself goes in runs.
+        // Regional indicators come in pairs; katakana that is no word alone comes in runs.
         (false, false) if whole(format!("🇦{c}")) || whole(format!("カ{c}")) => Class::Unsettled,
         (false, false) if c.is_alphanumeric() => Class::Alone,
         (false, false) => Class::Break,
     }
 }
 
-/// Glues pictographs together: what follows it may belong to what stands before it, whatever its
-/// class.
+/// The zero-width joiner, which joins pictographs: the character behind it may belong to the one
+/// before it, whatever its class.
 pub(crate) const JOINER: char = '\u{200d}';
 
-/// `Extend`, `Format` and `ZWJ` of UAX 29.
+/// Returns true for `Extend`, `Format` and `ZWJ` of UAX 29.
 pub(crate) fn belongs_to_what_is_before(c: char) -> bool {
     let mut text = [b'!', 0, 0, 0, 0];
     let length = 1 + c.encode_utf8(&mut text[1..]).len();
@@ -349,12 +348,15 @@ pub(crate) fn belongs_to_what_is_before(c: char) -> bool {
     !matches!(c, '\r' | '\n') && text.split_word_bounds().count() == 1
 }
 
-/// Han ideographs, hiragana and katakana, in full and half width.
+/// Returns true for Han ideographs, hiragana and katakana, in full and half width.
 pub(crate) fn is_word_by_itself(c: char) -> bool {
     matches!(c,
-        '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
-        | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}' | '\u{1aff0}'..='\u{1b16f}' | '\u{20000}'..='\u{3ffff}')
+        '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}'
+        | '\u{30a1}'..='\u{30fa}'
+        | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}' | '\u{1aff0}'..='\u{1b16f}'
+        | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Instructions;
+use crate::simd::instructions::Instructions;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
@@ -89,7 +89,7 @@ fn texts_that_differ_in_capitals_and_punctuation_have_one_digest_and_others_do_n
     assert_ne!(digest("ab c"), digest("a bc"));
 }
 
-/// The definition, as plainly as it can be written.
+/// Returns the words by the definition, as plainly as possible.
 fn plain(text: &str) -> Vec<String> {
     let pieces = text
         .split(char::is_whitespace)
@@ -99,7 +99,7 @@ fn plain(text: &str) -> Vec<String> {
     words.map(|word| fold::folded(&word)).collect()
 }
 
-/// Each of them with the marks that belong to it, and what stands between.
+/// Returns each ideograph and kana with the marks that belong to it, and the pieces in between.
 fn cut_around_kana_and_ideographs(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut marks_may_follow = false;
@@ -120,7 +120,8 @@ fn cut_around_kana_and_ideographs(text: &str) -> Vec<String> {
     pieces
 }
 
-/// The words of the normal text; the hashes that are made of `text` without it have to be theirs.
+/// Returns the words of the normal text, after checking that the hashes made without it are equal
+/// to theirs.
 fn words_of(text: &str) -> Vec<String> {
     let normal = NormalText::of(text);
     let mut hashes = Vec::new();
@@ -166,7 +167,9 @@ proptest! {
     }
 
     #[test]
-    fn texts_that_are_canonically_equivalent_but_for_case_are_one(text in "[ -~éÉßàựΣςᾳ가각のガåạ\u{323}\u{301}\u{345}]{0,30}") {
+    fn texts_that_are_canonically_equivalent_but_for_case_are_one(
+        text in "[ -~éÉßàựΣςᾳ가각のガåạ\u{323}\u{301}\u{345}]{0,30}",
+    ) {
         let other: String = text.nfd().collect();
         prop_assert_eq!(NormalText::of(&text), NormalText::of(&other));
         let upper = text.replace(['ᾳ', '\u{345}'], "").to_uppercase();
@@ -175,8 +178,7 @@ proptest! {
     }
 }
 
-/// Characters that matter to each other, among some that do not, with stretches of ASCII in
-/// between.
+/// Generates characters that interact, among some that do not, with stretches of ASCII in between.
 fn mixed() -> impl Strategy<Value = String> {
     let telling = "[aZß0٣_.,:;'\"’·!—。 \u{a0}\u{202f}\n\u{ad}\u{200b}-\u{200f}אבЖжΣςéاहन्दि\u{93c}\u{301}\u{323}\u{345}\u{64e}\u{651}\u{e38}\u{e48}\u{5b0}\u{5bc}\
         東のカガーㇰ゙ﾊﾞ゛〱㌀²½สวัดืีကင်္ខ្មꆈ한\u{1112}\u{1161}\u{11ab}İıŉﬁǰΐ🇦🇧👩\u{200d}❤\u{fe0f}\u{1f3fb}𐐀𑀸𠀀豈\u{e0100}‿]";

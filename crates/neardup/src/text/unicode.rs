@@ -1,10 +1,8 @@
-//! Words beyond ASCII: UAX 29 in one pass, character by character, over classes that were looked up
-//! beforehand.
+//! Words beyond ASCII: UAX 29 in one pass, character by character, by cached classes.
 //!
-//! One character of foresight suffices: `.` between letters (WB6, WB7), `,` between digits (WB11,
-//! WB12), `"` between Hebrew letters (WB7b, WB7c). Where a character is unsettled, everything since
-//! the last place at which a word must end in any case, up to the next such place, is left to the
-//! libraries.
+//! One character of look-ahead suffices: `.` between letters (WB6, WB7), `,` between digits (WB11,
+//! WB12), `"` between Hebrew letters (WB7b, WB7c). If a character is unsettled, the text from the
+//! last certain end of a word to the next is left to the libraries.
 
 use unicode_normalization::char::canonical_combining_class;
 use unicode_segmentation::UnicodeSegmentation;
@@ -15,10 +13,10 @@ use super::letters::{
 };
 use super::words::{Checkpoint, Words};
 
-/// So many bytes of ASCII behind white space are worth the change to the way for ASCII.
+/// The number of ASCII bytes after white space from which the switch to the ASCII path pays.
 pub(super) const WORTH_A_CHANGE: usize = 48;
 
-/// A place in the text where a word ends in any case, and what was collected before.
+/// A place in the text where a word certainly ends, and the words collected before it.
 #[derive(Clone, Copy)]
 struct CertainEnd {
     at: usize,
@@ -29,11 +27,11 @@ struct CertainEnd {
 #[derive(Clone, Copy)]
 struct Open {
     start: usize,
-    /// The class of its last character, marks aside; `Break` while there is no word.
+    /// The class of its last character, ignoring marks; `Break` while there is no word.
     last: Class,
-    /// Whether it has more to it than `_`.
+    /// True if it has more than `_`.
     says_something: bool,
-    /// Whether its last character was an ordered mark.
+    /// True if its last character was an ordered mark.
     after_ordered: bool,
 }
 
@@ -49,7 +47,7 @@ impl Open {
         self.last != Class::Break
     }
 
-    /// Whether a letter, digit or `_` goes on with it.
+    /// Returns true if a letter, digit or `_` continues it.
     fn goes_on(self) -> bool {
         matches!(
             self.last,
@@ -59,8 +57,8 @@ impl Open {
 }
 
 impl Words {
-    /// Reads `text`, which begins where a word ends in any case, up to white space with much ASCII
-    /// behind it, and tells how far that is.
+    /// Reads `text`, which begins at a certain end of a word, up to white space with much ASCII
+    /// behind it; returns the number of bytes read.
     pub(super) fn add_unicode(&mut self, text: &str) -> usize {
         let bytes = text.as_bytes();
         let mut letters = Letters::new();
@@ -102,7 +100,7 @@ impl Words {
                     true
                 }
                 Class::Mark | Class::OrderedMark => {
-                    // Marks that are letters make a word of whatever they stand on.
+                    // Marks that are letters make a word of any base.
                     let ordered = class == Class::OrderedMark;
                     let in_order = !(ordered && open.after_ordered) || is_in_order(text, at);
                     let settled = open.says_something && in_order;
@@ -133,7 +131,7 @@ impl Words {
                     self.append_letter(letter);
                     true
                 }
-                // What it parts is to be compared without it.
+                // The parts on both sides of it are compared as if it were absent.
                 Class::Invisible => !open.after_ordered,
                 Class::MidLetter
                 | Class::MidNumber
@@ -142,22 +140,22 @@ impl Words {
                 | Class::DoubleQuote => {
                     let after = letters.first_of(&bytes[at + length..]);
                     let after = after.map_or(Class::White, |(letter, _)| letter.class());
-                    let joint = joint(open.last, class, after);
-                    if joint == Joint::Parts {
+                    let mark_role = mark_role(open.last, class, after);
+                    if mark_role == MarkRole::Breaks {
                         self.close(open);
                         end = self.certain_end(at);
                     } else {
                         self.append_letter(letter);
                     }
-                    if joint == Joint::EndsWith {
+                    if mark_role == MarkRole::EndsWord {
                         self.close(open);
                     }
-                    if joint == Joint::Joins {
+                    if mark_role == MarkRole::Joins {
                         open.after_ordered = false;
                     } else {
                         open = Open::NOTHING;
                     }
-                    joint != Joint::Unsettled
+                    mark_role != MarkRole::Unsettled
                 }
                 Class::Unsettled | Class::SilentLetter => false,
             };
@@ -214,7 +212,8 @@ impl Words {
     }
 }
 
-/// The definition, for pieces of text that hold no white space but at their beginning.
+/// Visits the words of a piece of text by the definition; the piece holds no white space but at its
+/// beginning.
 #[cold]
 pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8])) {
     let mut rest = piece;
@@ -232,45 +231,45 @@ pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8
     }
 }
 
-/// What a mark between two characters does.
+/// The role of a mark between two characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joint {
-    /// Both are of one word, and so is the mark.
+pub(crate) enum MarkRole {
+    /// The characters and the mark are one word.
     Joins,
     /// The mark ends the word.
-    EndsWith,
+    EndsWord,
     /// The word ended before the mark.
-    Parts,
-    /// Too much stands in between.
+    Breaks,
+    /// Undecided: marks or invisible characters are in between.
     Unsettled,
 }
 
-/// What `mark` does between characters of these classes.
-pub(crate) fn joint(before: Class, mark: Class, after: Class) -> Joint {
+/// Returns the role of `mark` between characters of these classes.
+pub(crate) fn mark_role(before: Class, mark: Class, after: Class) -> MarkRole {
     use Class::{
         DoubleQuote, Hebrew, Invisible, Letter, Mark, MidBoth, MidLetter, MidNumber, Number,
         OrderedMark, SilentLetter, SingleQuote, Unsettled,
     };
     match (before, mark, after) {
-        (_, _, Unsettled | SilentLetter | Mark | OrderedMark | Invisible) => Joint::Unsettled,
+        (_, _, Unsettled | SilentLetter | Mark | OrderedMark | Invisible) => MarkRole::Unsettled,
         (Letter | Hebrew, MidLetter | MidBoth | SingleQuote, Letter | Hebrew)
         | (Number, MidNumber | MidBoth | SingleQuote, Number)
-        | (Hebrew, DoubleQuote, Hebrew) => Joint::Joins,
-        (Hebrew, SingleQuote, _) => Joint::EndsWith,
-        _ => Joint::Parts,
+        | (Hebrew, DoubleQuote, Hebrew) => MarkRole::Joins,
+        (Hebrew, SingleQuote, _) => MarkRole::EndsWord,
+        _ => MarkRole::Breaks,
     }
 }
 
-/// Whether the mark at `at` may stand behind the mark before it: their combining classes do not
-/// fall.
+/// Returns true if the mark at `at` is in canonical order after the mark before it: their combining
+/// classes do not decrease.
 pub(crate) fn is_in_order(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at(at);
     let order = |c: Option<char>| c.map(canonical_combining_class);
     order(before.chars().next_back()) <= order(after.chars().next())
 }
 
-/// Where the next character begins, at `from` or later, that no word goes past; `from` is that of
-/// one which is unsettled.
+/// Returns the start of the next character, at `from` or later, across which no word continues; the
+/// character at `from` is unsettled.
 pub(crate) fn next_certain_end(letters: &mut Letters, text: &str, from: usize) -> usize {
     let mut joined = false;
     for (at, c) in text[from..].char_indices() {

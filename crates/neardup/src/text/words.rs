@@ -1,19 +1,19 @@
-//! Words as they are collected: a space stands behind each.
+//! A buffer of words, each followed by a space.
 
 use super::NormalText;
 
 pub(super) struct Words {
-    /// Room for what comes; the first `filled` bytes of it are words.
+    /// The buffer; its first `filled` bytes are words.
     room: Vec<u8>,
     filled: usize,
-    /// Where each word ends.
+    /// The end of each word.
     ends: Vec<u32>,
 }
 
-/// So many bytes are written at once, of which the last may not count.
+/// The number of bytes that are written at once; the last of them may not count.
 const AT_ONCE: usize = 16;
 
-/// A place to go back to.
+/// A state of the buffer to return to.
 #[derive(Clone, Copy)]
 pub(super) struct Checkpoint {
     filled: usize,
@@ -22,7 +22,7 @@ pub(super) struct Checkpoint {
 
 impl Words {
     pub(super) fn with_room_for(text: usize) -> Self {
-        // A word and what separates it from the next take six bytes in English prose.
+        // An English word and its separator take six bytes on average.
         Self {
             room: vec![0; text + text / 4 + 2 * AT_ONCE],
             filled: 0,
@@ -34,7 +34,7 @@ impl Words {
         self.filled
     }
 
-    /// What was written from `start` on.
+    /// Returns the bytes written from `start` on.
     pub(super) fn written_from(&mut self, start: usize) -> &mut [u8] {
         &mut self.room[start..self.filled]
     }
@@ -42,7 +42,7 @@ impl Words {
     /// Appends the first `length` of these bytes.
     #[inline]
     pub(super) fn append_first<const N: usize>(&mut self, bytes: [u8; N], length: usize) {
-        // Copying a fixed number of bytes and taking some back is faster than copying the few that
+        // Copying a fixed number of bytes and discarding some is faster than copying the few that
         // count.
         if let Some(place) = self.room[self.filled..].first_chunk_mut() {
             *place = bytes;
@@ -52,7 +52,7 @@ impl Words {
         }
     }
 
-    /// Appends whatever number of bytes.
+    /// Appends any number of bytes.
     #[cold]
     pub(super) fn append(&mut self, bytes: &[u8]) {
         let end = self.filled + bytes.len();
@@ -82,7 +82,7 @@ impl Words {
         self.ends.truncate(checkpoint.words);
     }
 
-    /// Forgets what was written from `start` on, which is no word yet.
+    /// Discards the bytes from `start` on, which are no word yet.
     pub(super) fn forget_from(&mut self, start: usize) {
         self.filled = start;
     }

@@ -1,53 +1,53 @@
-//! Text of any script, folded into a chunk in which words are what stands between gaps.
+//! Folding of text of any script into a chunk in which words are separated by gaps.
 //!
-//! A character at a time is looked up ([`Letters`]), and its folded bytes are written: in front of
-//! what begins a word without white space (ideographs, Thai letters, ²; a letter behind one of
-//! them) goes a gap, and what is in no word is one. So where words start and end need not be
-//! decided here: masks over the finished chunk tell, 64 bytes at a time, as they do for ASCII.
-//! There is no branch on what a letter is; joining marks (`.` `’` `,`) and what is not settled by
-//! one character go [`aside`](Folding::aside).
+//! Characters are looked up one at a time ([`Letters`]), and their folded bytes are written. A gap
+//! goes in front of a character that begins a word without white space (ideographs, Thai letters,
+//! ²; a letter behind one of them), and a character of no word becomes a gap. So starts and ends of
+//! words need not be decided here: masks over the finished chunk find them, 64 bytes at a time, as
+//! for ASCII. No branch depends on the letter; joining marks (`.` `’` `,`) and characters that are
+//! not settled alone are handled [`aside`](Folding::aside).
 //!
-//! What is not settled is left to the libraries: from the last certain end of a word, which is
-//! behind white space or before a character of no word, up to the next. Invariant: between gaps
-//! stand the words of [`NormalText`](crate::NormalText), in order.
+//! Unsettled text is left to the libraries: from the last certain end of a word, which is behind
+//! white space or before a character of no word, up to the next. Invariant: between gaps stand the
+//! words of [`NormalText`](crate::NormalText), in order.
 
 use unicode_normalization::char::canonical_combining_class;
 
-use super::spans::{CHUNK, ROOM};
+use super::spans::{BLOCK, CHUNK, ROOM, Spans};
 use crate::text::letters::{BY_NUMBER, Class, Letter, Letters};
-use crate::text::unicode::{Joint, each_word_by_the_libraries, joint, next_certain_end};
+use crate::text::unicode::{MarkRole, each_word_by_the_libraries, mark_role, next_certain_end};
 
-/// Stands for white space and for what is in no word: a word ends there in any case.
+/// The byte for white space and for characters of no word: a word certainly ends there.
 const CERTAIN_GAP: u8 = b' ';
-/// Stands between words that nothing else parts.
+/// The byte between words that nothing else separates.
 const GAP: u8 = 0;
-/// A chunk that holds so much is finished at the next certain end.
+/// The number of bytes from which a chunk is finished at the next certain end.
 const ENOUGH: usize = CHUNK - 512;
-/// So much it may hold at most: a gap and a character fit behind it.
+/// The most bytes of a chunk: a gap and a character still fit behind them.
 const FULL: usize = CHUNK - 8;
-/// So many bytes of ASCII are worth the change to the way for ASCII.
+/// The number of ASCII bytes from which the switch to the ASCII path pays.
 pub(crate) const ASCII_AGAIN: usize = 64;
-/// So many bytes apart they are looked for.
+/// The distance in bytes between two checks for them.
 const LOOK: usize = 4 * ASCII_AGAIN;
 
-/// What became of the start of a text.
-pub(crate) struct Folded {
-    /// How many bytes of it were read; none if the first word does not fit.
-    pub(crate) read: usize,
-    /// How many bytes were written.
-    pub(crate) written: usize,
-    /// Whether a word may be nothing but `_`.
-    pub(crate) underscores: bool,
+/// The result of folding the start of a text.
+struct Folded {
+    /// The number of bytes read; 0 if the first word does not fit.
+    read: usize,
+    /// The number of bytes written.
+    written: usize,
+    /// True if a word may be nothing but `_`.
+    underscores: bool,
 }
 
-/// Folds the start of `text`, which begins where a word ends in any case, into `room`, up to
-/// another such place.
-pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
+/// Folds the start of `text`, which begins at a certain end of a word, into `room`, up to another
+/// certain end.
+fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
     let mut folding = Folding {
         text,
         letters: Letters::new(),
         room,
-        floor: Place::START,
+        floor: Position::START,
         underscores: false,
     };
     let end = folding.run();
@@ -58,26 +58,38 @@ pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
     }
 }
 
-/// How far text was read and chunk written, and what was read last.
+impl Spans {
+    /// Takes in the start of a text of any script, folded, with gaps between words; returns how
+    /// many bytes were read.
+    pub(crate) fn fold(&mut self, text: &str) -> usize {
+        let folded = fold(text, &mut self.lower);
+        self.blocks = folded.written / BLOCK + 1;
+        self.lower[folded.written..self.blocks * BLOCK].fill(b' ');
+        self.underscores = folded.underscores;
+        folded.read
+    }
+}
+
+/// A position in the text and in the chunk, and the classes read last.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     at: usize,
     filled: usize,
     /// The class of the last character, as a set.
     last: u32,
-    /// The class of the last one that is no mark, as a set.
+    /// The class of the last character that is no mark, as a set.
     base: u32,
 }
 
-impl Place {
-    const START: Place = Place {
+impl Position {
+    const START: Position = Position {
         at: 0,
         filled: 0,
         last: set(&[Class::White]),
         base: set(&[Class::White]),
     };
 
-    /// A place behind a certain end.
+    /// Creates a position behind a certain end.
     fn certain(at: usize, filled: usize) -> Self {
         Self {
             at,
@@ -91,12 +103,13 @@ struct Folding<'a> {
     text: &'a str,
     letters: Letters,
     room: &'a mut [u8; ROOM],
-    /// Where the libraries left off, a certain end: nothing goes back behind it.
-    floor: Place,
+    /// The position behind the last text left to the libraries, a certain end: nothing goes back
+    /// before it.
+    floor: Position,
     underscores: bool,
 }
 
-/// A bit for each class.
+/// Returns a set of classes: a bit for each.
 const fn set(classes: &[Class]) -> u32 {
     let mut set = 0;
     let mut next = 0;
@@ -112,18 +125,18 @@ const ORDERED: u32 = set(&[Class::OrderedMark]);
 const SPEAKING: u32 = set(&[Class::Letter, Class::Hebrew, Class::Number]);
 const CERTAIN_ENDS: u32 = set(&[Class::White, Class::Break, Class::Alone]);
 
-/// What is done with a character, by the classes before it.
+/// The handling of a character, by the classes before it.
 #[derive(Clone, Copy)]
 struct Rule {
-    /// Behind these it goes [`aside`](Folding::aside).
+    /// The classes behind which it is handled [`aside`](Folding::aside).
     aside: u32,
-    /// With one of these as a base before it, a gap goes in front of it.
+    /// The classes of the base before it with which a gap goes in front of it.
     gap: u32,
     /// All bits for a mark, which leaves the base as it is.
     mark: u32,
 }
 
-/// By the number of the class.
+/// The rules by the number of the class.
 const RULES: [Rule; BY_NUMBER.len()] = {
     let mut rules = [Rule {
         aside: u32::MAX,
@@ -161,16 +174,16 @@ const RULES: [Rule; BY_NUMBER.len()] = {
     rules
 };
 
-/// Reads and writes plain characters from `place` on while they begin before `end` and less than
-/// `most` is filled, up to one that goes aside or whose class is in `stop`; tells whether there is
-/// such a one. `MUCH_ASCII` is worth it among letters of ASCII, but not for the spaces between
+/// Reads and writes plain characters from `place` on, while they begin before `end` and less than
+/// `most` is filled, up to one that is handled aside or whose class is in `stop`; returns true if
+/// there is such a character. `MUCH_ASCII` pays among ASCII letters, but not for the spaces between
 /// other ones.
 #[inline(never)]
 fn plain<const MUCH_ASCII: bool>(
     bytes: &[u8],
     letters: &mut Letters,
     room: &mut [u8; ROOM],
-    place: &mut Place,
+    place: &mut Position,
     (end, most): (usize, usize),
     stop: u32,
 ) -> bool {
@@ -200,11 +213,11 @@ fn plain<const MUCH_ASCII: bool>(
 
 /// Writes a letter, a mark that belongs to what is before it, or a gap.
 #[inline(always)]
-fn write(room: &mut [u8; ROOM], place: &mut Place, letter: Letter, length: usize) {
+fn write(room: &mut [u8; ROOM], place: &mut Position, letter: Letter, length: usize) {
     let rule = RULES[letter.class_number()];
     let gap = usize::from(rule.gap & place.base != 0);
     let bytes = u64::from(u32::from_le_bytes(letter.folded())) << (8 * gap);
-    // No more than a chunk by itself; said again, it spares a check.
+    // Always less than a chunk; the modulus spares a bounds check.
     let filled = place.filled % CHUNK;
     room[filled..filled + 8].copy_from_slice(&bytes.to_le_bytes());
     place.filled += gap + letter.folded_len();
@@ -213,13 +226,13 @@ fn write(room: &mut [u8; ROOM], place: &mut Place, letter: Letter, length: usize
     place.base = place.base & rule.mark | place.last & !rule.mark;
 }
 
-/// Writes as many ASCII letters, digits and spaces as there are at the start of `eight`; tells
-/// whether there were any and no gap has to go in front of them.
+/// Writes the ASCII letters, digits and spaces at the start of `eight`; returns true if there were
+/// any and no gap has to go in front of them.
 #[inline(always)]
 fn write_ascii(
     letters: &Letters,
     room: &mut [u8; ROOM],
-    place: &mut Place,
+    place: &mut Position,
     eight: [u8; 8],
 ) -> bool {
     let bytes = u64::from_le_bytes(eight);
@@ -248,15 +261,15 @@ fn write_ascii(
 const EACH: u64 = 0x0101_0101_0101_0101;
 
 impl Folding<'_> {
-    fn run(&mut self) -> Place {
+    fn run(&mut self) -> Position {
         let text = self.text;
         let bytes = text.as_bytes();
-        let mut place = Place::START;
-        // How far to go before the next look at what comes, and whether much of it is ASCII.
+        let mut place = Position::START;
+        // The end of the bytes to read before the next check, and whether many of them are ASCII.
         let mut look = bytes.len().min(LOOK);
         let mut much_ascii = ascii_among_the_next(bytes) > ASCII_AGAIN / 2;
         let mut most = ENOUGH;
-        // Where to stop: nowhere, or at the next certain end.
+        // The classes to stop at: none, or those of a certain end.
         let mut stop = 0;
         loop {
             let plain = if much_ascii {
@@ -299,18 +312,18 @@ impl Folding<'_> {
         }
     }
 
-    fn write(&mut self, place: &mut Place, letter: Letter, length: usize) {
+    fn write(&mut self, place: &mut Position, letter: Letter, length: usize) {
         write(self.room, place, letter, length);
     }
 
-    /// Writes what has to be looked at; tells whether it fits.
+    /// Writes a character that needs a closer look; returns true if it fits.
     #[inline(never)]
-    fn aside(&mut self, place: &mut Place, letter: Letter, length: usize) -> bool {
+    fn aside(&mut self, place: &mut Position, letter: Letter, length: usize) -> bool {
         let bytes = self.text.as_bytes();
         let after_ordered = place.last & ORDERED != 0;
         match letter.class() {
-            // Other ones are of several bytes; where a word is nothing but these, the libraries
-            // know.
+            // Other underscores have several bytes; words of nothing but these are left to the
+            // libraries.
             Class::Underscore if length == 1 => {
                 self.underscores = true;
                 self.write(place, letter, length);
@@ -320,7 +333,7 @@ impl Folding<'_> {
                 self.write(place, letter, length);
                 self.put_in_order(place)
             }
-            // What it parts is to be compared without it.
+            // The parts on both sides of it are compared as if it were absent.
             Class::Invisible if !after_ordered => {
                 place.at += length;
                 true
@@ -333,20 +346,20 @@ impl Folding<'_> {
                 let after = self.letters.first_of(&bytes[place.at + length..]);
                 let after = after.map_or(Class::White, |(letter, _)| letter.class());
                 let base = place.base;
-                match joint(base_class(base), class, after) {
-                    Joint::Joins => {
+                match mark_role(base_class(base), class, after) {
+                    MarkRole::Joins => {
                         self.write(place, letter, length);
                         place.base = base;
                     }
-                    Joint::EndsWith => {
+                    MarkRole::EndsWord => {
                         self.write(place, letter, length);
                         self.part(place);
                     }
-                    Joint::Parts => {
+                    MarkRole::Breaks => {
                         place.at += length;
                         self.part(place);
                     }
-                    Joint::Unsettled => return self.unsettled(place),
+                    MarkRole::Unsettled => return self.unsettled(place),
                 }
                 true
             }
@@ -355,14 +368,14 @@ impl Folding<'_> {
     }
 
     /// Ends the word, without a certain end in the text.
-    fn part(&mut self, place: &mut Place) {
+    fn part(&mut self, place: &mut Position) {
         self.room[place.filled] = GAP;
-        *place = Place::certain(place.at, place.filled + 1);
+        *place = Position::certain(place.at, place.filled + 1);
     }
 
-    /// Puts the ordered marks that end here in their canonical order, where the libraries are not
-    /// needed: they are settled, so nothing composes with them.
-    fn put_in_order(&mut self, place: &mut Place) -> bool {
+    /// Sorts the ordered marks that end here into canonical order without the libraries: they are
+    /// settled, so nothing composes with them.
+    fn put_in_order(&mut self, place: &mut Position) -> bool {
         let mut marks = [(0, Letter::UNSETTLED); 4];
         let mut first = marks.len();
         for c in self.text[..place.at].chars().rev() {
@@ -387,10 +400,10 @@ impl Folding<'_> {
         true
     }
 
-    /// Leaves everything from the last certain end to the next to the libraries; tells whether it
+    /// Leaves the text from the last certain end to the next to the libraries; returns true if it
     /// fits.
     #[cold]
-    fn unsettled(&mut self, place: &mut Place) -> bool {
+    fn unsettled(&mut self, place: &mut Position) -> bool {
         let end = next_certain_end(&mut self.letters, self.text, place.at);
         let start = self.last_certain_end(*place);
         let mut filled = start.filled;
@@ -409,14 +422,14 @@ impl Folding<'_> {
             return false;
         }
         self.room[filled] = GAP;
-        *place = Place::certain(end, filled + 1);
+        *place = Position::certain(end, filled + 1);
         self.floor = *place;
         true
     }
 
-    /// The last place before this one where a word ends in any case.
+    /// Returns the last position before this one where a word certainly ends.
     #[cold]
-    fn last_certain_end(&mut self, place: Place) -> Place {
+    fn last_certain_end(&mut self, place: Position) -> Position {
         let written = &self.room[self.floor.filled..place.filled];
         let Some(gap) = written.iter().rposition(|&byte| byte == CERTAIN_GAP) else {
             return self.floor;
@@ -427,8 +440,8 @@ impl Folding<'_> {
             let end = at;
             at -= c.len_utf8();
             match self.letters.of(c).0.class() {
-                Class::White => return Place::certain(end, filled),
-                Class::Break => return Place::certain(at, filled),
+                Class::White => return Position::certain(end, filled),
+                Class::Break => return Position::certain(at, filled),
                 _ => {}
             }
         }
@@ -436,7 +449,7 @@ impl Folding<'_> {
     }
 }
 
-/// The class of a base, where a letter that says nothing is one like others.
+/// Returns the class of a base; a letter that says nothing counts as a letter.
 fn base_class(base: u32) -> Class {
     match BY_NUMBER[base.trailing_zeros() as usize % BY_NUMBER.len()] {
         Class::SilentLetter => Class::Letter,
@@ -444,7 +457,7 @@ fn base_class(base: u32) -> Class {
     }
 }
 
-/// The four bytes at `at`, or what there is and zeros.
+/// Returns the four bytes at `at`, padded with zeros at the end.
 #[inline(always)]
 fn four_from(bytes: &[u8], at: usize) -> [u8; 4] {
     match bytes[at..].first_chunk() {
@@ -459,7 +472,7 @@ fn four_from(bytes: &[u8], at: usize) -> [u8; 4] {
     }
 }
 
-/// How many of so many bytes are ASCII; none where there are fewer.
+/// Returns the number of ASCII bytes among the next [`ASCII_AGAIN`]; 0 if there are fewer bytes.
 fn ascii_among_the_next(bytes: &[u8]) -> usize {
     let next = bytes.first_chunk::<ASCII_AGAIN>();
     next.map_or(0, |next| next.iter().filter(|byte| byte.is_ascii()).count())

@@ -1,25 +1,25 @@
 //! The hash of one word.
 //!
-//! A word of up to sixteen bytes is two 64-bit numbers; each is exclusive-ored with a number that
-//! the key makes, and the two halves of their 128-bit product are exclusive-ored ("folded
+//! A word of up to sixteen bytes is two 64-bit numbers; each is exclusive-ored with a number
+//! derived from the key, and the two halves of their 128-bit product are exclusive-ored ("folded
 //! multiplication", as in wyhash by Wang Yi and rapidhash by Nicolas De Carli, both public domain
-//! or permissive). Longer words, one in a thousand, are hashed by xxh3. What comes of either goes
-//! through [`finished`], so that every bit of the word may turn every bit of the hash.
+//! or permissive). Longer words, one in a thousand, are hashed by xxh3. Either result goes through
+//! [`finished`], so that every bit of the word affects every bit of the hash.
 //!
 //! The two numbers come from the key by different bijections: without the key nobody knows the
-//! difference between them, which is what exchanging the factors, the cheapest way to a collision,
-//! would need. Invariant: stable for ever (`golden/fingerprints.txt`), the same from a slice as
-//! from a window of sixteen bytes.
+//! difference between them, which an attacker would need to exchange the factors, the cheapest way
+//! to a collision. Invariant: stable for ever (`golden/fingerprints.txt`), and the same from a
+//! slice as from a window of sixteen bytes.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::HashKey;
+use crate::key::HashKey;
 use crate::mix::mix;
 
-/// How long a word may be to be hashed from two numbers.
+/// The largest length of a word that is hashed from two numbers.
 pub(crate) const SHORT: usize = 16;
 
-/// Hashes words under one key.
+/// A hash function for words under one key.
 #[derive(Clone, Copy)]
 pub(crate) struct WordHash {
     low: u64,
@@ -38,7 +38,7 @@ impl WordHash {
         }
     }
 
-    /// The hash of `word`.
+    /// Returns the hash of `word`.
     #[inline]
     pub(crate) fn of(self, word: &[u8]) -> u64 {
         let unfinished = match halves(word) {
@@ -48,8 +48,8 @@ impl WordHash {
         finished(unfinished)
     }
 
-    /// What is yet to be [`finished`], for the word of `length` bytes, at most [`SHORT`], at the
-    /// start of `window`; whatever follows the word there has no influence.
+    /// Returns the unfinished hash (see [`finished`]) of the word of `length` bytes, at most
+    /// [`SHORT`], at the start of `window`; the bytes behind the word have no influence.
     #[inline(always)]
     pub(crate) fn of_window(self, window: &[u8; SHORT], length: usize) -> u64 {
         let (low, high) = window.split_at(8);
@@ -65,7 +65,7 @@ impl WordHash {
         )
     }
 
-    /// What is yet to be [`finished`], for a word longer than [`SHORT`].
+    /// Returns the unfinished hash (see [`finished`]) of a word longer than [`SHORT`].
     pub(crate) fn of_long(self, word: &[u8]) -> u64 {
         xxh3_64_with_seed(word, self.seed)
     }
@@ -73,14 +73,21 @@ impl WordHash {
     #[inline(always)]
     fn of_halves(self, low: u64, high: u64, length: usize) -> u64 {
         let product = u128::from(low ^ self.low) * u128::from(high ^ self.high);
-        // The length tells a word from the same one with zero bytes behind it.
+        // The length distinguishes a word from the same one with zero bytes behind it.
         product as u64 ^ (product >> 64) as u64 ^ length as u64
     }
 }
 
-/// A bijection after which low bits depend on high ones and high ones on low ones. One
-/// multiplication of 64 bits is enough because what comes here is a hash, or a sum of hashes,
-/// already.
+impl HashKey {
+    /// Returns the hash of one token: a word, or a few characters.
+    #[inline]
+    pub(crate) fn token(self, token: &[u8]) -> u64 {
+        WordHash::new(self).of(token)
+    }
+}
+
+/// Mixes `value` so that low bits depend on high ones and high ones on low ones; a bijection. One
+/// 64-bit multiplication is enough because the input is already a hash, or a sum of hashes.
 #[inline(always)]
 pub(crate) const fn finished(mut value: u64) -> u64 {
     value ^= value >> 32;
@@ -88,7 +95,8 @@ pub(crate) const fn finished(mut value: u64) -> u64 {
     value ^ (value >> 32)
 }
 
-/// The mask at `8 + n` leaves the lowest `n` bytes, those before it none, those from 16 all.
+/// Masks: the one at `8 + n` keeps the lowest `n` bytes; those before it keep none, those from 16
+/// all.
 const KEPT: [u64; 8 + SHORT + 1] = {
     let mut kept = [0; 8 + SHORT + 1];
     let mut bytes = 1;
@@ -103,8 +111,8 @@ const KEPT: [u64; 8 + SHORT + 1] = {
     kept
 };
 
-/// The first eight bytes and the other ones, each as a little-endian number; nothing of a word that
-/// is too long.
+/// Returns the first eight bytes and the rest, each as a little-endian number; none if the word is
+/// too long.
 #[inline]
 fn halves(word: &[u8]) -> Option<(u64, u64)> {
     let length = word.len();
@@ -138,8 +146,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    /// Words as they come in a text: all of up to three letters, numbers, and letters with an
-    /// ending.
+    /// Returns words as in a text: all of up to three letters, numbers, and letters with an ending.
     fn words() -> Vec<String> {
         let letters = || ('a'..='z').map(String::from);
         let two: Vec<String> = letters()
@@ -250,7 +257,7 @@ mod tests {
         assert_ne!(hash.of(b"01234567abcdefgh"), hash.of(b"abcdefgh01234567"));
         let zeros: HashSet<u64> = (0..100).map(|length| hash.of(&vec![0; length])).collect();
         assert_eq!(zeros.len(), 100);
-        // The factors exchanged as by somebody who knows how they differ under another key.
+        // The factors exchanged by an attacker who knows their difference under another key.
         let known = WordHash::new(HashKey::new(1));
         let difference = known.low ^ known.high;
         let (low, high) = (0x6162_6364_6566_6768_u64, 0x696a_6b6c_6d6e_6f70_u64);

@@ -1,15 +1,20 @@
-//! A text of which only the hashes of its words are kept.
+//! Hashed texts: only the hashes of the words are kept.
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::simd::{self, Instructions};
+use crate::bag::BagSketch;
+use crate::features::Weights;
+use crate::features::Width;
+use crate::fingerprint::Fingerprint;
+use crate::key::HashKey;
+use crate::simd;
+use crate::simd::instructions::Instructions;
 use crate::simhash::table::Table;
 use crate::simhash::tally::Tally;
 use crate::simhash::votes::Votes;
-use crate::{BagSketch, Fingerprint, HashKey, Weights, Width};
 
-/// The words of a text, in order, as their hashes: all that its digest, its fingerprint and its
-/// shingles need, and made several times sooner than a [`NormalText`](crate::NormalText).
+/// The words of a text, in order, as their hashes: sufficient for its digest, its fingerprint and
+/// its shingles, and several times faster to make than a [`NormalText`](crate::NormalText).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashedText {
     key: HashKey,
@@ -17,7 +22,7 @@ pub struct HashedText {
 }
 
 impl HashedText {
-    /// The words of `text`, hashed under `key`.
+    /// Returns the words of `text`, hashed under `key`.
     #[must_use]
     pub fn of(text: &str, key: HashKey) -> Self {
         let mut words = Vec::with_capacity(text.len() / 5);
@@ -27,26 +32,26 @@ impl HashedText {
         Self { key, words }
     }
 
-    /// The hashes of the words, in their order.
+    /// Returns the hashes of the words, in their order.
     pub(crate) fn hashes(&self) -> &[u64] {
         &self.words
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there is no word at all.
+    /// Returns true if there is no word.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Stands for the whole: texts with the same words in the same order have the same digest, and
-    /// others have it with a probability of 2⁻⁶⁴ for each word in which they differ, if that is a
-    /// single one, and else of 2⁻¹²⁸.
+    /// Returns a digest of the text: texts with the same words in the same order have the same
+    /// digest. Others have it with a probability of 2⁻⁶⁴ if they differ in a single word, and
+    /// otherwise of 2⁻¹²⁸.
     #[must_use]
     pub fn digest(&self) -> u128 {
         let mut digest = Xxh3::with_seed(self.key.as_u64());
@@ -60,7 +65,7 @@ impl HashedText {
         digest.digest128()
     }
 
-    /// The simhash of the runs of `width` words.
+    /// Returns the simhash of the runs of `width` words.
     #[must_use]
     pub fn fingerprint(&self, width: Width, weights: Weights) -> Fingerprint {
         let mut tally = Tally::new(weights, self.words.len(), Instructions::best());
@@ -72,10 +77,10 @@ impl HashedText {
         tally.votes().decided()
     }
 
-    /// The sketch of the words, counted, and beside it their simhash where they are weighted by 1 +
-    /// ln tf: one count serves both.
+    /// Returns the sketch of the multiset of words, and their simhash weighted by 1 + ln tf: one
+    /// count serves both.
     pub(crate) fn bag_and_fingerprint(&self) -> (Option<BagSketch>, Fingerprint) {
-        // Of six thousand words one third are different.
+        // A third of six thousand words are different.
         let mut table = Table::new(Weights::LogTf, self.words.len() / 3, Instructions::best());
         table.add(&self.words);
         table.finish();
@@ -85,8 +90,8 @@ impl HashedText {
         (bag, votes.decided())
     }
 
-    /// The hashes of the runs of `width` words in order, repetitions included; fewer words are one
-    /// run.
+    /// Returns the hashes of the runs of `width` words in order, with repetitions; fewer words are
+    /// one run.
     pub(crate) fn runs(&self, width: Width) -> Vec<u64> {
         let mut runs = Vec::with_capacity(self.words.len());
         if self.words.len() < width.get() {
@@ -101,7 +106,10 @@ impl HashedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Features, NormalText, Shingles, Unit};
+    use crate::features::Features;
+    use crate::features::Unit;
+    use crate::shingles::Shingles;
+    use crate::text::NormalText;
     use proptest::prelude::*;
 
     fn hashed(text: &str) -> HashedText {

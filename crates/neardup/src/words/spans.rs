@@ -1,35 +1,34 @@
-//! Where the words of a chunk of ASCII text start and end: UAX 29 restricted to ASCII.
+//! The bounds of the words of a chunk of ASCII text, by UAX 29 restricted to ASCII.
 //!
 //! Letters, digits and `_` stick together; `.` `'` `:` (between letters) and `.` `'` `,` `;`
-//! (between digits) join what they stand between (WB5 to WB13b); a word has a letter or a digit. A
-//! bit for each byte says what it is, and 64 bytes at a time become words by arithmetic on these
-//! bits, without a branch: a word starts where a bit is set after one that is not (the bit masks of
-//! simdjson; Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 2019).
+//! (between digits) join their neighbours (WB5 to WB13b); a word has a letter or a digit. A bit for
+//! each byte gives its class, and 64 bytes at a time become words by arithmetic on these bits,
+//! without a branch: a word starts where a set bit follows a clear one (the bit masks of simdjson;
+//! Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 2019).
 //!
-//! Invariant: what is found depends on the text alone, not on the instructions that found it.
+//! Invariant: the words depend on the text alone, not on the instructions.
 
-use super::folding;
 use super::hash::{SHORT, WordHash};
 
-/// How much text is looked at together, in bytes: few enough that all that is made of it stays in
-/// the first cache.
+/// The number of bytes of text that are processed together: few enough that all intermediate data
+/// stay in the first-level cache.
 pub(crate) const CHUNK: usize = 4096;
-/// How many edges of one kind a block may have.
+/// The most edges of one kind in a block.
 pub(crate) const EDGES: usize = BLOCK / 2;
 
-const BLOCK: usize = 64;
-/// One more than the text needs, so that the last word ends and a window of sixteen bytes can start
-/// anywhere.
+pub(super) const BLOCK: usize = 64;
+/// One block more than the text needs, so that the last word ends and a window of sixteen bytes can
+/// start anywhere.
 const BLOCKS: usize = CHUNK / BLOCK + 1;
-/// No chunk has more words; room for a block's edges more is left behind them.
+/// The most words of a chunk, and room for the edges of one block behind them.
 const WORDS: usize = CHUNK / 2 + EDGES;
-/// How many bytes there is room for.
+/// The number of bytes of the text buffer.
 pub(crate) const ROOM: usize = BLOCKS * BLOCK;
 
 /// Sixty-four bytes of text.
 pub(crate) type Block = [u8; BLOCK];
 
-/// What each byte of a block is: a bit each, the first byte's in the lowest.
+/// The classes of the bytes of a block: a bit each, the first byte's in the lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Classes {
     pub(crate) letters: u64,
@@ -41,20 +40,20 @@ pub(crate) struct Classes {
     pub(crate) join_digits: u64,
 }
 
-/// The words of a chunk, and room to find them in.
+/// The words of a chunk, and the buffers to find them in.
 pub(crate) struct Spans {
     /// The text in lower case, and spaces behind it.
-    lower: [u8; ROOM],
+    pub(super) lower: [u8; ROOM],
     classes: [Classes; BLOCKS],
     /// A bit for each byte of a word.
     words: [u64; BLOCKS],
-    /// How many blocks are in use.
-    blocks: usize,
-    /// Whether a word may be nothing but `_`.
-    underscores: bool,
+    /// The number of blocks in use.
+    pub(super) blocks: usize,
+    /// True if a word may be nothing but `_`.
+    pub(super) underscores: bool,
     starts: [u16; WORDS],
     ends: [u16; WORDS],
-    /// How many words there are.
+    /// The number of words.
     found: usize,
 }
 
@@ -72,8 +71,8 @@ impl Spans {
         })
     }
 
-    /// Copies `text`, at most a chunk of ASCII, and gives its blocks to be made lower-case and
-    /// classified; one that is empty closes them.
+    /// Copies `text`, at most a chunk of ASCII, and returns its blocks, which the caller makes
+    /// lower-case and classifies; padding ends the last.
     #[inline(always)]
     pub(crate) fn take(&mut self, text: &[u8]) -> impl Iterator<Item = (&mut Block, &mut Classes)> {
         let text = &text[..text.len().min(CHUNK)];
@@ -86,7 +85,7 @@ impl Spans {
         lower.as_chunks_mut().0.iter_mut().zip(&mut self.classes)
     }
 
-    /// Tells words from the rest by the classes.
+    /// Finds the bytes of words from the classes.
     #[inline(always)]
     pub(crate) fn join(&mut self) {
         let classes = &self.classes[..self.blocks];
@@ -105,17 +104,7 @@ impl Spans {
         self.underscores = classes.iter().fold(0, |any, class| any | class.underscores) != 0;
     }
 
-    /// Takes the start of a text of any script, folded, with gaps between words; tells how much was
-    /// read.
-    pub(crate) fn fold(&mut self, text: &str) -> usize {
-        let folded = folding::fold(text, &mut self.lower);
-        self.blocks = folded.written / BLOCK + 1;
-        self.lower[folded.written..self.blocks * BLOCK].fill(b' ');
-        self.underscores = folded.underscores;
-        folded.read
-    }
-
-    /// Tells words from gaps.
+    /// Finds the bytes of words from the gaps.
     #[inline(always)]
     pub(crate) fn see_gaps(&mut self) {
         let blocks = &self.lower.as_chunks().0[..self.blocks];
@@ -124,7 +113,7 @@ impl Spans {
         }
     }
 
-    /// Lists where words start and end.
+    /// Lists the starts and ends of words.
     #[inline(always)]
     pub(crate) fn list_edges(&mut self) {
         let (words, starts, ends) = self.edges();
@@ -139,13 +128,13 @@ impl Spans {
         self.found(ended);
     }
 
-    /// The mask of each block, and where starts and ends go.
+    /// Returns the mask of each block, and the lists of starts and ends.
     #[inline(always)]
     pub(crate) fn edges(&mut self) -> (&[u64], &mut [u16; WORDS], &mut [u16; WORDS]) {
         (&self.words[..self.blocks], &mut self.starts, &mut self.ends)
     }
 
-    /// Says that this many words were listed, and takes out those of nothing but `_`.
+    /// Sets the number of words listed, and removes those of nothing but `_`.
     #[inline(always)]
     pub(crate) fn found(&mut self, words: usize) {
         self.found = words;
@@ -193,7 +182,7 @@ pub(crate) fn find_folded(spans: &mut Spans) {
 }
 
 /// Appends the hash of each word to `hashes`.
-// Loops here and elsewhere are spelled out: closures inside iterators may be compiled apart,
+// Loops here and elsewhere are explicit: closures inside iterators may be compiled separately,
 // without the instructions.
 #[inline(always)]
 pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
@@ -202,8 +191,7 @@ pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
     hashes.resize(first + spans.found, 0);
     let new = &mut hashes[first..];
     for ((unfinished, &start), &end) in new.iter_mut().zip(starts).zip(ends) {
-        // Less than a chunk by itself; said again, it spares a check that there are sixteen bytes
-        // more.
+        // Always less than a chunk; the modulus spares a check that sixteen more bytes exist.
         let start = usize::from(start) % CHUNK;
         let length = usize::from(end).wrapping_sub(start);
         *unfinished = match spans.lower[start..start + SHORT].first_chunk() {
@@ -216,7 +204,7 @@ pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
     }
 }
 
-/// Writes where the bits of `mask` are set, each plus `offset`; returns how many.
+/// Writes the positions of the bits set in `mask`, each plus `offset`; returns their number.
 #[inline(always)]
 fn list(mut mask: u64, offset: usize, places: &mut [u16]) -> usize {
     let count = mask.count_ones() as usize;
@@ -233,7 +221,7 @@ fn classify(block: &Block) -> Classes {
     let mut classes = Classes::default();
     for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
         let eight = u64::from_le_bytes(*eight);
-        // Sums reach the top bit of a byte where it is large enough.
+        // Sums reach the top bit of a byte if it is large enough.
         let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);
         let between = |bytes, first, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
         let equal = |byte: u8| !at_least(eight ^ (EACH * u64::from(byte)), 1);
@@ -248,7 +236,7 @@ fn classify(block: &Block) -> Classes {
     classes
 }
 
-/// A bit for each byte that is no gap.
+/// Returns a bit for each byte that is no gap.
 #[inline(always)]
 fn above_space(block: &Block) -> u64 {
     let mut words = 0;
@@ -262,7 +250,7 @@ fn above_space(block: &Block) -> u64 {
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The top bit of each byte, in one byte.
+/// Returns the top bits of all bytes in one byte.
 #[inline(always)]
 fn gathered(bytes: u64) -> u64 {
     (bytes >> 7 & EACH).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -31,8 +31,8 @@ impl Dice {
         least + self.below(most - least + 1)
     }
 
-    /// A rank below `ranks` by Zipf's law with exponent 1, about: the logarithm of the rank is
-    /// uniform.
+    /// Returns a rank below `ranks` by Zipf's law with exponent 1, about: the logarithm of the rank
+    /// is uniform.
     pub(crate) fn zipf(&mut self, ranks: usize) -> usize {
         let uniform = (self.roll() >> 11) as f64 / (1_u64 << 53) as f64;
         (((ranks + 1) as f64).powf(uniform) as usize - 1).min(ranks - 1)
@@ -58,12 +58,12 @@ pub(crate) enum Script {
     Burmese,
 }
 
-/// How many words a language has here.
+/// The number of words of a language here.
 const VOCABULARY: usize = 20_000;
-/// How many of them a page's subject brings along, and how often: one word in four.
+/// The number of words specific to a page's subject, which make one word in four.
 const SUBJECT: usize = 60;
 
-/// The sentences of a page; pages of different seeds share nothing but the language.
+/// Returns the sentences of a page; pages of different seeds share nothing but the language.
 pub(crate) fn sentences(script: Script, seed: u64) -> Vec<String> {
     let mut dice = Dice::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d));
     let subject: Vec<usize> = (0..SUBJECT).map(|_| dice.below(VOCABULARY)).collect();
@@ -100,7 +100,7 @@ fn sentence(script: Script, subject: &[usize], dice: &mut Dice) -> String {
     sentence
 }
 
-/// The word of this rank; particles and endings are chosen freshly.
+/// Returns the word of this rank; particles and endings are chosen freshly.
 fn word(script: Script, rank: usize, dice: &mut Dice) -> String {
     let mut own = Dice::new(rank as u64 ^ 0xabcd_0000);
     // Frequent words are short.
@@ -210,8 +210,7 @@ fn syllables(
     word
 }
 
-/// What is left of `sentences` when each hundredth part in `percent` of them, and at least one, is
-/// taken out.
+/// Returns `sentences` without `percent` hundredths of them, at least one.
 pub(crate) fn without_some(sentences: &[String], percent: usize, seed: u64) -> String {
     let mut dice = Dice::new(!seed);
     let mut left: Vec<&String> = sentences.iter().collect();

@@ -1,4 +1,4 @@
-//! Permuting eight members at once, four permutations over: two instructions for eight results
+//! Permutation of eight members at once by four permutations: two instructions for eight results
 //! (`vpmadd52luq`, `vpminuq`).
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
@@ -10,17 +10,17 @@ use std::arch::x86_64::{
 
 use super::lower_portably;
 
-/// How many members at once.
+/// The number of members permuted at once.
 const LANES: usize = 8;
-/// How many permutations are tried on members that were read once.
+/// The number of permutations applied to members that were read once.
 const OVER: usize = 4;
 
-/// Whether this machine has the instructions.
+/// Returns true if this machine has the instructions.
 pub(super) fn is_here() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma")
 }
 
-/// As [`lower_portably`]; only where [`is_here`].
+/// Does what [`lower_portably`] does; requires [`is_here`].
 pub(super) fn lower(mixed: &[u64], permutations: &[u64], minima: &mut [u64]) {
     debug_assert!(is_here());
     // SAFETY: `super::lower` gives this function out only after `is_here` found both features.

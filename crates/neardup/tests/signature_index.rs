@@ -1,4 +1,4 @@
-//! What the signature index says about pages, in the order in which it asks.
+//! The answers of the signature index, in the order of its look-ups.
 
 use neardup::{
     Features, HashKey, Likeness, MAX_PER_BAND, Match, NormalText, PageSignature, PageText,
@@ -350,13 +350,14 @@ fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// One signature index of many groups answers as many indexes without groups do.
+    /// A signature index of many groups answers like many indexes without groups.
     #[test]
     fn a_signature_index_of_groups_is_as_many_galleries(
         pages in prop::collection::vec((0_u64..4, 0_usize..3, 0_usize..8, any::<bool>()), 1..40),
     ) {
         let mut together = SignatureIndex::new(Thresholds::default());
-        let mut apart: Vec<SignatureIndex> = (0..4).map(|_| SignatureIndex::new(Thresholds::default())).collect();
+        let mut apart: Vec<SignatureIndex> =
+            (0..4).map(|_| SignatureIndex::new(Thresholds::default())).collect();
         for (page, (group, topic, cut, forget)) in (0_u64..).zip(pages) {
             let text = words(&format!("topic{topic}x"), 60)[cut..].join(" ");
             let look = signature(u128::from(page % 30), &text, None);
@@ -365,7 +366,10 @@ proptest! {
             together.insert_in(group, page, look.clone());
             alone.insert(page, look);
             if forget {
-                prop_assert_eq!(together.remove(page / 2), apart.iter_mut().any(|signature_index| signature_index.remove(page / 2)));
+                prop_assert_eq!(
+                    together.remove(page / 2),
+                    apart.iter_mut().any(|signature_index| signature_index.remove(page / 2)),
+                );
             }
         }
     }
@@ -373,10 +377,17 @@ proptest! {
     /// With words cut out here and there: what is said to be near resembles, and what resembles
     /// much is found.
     #[test]
-    fn near_duplicates_resemble_by_exact_measure_too(cuts in prop::collection::btree_set(0_usize..400, 0..30)) {
+    fn near_duplicates_resemble_by_exact_measure_too(
+        cuts in prop::collection::btree_set(0_usize..400, 0..30),
+    ) {
         let original = words("w", 400);
         let cut: Vec<&str> =
-            original.iter().enumerate().filter(|(n, _)| !cuts.contains(n)).map(|(_, word)| word.as_str()).collect();
+            original
+                .iter()
+                .enumerate()
+                .filter(|(n, _)| !cuts.contains(n))
+                .map(|(_, word)| word.as_str())
+                .collect();
         let (original, cut) = (original.join(" "), cut.join(" "));
         let shingles = |text: &str| Shingles::of(&NormalText::of(text), Width::VERIFICATION, KEY);
         let exact = shingles(&original).resemblance(&shingles(&cut));

@@ -1,9 +1,9 @@
-//! All documents, with equal ones taken as one.
+//! All documents, with equal ones counted as one text.
 //!
-//! Documents are read once. Those whose payload or text is known are noted and no more; the others'
-//! signatures go to a shelf. What is known is held in maps while memory allows, and where that was
-//! not enough, found by sorting (payload, document) and (text, document) afterwards (Broder et al.
-//! 1997, section 4).
+//! Documents are read once. Documents with a known payload or text are only noted; the signatures
+//! of the others go to a buffer. Known digests are held in maps while memory allows; beyond that
+//! equal documents are found afterwards by sorting (payload, document) and (text, document) (Broder
+//! et al. 1997, section 4).
 //!
 //! Invariant: texts are numbered in the order of their first documents, and a text's signature is
 //! that of its first.
@@ -13,30 +13,32 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use neardup::{Groups, PageSignature, Representatives, TextSignature};
 
+use crate::control::Control;
 use crate::control::Gauge;
-use crate::dedup::written::{self, Names, PORTRAIT_BYTES};
+use crate::control::Step;
+use crate::dedup::encoding::{self, DocumentNames, SIGNATURE_BYTES};
 use crate::dedup::{Document, Options};
-use crate::scratch::{Scratch, Shelf};
+use crate::error::BatchError;
+use crate::scratch::{Scratch, SpillBuffer};
 use crate::sorter::Sorter;
-use crate::{BatchError, Control, Step};
 
-/// What is known of all documents.
+/// The distinct texts of all documents.
 #[derive(Debug)]
-pub(super) struct Texts<'s> {
-    pub(super) names: Names<'s>,
-    /// A group of equal documents each.
+pub(super) struct DistinctTexts<'s> {
+    pub(super) names: DocumentNames<'s>,
+    /// The groups of equal documents, one a text.
     pub(super) groups: Groups,
-    /// Of each document the first with its payload.
+    /// The first document with the same payload, for each document.
     payloads: Vec<u32>,
-    signatures: Shelf<'s>,
-    /// Of each text, which signature on the shelf is its.
+    signatures: SpillBuffer<'s>,
+    /// The number of each text's signature in the buffer.
     places: Vec<u32>,
 }
 
-/// What the maps learn of a document takes about so many bytes.
+/// The approximate number of bytes that a document takes in the maps.
 const KNOWN_BYTES: usize = 128;
 
-impl<'s> Texts<'s> {
+impl<'s> DistinctTexts<'s> {
     /// Reads all documents.
     pub(super) fn read<E: From<BatchError>>(
         documents: impl Iterator<Item = Result<Document, E>>,
@@ -46,13 +48,13 @@ impl<'s> Texts<'s> {
     ) -> Result<Self, E> {
         let memory = options.memory.max(crate::LEAST_MEMORY);
         let mut reader = Reader {
-            names: Names::new(scratch, memory / 8),
-            signatures: Shelf::new(scratch, memory / 4),
+            names: DocumentNames::new(scratch, memory / 8),
+            signatures: SpillBuffer::new(scratch, memory / 4),
             shelved: Vec::new(),
             payloads: Vec::new(),
             firsts: Vec::new(),
-            known_payloads: Known::default(),
-            known_texts: Known::default(),
+            known_payloads: FirstByDigest::default(),
+            known_texts: FirstByDigest::default(),
             room: memory / 8 / KNOWN_BYTES,
         };
         let mut gauge = Gauge::new(control, None);
@@ -66,47 +68,47 @@ impl<'s> Texts<'s> {
         Ok(reader.finish())
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub(super) fn documents(&self) -> u64 {
         self.payloads.len() as u64
     }
 
-    /// How many different texts there are.
+    /// Returns the number of different texts.
     pub(super) fn len(&self) -> u32 {
         self.groups.len() as u32
     }
 
-    /// The signature of a text.
+    /// Returns the signature of a text.
     pub(super) fn signature(&self, text: u32) -> Result<PageSignature, BatchError> {
         signature_at(&self.signatures, self.places[text as usize])
     }
 
-    /// Whether two documents have the same payload.
+    /// Returns true if two documents have the same payload.
     pub(super) fn same_payload(&self, one: u32, other: u32) -> bool {
         self.payloads[one as usize] == self.payloads[other as usize]
     }
 }
 
-fn signature_at(signatures: &Shelf<'_>, place: u32) -> Result<PageSignature, BatchError> {
-    let mut bytes = [0; PORTRAIT_BYTES];
-    signatures.read_at(u64::from(place) * PORTRAIT_BYTES as u64, &mut bytes)?;
-    Ok(written::from_bytes(&bytes))
+fn signature_at(signatures: &SpillBuffer<'_>, place: u32) -> Result<PageSignature, BatchError> {
+    let mut bytes = [0; SIGNATURE_BYTES];
+    signatures.read_at(u64::from(place) * SIGNATURE_BYTES as u64, &mut bytes)?;
+    Ok(encoding::from_bytes(&bytes))
 }
 
-/// From a digest to the first document that has it.
-type Known = HashMap<u128, u32, BuildHasherDefault<Digested>>;
+/// A map from a digest to the first document that has it.
+type FirstByDigest = HashMap<u128, u32, BuildHasherDefault<DigestHasher>>;
 
 struct Reader<'s> {
-    names: Names<'s>,
-    signatures: Shelf<'s>,
-    /// Whose signatures lie on the shelf, ascending.
+    names: DocumentNames<'s>,
+    signatures: SpillBuffer<'s>,
+    /// The documents whose signatures are in the buffer, ascending.
     shelved: Vec<u32>,
     payloads: Vec<u32>,
-    /// Of each document the first that is equal to it, as far as known.
+    /// The first document that is equal, as far as known, for each document.
     firsts: Vec<u32>,
-    known_payloads: Known,
-    known_texts: Known,
-    /// How many more documents the maps may learn. At none the maps are no longer complete.
+    known_payloads: FirstByDigest,
+    known_texts: FirstByDigest,
+    /// The number of documents that the maps may still take. At 0 the maps are no longer complete.
     room: usize,
 }
 
@@ -131,23 +133,23 @@ impl<'s> Reader<'s> {
         self.payloads.push(same_payload.unwrap_or(number));
         self.firsts.push(equal.unwrap_or(number));
         if same_payload.is_none() && self.room > 0 {
-            // While there is room, every payload and every text is learnt.
+            // While there is room, every payload and every text is recorded.
             self.known_payloads.insert(*payload, number);
             if let (Some(digest), None) = (digest, equal) {
                 self.known_texts.insert(digest, number);
             }
             self.room -= 1;
         }
-        // A payload that was not learnt has to be found by sorting, even if its text is known.
+        // A payload that was not recorded has to be found by sorting, even if its text is known.
         if equal.is_none() || same_payload.is_none() && self.room == 0 {
             self.shelved.push(number);
             self.signatures
-                .append(&written::to_bytes(&document.signature))?;
+                .append(&encoding::to_bytes(&document.signature))?;
         }
         Ok(())
     }
 
-    /// Finds among shelved documents those that are equal, which the maps could not tell.
+    /// Finds equal documents among those in the buffer, which the maps could not find.
     fn find_equal(
         &mut self,
         scratch: &Scratch,
@@ -200,7 +202,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    fn finish(self) -> Texts<'s> {
+    fn finish(self) -> DistinctTexts<'s> {
         let mut representatives = Representatives::new();
         for (document, &first) in (0..).zip(&self.firsts) {
             let added = if first == document {
@@ -218,7 +220,7 @@ impl<'s> Reader<'s> {
             .filter(|(_, document)| firsts[**document as usize] == **document)
             .map(|(place, _)| place)
             .collect();
-        Texts {
+        DistinctTexts {
             names: self.names,
             groups: representatives.into_groups(),
             payloads: self.payloads,
@@ -237,11 +239,11 @@ fn keyed(digest: u128, document: u32) -> [u8; 20] {
 
 fn unkeyed(record: [u8; 20]) -> (u128, u32) {
     let mut rest = &record[..];
-    let digest = u128::from_be_bytes(written::take(&mut rest));
-    (digest, u32::from_be_bytes(written::take(&mut rest)))
+    let digest = u128::from_be_bytes(encoding::take(&mut rest));
+    (digest, u32::from_be_bytes(encoding::take(&mut rest)))
 }
 
-/// The part of a text that near duplicates are looked for by, where it has one.
+/// Returns the part of a signature by which near duplicates are found, if it has one.
 pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
     signature
         .text
@@ -249,11 +251,11 @@ pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
         .filter(|text| text.sketch.is_some())
 }
 
-/// A digest is a hash already.
+/// A hasher for digests, which are hashes already.
 #[derive(Default)]
-struct Digested(u64);
+struct DigestHasher(u64);
 
-impl Hasher for Digested {
+impl Hasher for DigestHasher {
     fn finish(&self) -> u64 {
         self.0
     }

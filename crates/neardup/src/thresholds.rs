@@ -1,70 +1,72 @@
-//! How alike two signatures must be for one page to stand for both.
+//! Thresholds of resemblance above which one page stands for another.
 
 use serde::{Deserialize, Serialize};
 
 use crate::signature::{PageSignature, TextSignature};
-use crate::{MAX_DISTANCE, Sketch};
+use crate::sketch::Sketch;
+use crate::tables::design::MAX_DISTANCE;
 
-/// The least resemblance of near duplicates where nothing else is asked for: by the words of the
-/// shorter text, from how many on which.
+/// The least resemblance of near duplicates by the number of words of the shorter text, unless a
+/// single threshold is set.
 ///
-/// Short texts of one kind share their phrases, and one word in ten is another subject
-/// (`docs/adr/0005`, `docs/adr/0010`). Of the shortest each word counts: the operands of an
-/// instruction are told apart by one.
+/// Short texts of one kind share their phrases, and one word in ten changes the subject
+/// (`docs/adr/0005`, `docs/adr/0010`). In the shortest texts every word counts: the descriptions of
+/// two instructions may differ in one operand.
 const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)];
 
-/// The second way to be near duplicates: by the words, counted. A date, a name and a number changed
-/// in a short text cost five shingles each, and one word each.
+/// Thresholds on the multiset of words, the second criterion of near duplicates. A changed date,
+/// name or number in a short text costs five shingles but only one word.
 #[derive(Clone, Copy, Debug)]
-struct ByWords {
-    /// From so many words on, of the shorter text.
+struct WordThresholds {
+    /// The least number of words of the shorter text.
     words: u32,
-    /// The least diversity of either text, in thousandths: below lie tables, code and lists, of
-    /// which each word counts.
+    /// The least diversity of either text, in thousandths. Tables, code and lists lie below; each
+    /// of their words counts.
     diversity: u32,
-    /// The least resemblance of the words, counted.
+    /// The least resemblance of the multisets of words.
     of_words: f64,
     /// The least resemblance of the shingles: the same words in another order are another text.
     of_shingles: f64,
 }
 
-/// Where both pages have titles or headings. Pages of one site that share these as well are its
-/// next of kin (overloads of a function, editions of a manual) and are taken for one only if their
-/// texts are long enough to say so.
-const BY_WORDS_WITH_TITLES: ByWords = ByWords {
+/// Thresholds for two pages with titles or headings. Pages of one site that share these (overloads
+/// of a function, editions of a manual) are closely related, and are duplicates only if their texts
+/// are long enough to decide.
+const BY_WORDS_WITH_TITLES: WordThresholds = WordThresholds {
     words: 100,
     diversity: 885,
     of_words: 0.87,
     of_shingles: 0.60,
 };
 
-/// Where a text is all there is.
-const BY_WORDS_ALONE: ByWords = ByWords {
+/// Thresholds for texts without title and heading.
+const BY_WORDS_ALONE: WordThresholds = WordThresholds {
     words: 15,
     diversity: 850,
     of_words: 0.85,
     of_shingles: 0.55,
 };
 
-/// By how much less a page need resemble the page that it calls canonical.
+/// The reduction of the threshold for a page and the page that it calls canonical.
 ///
-/// Two independent witnesses agree there: the site's own word, which has no text, and the text,
-/// which does not know that word. Either alone errs in ways that the other does not
+/// Two independent sources agree there: the site's declaration, which does not see the text, and
+/// the text, which does not see the declaration. Either alone errs in ways that the other does not
 /// (`docs/links.md`).
 const MARGIN_OF_CANONICAL: f64 = 0.10;
 
-/// Below this no word helps: with less than three fifths of its shingles in common, a page is
-/// another one, and the word is wrong.
+/// The lower bound of the reduced threshold. With less than three fifths of its shingles in common,
+/// a page is another one, and the declaration is wrong.
 const LEAST_OF_CANONICAL: f64 = 0.60;
 
-/// The thresholds of near duplicates. The default is a distance of 3 and a resemblance of word
-/// 5-shingles by length: all of them under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from
-/// there on; or, in prose, 0.87 of the words, counted.
+/// The thresholds of near duplicates. The default is a distance of 3 bits and, depending on the
+/// number of words, a resemblance of word 5-shingles of 1 under 50 words, 0.90 under 100, 0.86
+/// under 350, and 0.80 from there on; or, in prose, a resemblance of 0.87 of the multisets of
+/// words.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "StoredThresholds", into = "StoredThresholds")]
 pub struct Thresholds {
     distance: u32,
-    /// None: by length.
+    /// None if the threshold depends on the length.
     resemblance: Option<f64>,
 }
 
@@ -78,24 +80,24 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of word
-    /// 5-shingles of that much confirms one, however long the texts are. Without one, the defaults
-    /// for texts of their length and kind do. Pages with different subjects are never alike.
+    /// Creates thresholds: fingerprints within `distance` bits make a candidate; an estimated
+    /// resemblance of word 5-shingles of at least `resemblance` confirms one, however long the
+    /// texts are. Without `resemblance` the defaults for texts of their length and kind apply.
+    /// Pages with different subjects are never duplicates.
     ///
     /// # Errors
-    /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not
-    /// from 0 to 1.
+    /// [`InvalidThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance outside 0 to 1.
     pub fn new(
         distance: u32,
         resemblance: impl Into<Option<f64>>,
-    ) -> Result<Self, ImpossibleThresholds> {
+    ) -> Result<Self, InvalidThresholds> {
         let resemblance = resemblance.into();
         if distance > MAX_DISTANCE {
-            return Err(ImpossibleThresholds::Distance(distance));
+            return Err(InvalidThresholds::Distance(distance));
         }
         match resemblance {
             Some(impossible) if !(0.0..=1.0).contains(&impossible) => {
-                Err(ImpossibleThresholds::Resemblance(impossible))
+                Err(InvalidThresholds::Resemblance(impossible))
             }
             _ => Ok(Self {
                 distance,
@@ -104,21 +106,21 @@ impl Thresholds {
         }
     }
 
-    /// Bits in which the fingerprints of candidates may differ.
+    /// Returns the number of bits in which the fingerprints of candidates may differ.
     #[must_use]
     pub fn distance(&self) -> u32 {
         self.distance
     }
 
-    /// The least resemblance of near duplicates, 0 to 1, where it is one figure; none where it goes
-    /// by length.
+    /// Returns the least resemblance of near duplicates, 0 to 1, or none if it depends on the
+    /// length.
     #[must_use]
     pub fn resemblance(&self) -> Option<f64> {
         self.resemblance
     }
 
-    /// The least resemblance of word 5-shingles, 0 to 1, of near duplicates of which the shorter
-    /// has so many words.
+    /// Returns the least resemblance of word 5-shingles, 0 to 1, of near duplicates whose shorter
+    /// text has `words` words.
     #[must_use]
     pub fn least_resemblance(&self, words: u32) -> f64 {
         let of_length = || LEAST_BY_LENGTH.iter().find(|(from, _)| words >= *from);
@@ -127,8 +129,8 @@ impl Thresholds {
             .expect("the last line of the table is for texts from 0 words on")
     }
 
-    /// The same for a page and the one that it calls canonical: less by a fixed margin, and never
-    /// less than 0.60 for its sake.
+    /// Returns the least resemblance for a page and the page that it calls canonical: lower by a
+    /// fixed margin, but the margin never lowers it below 0.60.
     #[must_use]
     pub fn least_resemblance_to_canonical(&self, words: u32) -> f64 {
         let least = self.least_resemblance(words);
@@ -137,30 +139,30 @@ impl Thresholds {
             .min(least)
     }
 
-    /// The likeness of the two, or none where they are not alike enough or have different subjects.
-    /// The fingerprints' distance is told but does not decide: it is one of two ways to find
-    /// candidates.
+    /// Returns the likeness of two pages, or none if they are not similar enough or have different
+    /// subjects. The fingerprints' distance is reported but does not decide: it is one of two ways
+    /// to find candidates.
     #[must_use]
     pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
-        self.likeness_for(one, two, Claim::None)
+        self.likeness_for(one, two, CanonicalClaim::None)
     }
 
-    /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms
-    /// that, and nothing but likeness does.
+    /// Returns the likeness of `page` and the page that it calls canonical. A lower resemblance
+    /// suffices, but the declaration alone never does.
     #[must_use]
     pub fn likeness_to_canonical(
         &self,
         page: &PageSignature,
         canonical: &PageSignature,
     ) -> Option<Likeness> {
-        self.likeness_for(page, canonical, Claim::Canonical)
+        self.likeness_for(page, canonical, CanonicalClaim::Canonical)
     }
 
     fn likeness_for(
         &self,
         one: &PageSignature,
         two: &PageSignature,
-        claim: Claim,
+        claim: CanonicalClaim,
     ) -> Option<Likeness> {
         if one.payload == two.payload {
             return Some(Likeness::SamePayload);
@@ -172,14 +174,14 @@ impl Thresholds {
         self.nearness_for(one, one.sketch.as_ref()?, two, claim)
     }
 
-    /// The last step of the above: `sketch` is that of `one`.
+    /// Returns the likeness of two texts with different digests; `sketch` is that of `one`.
     pub(crate) fn nearness(
         &self,
         one: &TextSignature,
         sketch: &Sketch,
         two: &TextSignature,
     ) -> Option<Likeness> {
-        self.nearness_for(one, sketch, two, Claim::None)
+        self.nearness_for(one, sketch, two, CanonicalClaim::None)
     }
 
     fn nearness_for(
@@ -187,7 +189,7 @@ impl Thresholds {
         one: &TextSignature,
         sketch: &Sketch,
         two: &TextSignature,
-        claim: Claim,
+        claim: CanonicalClaim,
     ) -> Option<Likeness> {
         let subjects = one.subject.as_ref().zip(two.subject.as_ref());
         if one.own != two.own || subjects.is_some_and(|(one, two)| one.differs_from(two)) {
@@ -196,17 +198,17 @@ impl Thresholds {
         let resemblance = sketch.resemblance(two.sketch.as_ref()?);
         let words = one.words.min(two.words);
         let is_enough = match claim {
-            Claim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),
-            Claim::None => resemblance >= self.least_resemblance(words),
+            CanonicalClaim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),
+            CanonicalClaim::None => resemblance >= self.least_resemblance(words),
         };
         let is_near = match (self.resemblance, claim, subjects) {
             (Some(_), ..) => is_enough,
-            (None, Claim::Canonical, _) | (None, Claim::None, Some(_)) => {
+            (None, CanonicalClaim::Canonical, _) | (None, CanonicalClaim::None, Some(_)) => {
                 is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
             }
-            // A text that has grown by a fifth keeps most of its shingles; without a title nothing
-            // else speaks for it.
-            (None, Claim::None, None) => {
+            // A text that has grown by a fifth keeps most of its shingles; without a title the
+            // words must agree, too.
+            (None, CanonicalClaim::None, None) => {
                 is_enough && of_words(one, two) >= BY_WORDS_ALONE.of_words
                     || BY_WORDS_ALONE.holds(resemblance, one, two)
             }
@@ -218,17 +220,17 @@ impl Thresholds {
     }
 }
 
-/// What else speaks for two pages to be one.
+/// A further reason to take two pages for one.
 #[derive(Clone, Copy, Debug)]
-enum Claim {
+enum CanonicalClaim {
     None,
-    /// One calls the other its canonical page.
+    /// One page calls the other its canonical page.
     Canonical,
 }
 
-impl ByWords {
-    /// Whether the two, whose shingles resemble each other that much, are near duplicates by their
-    /// words.
+impl WordThresholds {
+    /// Returns true if two texts, whose shingles have the resemblance `of_shingles`, are near
+    /// duplicates by their words.
     fn holds(&self, of_shingles: f64, one: &TextSignature, two: &TextSignature) -> bool {
         let diversity =
             |text: &TextSignature| text.bag.as_ref().map_or(0, |bag| bag.diversity(text.words));
@@ -239,69 +241,69 @@ impl ByWords {
     }
 }
 
-/// The resemblance of the words, counted.
+/// Returns the resemblance of the multisets of words.
 fn of_words(one: &TextSignature, two: &TextSignature) -> f64 {
     let bags = one.bag.as_ref().zip(two.bag.as_ref());
     bags.map_or(0.0, |(one, two)| one.resemblance(two))
 }
 
-/// Thresholds under which nothing, or anything, would be alike.
+/// Invalid thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum ImpossibleThresholds {
-    /// More bits than tables exist for.
-    #[error("a distance of {0} bits is too much: 0 to {MAX_DISTANCE} are possible")]
+pub enum InvalidThresholds {
+    /// A distance for which no tables exist.
+    #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),
-    /// Not a number from 0 to 1.
-    #[error("a resemblance of {0} does not exist: 0 to 1 are possible")]
+    /// A resemblance that is not a number from 0 to 1.
+    #[error("resemblance must be between 0 and 1, got {0}")]
     Resemblance(f64),
 }
 
-/// Thresholds as they are stored.
+/// The stored form of [`Thresholds`].
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredThresholds {
     distance: u32,
     resemblance: Option<f64>,
 }
 
-impl TryFrom<Written> for Thresholds {
-    type Error = ImpossibleThresholds;
+impl TryFrom<StoredThresholds> for Thresholds {
+    type Error = InvalidThresholds;
 
-    fn try_from(written: Written) -> Result<Self, ImpossibleThresholds> {
-        Self::new(written.distance, written.resemblance)
+    fn try_from(stored: StoredThresholds) -> Result<Self, InvalidThresholds> {
+        Self::new(stored.distance, stored.resemblance)
     }
 }
 
-impl From<Thresholds> for Written {
-    fn from(thresholds: Thresholds) -> Written {
-        Written {
+impl From<Thresholds> for StoredThresholds {
+    fn from(thresholds: Thresholds) -> StoredThresholds {
+        StoredThresholds {
             distance: thresholds.distance,
             resemblance: thresholds.resemblance,
         }
     }
 }
 
-/// In which way two pages say the same.
+/// The way in which two pages are duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Likeness {
-    /// Byte for byte. Two empty bodies are the same, too.
+    /// The same bytes. Two empty bodies are the same, too.
     SamePayload,
     /// The same words in the same order.
     SameText,
     /// Nearly the same words in nearly the same order.
     Near {
-        /// Bits in which the fingerprints differ.
+        /// The number of bits in which the fingerprints differ.
         distance: u32,
         /// The estimated resemblance of the sets of word 5-shingles, 0 to 1.
         resemblance: f64,
     },
 }
 
-/// An earlier page that says the same.
+/// An earlier page of which another one is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Match {
-    /// The page, by the number that the caller gave it.
+    /// The number of the page, as the caller gave it.
     pub of: u64,
-    /// In which way.
+    /// The way in which they are duplicates.
     pub likeness: Likeness,
 }
 
@@ -319,11 +321,11 @@ mod tests {
         };
         assert_eq!(
             message(8, 0.8),
-            "a distance of 8 bits is too much: 0 to 7 are possible"
+            "distance must be between 0 and 7 bits, got 8"
         );
         for wrong in [-0.1, 1.01, f64::NAN, f64::INFINITY] {
             assert!(
-                message(3, wrong).ends_with("does not exist: 0 to 1 are possible"),
+                message(3, wrong).starts_with("resemblance must be between 0 and 1, got "),
                 "{wrong}"
             );
         }
@@ -331,13 +333,13 @@ mod tests {
 
     #[test]
     fn stored_thresholds_that_cannot_be_are_refused() {
-        let written = postcard::to_allocvec(&Thresholds::default()).unwrap();
-        assert_eq!(postcard::from_bytes(&written), Ok(Thresholds::default()));
+        let stored = postcard::to_allocvec(&Thresholds::default()).unwrap();
+        assert_eq!(postcard::from_bytes(&stored), Ok(Thresholds::default()));
         let one_figure = Thresholds::new(2, 0.5).unwrap();
-        let written = postcard::to_allocvec(&one_figure).unwrap();
-        assert_eq!(postcard::from_bytes(&written), Ok(one_figure));
+        let stored = postcard::to_allocvec(&one_figure).unwrap();
+        assert_eq!(postcard::from_bytes(&stored), Ok(one_figure));
         for (distance, resemblance) in [(64, Some(0.8)), (64, None), (3, Some(1.5))] {
-            let wrong = postcard::to_allocvec(&Written {
+            let wrong = postcard::to_allocvec(&StoredThresholds {
                 distance,
                 resemblance,
             });
@@ -367,7 +369,7 @@ mod tests {
         }
         assert_eq!(
             Thresholds::new(8, None),
-            Err(ImpossibleThresholds::Distance(8))
+            Err(InvalidThresholds::Distance(8))
         );
     }
 

@@ -1,26 +1,26 @@
-//! Signatures and names outside memory.
+//! Encoding of signatures and names outside memory.
 //!
-//! For temporary files of one run only, so these formats may change at any time.
+//! These formats are for temporary files of one run only, so they may change at any time.
 
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, MAX_SUBJECT_BYTES, PageSignature, SKETCH_BYTES, Sketch,
     Subject, TextSignature,
 };
 
-use crate::BatchError;
-use crate::scratch::{Scratch, Shelf};
+use crate::error::BatchError;
+use crate::scratch::{Scratch, SpillBuffer};
 
-/// The size of every written signature, whatever it has.
-pub(super) const PORTRAIT_BYTES: usize =
+/// The size of every encoded signature, whatever its parts.
+pub(super) const SIGNATURE_BYTES: usize =
     16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
-/// A signature as bytes. What is not there is zero.
-pub(super) fn to_bytes(signature: &PageSignature) -> [u8; PORTRAIT_BYTES] {
-    let mut bytes = Vec::with_capacity(PORTRAIT_BYTES);
+/// Encodes a signature. Absent parts are zero.
+pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
+    let mut bytes = Vec::with_capacity(SIGNATURE_BYTES);
     bytes.extend(signature.payload.to_le_bytes());
     bytes.push(u8::from(signature.text.is_some()));
     if let Some(text) = signature.text.as_deref() {
-        // Named one by one, so that a new field is not forgotten here.
+        // All fields are named, so that a new one is not forgotten here.
         let TextSignature {
             digest,
             words,
@@ -43,13 +43,13 @@ pub(super) fn to_bytes(signature: &PageSignature) -> [u8; PORTRAIT_BYTES] {
         bytes.push(subject.len() as u8);
         bytes.extend(subject);
     }
-    let mut written = [0; PORTRAIT_BYTES];
+    let mut written = [0; SIGNATURE_BYTES];
     written[..bytes.len()].copy_from_slice(&bytes);
     written
 }
 
-/// The signature that was written as `bytes`.
-pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> PageSignature {
+/// Decodes a signature.
+pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     let mut rest = &bytes[..];
     let payload = u128::from_le_bytes(take(&mut rest));
     let has_text = take(&mut rest) == [1];
@@ -80,7 +80,7 @@ pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> PageSignature {
     PageSignature { payload, text }
 }
 
-/// The next so many bytes.
+/// Splits the next `N` bytes off `rest`.
 pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     let (taken, left) = rest
         .split_first_chunk()
@@ -89,20 +89,20 @@ pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     *taken
 }
 
-/// What documents are called, by their numbers.
+/// The names of documents, by their numbers.
 #[derive(Debug)]
-pub(super) struct Names<'s> {
-    text: Shelf<'s>,
-    /// Where each name ends, eight bytes each.
-    ends: Shelf<'s>,
+pub(super) struct DocumentNames<'s> {
+    text: SpillBuffer<'s>,
+    /// The end of each name, eight bytes each.
+    ends: SpillBuffer<'s>,
 }
 
-impl<'s> Names<'s> {
-    /// No names; about `memory` bytes of them stay in memory.
+impl<'s> DocumentNames<'s> {
+    /// Creates an empty list; about `memory` bytes of it stay in memory.
     pub(super) fn new(scratch: &'s Scratch, memory: usize) -> Self {
         Self {
-            text: Shelf::new(scratch, memory / 2),
-            ends: Shelf::new(scratch, memory / 2),
+            text: SpillBuffer::new(scratch, memory / 2),
+            ends: SpillBuffer::new(scratch, memory / 2),
         }
     }
 
@@ -112,7 +112,7 @@ impl<'s> Names<'s> {
         self.ends.append(&self.text.len().to_le_bytes())
     }
 
-    /// The name with this number, which must have been added.
+    /// Returns the name with this number, which must have been added.
     pub(super) fn get(&self, number: u32) -> Result<String, BatchError> {
         let at = u64::from(number) * 8;
         let mut ends = [0; 16];
@@ -140,21 +140,35 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_signature_is_read_as_it_was_written(payload: u128, words in prop::collection::vec("[a-z]{1,9}", 0..40), own: bool, title: Option<String>) {
+        fn a_signature_is_read_as_it_was_written(
+            payload: u128,
+            words in prop::collection::vec("[a-z]{1,9}", 0..40),
+            own: bool,
+            title: Option<String>,
+        ) {
             let text = words.join(" ");
             let own = own.then_some(text.get(..text.len() / 2).unwrap_or_default());
             let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
-            for page in [None, Some(PageText { own, title: title.as_deref(), heading: words.first().map(String::as_str), ..PageText::of(&text) })] {
+            let whole = PageText {
+                own,
+                title: title.as_deref(),
+                heading: words.first().map(String::as_str),
+                ..PageText::of(&text)
+            };
+            for page in [None, Some(whole)] {
                 let signature = signature_builder.signature(payload, page);
                 prop_assert_eq!(from_bytes(&to_bytes(&signature)), signature);
             }
         }
 
         #[test]
-        fn names_are_found_by_their_numbers(names in prop::collection::vec(".{0,20}", 1..30), memory in 0_usize..600) {
+        fn names_are_found_by_their_numbers(
+            names in prop::collection::vec(".{0,20}", 1..30),
+            memory in 0_usize..600,
+        ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
-            let mut kept = Names::new(&scratch, memory);
+            let mut kept = DocumentNames::new(&scratch, memory);
             for name in &names {
                 kept.push(name).unwrap();
             }

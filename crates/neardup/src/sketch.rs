@@ -1,12 +1,12 @@
-//! A sketch: 160 bytes of which two estimate the resemblance of the sets they were made from.
+//! MinHash sketches: 160 bytes of which two estimate the resemblance of the sets they were made
+//! from.
 //!
-//! The set is sampled 256 times ("fast similarity sketching", see `similarity`). Of each sample
-//! four bits are kept (Li and König, "b-bit minwise hashing", WWW 2010), and the estimate is
-//! corrected for the 1 in 16 that agree by accident. Eight bands of four whole samples each are
-//! kept beside them: sets of resemblance r share a band with probability 1 - (1 - r⁴)⁸, 98.5 % at
-//! .80 and 99.7 % at .845 (four bands: 87.9 and 94.2 %), and bands can be looked up. A band is kept
-//! as 32 bits of its hash: among 100 M pages a band then draws 0.02 strangers, whom verification
-//! turns away.
+//! The set is sampled 256 times ("fast similarity sketching", see `similarity`). Four bits of each
+//! sample are kept (Li and König, "b-bit minwise hashing", WWW 2010), and the estimate is corrected
+//! for the 1 in 16 that agree by accident. Beside them are eight bands of four whole samples each:
+//! sets of resemblance r share a band with probability 1 - (1 - r⁴)⁸, 98.5 % at .80 and 99.7 % at
+//! .845 (four bands: 87.9 and 94.2 %), and bands can be looked up. A band is kept as 32 bits of its
+//! hash: among 100 M pages it then draws 0.02 unrelated pages, which verification rejects.
 //!
 //! Invariant: the layout of [`Sketch::to_bytes`] is stable for ever (`golden/sketches.txt`).
 
@@ -17,20 +17,21 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::AtMost;
+use crate::capped_bytes::CappedBytes;
 use crate::mix::mix;
-use crate::{Shingles, similarity};
+use crate::shingles::Shingles;
+use crate::similarity;
 
-/// How many minima there are.
+/// The number of minima.
 const MINIMA: usize = 256;
-/// How many bands a sketch has.
+/// The number of bands of a sketch.
 pub const BANDS: usize = 8;
-/// How many minima make a band.
+/// The number of minima of a band.
 const ROWS: usize = 4;
-/// The size of a written sketch: 256 minima of four bits, then eight bands of four bytes.
+/// The size of a stored sketch: 256 minima of four bits, then eight bands of four bytes.
 pub const SKETCH_BYTES: usize = MINIMA / 2 + BANDS * 4;
 
-/// What is remembered of a set of shingles.
+/// A sketch of a set of shingles.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sketch {
     minima: agreement::Minima,
@@ -38,13 +39,13 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// The sketch of `shingles`; an empty set has none.
+    /// Returns the sketch of `shingles`; none for an empty set.
     #[must_use]
     pub fn of(shingles: &Shingles) -> Option<Self> {
         Self::of_hashes(shingles.hashes())
     }
 
-    /// The same from hashes in any order, repeated or not.
+    /// Returns the sketch of the set of these hashes, in any order, repeated or not.
     pub(crate) fn of_hashes(hashes: &[u64]) -> Option<Self> {
         if hashes.is_empty() {
             return None;
@@ -62,7 +63,7 @@ impl Sketch {
         Some(Self { minima, bands })
     }
 
-    /// An estimate of the resemblance of the two sets, 0 to 1, with a standard error of about
+    /// Estimates the resemblance of the two sets, 0 to 1, with a standard error of about
     /// √(r(1-r)/256) + 1 %.
     #[must_use]
     pub fn resemblance(&self, other: &Sketch) -> f64 {
@@ -71,14 +72,15 @@ impl Sketch {
         ((agreeing - by_accident) / (MINIMA as f64 - by_accident)).max(0.0)
     }
 
-    /// Keys that similar sets are likely to share at least one of. A key tells which band it is
-    /// (above its 32 bits), so that one map can hold the bands of all numbers.
+    /// Returns a key for each band; similar sets are likely to share at least one. A key includes
+    /// the number of its band (above its 32 bits), so that one map can hold the bands of all
+    /// numbers.
     #[must_use]
     pub fn bands(&self) -> [u64; BANDS] {
         std::array::from_fn(|number| (number as u64) << 32 | u64::from(self.bands[number]))
     }
 
-    /// The sketch as it is stored: the minima, then the bands, each little-endian.
+    /// Returns the stored form: the minima, then the bands, each little-endian.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; SKETCH_BYTES] {
         let mut bytes = [0; SKETCH_BYTES];
@@ -90,7 +92,7 @@ impl Sketch {
         bytes
     }
 
-    /// The sketch that was stored as `bytes` by the same [`ALGORITHM`](crate::ALGORITHM).
+    /// Returns the sketch stored as `bytes` by the same [`ALGORITHM`](crate::ALGORITHM).
     #[must_use]
     pub fn from_bytes(bytes: &[u8; SKETCH_BYTES]) -> Self {
         let mut sketch = Self {
@@ -105,7 +107,7 @@ impl Sketch {
         sketch
     }
 
-    /// In how many of the 256 minima the two agree.
+    /// Returns the number of the 256 minima in which the two agree.
     fn agreeing(&self, other: &Sketch) -> u32 {
         MINIMA as u32 - agreement::differing(&self.minima, &other.minima)
     }
@@ -121,7 +123,7 @@ impl fmt::Debug for Sketch {
     }
 }
 
-/// As the bytes of [`Sketch::to_bytes`].
+/// Serialized as the bytes of [`Sketch::to_bytes`].
 impl Serialize for Sketch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.to_bytes())
@@ -130,7 +132,7 @@ impl Serialize for Sketch {
 
 impl<'de> Deserialize<'de> for Sketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AtMost(bytes) = AtMost::<SKETCH_BYTES>::deserialize(deserializer)?;
+        let CappedBytes(bytes) = CappedBytes::<SKETCH_BYTES>::deserialize(deserializer)?;
         match bytes.as_array() {
             Some(bytes) => Ok(Self::from_bytes(bytes)),
             None => Err(D::Error::invalid_length(
@@ -146,8 +148,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two sketches of sets with `shared` common members and `apart` of each one's own, drawn by
-    /// `seed`.
+    /// Returns two sketches of sets with `shared` common members and `apart` of each one's own,
+    /// drawn by `seed`.
     fn pair(seed: u64, shared: u64, apart: u64) -> (Sketch, Sketch) {
         let member = |n: u64| mix(mix(seed).wrapping_add(n));
         let one: Vec<u64> = (0..shared + apart).map(member).collect();
@@ -240,7 +242,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sketch_is_read_as_it_was_written(hashes in prop::collection::vec(any::<u64>(), 1..600)) {
+        fn a_sketch_is_read_as_it_was_written(
+            hashes in prop::collection::vec(any::<u64>(), 1..600),
+        ) {
             let sketch = Sketch::of_hashes(&hashes).unwrap();
             prop_assert_eq!(&Sketch::from_bytes(&sketch.to_bytes()), &sketch);
             let written = postcard::to_allocvec(&sketch).unwrap();
@@ -248,7 +252,9 @@ mod tests {
         }
 
         #[test]
-        fn order_and_repetition_do_not_matter(mut hashes in prop::collection::vec(any::<u64>(), 1..300)) {
+        fn order_and_repetition_do_not_matter(
+            mut hashes in prop::collection::vec(any::<u64>(), 1..300),
+        ) {
             let sketch = Sketch::of_hashes(&hashes);
             hashes.reverse();
             hashes.extend_from_within(..);

@@ -1,13 +1,13 @@
-//! Shingles one can read: the runs of words themselves, where [`Shingles`](crate::Shingles) keeps
-//! their hashes.
+//! Readable shingles: the runs of words themselves, of which [`Shingles`](crate::Shingles) keeps
+//! the hashes.
 
 use std::collections::HashSet;
 
-use crate::{NormalText, Width};
+use crate::features::Width;
+use crate::text::NormalText;
 
-/// The different runs of `width` words in `text`, in the order in which they first occur, each
-/// joined by single spaces. A text with fewer words than that is one run; one without words has
-/// none.
+/// Returns the different runs of `width` words in `text`, in the order of their first occurrence,
+/// joined by single spaces. A text with fewer words is one run; a text without words has none.
 pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &str> {
     let joined = text.as_str();
     let spans = || {
@@ -31,7 +31,8 @@ pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HashKey, Shingles};
+    use crate::key::HashKey;
+    use crate::shingles::Shingles;
     use proptest::prelude::*;
 
     fn runs(text: &str, width: usize) -> Vec<String> {
@@ -59,7 +60,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn there_are_as_many_runs_as_shingles(words in prop::collection::vec("[aäc]{1,2}", 0..60), width in 1_usize..6) {
+        fn there_are_as_many_runs_as_shingles(
+            words in prop::collection::vec("[aäc]{1,2}", 0..60),
+            width in 1_usize..6,
+        ) {
             let text = words.join(", ");
             let normal = NormalText::of(&text);
             let shingles = Shingles::of(&normal, Width::new(width).unwrap(), HashKey::ZERO);

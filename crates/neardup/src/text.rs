@@ -1,15 +1,15 @@
-//! What of a text counts: its words, folded.
+//! Normalised text: the words of a text, folded.
 //!
-//! Two texts that differ in white space, punctuation, capitals or composed accents say the same. A
+//! Two texts that differ in white space, punctuation, capitals or composed accents are the same. A
 //! text is cut at white space and around each Han ideograph and kana, which are words of their own
-//! because nothing marks where words end in their scripts; what lies between is cut into words by
+//! because nothing marks the ends of words in their scripts; the pieces are cut into words by
 //! Unicode's rules (UAX 29). These make each letter of Thai, Lao, Khmer and Burmese a word for the
 //! same reason. Of single characters, bigrams and whole runs, single characters found most
 //! (`tests/unspaced.rs` has the table). A word is then case folded and composed (`fold`).
 //!
-//! ASCII, which is most of most texts, goes a faster way (`ascii`), and so does what can be decided
-//! character by character (`unicode`); the libraries do the rest. Invariant: `plain` in the tests
-//! is the definition; the fast ways equal it (property tests).
+//! ASCII, which is most of most texts, takes a fast path (`ascii`), and so does text that can be
+//! decided character by character (`unicode`); the libraries handle the rest. Invariant: `plain` in
+//! the tests is the definition; the fast paths equal it (property tests).
 
 mod ascii;
 mod fold;
@@ -17,25 +17,25 @@ pub(crate) mod letters;
 pub(crate) mod unicode;
 mod words;
 
-use crate::HashKey;
+use crate::key::HashKey;
 use unicode::WORTH_A_CHANGE;
 use words::Words;
 
-/// How much of a text is looked at, in bytes: 1 GiB. What follows is ignored.
+/// The number of bytes of a text that are read: 1 GiB. The rest is ignored.
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// The normalised words of a text, joined by single spaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NormalText {
-    /// UTF-8; where nobody asks for characters it need not be checked.
+    /// UTF-8, checked only when characters are read.
     joined: Vec<u8>,
-    /// Where each word ends in `joined`; the next one starts a byte later. `MAX_TEXT` keeps it
+    /// The end of each word in `joined`; the next one starts a byte later. `MAX_TEXT` keeps it
     /// within 32 bits.
     ends: Vec<u32>,
 }
 
 impl NormalText {
-    /// The words of `text`.
+    /// Returns the words of `text`.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self::of_first(text, MAX_TEXT)
@@ -64,45 +64,45 @@ impl NormalText {
         words.into_text()
     }
 
-    /// The words, joined by single spaces. It takes a look at each byte.
+    /// Returns the words, joined by single spaces. Checks each byte.
     #[must_use]
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.joined).expect("only whole characters were appended")
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no word at all.
+    /// Returns true if there is no word.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The words in order.
+    /// Returns the words in order.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let joined = self.as_str();
         self.spans().map(|(start, end)| &joined[start..end])
     }
 
-    /// Stands for the whole: texts with the same words in the same order, and only they, have the
-    /// same digest.
+    /// Returns a digest of the text: texts with the same words in the same order, and only they,
+    /// have the same digest.
     #[must_use]
     pub fn digest(&self, key: HashKey) -> u128 {
         key.digest(&self.joined)
     }
 
-    /// The hash of each word in order.
+    /// Returns the hash of each word in order.
     pub(crate) fn hashes(&self, key: HashKey) -> Vec<u64> {
         self.spans()
             .map(|(start, end)| key.token(&self.joined[start..end]))
             .collect()
     }
 
-    /// The text of the words at these places in [`NormalText::as_str`].
+    /// Returns the text of the words at these places in [`NormalText::as_str`].
     pub(crate) fn with_words_at(&self, spans: &[(usize, usize)]) -> NormalText {
         let mut text = NormalText::default();
         for &(start, end) in spans {
@@ -115,7 +115,7 @@ impl NormalText {
         text
     }
 
-    /// Where each word begins and ends in [`NormalText::as_str`].
+    /// Returns the bounds of each word in [`NormalText::as_str`].
     pub(crate) fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -126,7 +126,7 @@ impl NormalText {
     }
 }
 
-/// How many bytes of ASCII there are before the first other one.
+/// Returns the number of ASCII bytes before the first other byte.
 fn ascii_at_the_start(bytes: &[u8]) -> usize {
     let (chunks, _) = bytes.as_chunks::<32>();
     let whole = chunks.iter().take_while(|chunk| chunk.is_ascii()).count() * 32;

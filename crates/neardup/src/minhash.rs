@@ -1,14 +1,15 @@
-//! MinHash: a set as a few hundred minima, from which resemblance, containment and size of unions
-//! are estimated.
+//! MinHash: a set as a few hundred minima, which estimate resemblance, containment and the size of
+//! unions.
 //!
 //! (Broder, "On the resemblance and containment of documents", 1997; Broder, Charikar, Frieze and
 //! Mitzenmacher, "Min-wise independent permutations", STOC 1998.) Under a random permutation the
-//! least members of two sets are the same with a probability equal to the sets' resemblance. Of n
-//! such minima the part that agrees estimates it with a standard error of √(J(1-J)/n). How the n
-//! minima are come by is the [`Family`].
+//! least members of two sets are the same with a probability equal to the sets' resemblance. The
+//! part of n such minima that agrees estimates it with a standard error of √(J(1-J)/n). The
+//! [`Family`] says how the n minima are made.
 //!
-//! Sizes are kept beside the minima, and give containment: |A∩B| = J(|A|+|B|)/(1+J). Invariant: the
-//! minima, and the layout of [`MinHash::to_bytes`], are stable for ever (`golden/minhashes.txt`).
+//! The sizes of the sets are kept beside the minima and give containment: |A∩B| = J(|A|+|B|)/(1+J).
+//! Invariant: the minima, and the layout of [`MinHash::to_bytes`], are stable for ever
+//! (`golden/minhashes.txt`).
 
 mod b_bit;
 mod permutations;
@@ -19,23 +20,24 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::{Shingles, similarity};
+use crate::shingles::Shingles;
+use crate::similarity;
 
 pub use b_bit::{BBitMinHash, BitsKept};
 pub use stored::NotAMinHash;
-pub use super_shingles::{Grouping, ImpossibleGrouping, SuperShingles};
+pub use super_shingles::{Grouping, InvalidGrouping, SuperShingles};
 
-/// How many minima a [`MinHash`] may have at most; the error is then 0.8 % at worst.
+/// The most minima of a [`MinHash`]; the error is then 0.8 % at worst.
 pub const MAX_MINIMA: usize = similarity::MAX_BINS;
-/// How many minima a [`MinHash`] has unless told otherwise; the error is then 3.5 % at worst.
+/// The default number of minima of a [`MinHash`]; the error is then 3.5 % at worst.
 pub const DEFAULT_MINIMA: usize = 200;
 
-/// How minima are come by. Those of different families must not meet.
+/// The method by which minima are made. Those of different families must not be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// All from one hash of each member, shared out among them, and few more where the set is small
-    /// ("fast similarity sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017). The error is that
-    /// of [`Permutations`](Self::Permutations) or less: a small set is sampled nearly without
+    /// All from one hash of each member, distributed among the minima, and few more if the set is
+    /// small ("fast similarity sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017). The error is
+    /// at most that of [`Permutations`](Self::Permutations): a small set is sampled nearly without
     /// replacement.
     #[default]
     Fast,
@@ -43,7 +45,7 @@ pub enum Family {
     Permutations,
 }
 
-/// Makes [`MinHash`]es, all in the same way.
+/// A maker of [`MinHash`]es of one family and one number of minima.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinHasher {
     family: Family,
@@ -53,13 +55,13 @@ pub struct MinHasher {
 }
 
 impl MinHasher {
-    /// Of so many minima of this family.
+    /// Creates a hasher of `minima` minima of this family.
     ///
     /// # Errors
-    /// [`ImpossibleMinHash`] for 0 minima and for more than [`MAX_MINIMA`].
-    pub fn new(family: Family, minima: usize) -> Result<Self, ImpossibleMinHash> {
+    /// [`InvalidMinHash`] for 0 minima and for more than [`MAX_MINIMA`].
+    pub fn new(family: Family, minima: usize) -> Result<Self, InvalidMinHash> {
         if !(1..=MAX_MINIMA).contains(&minima) {
-            return Err(ImpossibleMinHash(minima));
+            return Err(InvalidMinHash(minima));
         }
         Ok(Self::possible(family, minima))
     }
@@ -76,18 +78,17 @@ impl MinHasher {
         }
     }
 
-    /// The MinHash of `shingles`.
+    /// Returns the MinHash of `shingles`.
     #[must_use]
     pub fn of(&self, shingles: &Shingles) -> MinHash {
         self.of_members(shingles.hashes(), shingles.len() as u64)
     }
 
-    /// The MinHash of a set whose `members` are given in any order, repeated or not; `size` is how
-    /// many there are, each counted once. Any numbers that stand for members will do, even
-    /// consecutive ones.
+    /// Returns the MinHash of a set whose `members` are given in any order, repeated or not; `size`
+    /// is the number of distinct ones. Members may be any numbers, even consecutive ones.
     ///
-    /// Sorting the members into [`Shingles`] takes several times as long as this: it is for callers
-    /// who know the size, or who will not ask for containment.
+    /// Sorting the members into [`Shingles`] takes several times as long as this. It suits callers
+    /// that know the size, or that do not need containment.
     #[must_use]
     pub fn of_members(&self, members: &[u64], size: u64) -> MinHash {
         let mut minima = vec![0; self.minima].into_boxed_slice();
@@ -110,60 +111,61 @@ impl Default for MinHasher {
     }
 }
 
-/// What is remembered of a set: its size and its minima.
+/// The MinHash of a set: its size and its minima.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinHash {
     family: Family,
-    /// Exact, or an estimate where sets were united.
+    /// Exact, or an estimate for a union.
     size: u64,
     /// All [`similarity::NOTHING`] for the empty set.
     minima: Box<[u64]>,
 }
 
 impl MinHash {
-    /// How its minima were come by.
+    /// Returns the family of the minima.
     #[must_use]
     pub fn family(&self) -> Family {
         self.family
     }
 
-    /// The minima; equal ones at the same place speak for resemblance. Those of the empty set are
-    /// all 2⁶⁴ - 1.
+    /// Returns the minima; equal ones at the same place indicate resemblance. Those of the empty
+    /// set are all 2⁶⁴ - 1.
     #[must_use]
     pub fn minima(&self) -> &[u64] {
         &self.minima
     }
 
-    /// How many members the set has; about so many where it is a [`union`](Self::union).
+    /// Returns the number of members of the set; an estimate for a [`union`](Self::union).
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether the set has no member.
+    /// Returns true if the set has no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.minima.first() == Some(&similarity::NOTHING)
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, with a standard error of √(J(1-J)/n). Two
+    /// Estimates |A∩B| / |A∪B|, 0 to 1, without bias, with a standard error of √(J(1-J)/n). Two
     /// empty sets are equal: 1.
     ///
     /// # Errors
-    /// [`Incomparable`] where the two were not made in the same way.
+    /// [`Incomparable`] if the two have different families or numbers of minima.
     pub fn resemblance(&self, other: &MinHash) -> Result<f64, Incomparable> {
-        self.made().check(other.made())?;
+        self.scheme().check(other.scheme())?;
         let pairs = self.minima.iter().zip(&other.minima);
         let agreeing = pairs.filter(|(mine, theirs)| mine == theirs).count();
         Ok(agreeing as f64 / self.minima.len() as f64)
     }
 
-    /// An estimate of |A∩B| / |A|, 0 to 1, from resemblance and sizes: as good as the resemblance
-    /// is while the sets are of like size, poor for a small set in a large one, where a
-    /// [`ModM`](crate::ModM) serves better. Nothing is contained in anything: 1.
+    /// Estimates |A∩B| / |A|, 0 to 1, from resemblance and sizes. The estimate is as good as that
+    /// of the resemblance while the sets are of similar size, and poor for a small set in a large
+    /// one, for which a [`ModM`](crate::ModM) is better. The empty set is contained in every set:
+    /// 1.
     ///
     /// # Errors
-    /// [`Incomparable`] where the two were not made in the same way.
+    /// [`Incomparable`] if the two have different families or numbers of minima.
     pub fn containment_in(&self, other: &MinHash) -> Result<f64, Incomparable> {
         let resemblance = self.resemblance(other)?;
         if self.is_empty() {
@@ -173,11 +175,11 @@ impl MinHash {
         Ok((shared / (self.size as f64).max(1.0)).min(1.0))
     }
 
-    /// The MinHash of A∪B: its minima are exactly those of the union, its size is estimated from
-    /// the two sizes and the resemblance.
+    /// Returns the MinHash of A∪B: its minima are exactly those of the union; its size is estimated
+    /// from the two sizes and the resemblance.
     ///
     /// # Errors
-    /// [`Incomparable`] where the two were not made in the same way.
+    /// [`Incomparable`] if the two have different families or numbers of minima.
     pub fn union(&self, other: &MinHash) -> Result<MinHash, Incomparable> {
         let resemblance = self.resemblance(other)?;
         let estimate = (self.size as f64 + other.size as f64) / (1.0 + resemblance);
@@ -190,39 +192,39 @@ impl MinHash {
         })
     }
 
-    fn made(&self) -> Making {
-        Making {
+    fn scheme(&self) -> Scheme {
+        Scheme {
             family: self.family,
             minima: self.minima.len(),
-            kept: Kept::Whole,
+            retained: Retained::Whole,
         }
     }
 }
 
-/// How something was made of minima: only like can be compared with like.
+/// The scheme by which a value was made from minima: only values of one scheme are comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Making {
+struct Scheme {
     family: Family,
     minima: usize,
-    kept: Kept,
+    retained: Retained,
 }
 
-/// What is kept of the minima.
+/// The part of the minima that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
+enum Retained {
     Whole,
-    /// So many bits of each.
+    /// A number of bits of each.
     Bits(usize),
-    /// The hashes of so many groups, of so many each.
+    /// The hashes of groups of minima.
     Groups {
         groups: usize,
         minima: usize,
     },
 }
 
-impl Making {
-    fn keeping(self, kept: Kept) -> Self {
-        Self { kept, ..self }
+impl Scheme {
+    fn retaining(self, retained: Retained) -> Self {
+        Self { retained, ..self }
     }
 
     fn check(self, other: Self) -> Result<(), Incomparable> {
@@ -233,30 +235,30 @@ impl Making {
     }
 }
 
-impl fmt::Display for Making {
+impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let family = match self.family {
             Family::Fast => "fast",
             Family::Permutations => "permuted",
         };
-        match self.kept {
-            Kept::Whole => {}
-            Kept::Bits(bits) => write!(f, "{bits} bits each of ")?,
-            Kept::Groups { groups, minima } => write!(f, "{groups} groups of {minima} of ")?,
+        match self.retained {
+            Retained::Whole => {}
+            Retained::Bits(bits) => write!(f, "{bits} bits each of ")?,
+            Retained::Groups { groups, minima } => write!(f, "{groups} groups of {minima} of ")?,
         }
         write!(f, "{} {family} minima", self.minima)
     }
 }
 
-/// A number of minima that cannot be.
+/// A number of minima outside 1 to [`MAX_MINIMA`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a MinHash cannot have {0} minima: 1 to {MAX_MINIMA} are possible")]
-pub struct ImpossibleMinHash(usize);
+pub struct InvalidMinHash(usize);
 
-/// Two MinHashes that tell nothing about each other.
+/// Two values of different schemes, which cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{0} cannot be compared with {1}")]
-pub struct Incomparable(Making, Making);
+pub struct Incomparable(Scheme, Scheme);
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,15 @@
-//! In how many documents a feature occurs.
+//! Document frequencies: the number of documents in which a feature occurs.
 //!
-//! Learned document by document in bounded memory: when more than twice [`MAX_TERMS`] features are
-//! counted, the median count is taken off all counts, and what is left with none is forgotten. That
-//! is the "frequent" algorithm of Misra and Gries (Finding repeated elements, 1982) in the batched
-//! form of Anderson et al. (A high-performance algorithm for identifying frequent items in data
-//! streams, IMC 2017): no feature is counted too often, and each too seldom by at most what was
-//! counted in all divided by `MAX_TERMS`. What is forgotten is rare, and rare features weigh alike.
+//! They are learned document by document in bounded memory: when more than twice [`MAX_TERMS`]
+//! features are counted, the median count is subtracted from all counts, and features left with
+//! none are dropped. This is the "frequent" algorithm of Misra and Gries (Finding repeated
+//! elements, 1982) in the batched form of Anderson et al. (A high-performance algorithm for
+//! identifying frequent items in data streams, IMC 2017): no count is too high, and each is too low
+//! by at most the sum of all counts divided by `MAX_TERMS`. Dropped features are rare, and rare
+//! features have similar weights.
 //!
-//! Written as text, the most frequent first, so that lists of others can be brought into the form
-//! with little:
+//! The file format is text, the most frequent features first, so that other lists are easily
+//! converted:
 //!
 //! ```text
 //! documents<TAB>18846<TAB>word:1
@@ -16,9 +17,9 @@
 //! zebra<TAB>3
 //! ```
 //!
-//! The third column of the first line says what was counted, and may be left out for `word:1`.
-//! Invariant: what is read is what was written (property test); counts are from 1 to the number of
-//! documents.
+//! The third column of the first line names the counted features and may be left out for `word:1`.
+//! Invariant: a file reads back as it was written (property test); counts are from 1 to the number
+//! of documents.
 
 mod file;
 
@@ -26,16 +27,17 @@ use std::collections::{HashMap, HashSet};
 
 pub use file::FrequenciesError;
 
-use crate::{NormalText, Unit};
+use crate::features::Unit;
+use crate::text::NormalText;
 
-/// How many features are held: 262,144, which take some 20 MB where they are words. Up to twice as
-/// many while learning.
+/// The number of features held: 262,144, about 20 MB if they are words. While learning up to twice
+/// as many.
 pub const MAX_TERMS: usize = 1 << 18;
 
-/// A feature longer than so many bytes is not counted and passes for one that never occurred.
+/// The largest length of a counted feature, in bytes. Longer ones count as never seen.
 pub const MAX_TERM: usize = 256;
 
-/// Of how many documents, how many have each feature.
+/// The number of documents, and the number of documents with each feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFrequencies {
     unit: Unit,
@@ -45,7 +47,7 @@ pub struct DocumentFrequencies {
 }
 
 impl DocumentFrequencies {
-    /// Of no documents yet.
+    /// Creates the frequencies of no documents.
     #[must_use]
     pub fn new(unit: Unit) -> Self {
         Self::with_most(unit, MAX_TERMS)
@@ -60,8 +62,8 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Counts one more document. Where stop words are left out of fingerprints, they are to be left
-    /// out of `text` as well if features are wider than a word.
+    /// Counts one more document. If stop words are left out of fingerprints and features are wider
+    /// than a word, they must be left out of `text` as well.
     pub fn learn(&mut self, text: &NormalText) {
         self.documents += 1;
         let joined = text.as_str();
@@ -85,7 +87,7 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Takes the median off all counts; half of them are left at most.
+    /// Subtracts the median from all counts; at most half of them remain.
     fn forget_rare(&mut self) {
         let mut counts: Vec<u32> = self.counts.values().copied().collect();
         let middle = counts.len() / 2;
@@ -96,32 +98,32 @@ impl DocumentFrequencies {
         });
     }
 
-    /// What is counted.
+    /// Returns the unit of the counted features.
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// How many documents there were.
+    /// Returns the number of documents.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// How many features are counted.
+    /// Returns the number of features counted.
     #[must_use]
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether none is.
+    /// Returns true if the collection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// How many documents have `feature`, written as in [`NormalText::as_str`]; 0 for one that is
-    /// not known.
+    /// Returns the number of documents that have `feature`, written as in [`NormalText::as_str`]; 0
+    /// for an unknown one.
     #[must_use]
     pub fn of(&self, feature: &str) -> u32 {
         self.counts.get(feature).copied().unwrap_or(0)
@@ -197,7 +199,10 @@ mod tests {
             let all: u32 = exact.counts.values().sum();
             for (term, &count) in &exact.counts {
                 let kept = bounded.of(term);
-                prop_assert!(kept <= count && count - kept <= all / most as u32, "{term}: {kept} of {count}");
+                prop_assert!(
+                    kept <= count && count - kept <= all / most as u32,
+                    "{term}: {kept} of {count}",
+                );
             }
             prop_assert_eq!(learned("word:1", most, &texts), bounded);
         }

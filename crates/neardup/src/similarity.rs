@@ -2,72 +2,73 @@
 //!
 //! (Dahlgaard, Knudsen and Thorup, "Fast similarity sketching", FOCS 2017.) A member's hash falls
 //! into one of *n* bins and each bin keeps the least hash that fell into it. While bins are empty,
-//! all members are hashed once more and fall again; what a bin has from an earlier round it keeps.
+//! all members are hashed once more and fall again; a bin keeps its hash from an earlier round.
 //! After *n* rounds a bin that is still empty takes the least of all members under a hash of its
 //! own. Two sets agree in a bin with a probability equal to their resemblance. A set much larger
-//! than *n* is done in one round, one of fifty takes about thirty. Compared with bins that borrow
-//! from their neighbours ("optimal densification", Shrivastava, ICML 2017) no member of a small set
-//! is lost because it shares a bin, which took a third off the error for sets of fifty.
+//! than *n* takes one round, a set of fifty about thirty. Compared with bins that borrow from their
+//! neighbours ("optimal densification", Shrivastava, ICML 2017) no member of a small set is lost
+//! because it shares a bin, which reduced the error for sets of fifty by a third.
 //!
-//! Rounds come in pairs, *turns*, that share a hash of 64 bits: the even round takes the bin from
-//! its upper half, the odd one from its lower half, and prefers the greatest where the even one
-//! prefers the least. A sample is written round ‖ 48 bits, so "from the earliest round, and of that
-//! the least" is simply the least number: rounds need not know what is empty, and the samples of a
-//! union are the lesser ones of its parts. Invariant: samples are stable for ever, since sketches
-//! on disk are made of them; every way of computing them gives the same (property test against
-//! `in_the_papers_words`).
+//! Rounds come in pairs that share a hash of 64 bits: the even round takes the bin from its upper
+//! half, the odd one from its lower half, and the odd round prefers the greatest hash, the even one
+//! the least. A sample is stored as round ‖ 48 bits, so "from the earliest round, the least" is
+//! simply the least number: rounds need not know which bins are empty, and the samples of a union
+//! are the lesser ones of its parts. Invariant: samples are stable for ever, since sketches on disk
+//! are made from them; every variant computes the same samples (property test against
+//! `by_definition`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
 use crate::mix::mix;
 
-/// What a bin holds into which nothing fell: only those of the empty set do.
+/// The value of an empty bin, left only by the empty set.
 pub(crate) const NOTHING: u64 = u64::MAX;
-/// A sample's round stands above its 48 bits of hash, so there may be this many bins and no more.
+/// The most bins: a sample's round is stored above its 48 bits of hash.
 pub(crate) const MAX_BINS: usize = 4_096;
 
 const HASH_BITS: u32 = 48;
 const HASH: u64 = (1 << HASH_BITS) - 1;
-/// After how many turns it pays to look whether the members are only a few, often repeated. A text
-/// that says one thing a million times must not be read `MAX_BINS` times over.
-const TURNS_WITH_REPETITIONS: usize = 4;
+/// The number of round pairs after which members are deduplicated. A text that repeats one phrase a
+/// million times must not be read `MAX_BINS` times over.
+const PAIRS_WITH_REPETITIONS: usize = 4;
 
 /// Samples the set of `members`, in any order and repeated or not, once for each of `bins`.
 pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
     sample_by(turn(), members, bins);
 }
 
-/// Lets all members fall into the bins in an even round and, if a bin is empty after that, in the
-/// odd one; says whether no bin is empty any more.
-type FallInTurn = fn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool;
+/// A function that lets all members fall into the bins in an even round and, if a bin is empty
+/// after that, in the odd one; it returns true if no bin is empty any more.
+type FillBins = fn(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool;
 
-/// The fastest way that this machine has.
-fn turn() -> FallInTurn {
+/// Returns the fastest variant that this machine supports.
+fn turn() -> FillBins {
     #[cfg(target_arch = "x86_64")]
     if avx512::is_here() {
-        return avx512::fall_in_turn;
+        return avx512::fill_bins;
     }
-    fall_portably_in_turn
+    fill_portably
 }
 
-/// What distinguishes two rounds from all others.
+/// The parameters of two rounds that share a hash function.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
-    /// Makes the hash function that they share.
+struct RoundPair {
+    /// The salt of the hash function.
     salt: u64,
-    /// The number of the even round, where a sample has it.
+    /// The number of the even round, at its position in a sample.
     even: u64,
-    /// That of the odd round.
+    /// The number of the odd round.
     odd: u64,
 }
 
-impl Turn {
+impl RoundPair {
     fn new(number: usize) -> Self {
         Self::of(number, number)
     }
 
-    /// The last turn, after so many, in which each bin has a hash of its own.
+    /// Returns the parameters of the last round, after `turns` pairs, in which each bin has a hash
+    /// of its own.
     fn of_bin(bin: usize, turns: usize) -> Self {
         Self::of(turns + bin, turns)
     }
@@ -100,8 +101,8 @@ impl Turn {
 /// The factor of [`mixed`].
 const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The mixer of Degski, a bijection that does for sampling what [`mix`] does, with a constant less
-/// to load.
+/// Returns `value` mixed by Degski's function, a bijection that serves sampling as well as [`mix`]
+/// and needs one constant fewer.
 #[inline]
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ (value >> 32)).wrapping_mul(FACTOR);
@@ -109,7 +110,7 @@ fn mixed(mut value: u64) -> u64 {
     value ^ (value >> 32)
 }
 
-fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
+fn sample_by(fill_bins: FillBins, members: &[u64], bins: &mut [u64]) {
     debug_assert!(
         (1..=MAX_BINS).contains(&bins.len()),
         "the caller caps the bins"
@@ -119,26 +120,26 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
         return;
     }
     let turns = bins.len().div_ceil(2);
-    for number in 0..turns.min(TURNS_WITH_REPETITIONS) {
-        if fall_in_turn(members, Turn::new(number), bins) {
+    for number in 0..turns.min(PAIRS_WITH_REPETITIONS) {
+        if fill_bins(members, RoundPair::new(number), bins) {
             return;
         }
     }
     let mut members = members.to_vec();
     members.sort_unstable();
     members.dedup();
-    for number in TURNS_WITH_REPETITIONS..turns {
-        if fall_in_turn(&members, Turn::new(number), bins) {
+    for number in PAIRS_WITH_REPETITIONS..turns {
+        if fill_bins(&members, RoundPair::new(number), bins) {
             return;
         }
     }
-    // Only a set of a few members gets here. Each bin that is still empty looks at all of them.
+    // Only a set of a few members gets here. Each bin that is still empty reads all of them.
     for (number, bin) in bins
         .iter_mut()
         .enumerate()
         .filter(|(_, bin)| **bin == NOTHING)
     {
-        let own = Turn::of_bin(number, turns);
+        let own = RoundPair::of_bin(number, turns);
         let samples = members
             .iter()
             .map(|&member| own.even_sample(own.hash(member)));
@@ -148,26 +149,26 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
 
 #[inline(always)]
 fn are_full(bins: &[u64]) -> bool {
-    // Every bin is looked at: that is faster than to stop at the first empty one.
+    // Reading every bin is faster than stopping at the first empty one.
     bins.iter().fold(true, |full, bin| full & (*bin != NOTHING))
 }
 
-/// The bin that half a hash falls into, scaled to their number.
+/// Returns the bin that half a hash falls into, scaled to their number.
 #[inline]
 fn bin_of(half: u64, bins: usize) -> usize {
     ((half * bins as u64) >> 32) as usize
 }
 
-fn fall_portably_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
-    fall_portably_even(members, turn, bins);
+fn fill_portably(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
+    fill_portably_even(members, turn, bins);
     if are_full(bins) {
         return true;
     }
-    fall_portably_odd(members, turn, bins);
+    fill_portably_odd(members, turn, bins);
     are_full(bins)
 }
 
-fn fall_portably_even(members: &[u64], turn: Turn, bins: &mut [u64]) {
+fn fill_portably_even(members: &[u64], turn: RoundPair, bins: &mut [u64]) {
     let number = bins.len();
     for &member in members {
         let hash = turn.hash(member);
@@ -176,7 +177,7 @@ fn fall_portably_even(members: &[u64], turn: Turn, bins: &mut [u64]) {
     }
 }
 
-fn fall_portably_odd(members: &[u64], turn: Turn, bins: &mut [u64]) {
+fn fill_portably_odd(members: &[u64], turn: RoundPair, bins: &mut [u64]) {
     let number = bins.len();
     for &member in members {
         let hash = turn.hash(member);
@@ -190,9 +191,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, one bin at a time: the earliest round in which anything falls into it
-    /// decides.
-    fn in_the_papers_words(hashes: &[u64], bins: usize) -> Vec<u64> {
+    /// Returns the samples by the definition, one bin at a time: the earliest round in which
+    /// anything falls into a bin decides.
+    fn by_definition(hashes: &[u64], bins: usize) -> Vec<u64> {
         let rounds = bins.next_multiple_of(2);
         let least_of_round = |bin: usize, round: usize| {
             let fallen = hashes
@@ -229,9 +230,9 @@ mod tests {
     }
 
     fn check(hashes: &[u64], bins: usize) -> Result<(), TestCaseError> {
-        let expected = in_the_papers_words(hashes, bins);
+        let expected = by_definition(hashes, bins);
         let mut found = vec![7; bins];
-        sample_by(fall_portably_in_turn, hashes, &mut found);
+        sample_by(fill_portably, hashes, &mut found);
         prop_assert_eq!(&found, &expected, "portably, {} bins", bins);
         found.fill(7);
         sample(hashes, &mut found);
@@ -253,11 +254,15 @@ mod tests {
         }
 
         #[test]
-        fn numbers_in_sequence_are_sampled_as_well_as_random_ones(from: u64, count in 0_u64..300, bins in 1_usize..300) {
+        fn numbers_in_sequence_are_sampled_as_well_as_random_ones(
+            from: u64,
+            count in 0_u64..300,
+            bins in 1_usize..300,
+        ) {
             let hashes: Vec<u64> = (0..count).map(|n| from.wrapping_add(n)).collect();
             let (mut found, mut portable) = (vec![0; bins], vec![0; bins]);
             sample(&hashes, &mut found);
-            sample_by(fall_portably_in_turn, &hashes, &mut portable);
+            sample_by(fill_portably, &hashes, &mut portable);
             prop_assert_eq!(&found, &portable);
             prop_assert_eq!(found.contains(&NOTHING), hashes.is_empty());
         }
@@ -275,7 +280,7 @@ mod tests {
             let hashes: Vec<u64> = (0..count).map(|n| mix(n + 1)).collect();
             let (mut found, mut portable) = (vec![0; bins], vec![0; bins]);
             sample(&hashes, &mut found);
-            sample_by(fall_portably_in_turn, &hashes, &mut portable);
+            sample_by(fill_portably, &hashes, &mut portable);
             assert!(found == portable, "{count} members, {bins} bins");
             assert!(!found.contains(&NOTHING));
         }

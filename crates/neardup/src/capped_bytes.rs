@@ -1,14 +1,15 @@
-//! Bytes as serde reads them, whatever the format writes them as, and no more than so many.
+//! Capped byte strings for serde, in any format.
 
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Up to `MAX` bytes: more are refused as they come, so that a length that lies costs no memory.
-pub(crate) struct AtMost<const MAX: usize>(pub(crate) Vec<u8>);
+/// A byte string of at most `MAX` bytes. Longer ones are refused while they are read, so that a
+/// false length costs no memory.
+pub(crate) struct CappedBytes<const MAX: usize>(pub(crate) Vec<u8>);
 
-impl<'de, const MAX: usize> Deserialize<'de> for AtMost<MAX> {
+impl<'de, const MAX: usize> Deserialize<'de> for CappedBytes<MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_bytes(BytesVisitor::<MAX>)
     }
@@ -17,7 +18,7 @@ impl<'de, const MAX: usize> Deserialize<'de> for AtMost<MAX> {
 struct BytesVisitor<const MAX: usize>;
 
 impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
-    type Value = AtMost<MAX>;
+    type Value = CappedBytes<MAX>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at most {MAX} bytes")
@@ -27,10 +28,10 @@ impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
         if bytes.len() > MAX {
             return Err(E::invalid_length(bytes.len(), &self));
         }
-        Ok(AtMost(bytes.to_vec()))
+        Ok(CappedBytes(bytes.to_vec()))
     }
 
-    /// Formats without bytes, such as JSON, write a list of numbers.
+    /// Reads a list of numbers, as formats without bytes, such as JSON, write it.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut bytes = Vec::new();
         while let Some(byte) = list.next_element()? {
@@ -39,6 +40,6 @@ impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
             }
             bytes.push(byte);
         }
-        Ok(AtMost(bytes))
+        Ok(CappedBytes(bytes))
     }
 }

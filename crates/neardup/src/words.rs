@@ -1,27 +1,29 @@
-//! From text to the hashes of its words, without writing the words down.
+//! Hashes of a text's words, made without storing the words.
 //!
-//! Text is taken in chunks of a few kilobytes that end where a word ends in any case. ASCII, which
-//! is most of most texts, is classified 64 bytes at a time ([`spans`]), any other text folded
+//! Text is processed in chunks of a few kilobytes that end at a certain end of a word. ASCII, which
+//! is most of most texts, is classified 64 bytes at a time ([`spans`]), any other text is folded
 //! character by character ([`folding`]); the words of either are listed ([`spans`]) and hashed
-//! ([`hash`]) by the best instructions that the processor has. A word that does not fit into a
-//! chunk goes the way of [`NormalText`], and what is around it. Invariant: the hashes are those of
-//! the words of [`NormalText::of`], in their order (property test).
+//! ([`hash`]) by the best instructions of the processor. A word that does not fit into a chunk,
+//! with the text around it, goes through [`NormalText`]. Invariant: the hashes are those of the
+//! words of [`NormalText::of`], in order (property test).
 
 pub(crate) mod folding;
 pub(crate) mod hash;
-mod hashed;
+pub(crate) mod hashed;
 pub(crate) mod spans;
 
-use crate::simd::{self, Instructions};
+use crate::key::HashKey;
+use crate::simd;
+use crate::simd::instructions::Instructions;
 use crate::text::MAX_TEXT;
-use crate::{HashKey, NormalText};
+use crate::text::NormalText;
 use folding::ASCII_AGAIN;
 use hash::WordHash;
 
 pub use hashed::HashedText;
 use spans::{CHUNK, Spans};
 
-/// Hands the hashes of the words of `text` to `visit`, a chunk's together.
+/// Calls `visit` with the hashes of the words of `text`, those of a chunk together.
 pub(crate) fn each_batch(
     text: &str,
     key: HashKey,
@@ -55,8 +57,8 @@ pub(crate) fn each_batch(
     }
 }
 
-/// How many bytes of ASCII at the start are to be taken together, up to a chunk: none if a word may
-/// reach out of them, or if so few are not worth a chunk.
+/// Returns the number of leading ASCII bytes to process together, up to a chunk: 0 if a word may
+/// extend beyond them, or if they are too few for a chunk.
 fn ascii_to_take(bytes: &[u8]) -> usize {
     let window = &bytes[..bytes.len().min(CHUNK)];
     let ascii = ascii_at_start(window);
@@ -69,13 +71,13 @@ fn ascii_to_take(bytes: &[u8]) -> usize {
     }
 }
 
-/// Where the word that does not fit into a chunk ends in any case.
+/// Returns the certain end of a word that does not fit into a chunk.
 fn end_of_giant(bytes: &[u8]) -> usize {
     let white = bytes.iter().skip(CHUNK).position(u8::is_ascii_whitespace);
     white.map_or(bytes.len(), |at| CHUNK + at)
 }
 
-/// How many bytes at the start are ASCII.
+/// Returns the number of ASCII bytes at the start.
 fn ascii_at_start(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<64>();
     let any = |block: &[u8; 64]| block.iter().fold(0, |any, byte| any | byte) >= 0x80;
@@ -100,12 +102,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The hashes of all words, by each set of instructions.
+    /// Returns the hashes of all words, by each set of instructions.
     fn hashes(text: &str, key: HashKey) -> Vec<(Instructions, Vec<u64>)> {
         let each = |instructions| {
             let mut all = Vec::new();
             each_batch(text, key, instructions, |hashes| {
-                all.extend_from_slice(hashes)
+                all.extend_from_slice(hashes);
             });
             (instructions, all)
         };
@@ -156,7 +158,9 @@ mod tests {
         }
 
         #[test]
-        fn ascii_has_the_words_that_it_has_when_normalised(bytes in prop::collection::vec(0_u8..128, 0..400)) {
+        fn ascii_has_the_words_that_it_has_when_normalised(
+            bytes in prop::collection::vec(0_u8..128, 0..400),
+        ) {
             check(&bytes.into_iter().map(char::from).collect::<String>());
         }
 

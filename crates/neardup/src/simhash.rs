@@ -1,29 +1,33 @@
 //! Simhash: a weighted vote of features about each of 64 bits (Charikar, STOC 2002).
 //!
-//! Equal features are counted or found out ([`tally`]), those of equal weight vote together for all
-//! bits at once ([`counters`]), and the others one by one for all bits at once ([`votes`]).
-//! [`fused`] does it all from the text on.
+//! Equal features are counted ([`tally`]), those of equal weight vote together on all bits at once
+//! ([`counters`]), and the others one by one on all bits at once ([`votes`]). [`fused`] does all of
+//! it in one pass over a text.
 //!
-//! Bit *i* of a fingerprint comes from bits *i* of the hashes alone. So a simhash of 32 bits is one
+//! Bit *i* of a fingerprint depends on bits *i* of the hashes only, so a simhash of 32 bits is one
 //! half of a simhash of 64 bits: see [`Fingerprint32`](crate::Fingerprint32). Invariant: all sums
-//! are integers, so a fingerprint has the same bits on every machine, by all instructions and in
+//! are integers, so a fingerprint has the same bits on every machine, with all instructions and for
 //! any order of features; [`reference`] is the definition.
 
 pub(crate) mod counters;
+mod counting;
 mod fused;
 #[cfg(test)]
 mod reference;
+pub(crate) mod repetitions;
 pub(crate) mod table;
 pub(crate) mod tally;
 pub(crate) mod votes;
 mod weights;
 
-use crate::simd::Instructions;
-use crate::{Fingerprint, Weights};
+use crate::features::Weights;
+use crate::fingerprint::Fingerprint;
+use crate::simd::instructions::Instructions;
 use tally::Tally;
 use votes::Votes;
 
-/// The fingerprint of features with these hashes, each as often as it occurs. A tie gives 0.
+/// Returns the fingerprint of features with these hashes, each given as often as it occurs. A tie
+/// gives 0.
 pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
     let mut tally = Tally::new(weights, hashes.len(), Instructions::best());
     tally.add(hashes);
@@ -31,9 +35,9 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
 }
 
 impl Fingerprint {
-    /// The simhash of features of which each is given once, as its hash and its weight: for weights
+    /// Returns the simhash of features, each given once as its hash and its weight: for weights
     /// that this crate does not know. All sums are exact for fewer than 2³⁰ features. A tie gives
-    /// 0, and so no features at all have fingerprint 0.
+    /// 0, so the fingerprint of no features is 0.
     ///
     /// The bits of the hashes should be equally often 0 and 1, and independent of each other.
     #[must_use]
@@ -99,8 +103,7 @@ mod tests {
 
     #[test]
     fn crafted_hashes_that_all_want_the_same_slot_are_counted_all_the_same() {
-        // Alike in all bits that any round looks at, when tables have their least size or somewhat
-        // more.
+        // Equal in all bits that any round reads, for tables of the least size or somewhat more.
         let crafted: Vec<u64> = (0..2_000_u64)
             .flat_map(|n| [n % 500 + 1, (n % 500) << 20 | 1])
             .collect();
@@ -153,12 +156,19 @@ mod tests {
             for instructions in Instructions::available() {
                 let mut votes = Votes::new();
                 votes.add_weighted(&features, instructions);
-                prop_assert_eq!(votes.decided(), reference::weighted(&features), "{}", instructions.name());
+                prop_assert_eq!(
+                    votes.decided(),
+                    reference::weighted(&features),
+                    "{}",
+                    instructions.name(),
+                );
             }
         }
 
         #[test]
-        fn bits_are_counted_across_as_one_by_one(hashes in prop::collection::vec(any::<u64>(), 0..3_000)) {
+        fn bits_are_counted_across_as_one_by_one(
+            hashes in prop::collection::vec(any::<u64>(), 0..3_000),
+        ) {
             let count = |bit: u32| hashes.iter().map(|hash| hash >> bit & 1).sum();
             let expected: Vec<u64> = (0..64).map(count).collect();
             for instructions in Instructions::available() {

@@ -1,56 +1,58 @@
-//! The exact test: equal fingerprints, and then the texts themselves.
+//! An exact equality test: equal fingerprints first, then the texts themselves.
 //!
 //! Different texts have the same 64 bits once in 2⁶⁴ pairs, so most comparisons end at the
-//! fingerprint; equal ones are confirmed by comparing, so the answer is exact whatever the hash
-//! (Broder, Glassman, Manasse and Zweig, WWW 1997: exact duplicates are taken out first). Fetching
-//! the texts, from an archive perhaps, is left to when it is needed.
+//! fingerprint; equal fingerprints are confirmed by a comparison, so the answer is exact whatever
+//! the hash (Broder, Glassman, Manasse and Zweig, WWW 1997: exact duplicates are removed first).
+//! The texts, perhaps in an archive, are fetched only when they are compared.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::{HashKey, NormalText};
+use crate::key::HashKey;
+use crate::text::NormalText;
 
-/// 64 bits of a text or of any bytes, a shingle made elsewhere for instance; each depends on all.
-/// Not to be confused with the simhash [`Fingerprint`](crate::Fingerprint), which differs little
-/// where texts differ little.
+/// A 64-bit hash of a text or of any bytes, for instance a shingle made elsewhere. Unlike the
+/// simhash [`Fingerprint`](crate::Fingerprint), it changes completely with any bit of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExactFingerprint(u64);
 
 impl ExactFingerprint {
-    /// Of the words of a text in their order: white space, punctuation and capitals do not count.
+    /// Creates the fingerprint of a text's words in their order: white space, punctuation and
+    /// capitals do not count.
     #[must_use]
     pub fn of_text(text: &NormalText, key: HashKey) -> Self {
         Self::of_bytes(text.as_str().as_bytes(), key)
     }
 
-    /// Of bytes as they are (keyed xxh3).
+    /// Creates the fingerprint of bytes as they are (keyed xxh3).
     #[must_use]
     pub fn of_bytes(bytes: &[u8], key: HashKey) -> Self {
         Self(xxh3_64_with_seed(bytes, key.as_u64()))
     }
 
-    /// The fingerprint with this number, as it was stored.
+    /// Returns the fingerprint with this stored number.
     #[must_use]
     pub const fn new(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The number, to be stored; of use together with its key and [`ALGORITHM`](crate::ALGORITHM)
-    /// only.
+    /// Returns the number to be stored. It is meaningful only together with its key and
+    /// [`ALGORITHM`](crate::ALGORITHM).
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// Whether the two texts are equal: `compare` is asked, and decides, only where the
-    /// fingerprints are.
+    /// Returns true if the two texts are equal. `compare` is called, and decides, only if the
+    /// fingerprints are equal.
     pub fn confirmed(self, other: Self, compare: impl FnOnce() -> bool) -> bool {
         self == other && compare()
     }
 
-    /// The same where comparing may fail, as when texts are read from a disk.
+    /// Returns true if the two texts are equal, by a comparison that may fail, such as one that
+    /// reads from a disk.
     ///
     /// # Errors
-    /// That of `compare`.
+    /// The error of `compare`.
     pub fn try_confirmed<E>(
         self,
         other: Self,

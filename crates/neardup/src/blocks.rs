@@ -1,4 +1,4 @@
-//! Sorted fingerprints in half the room.
+//! Compressed blocks of sorted fingerprints, at about half their size.
 //!
 //! In a table of 2ᵈ fingerprints two neighbours share about their d leading bits. A block holds its
 //! first fingerprint as it is, and of each further one the position of the highest bit in which it
@@ -7,9 +7,9 @@
 //! 3.3). The last fingerprint of a block is its key, and blocks are found by interpolation between
 //! keys.
 //!
-//! Bytes are promises: a block says its version, all numbers in it have a fixed order of bytes, and
-//! what is no block is an error. Whether the bytes are those that were written is for the store to
-//! know, which frames them with a checksum.
+//! The format is stable: a block has a version, all numbers in it have a fixed byte order, and
+//! bytes that are not a block are an error. Detecting changed bytes is left to the store, which
+//! frames blocks with a checksum.
 
 mod bits;
 mod block;

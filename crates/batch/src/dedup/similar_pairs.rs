@@ -1,10 +1,10 @@
-//! All pairs of different texts that are alike.
+//! All similar pairs of different texts.
 //!
 //! Candidates have fingerprints within the distance or a sketch band in common, as in the crawl.
-//! Texts that share a key stand together when (key, text) is sorted, and are compared there and
-//! then; texts with near fingerprints come from the [`SelfJoin`] of the different fingerprints. So
-//! candidates are never written down, and what goes to files is in proportion to the texts and to
-//! the pairs that were confirmed.
+//! Texts that share a key are neighbours when (key, text) is sorted, and are compared at once;
+//! texts with near fingerprints come from the [`SelfJoin`] of the different fingerprints. So
+//! candidates are never stored, and the size of the files is proportional to the texts and the
+//! confirmed pairs.
 //!
 //! Invariant: each pair is compared by the first key that it shares, so each is found once.
 
@@ -12,54 +12,49 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::{Clusters, Likeness, PageSignature, Thresholds};
+use neardup::{Clusters, PageSignature, Thresholds};
 
+use crate::control::Control;
 use crate::control::Gauge;
+use crate::control::Step;
 use crate::dedup::Options;
-use crate::dedup::texts::{Texts, comparable};
-use crate::dedup::written::take;
+use crate::dedup::distinct_texts::{DistinctTexts, comparable};
+use crate::dedup::encoding::take;
+use crate::dedup::finding::SimilarPair;
+use crate::error::BatchError;
 use crate::scratch::Scratch;
 use crate::self_join::SelfJoin;
 use crate::sorter::{Sorted, Sorter};
-use crate::workers::{self, Outbox};
-use crate::{BatchError, Control, Step};
+use crate::workers::{self, ResultSender};
 
-/// Two different texts that are alike, the earlier first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct AlikeTexts {
-    pub(super) a: u32,
-    pub(super) b: u32,
-    pub(super) likeness: Likeness,
-}
-
-/// Looks for them.
-pub(super) struct Search<'a> {
-    pub(super) texts: &'a Texts<'a>,
+/// A search for similar pairs.
+pub(super) struct PairSearch<'a> {
+    pub(super) texts: &'a DistinctTexts<'a>,
     pub(super) options: &'a Options,
     pub(super) scratch: &'a Scratch,
     pub(super) control: Control<'a>,
 }
 
-/// Which key candidates share: the band with this number, or their fingerprint, nearly.
+/// The key that candidates share: the band with this number, or near fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Band(usize),
     Fingerprint,
 }
 
-/// So many candidates are compared at once.
+/// The number of candidates that are compared at once.
 const AT_ONCE: usize = 1 << 16;
-/// So many signatures are compared with so many others at once.
+/// The number of signatures that are compared with as many others at once.
 const TILE: usize = 256;
 
-impl Search<'_> {
-    /// Gives each pair to `found`, once, in no particular order. Where `clusters` are given, alike
-    /// texts are united in them, and texts that are united already need not be compared: then not
-    /// every pair is found.
+impl PairSearch<'_> {
+    /// Gives each pair to `found`, once, in no particular order. If `clusters` are given, similar
+    /// texts are united in them, and texts that are united already are not compared: then not every
+    /// pair is found.
     pub(super) fn run<E: From<BatchError>>(
         &self,
         mut clusters: Option<&mut Clusters>,
-        mut found: impl FnMut(AlikeTexts) -> Result<(), E>,
+        mut found: impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         let memory = self.options.memory.max(crate::LEAST_MEMORY);
         let mut fingerprints = Sorter::<12>::new(self.scratch, memory / 8);
@@ -90,7 +85,7 @@ impl Search<'_> {
             }
         }
 
-        // Bands first: what they unite, the others need not compare.
+        // Bands first: texts that they unite need not be compared by fingerprints.
         let mut gauge = Gauge::new(self.control, None);
         let mut sorted = bands.finish();
         let mut runs = Runs::new(|| {
@@ -115,7 +110,7 @@ impl Search<'_> {
         &self,
         mut sorted: Sorted<12>,
         clusters: &mut Option<&mut Clusters>,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         let memory = self.options.memory.max(crate::LEAST_MEMORY);
         let mut join = SelfJoin::new(
@@ -125,7 +120,7 @@ impl Search<'_> {
             self.options.workers,
         );
         // All texts in the order of their fingerprints. Different fingerprints are joined by the
-        // place where their texts begin.
+        // position at which their texts begin.
         let mut ordered: Vec<u32> = Vec::new();
         let mut runs = Runs::new(|| {
             Ok(sorted.next()?.map(|record| {
@@ -155,12 +150,12 @@ impl Search<'_> {
         let mut compared = Gauge::new(self.control, None);
         join.finish::<E>(self.control, |near| {
             if let Some(clusters) = clusters
-                && all_united(clusters, &ordered, &[run(near.a), run(near.b)])
+                && all_united(clusters, &ordered, &[run(near.first), run(near.second)])
             {
                 return Ok(());
             }
-            for &one in &ordered[run(near.a)] {
-                for &other in &ordered[run(near.b)] {
+            for &one in &ordered[run(near.first)] {
+                for &other in &ordered[run(near.second)] {
                     if let Some(clusters) = clusters
                         && clusters.united(one, other)
                     {
@@ -184,7 +179,7 @@ impl Search<'_> {
         key: Key,
         run: &[u32],
         clusters: &mut Option<&mut Clusters>,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         if let Some(clusters) = clusters {
             return self.unite_all(run, clusters, found);
@@ -197,7 +192,7 @@ impl Search<'_> {
         }
         let tile = |number: usize| &run[number * TILE..run.len().min((number + 1) * TILE)];
         let next = AtomicUsize::new(0);
-        let work = |outbox: &Outbox<Result<Vec<AlikeTexts>, BatchError>>| loop {
+        let work = |sender: &ResultSender<Result<Vec<SimilarPair<u32>>, BatchError>>| loop {
             let row = next.fetch_add(1, Ordering::Relaxed);
             if row >= tiles {
                 return Ok(());
@@ -206,7 +201,7 @@ impl Search<'_> {
                 let mut alike = Vec::new();
                 let compared =
                     self.compare_tiles(key, tile(row), tile(column), row == column, &mut alike);
-                outbox.send(compared.map(|()| alike))?;
+                sender.send(compared.map(|()| alike))?;
             }
         };
         workers::work(self.options.workers, work, |alike| {
@@ -221,7 +216,7 @@ impl Search<'_> {
         ones: &[u32],
         others: &[u32],
         same: bool,
-        alike: &mut Vec<AlikeTexts>,
+        alike: &mut Vec<SimilarPair<u32>>,
     ) -> Result<(), BatchError> {
         let load = |texts: &[u32]| {
             texts
@@ -242,7 +237,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether a pair that shares `key` shares an earlier one: fingerprints come after bands.
+    /// Returns true if a pair that shares `key` shares an earlier key: fingerprints come after
+    /// bands.
     fn met_before(&self, key: Key, one: &PageSignature, other: &PageSignature) -> bool {
         let (Some(one), Some(other)) = (comparable(one), comparable(other)) else {
             return false;
@@ -267,20 +263,20 @@ impl Search<'_> {
         one: &PageSignature,
         b: u32,
         other: &PageSignature,
-    ) -> Option<AlikeTexts> {
+    ) -> Option<SimilarPair<u32>> {
         let thresholds: Thresholds = self.options.thresholds;
         thresholds
             .likeness(one, other)
-            .map(|likeness| AlikeTexts { a, b, likeness })
+            .map(|likeness| SimilarPair { a, b, likeness })
     }
 
-    /// Unites what is alike in `run`. A text is compared with the members of each cluster until one
-    /// is like it, so a million alike texts cost a million comparisons.
+    /// Unites similar texts of `run`. A text is compared with the members of each cluster until one
+    /// is similar, so a million similar texts cost a million comparisons.
     fn unite_all<E: From<BatchError>>(
         &self,
         run: &[u32],
         clusters: &mut Clusters,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &text in run {
@@ -301,7 +297,7 @@ impl Search<'_> {
                     }
                 }
                 if united {
-                    // The larger swallows the smaller.
+                    // The larger list takes in the smaller.
                     if part.len() > own.len() {
                         std::mem::swap(&mut part, &mut own);
                     }
@@ -321,10 +317,10 @@ impl Search<'_> {
         &self,
         candidates: &mut Vec<(u32, u32)>,
         clusters: &mut Option<&mut Clusters>,
-        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+        found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // So that a text is read once for all its candidates, and the others in the order of their
-        // places.
+        // Sorted, so that a text is read once for all its candidates, and the others in the order
+        // of their places.
         candidates.sort_unstable();
         let workers = if candidates.len() < TILE {
             NonZeroUsize::MIN
@@ -333,10 +329,10 @@ impl Search<'_> {
         };
         let share = candidates.len().div_ceil(workers.get()).max(1);
         let next = AtomicUsize::new(0);
-        let work = |outbox: &Outbox<Result<Vec<AlikeTexts>, BatchError>>| {
+        let work = |sender: &ResultSender<Result<Vec<SimilarPair<u32>>, BatchError>>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let mine = candidates.chunks(share).nth(number).unwrap_or_default();
-            outbox.send(self.compare_pairs(mine))
+            sender.send(self.compare_pairs(mine))
         };
         workers::work(workers, work, |alike| {
             for alike in alike? {
@@ -351,7 +347,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn compare_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<AlikeTexts>, BatchError> {
+    fn compare_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<SimilarPair<u32>>, BatchError> {
         let mut alike = Vec::new();
         for same in pairs.chunk_by(|(one, _), (other, _)| one == other) {
             let a = same[0].0;
@@ -367,7 +363,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether all these texts are in one cluster.
+/// Returns true if all these texts are in one cluster.
 fn all_united(clusters: &mut Clusters, texts: &[u32], runs: &[Range<usize>]) -> bool {
     let first = texts[runs[0].start];
     runs.iter()

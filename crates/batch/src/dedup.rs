@@ -1,0 +1,152 @@
+//! Duplicates among many documents.
+//!
+//! [`run`] takes signatures in order and hands over [`Finding`]s of the kind that was asked for:
+//! duplicates of earlier documents, similar pairs, or clusters.
+//!
+//! **Equality comes first.** A document with the payload or the text of an earlier one counts as
+//! that one: its signature is not compared again (Broder et al. 1997, section 4: equal documents
+//! are removed before anything is compared). So a million equal documents cost a million look-ups,
+//! not their square.
+
+mod distinct_texts;
+mod encoding;
+mod finding;
+mod originals;
+mod report;
+mod similar_pairs;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use neardup::{PageSignature, Thresholds};
+
+pub use finding::{Cluster, Duplicate, Finding, Members, SimilarPair, distance, resemblance};
+
+use crate::control::Control;
+use crate::error::BatchError;
+use crate::scratch::Scratch;
+
+/// A document as the comparison sees it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The name of the document in findings. It need not be unique: documents are distinguished by
+    /// their order.
+    pub id: String,
+    /// The signature by which it is compared. All documents of one run must have the same features
+    /// and key.
+    pub signature: PageSignature,
+}
+
+/// The kind of findings to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingKind {
+    /// Each document that repeats an earlier original, once.
+    ///
+    /// A document is compared with originals only, so there are no chains: its original is the
+    /// first with the same payload, else the first with the same text, else the most similar one,
+    /// the earliest of equals. Findings come as soon as they are known; as long as the originals
+    /// fit into memory that is at once and in the order of the documents.
+    Duplicates,
+    /// Every pair of similar documents.
+    ///
+    /// Candidates are documents whose fingerprints are within the distance or whose sketches share
+    /// a band. Pairs come ordered by the first document of each of the two texts; without equal
+    /// documents that is the order of the pairs themselves. For *n* equal documents all n(n-1)/2
+    /// pairs are streamed.
+    Pairs,
+    /// Every cluster of at least two documents, in the order of their first members, each in the
+    /// order of its members.
+    Clusters {
+        /// If false, a cluster is an original and its [duplicates](FindingKind::Duplicates); if
+        /// true, everything that a chain of similar pairs connects.
+        chained: bool,
+    },
+}
+
+/// The options of a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The kind of findings to look for.
+    pub kind: FindingKind,
+    /// The thresholds of similarity.
+    pub thresholds: Thresholds,
+    /// The approximate memory budget in bytes; for pairs and clusters, up to 32 bytes a document
+    /// come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
+    pub memory: usize,
+    /// The number of threads that compare.
+    pub workers: NonZeroUsize,
+    /// The directory for data that exceed the memory, in files without names. Nothing is written
+    /// while everything fits.
+    pub scratch: PathBuf,
+}
+
+/// The memory of [`Options::new`]: half a GiB.
+pub const DEFAULT_MEMORY: usize = 512 << 20;
+
+impl Options {
+    /// Creates options for findings of `kind` with the default thresholds, half a GiB of memory and
+    /// one thread.
+    #[must_use]
+    pub fn new(kind: FindingKind, scratch: impl Into<PathBuf>) -> Self {
+        Self {
+            kind,
+            thresholds: Thresholds::default(),
+            memory: DEFAULT_MEMORY,
+            workers: NonZeroUsize::MIN,
+            scratch: scratch.into(),
+        }
+    }
+
+    /// Returns the memory for names, or for pairs that wait for their order, in bytes.
+    fn memory_for_reports(&self) -> usize {
+        self.memory.max(crate::LEAST_MEMORY) / 8
+    }
+}
+
+/// The summary of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The number of documents compared.
+    pub documents: u64,
+    /// The number of findings handed over.
+    pub findings: u64,
+    /// The number of bytes written to temporary files.
+    pub spilled: u64,
+}
+
+/// Compares `documents` and hands each finding to `found`. The first error of either of them, or of
+/// its own, ends the run.
+///
+/// # Errors
+/// The errors of `documents` and of `found` as they are, and [`BatchError`].
+pub fn run<E: From<BatchError>>(
+    documents: impl IntoIterator<Item = Result<Document, E>>,
+    options: &Options,
+    control: Control<'_>,
+    mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
+) -> Result<Summary, E> {
+    let scratch = Scratch::new(&options.scratch);
+    let mut findings = 0;
+    let counted = |finding: Finding<'_>| {
+        findings += 1;
+        found(finding)
+    };
+    let documents = documents.into_iter();
+    let documents = match options.kind {
+        FindingKind::Duplicates => {
+            report::duplicates(documents, options, &scratch, control, counted)?
+        }
+        FindingKind::Pairs => report::pairs(documents, options, &scratch, control, counted)?,
+        FindingKind::Clusters { chained: false } => {
+            report::clusters(documents, options, &scratch, control, counted)?
+        }
+        FindingKind::Clusters { chained: true } => {
+            report::chains(documents, options, &scratch, control, counted)?
+        }
+    };
+    Ok(Summary {
+        documents,
+        findings,
+        spilled: scratch.written(),
+    })
+}

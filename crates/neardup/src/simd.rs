@@ -1,0 +1,114 @@
+//! Dispatch of the inner loops to the best instructions of the processor, at run time.
+//!
+//! The loops are written once, in safe Rust, over arrays that fill the widest registers
+//! ([`counters`], [`table`], [`spans`]); here they are compiled again for AVX2 and for AVX-512.
+//! Only the loops that compilers do not vectorise by themselves are written in intrinsics: the
+//! classification of bytes, and the search for starts and ends of words.
+//!
+//! Invariant: all instructions give the same bits (property tests in `simhash` and `words`).
+//!
+//! [`counters`]: crate::simhash::counters
+//! [`table`]: crate::simhash::table
+//! [`spans`]: crate::words::spans
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub(crate) mod instructions;
+
+use instructions::{Instructions, Kind};
+
+/// Defines `fn name(instructions, arguments…)`, which calls the variant compiled for the
+/// instructions.
+macro_rules! compiled_for_each {
+    ($(
+        $(#[$documentation:meta])*
+        fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?,
+        portable: $portable:path;
+    )*) => { $(
+        $(#[$documentation])*
+        pub(crate) fn $name(instructions: Instructions, $($argument: $kind),*) $(-> $result)? {
+            match instructions.0 {
+                Kind::Portable => $portable($($argument),*),
+                #[cfg(target_arch = "x86_64")]
+                #[expect(
+                    unsafe_code,
+                    reason = "the processor has been asked for these instructions"
+                )]
+                // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature
+                // that the variant names.
+                Kind::Avx2 => unsafe { avx2::$name($($argument),*) },
+                #[cfg(target_arch = "x86_64")]
+                #[expect(
+                    unsafe_code,
+                    reason = "the processor has been asked for these instructions"
+                )]
+                // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature
+                // that the variant names.
+                Kind::Avx512 => unsafe { avx512::$name($($argument),*) },
+            }
+        }
+    )* };
+}
+
+use crate::features::Width;
+use crate::simhash::counters;
+use crate::simhash::repetitions;
+use crate::simhash::table::{self, Table};
+use crate::simhash::votes::{self, Votes};
+use crate::words::hash::WordHash;
+use crate::words::spans::{self, Spans};
+
+compiled_for_each! {
+    /// Fills `spans` with the words of `text`: ASCII, at most a chunk.
+    fn find_words(text: &[u8], spans: &mut Spans), portable: spans::find;
+    /// Finds the words of what was folded into `spans`.
+    fn find_folded(spans: &mut Spans), portable: spans::find_folded;
+    /// Appends the hash of each word.
+    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>), portable: spans::hash;
+    /// Appends the hash of each run of `width` words, of which there are at least as many.
+    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>),
+        portable: crate::shingles::hash_runs;
+    /// Returns, for each bit, how many of the hashes have it set.
+    fn ones_in(hashes: &[u64]) -> [u64; 64], portable: counters::ones_in;
+    /// Adds each weight to the sums of the bits that are set in its hash.
+    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]), portable: votes::vote_weighted;
+    /// Counts one more occurrence of each of the hashes.
+    fn count(table: &mut Table, hashes: &[u64]), portable: table::count;
+    /// Adds the votes of the owners that came more than once and zeroes them; returns how many are
+    /// left.
+    fn settle(table: &mut Table, votes: &mut Votes) -> u64, portable: table::settle;
+    /// Separates repetitions from hashes that are undecided, which go to `left`.
+    fn find_repetitions(
+        hashes: &[u64],
+        shift: u32,
+        repetitions: &mut Vec<u64>,
+        left: &mut Vec<u64>
+    ),
+        portable: repetitions::find_repetitions;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_processor_has_the_portable_instructions_and_the_best_are_available() {
+        assert_eq!(Instructions::available()[0], Instructions::PORTABLE);
+        assert_eq!(
+            Instructions::available().last(),
+            Some(&Instructions::best())
+        );
+        let names = Instructions::available()
+            .iter()
+            .map(|each| each.name())
+            .collect::<Vec<_>>();
+        for skipped in ["avx2", "avx512"]
+            .iter()
+            .filter(|name| !names.contains(name))
+        {
+            println!("this processor has no {skipped}: that path is not tested here");
+        }
+    }
+}

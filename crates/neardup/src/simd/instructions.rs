@@ -1,0 +1,72 @@
+//! The instruction sets that a processor may have.
+//!
+//! Invariant: a value other than [`Instructions::PORTABLE`] is made by [`Instructions::available`]
+//! only, which has detected every feature of the set; this makes calls into the variants compiled
+//! for a set sound.
+
+use std::sync::OnceLock;
+
+/// A set of instructions that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instructions(pub(super) Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Instructions {
+    /// The instructions of every processor.
+    pub const PORTABLE: Instructions = Instructions(Kind::Portable);
+
+    /// Returns the best set that this processor has, detected once.
+    #[must_use]
+    pub fn best() -> Self {
+        static BEST: OnceLock<Instructions> = OnceLock::new();
+        *BEST.get_or_init(|| *Self::available().last().unwrap_or(&Self::PORTABLE))
+    }
+
+    /// Returns all sets that this processor has, the best last.
+    #[must_use]
+    pub fn available() -> Vec<Self> {
+        let mut available = vec![Self::PORTABLE];
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
+            if avx2 {
+                available.push(Self(Kind::Avx2));
+            }
+            if avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("avx512vbmi2")
+            {
+                available.push(Self(Kind::Avx512));
+            }
+        }
+        available
+    }
+
+    /// Returns the name: `portable`, `avx2` or `avx512`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => "avx512",
+        }
+    }
+}
