@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::Disk;
+use crate::calls::Disk;
 
 /// Stands between the name of a file and the number of a piece that was cut off it.
 const CUT: &str = ".cut-";
@@ -131,7 +131,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::SystemDisk;
+    use crate::system::SystemDisk;
 
     fn names(directory: &Path) -> Vec<String> {
         let items = fs::read_dir(directory).unwrap();

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Disk, Trouble};
+use crate::calls::Disk;
+use crate::error_kind::DiskErrorKind;
 
 /// How much is written at a time.
 const PIECE: usize = 1 << 20;
@@ -132,9 +133,9 @@ impl Reserve {
             return Ok(Restored::Held);
         };
         let removed = self.remove_file();
-        match Trouble::of(&error) {
-            Trouble::Full => removed.map(|()| Restored::NoRoom),
-            Trouble::ReadOnly | Trouble::Broken => Err(error),
+        match DiskErrorKind::of(&error) {
+            DiskErrorKind::Full => removed.map(|()| Restored::NoRoom),
+            DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Err(error),
         }
     }
 

@@ -12,7 +12,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::{Disk, DiskFile, Reserve, ShortWrite, Trouble};
+use crate::calls::{Disk, DiskFile, ShortWrite};
+use crate::error_kind::DiskErrorKind;
+use crate::reserve::Reserve;
 
 /// Another disk, and a reserve on it.
 #[derive(Debug)]
@@ -74,8 +76,8 @@ impl ReservedDisk {
 /// reserve `held`: freed by this call, or meanwhile by another one that found the disk as full.
 fn makes_room(held: Option<&Reserve>, error: &io::Error) -> bool {
     // A file that may not grow further does not grow for other files' room.
-    let needs_room =
-        Trouble::of(error) == Trouble::Full && error.kind() != io::ErrorKind::FileTooLarge;
+    let needs_room = DiskErrorKind::of(error) == DiskErrorKind::Full
+        && error.kind() != io::ErrorKind::FileTooLarge;
     needs_room && held.is_some_and(|reserve| reserve.spend().is_ok())
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::{Disk, DiskFile, ShortWrite};
+use crate::calls::{Disk, DiskFile, ShortWrite};
 
 /// The file systems of this machine.
 #[derive(Clone, Copy, Debug, Default)]

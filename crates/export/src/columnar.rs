@@ -22,7 +22,9 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::{About, Column, ExportFault, Kind, Table, Value};
+use crate::export_info::ExportInfo;
+use crate::fault::ExportFault;
+use crate::table::{Column, Kind, Table, Value};
 
 /// Records in a row group, at most.
 pub const ROW_GROUP_ROWS: usize = 131_072;
@@ -64,7 +66,7 @@ pub(crate) fn schema(table: Table) -> String {
     text + "}\n"
 }
 
-fn properties(table: Table, about: &About) -> Result<WriterProperties, ExportFault> {
+fn properties(table: Table, about: &ExportInfo) -> Result<WriterProperties, ExportFault> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_created_by(format!("crawler version {}", about.version))
@@ -92,7 +94,7 @@ fn is_various(column: &Column) -> bool {
 }
 
 impl<W: Write + Send> Columnar<W> {
-    pub(crate) fn begin(table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+    pub(crate) fn begin(table: Table, about: &ExportInfo, out: W) -> Result<Self, ExportFault> {
         let schema = Arc::new(parse_message_type(&schema(table))?);
         let properties = Arc::new(properties(table, about)?);
         Ok(Self {

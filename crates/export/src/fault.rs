@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use parquet::errors::ParquetError;
 use store::StoreFault;
 
-use crate::Differs;
+use crate::whole_file::Differs;
 
 /// Why an export ends early.
 #[derive(Debug, thiserror::Error)]

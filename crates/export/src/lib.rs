@@ -12,6 +12,7 @@
 //! group for Parquet.
 
 mod columnar;
+mod export_info;
 mod fault;
 mod link;
 mod linked;
@@ -23,11 +24,12 @@ mod whole_file;
 mod writer;
 
 pub use columnar::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
+pub use export_info::ExportInfo;
 pub use fault::ExportFault;
 pub use link::{LINKS, Link};
 pub use linked::{Linked, linked_so_far};
-pub use parts::{DEFAULT_ROWS_PER_FILE, Mark, Parts};
+pub use parts::{DEFAULT_ROWS_PER_FILE, Parts, VisitPosition};
 pub use table::{Column, Kind, Table, Value};
 pub use visit::{SKETCHES, VISITS, Visit, VisitRow, Visits};
 pub use whole_file::{Beginning, Differs, WholeFile, draft_of};
-pub use writer::{About, Form, TableWriter};
+pub use writer::{Form, TableWriter};

@@ -1,6 +1,6 @@
 //! A record for each link: the graph of the pages that were kept.
 
-use crate::{Column, Kind, Table, Value};
+use crate::table::{Column, Kind, Table, Value};
 
 /// A record for each link of each page that the archive has, in the order of the visits, and in the
 /// order of the page.

@@ -12,8 +12,12 @@ use std::path::Path;
 use serde::Deserialize;
 use store::StoreFault;
 
+use crate::fault::ExportFault;
+use crate::link::LINKS;
+use crate::visit::Visit;
+use crate::whole_file::Differs;
 use crate::whole_file::begun;
-use crate::{Differs, ExportFault, Form, LINKS, Visit};
+use crate::writer::Form;
 
 /// How far a file goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

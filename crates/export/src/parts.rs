@@ -17,17 +17,20 @@ use disk::Disk;
 use neardup::HashKey;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
+use crate::export_info::ExportInfo;
+use crate::fault::ExportFault;
+use crate::table::{Table, Value};
 use crate::text::json_line;
-use crate::{
-    About, Beginning, ExportFault, Form, SKETCHES, Table, TableWriter, Value, Visit, WholeFile,
-};
+use crate::visit::{SKETCHES, Visit};
+use crate::whole_file::{Beginning, WholeFile};
+use crate::writer::{Form, TableWriter};
 
 /// Records in a part, unless told otherwise.
 pub const DEFAULT_ROWS_PER_FILE: u64 = 1_000_000;
 
 /// A visit's place among all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct VisitPosition {
     /// How many visits there are up to this one.
     visits: u64,
     /// Stands for all of them.
@@ -39,14 +42,14 @@ pub struct Parts {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     table: Table,
-    about: About,
+    about: ExportInfo,
     rows_per_file: u64,
     /// Of each part that was there: how far it goes.
-    there: Vec<Mark>,
+    there: Vec<VisitPosition>,
     /// How far was read.
-    read: Mark,
+    read: VisitPosition,
     /// How far was written.
-    written: Mark,
+    written: VisitPosition,
     /// The number of the next part.
     next: usize,
     open: Option<(TableWriter<WholeFile>, u64)>,
@@ -67,13 +70,13 @@ impl Parts {
         disk: Arc<dyn Disk>,
         directory: &Path,
         table: Table,
-        about: About,
+        about: ExportInfo,
         rows_per_file: u64,
         go_on: bool,
     ) -> Result<Self, ExportFault> {
         disk.create_directories(directory)?;
         let mut there = Vec::new();
-        while let Some(mark) = mark_of(&directory.join(name(there.len())), table, &about)? {
+        while let Some(mark) = position_of(&directory.join(name(there.len())), table, &about)? {
             there.push(mark);
             if !go_on {
                 return Err(ExportFault::Occupied(directory.to_owned()));
@@ -88,7 +91,7 @@ impl Parts {
             next: there.len(),
             written: there.last().copied().unwrap_or_default(),
             there,
-            read: Mark::default(),
+            read: VisitPosition::default(),
             open: None,
             line: Vec::new(),
         })
@@ -100,15 +103,15 @@ impl Parts {
     /// # Errors
     /// [`ExportFault::ForeignPart`] where a part that is there ends with this visit, and was made
     /// from others.
-    pub fn hear(&mut self, visit: &Visit) -> Result<Option<Mark>, ExportFault> {
+    pub fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         self.line.clear();
         self.line.extend_from_slice(&self.read.digest.to_le_bytes());
         json_line(SKETCHES, &visit.fields(), &mut self.line)?;
-        self.read = Mark {
+        self.read = VisitPosition {
             visits: self.read.visits + 1,
             digest: HashKey::ZERO.digest(&self.line),
         };
-        let ends_here = |mark: &Mark| mark.visits == self.read.visits;
+        let ends_here = |mark: &VisitPosition| mark.visits == self.read.visits;
         if let Some(number) = self
             .there
             .iter()
@@ -137,7 +140,7 @@ impl Parts {
     ///
     /// # Errors
     /// [`ExportFault`] where a part ends here and cannot be written.
-    pub fn wrote(&mut self, mark: Mark) -> Result<(), ExportFault> {
+    pub fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
         self.written = mark;
         match &self.open {
             Some((_, rows)) if *rows >= self.rows_per_file => self.end_part(),
@@ -200,7 +203,11 @@ fn name(number: usize) -> String {
 }
 
 /// How far a part goes; none where it is not there.
-fn mark_of(path: &Path, table: Table, about: &About) -> Result<Option<Mark>, ExportFault> {
+fn position_of(
+    path: &Path,
+    table: Table,
+    about: &ExportInfo,
+) -> Result<Option<VisitPosition>, ExportFault> {
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other?,
@@ -228,7 +235,7 @@ fn mark_of(path: &Path, table: Table, about: &About) -> Result<Option<Mark>, Exp
     let visits = note(VISITS_NOTE).and_then(|visits| visits.parse().ok());
     let digest = note(DIGEST_NOTE).and_then(|digits| u128::from_str_radix(&digits, 16).ok());
     match (visits, digest) {
-        (Some(visits), Some(digest)) => Ok(Some(Mark { visits, digest })),
+        (Some(visits), Some(digest)) => Ok(Some(VisitPosition { visits, digest })),
         _ => Err(foreign("it does not say how far it goes")),
     }
 }

@@ -6,14 +6,15 @@
 //! A spreadsheet takes a field for a formula if it begins with one of [`FORMULA_MARKS`], quoted or
 //! not, and titles, anchors and URLs are other people's texts. So a text field that begins with one
 //! gets a `'` before it, which a spreadsheet reads as "text follows" (OWASP, "CSV Injection"). The
-//! numbers that we write ourselves are left alone. [`Texts::ToTheLetter`] leaves texts alone, too.
+//! numbers that we write ourselves are left alone. [`FormulaPolicy::Verbatim`] leaves texts alone, too.
 
 use std::io::{self, Write};
 
 use data_encoding::HEXLOWER;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{ExportFault, Table, Value};
+use crate::fault::ExportFault;
+use crate::table::{Table, Value};
 
 /// A value as JSON has it.
 pub(crate) struct Json<'a>(pub Value<'a>);
@@ -59,23 +60,23 @@ const FORMULA_MARKS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', 
 
 /// The treatment of text fields that a spreadsheet would run as formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Texts {
+pub(crate) enum FormulaPolicy {
     /// A `'` before them.
     Neutralised,
     /// As they are.
-    ToTheLetter,
+    Verbatim,
 }
 
 /// Writes CSV.
 pub(crate) struct Csv<W: Write> {
     writer: csv::Writer<W>,
-    texts: Texts,
+    texts: FormulaPolicy,
     field: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
     /// Begins with the names of the columns.
-    pub(crate) fn begin(table: Table, texts: Texts, out: W) -> Result<Self, ExportFault> {
+    pub(crate) fn begin(table: Table, texts: FormulaPolicy, out: W) -> Result<Self, ExportFault> {
         let mut writer = csv::WriterBuilder::new().from_writer(out);
         writer.write_record(table.columns.iter().map(|column| column.name))?;
         Ok(Self {
@@ -86,7 +87,7 @@ impl<W: Write> Csv<W> {
     }
 
     /// Goes on where the names are there already.
-    pub(crate) fn go_on(texts: Texts, out: W) -> Self {
+    pub(crate) fn go_on(texts: FormulaPolicy, out: W) -> Self {
         Self {
             writer: csv::WriterBuilder::new().from_writer(out),
             texts,
@@ -124,7 +125,7 @@ impl<W: Write> Csv<W> {
     }
 
     fn is_formula(&self, text: &str) -> bool {
-        self.texts == Texts::Neutralised && text.starts_with(FORMULA_MARKS)
+        self.texts == FormulaPolicy::Neutralised && text.starts_with(FORMULA_MARKS)
     }
 
     pub(crate) fn finish(mut self) -> Result<W, ExportFault> {
@@ -151,9 +152,9 @@ impl std::fmt::Write for Utf8<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LINKS, Link};
+    use crate::link::{LINKS, Link};
 
-    fn written(texts: Texts, anchor: &str) -> String {
+    fn written(texts: FormulaPolicy, anchor: &str) -> String {
         let link = Link {
             source: "http://a.test/",
             target: "http://b.test/",
@@ -189,13 +190,13 @@ mod tests {
             "=\"a\",\"b\"",
         ] {
             assert_eq!(
-                written(Texts::Neutralised, dangerous),
+                written(FormulaPolicy::Neutralised, dangerous),
                 format!("'{dangerous}")
             );
-            assert_eq!(written(Texts::ToTheLetter, dangerous), dangerous);
+            assert_eq!(written(FormulaPolicy::Verbatim, dangerous), dangerous);
         }
         for harmless in ["", "a=b", "1-2", "'quoted", " =1", "http://a.test/?a=+1"] {
-            assert_eq!(written(Texts::Neutralised, harmless), harmless);
+            assert_eq!(written(FormulaPolicy::Neutralised, harmless), harmless);
         }
     }
 }

@@ -15,8 +15,8 @@ use store::embedded::{History, Revocations, revocations};
 use store::{StoreFault, VisitRecord};
 use web::UrlKey;
 
+use crate::table::{Column, Kind, Table, Value};
 use crate::text::Json;
-use crate::{Column, Kind, Table, Value};
 
 /// A visit, as far as tables tell of it.
 #[derive(Clone, Debug, PartialEq)]

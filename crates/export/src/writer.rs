@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use parquet::file::metadata::KeyValue;
-
 use crate::columnar::Columnar;
-use crate::text::{Csv, Texts, json_line};
-use crate::{ExportFault, Table, Value};
+use crate::export_info::ExportInfo;
+use crate::fault::ExportFault;
+use crate::table::{Table, Value};
+use crate::text::{Csv, FormulaPolicy, json_line};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,31 +20,6 @@ pub enum Form {
     RawCsv,
     /// Parquet.
     Parquet,
-}
-
-/// What a file says of itself, where its form has a place for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
-    /// Of this program.
-    pub version: &'static str,
-    /// Of fingerprints and sketches: only those of one version may be compared.
-    pub algorithm: u16,
-    /// Whether everything is hashed under the zero key. Another key is a secret, and not told.
-    pub zero_key: bool,
-}
-
-impl About {
-    pub(crate) fn notes(&self, table: Table) -> Vec<KeyValue> {
-        let key = if self.zero_key { "zero" } else { "secret" };
-        [
-            ("crawler.schema", table.schema.to_owned()),
-            ("crawler.version", self.version.to_owned()),
-            ("crawler.algorithm", self.algorithm.to_string()),
-            ("crawler.hash_key", key.to_owned()),
-        ]
-        .map(|(name, value)| KeyValue::new(name.to_owned(), value))
-        .into()
-    }
 }
 
 /// Writes the records of a table.
@@ -64,11 +39,22 @@ impl<W: Write + Send> TableWriter<W> {
     ///
     /// # Errors
     /// [`ExportFault`] where its beginning cannot be written.
-    pub fn begin(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+    pub fn begin(
+        form: Form,
+        table: Table,
+        about: &ExportInfo,
+        out: W,
+    ) -> Result<Self, ExportFault> {
         let form = match form {
             Form::Jsonl => Writing::Jsonl(out),
-            Form::Csv => Writing::Csv(Box::new(Csv::begin(table, Texts::Neutralised, out)?)),
-            Form::RawCsv => Writing::Csv(Box::new(Csv::begin(table, Texts::ToTheLetter, out)?)),
+            Form::Csv => Writing::Csv(Box::new(Csv::begin(
+                table,
+                FormulaPolicy::Neutralised,
+                out,
+            )?)),
+            Form::RawCsv => {
+                Writing::Csv(Box::new(Csv::begin(table, FormulaPolicy::Verbatim, out)?))
+            }
             Form::Parquet => Writing::Parquet(Box::new(Columnar::begin(table, about, out)?)),
         };
         Ok(Self { table, form })
@@ -79,10 +65,15 @@ impl<W: Write + Send> TableWriter<W> {
     ///
     /// # Errors
     /// [`ExportFault`] where its beginning cannot be written.
-    pub fn go_on(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+    pub fn go_on(
+        form: Form,
+        table: Table,
+        about: &ExportInfo,
+        out: W,
+    ) -> Result<Self, ExportFault> {
         let texts = match form {
-            Form::Csv => Texts::Neutralised,
-            Form::RawCsv => Texts::ToTheLetter,
+            Form::Csv => FormulaPolicy::Neutralised,
+            Form::RawCsv => FormulaPolicy::Verbatim,
             Form::Jsonl | Form::Parquet => return Self::begin(form, table, about, out),
         };
         Ok(Self {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::Trouble;
+use disk::DiskErrorKind;
 use sinks::SinkFault;
 use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
@@ -145,7 +145,7 @@ fn no_room_in(directory: &Path) -> Option<io::Error> {
     });
     let removed = std::fs::remove_file(&probe);
     let refused = written.and(removed).err()?;
-    (Trouble::of(&refused) == Trouble::Full).then_some(refused)
+    (DiskErrorKind::of(&refused) == DiskErrorKind::Full).then_some(refused)
 }
 
 /// The number of the error is what tells a full disk.

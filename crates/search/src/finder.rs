@@ -16,11 +16,11 @@ use tantivy::{
 };
 use web::Timestamp;
 
-use crate::covered::Covered;
+use crate::commit_payload::CommitPayload;
 use crate::fault::IndexFault;
 use crate::fields::{DATE, FILE, Fields, OFFSET};
 use crate::plan::plan;
-use crate::query::Query;
+use crate::query::clause::Query;
 use crate::writer::{guarded, open, reader_of};
 
 /// Hits that may be asked for at a time, with those that are passed over: they are kept in memory.
@@ -32,7 +32,7 @@ pub struct Finder {
     fields: Fields,
     searcher: Searcher,
     threads: Executor,
-    covered: Covered,
+    covered: CommitPayload,
 }
 
 /// A page that was found.
@@ -49,12 +49,12 @@ pub struct Hit {
     /// How well it fits: BM25 of title and text; more is better.
     pub score: f32,
     /// Where its record is.
-    pub place: Place,
+    pub location: RecordLocation,
 }
 
 /// Where the record of a page is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct RecordLocation {
     /// The archive file, without its directory.
     pub file: String,
     /// Where the record begins, in bytes.
@@ -185,7 +185,7 @@ impl Finder {
             language: text(self.fields.language),
             at: columns.date(address.doc_id)?,
             score,
-            place: columns.place(address.doc_id)?,
+            location: columns.location(address.doc_id)?,
         })
     }
 
@@ -193,12 +193,12 @@ impl Finder {
     ///
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
-    pub fn places(&self, mut each: impl FnMut(Place)) -> Result<(), IndexFault> {
+    pub fn locations(&self, mut each: impl FnMut(RecordLocation)) -> Result<(), IndexFault> {
         guarded(&self.directory, || {
             for segment in self.searcher.segment_readers() {
                 let columns = Columns::of(segment)?;
                 for page in segment.doc_ids_alive() {
-                    each(columns.place(page)?);
+                    each(columns.location(page)?);
                 }
             }
             Ok(())
@@ -240,12 +240,12 @@ impl Columns {
         })
     }
 
-    fn place(&self, page: DocId) -> tantivy::Result<Place> {
+    fn location(&self, page: DocId) -> tantivy::Result<RecordLocation> {
         let number = self.files.ords().first(page).ok_or_else(|| missing(FILE))?;
         let mut file = String::new();
         self.files.ord_to_str(number, &mut file)?;
         let offset = self.offsets.first(page).ok_or_else(|| missing(OFFSET))?;
-        Ok(Place { file, offset })
+        Ok(RecordLocation { file, offset })
     }
 
     fn date(&self, page: DocId) -> tantivy::Result<Timestamp> {

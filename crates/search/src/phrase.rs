@@ -13,7 +13,7 @@ use tantivy::query::{Bm25Weight, EmptyScorer, EnableScoring, Explanation, Query,
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
-use crate::query::MAX_WORDS;
+use crate::query::clause::MAX_WORDS;
 
 /// Terms of one field, each with its place among them; two at least.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ impl PhraseWeight {
             count: 0,
             similarity: self.similarity.as_ref().map(|bm25| bm25.boost_by(boost)),
             norms: norms.unwrap_or_else(|| FieldNormReader::constant(segment.max_doc(), 1)),
-            ends: Ends::default(),
+            ends: PhraseEnds::default(),
             places: Vec::new(),
         }))
     }
@@ -145,7 +145,7 @@ struct PhraseScorer {
     count: u32,
     similarity: Option<Bm25Weight>,
     norms: FieldNormReader,
-    ends: Ends,
+    ends: PhraseEnds,
     places: Vec<u32>,
 }
 
@@ -238,12 +238,12 @@ const MARKS: u16 = 2 * MAX_WORDS as u16;
 /// Where phrases may end in a page, as a map of marks: a place has the last mark if all words so
 /// far stand where they must.
 #[derive(Default)]
-struct Ends {
+struct PhraseEnds {
     marks: Vec<u16>,
     last: u16,
 }
 
-impl Ends {
+impl PhraseEnds {
     /// Begins a page with the places of its first word.
     fn begin(&mut self, places: &[u32]) {
         let length = places.last().map_or(0, |last| *last as usize + 1);
@@ -292,7 +292,7 @@ mod tests {
             pages in prop::collection::vec(prop::collection::vec(prop::collection::btree_set(0_u32..40, 1..12), 2..5), 1..30),
             last in prop_oneof![Just(0), u16::MAX - MARKS - 3..u16::MAX - MARKS],
         ) {
-            let mut ends = Ends { last, ..Ends::default() };
+            let mut ends = PhraseEnds { last, ..PhraseEnds::default() };
             for words in pages {
                 let list = |word: &BTreeSet<u32>| word.iter().copied().collect::<Vec<u32>>();
                 let mut all = words[0].clone();

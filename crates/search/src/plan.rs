@@ -13,11 +13,11 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
-use crate::either::Either;
+use crate::exclusion::Exclusion;
 use crate::fields::Fields;
+use crate::lazy_union::LazyUnion;
 use crate::phrase::Phrase;
-use crate::query::{Clause, Part, Query, Words};
-use crate::without::Gathered;
+use crate::query::clause::{Clause, Query, SearchField, Words};
 
 /// Different continuations of a character at the end of a phrase that are looked for in a segment:
 /// more than Unicode has for any that was seen so far, and room for each is set aside.
@@ -44,7 +44,7 @@ fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
                     .collect(),
             )
         }
-        Clause::Words(Part::Page, looked_for)
+        Clause::Words(SearchField::Page, looked_for)
             if looked_for.terms.len() == 1 && !looked_for.open =>
         {
             Some(vec![
@@ -82,12 +82,12 @@ fn clause(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
         Clause::Words(part, looked_for) => {
             let one = |field| words(field, looked_for);
             match part {
-                Part::Page => Box::new(Either {
-                    halves: [one(fields.title), one(fields.text)],
+                SearchField::Page => Box::new(LazyUnion {
+                    operands: [one(fields.title), one(fields.text)],
                 }),
-                Part::Title => one(fields.title),
-                Part::Text => one(fields.text),
-                Part::Address => one(fields.address),
+                SearchField::Title => one(fields.title),
+                SearchField::Text => one(fields.text),
+                SearchField::Address => one(fields.address),
             }
         }
         Clause::Host(host) => whole(fields.host, host),
@@ -104,7 +104,7 @@ fn clause(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
 }
 
 fn gathered(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
-    Box::new(Gathered {
+    Box::new(Exclusion {
         inner: clause(asked, fields),
     })
 }

@@ -40,14 +40,14 @@ const COMMIT_AFTER: Duration = Duration::from_secs(60);
 pub struct Searchable {
     below: Arc<dyn Sink>,
     clock: Clock,
-    queue: mpsc::Sender<Order>,
+    queue: mpsc::Sender<IndexCommand>,
     room: Arc<Semaphore>,
     tickets: Mutex<Tickets>,
     /// Why the thread ended, where it did not want to.
     broken: Arc<OnceLock<IndexFault>>,
 }
 
-enum Order {
+enum IndexCommand {
     Add(IndexPage, OwnedSemaphorePermit),
     Commit(Option<ArchiveEnd>),
     Close(Option<ArchiveEnd>, oneshot::Sender<()>),
@@ -84,7 +84,7 @@ impl Searchable {
         let told = Arc::clone(&broken);
         std::thread::spawn(move || {
             let mut orders = orders;
-            if let Err(fault) = obey(index, &mut orders) {
+            if let Err(fault) = run_commands(index, &mut orders) {
                 // Before the queue is closed, so that who finds it closed finds the reason. Nobody
                 // else sets it.
                 drop(told.set(fault));
@@ -100,7 +100,7 @@ impl Searchable {
         }
     }
 
-    async fn order(&self, order: Order) -> Result<(), SinkFault> {
+    async fn order(&self, order: IndexCommand) -> Result<(), SinkFault> {
         match self.queue.send(order).await {
             Ok(()) => Ok(()),
             Err(_ended) => Err(self.fault().await),
@@ -117,7 +117,7 @@ impl Searchable {
     }
 
     fn tickets(&self) -> std::sync::MutexGuard<'_, Tickets> {
-        // Nothing is left half done in there.
+        // Nothing is left operand done in there.
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -141,7 +141,7 @@ impl Sink for Searchable {
             let permit = Arc::clone(&self.room).acquire_many_owned(room).await;
             let permit = permit.expect("this semaphore is never closed");
             let page = page_of(text, url, at, &archived);
-            self.order(Order::Add(page, permit)).await?;
+            self.order(IndexCommand::Add(page, permit)).await?;
         }
         self.tickets().done(&archived, bytes);
         Ok(archived)
@@ -152,7 +152,7 @@ impl Sink for Searchable {
         let due = self.tickets().due(self.clock.now());
         if let Some(covered) = due {
             // Nobody waits for it: the journal does not speak of the index.
-            self.order(Order::Commit(covered)).await?;
+            self.order(IndexCommand::Commit(covered)).await?;
         }
         Ok(end)
     }
@@ -171,7 +171,7 @@ impl Sink for Searchable {
             tickets.covered.clone()
         };
         let (closed, closing) = oneshot::channel();
-        self.order(Order::Close(covered, closed)).await?;
+        self.order(IndexCommand::Close(covered, closed)).await?;
         if closing.await.is_err() {
             return Err(self.fault().await);
         }
@@ -196,15 +196,18 @@ fn page_of(
 }
 
 /// The thread that writes the index.
-fn obey(mut index: Writer, orders: &mut mpsc::Receiver<Order>) -> Result<(), IndexFault> {
+fn run_commands(
+    mut index: Writer,
+    orders: &mut mpsc::Receiver<IndexCommand>,
+) -> Result<(), IndexFault> {
     while let Some(order) = orders.blocking_recv() {
         match order {
-            Order::Add(page, permit) => {
+            IndexCommand::Add(page, permit) => {
                 index.add(page)?;
                 drop(permit);
             }
-            Order::Commit(covered) => index.commit(covered)?,
-            Order::Close(covered, closed) => {
+            IndexCommand::Commit(covered) => index.commit(covered)?,
+            IndexCommand::Close(covered, closed) => {
                 index.close(covered)?;
                 // Who asked may have been dropped.
                 let _dropped = closed.send(());

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tantivy::tokenizer::TokenStream;
 
-use crate::query::{Query, Words};
+use crate::query::clause::{Query, Words};
 use crate::words::tokens::{PAIR, Tokens};
 
 /// About so many bytes of a text are shown.
@@ -68,12 +68,12 @@ impl<'q> Snippets<'q> {
             .map(|words| span(words))
             .max()
             .unwrap_or_default();
-        let mut recent: std::collections::VecDeque<Seen> = std::collections::VecDeque::new();
+        let mut recent: std::collections::VecDeque<RecentToken> = std::collections::VecDeque::new();
         let mut found = Vec::new();
         let mut tokens = Tokens::of(text);
         while tokens.advance() {
             let token = tokens.token();
-            recent.push_back(Seen {
+            recent.push_back(RecentToken {
                 text: token.text.clone(),
                 place: token.offset_from..token.offset_to,
             });
@@ -96,7 +96,7 @@ impl<'q> Snippets<'q> {
     /// What begins with the first of the recent tokens.
     fn take_first(
         &self,
-        recent: &std::collections::VecDeque<Seen>,
+        recent: &std::collections::VecDeque<RecentToken>,
         firsts: &HashMap<&str, Vec<usize>>,
         open: &[(usize, &str)],
         found: &mut Vec<(usize, Range<usize>)>,
@@ -156,7 +156,7 @@ impl<'q> Snippets<'q> {
     }
 }
 
-struct Seen {
+struct RecentToken {
     text: String,
     place: Range<usize>,
 }

@@ -6,7 +6,7 @@
 //! what is no longer needed.
 //!
 //! Invariant: after a commit the index has every page of the archive that is to be found up to
-//! [`Covered::end`], once, and none behind it; pages that were added later are there after the next
+//! [`CommitPayload::end`], once, and none behind it; pages that were added later are there after the next
 //! commit, or not at all.
 
 use std::ops::Bound;
@@ -22,7 +22,7 @@ use tantivy::{
     Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Segment, TantivyError, Term,
 };
 
-use crate::covered::{Covered, is_before};
+use crate::commit_payload::{CommitPayload, is_before};
 use crate::fault::IndexFault;
 use crate::fields::{Fields, IndexPage, PageDocument};
 use crate::merging::Tiers;
@@ -32,7 +32,7 @@ use crate::merging::Tiers;
 pub struct IndexOptions {
     /// Where it is.
     pub directory: PathBuf,
-    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`]. Half of them at least are
+    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`]. Operand of them at least are
     /// for pages, whatever an empty one has.
     pub memory: u64,
     /// Which pages of the archive are in it, and what of them, as one word: an index with another
@@ -53,12 +53,12 @@ pub struct Writer {
     index: Index,
     writer: IndexWriter,
     memory: usize,
-    filling: Option<Filling>,
-    covered: Covered,
+    filling: Option<OpenSegment>,
+    covered: CommitPayload,
 }
 
 /// A segment that is being filled.
-struct Filling {
+struct OpenSegment {
     segment: Segment,
     pages: SegmentWriter,
     /// Bytes with which it is full.
@@ -84,7 +84,7 @@ impl Writer {
                 .settings(settings)
                 .tokenizers(Fields::tokenizers())
                 .create_in_dir(&options.directory)?;
-            let covered = Covered {
+            let covered = CommitPayload {
                 rules: options.rules.clone(),
                 end: None,
             };
@@ -123,7 +123,7 @@ impl Writer {
         options: &IndexOptions,
         fields: Fields,
         index: Index,
-        covered: Covered,
+        covered: CommitPayload,
     ) -> tantivy::Result<Self> {
         let idle = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -192,7 +192,7 @@ impl Writer {
             // An empty one says that it has 10 MiB, hardly any of which was touched: with the least
             // memory each page was a segment.
             let full = self.memory.max(pages.mem_usage() + self.memory / 2);
-            self.filling = Some(Filling {
+            self.filling = Some(OpenSegment {
                 segment,
                 pages,
                 full,
@@ -214,7 +214,7 @@ impl Writer {
 
     /// Writes the segment that is being filled.
     fn flush(&mut self) -> tantivy::Result<()> {
-        let Some(Filling { segment, pages, .. }) = self.filling.take() else {
+        let Some(OpenSegment { segment, pages, .. }) = self.filling.take() else {
             return Ok(());
         };
         let count = pages.max_doc();
@@ -307,7 +307,7 @@ impl Writer {
 }
 
 /// Opens an index to whatever end; what stands in it is of this version.
-pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, Covered), IndexFault> {
+pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, CommitPayload), IndexFault> {
     if !exists(directory) {
         return Err(IndexFault::Missing {
             directory: directory.to_owned(),
@@ -322,7 +322,7 @@ pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, Covered), IndexFa
             return Ok(None);
         }
         let payload = metas.payload.unwrap_or_default();
-        let covered = Covered::read(&payload).filter(|_| index.schema() == schema);
+        let covered = CommitPayload::read(&payload).filter(|_| index.schema() == schema);
         let Some(covered) = covered else {
             let told = format!("it is of another version: {payload:?}");
             return Err(TantivyError::SchemaError(told));

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use disk::Trouble;
+use disk::DiskErrorKind;
 
-use crate::warc::ReadFault;
+use crate::warc::read::ReadFault;
 
 /// Why a sink cannot do its work; a variant for each different reaction.
 #[derive(Debug, thiserror::Error)]
@@ -118,9 +118,9 @@ impl SinkFault {
     #[must_use]
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        match Trouble::of(&source) {
-            Trouble::Full => Self::Full { path, source },
-            Trouble::ReadOnly | Trouble::Broken => Self::Io {
+        match DiskErrorKind::of(&source) {
+            DiskErrorKind::Full => Self::Full { path, source },
+            DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Self::Io {
                 doing,
                 path,
                 source,

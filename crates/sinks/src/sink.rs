@@ -6,8 +6,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use web::{Exchange, PageUrl, Protocol, Timestamp, Truncation};
 
-use crate::cdxj::Capture;
-use crate::{ArchiveEnd, PayloadDigest, Settled, SinkFault};
+use crate::cdxj::capture::Capture;
+use crate::digest::PayloadDigest;
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
+use crate::warc::settled::Settled;
 
 /// Keeps visits.
 ///
@@ -46,7 +49,7 @@ pub trait Sink: Send + Sync {
 }
 
 /// A field of a `metadata` record.
-pub type Note = (&'static str, String);
+pub type MetadataField = (&'static str, String);
 
 /// What one visit to a page came to.
 #[derive(Clone, Debug)]
@@ -68,7 +71,7 @@ pub struct Visit {
     /// The verdict, as fields of a `metadata` record; no such record where this is empty. The names
     /// must be tokens (letters, digits, hyphens); in the values, control characters and line
     /// separators become spaces.
-    pub notes: Vec<Note>,
+    pub metadata: Vec<MetadataField>,
     /// What a search index is to find the page by; none where it is not to be found. Whoever
     /// indexes it takes it out.
     pub text: Option<Box<IndexText>>,
@@ -137,7 +140,7 @@ pub enum Keeping {
         /// What was archived then.
         of: Original,
     },
-    /// Not kept; only the notes say that it was seen.
+    /// Not kept; only the metadata say that it was seen.
     LeftOut,
 }
 

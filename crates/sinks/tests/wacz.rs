@@ -12,7 +12,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use sinks::wacz::{About, Packer, Page, WaczCheck, WaczFault, archives, check};
+use sinks::wacz::{PackageInfo, Packer, Page, WaczCheck, WaczFault, archives, check};
 use web::Timestamp;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -48,8 +48,8 @@ fn archive(count: usize) -> (Vec<u8>, String) {
     (bytes, index)
 }
 
-fn about() -> About {
-    About {
+fn about() -> PackageInfo {
+    PackageInfo {
         software: "tests".to_owned(),
         title: Some("A \"title\"".to_owned()),
         description: None,
@@ -101,11 +101,11 @@ fn complains(bytes: &[u8], words: &str) {
     let found = checked(bytes);
     assert!(
         found
-            .complaints
+            .problems
             .iter()
             .any(|complaint| complaint.contains(words)),
         "{words:?} in {:?}",
-        found.complaints
+        found.problems
     );
 }
 
@@ -145,7 +145,7 @@ fn what_is_packed_is_valid_whether_it_can_be_gone_back_in_or_not() {
             .into_inner();
         for wacz in [&whole, &stream] {
             let found = checked(wacz);
-            assert_eq!(found.complaints, [""; 0], "{count}");
+            assert_eq!(found.problems, [""; 0], "{count}");
             let counts = (found.files, found.archives, found.index_lines, found.pages);
             assert_eq!(counts, (6, 1, count as u64, count as u64));
         }
@@ -241,7 +241,7 @@ fn a_byte_that_was_changed_in_any_file_is_told_and_one_elsewhere_breaks_nothing(
             let mut changed = wacz.clone();
             changed[place] ^= 1 << bit;
             let found = check(Cursor::new(&changed), &mut || {});
-            let is_told = found.map_or(true, |found| found.complaint_count > 0);
+            let is_told = found.map_or(true, |found| found.problem_count > 0);
             let must_be = data.iter().any(|range| range.contains(&(place as u64)));
             assert!(is_told || !must_be, "bit {bit} of byte {place}");
         }

@@ -1,7 +1,7 @@
 //! The three forms, read by readers that are not ours; and visits to write.
 
 use bytes::Bytes;
-use export::{About, Form, Kind, Table, TableWriter, Value, Visit};
+use export::{ExportInfo, Form, Kind, Table, TableWriter, Value, Visit};
 use neardup::Fingerprint;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
-pub(crate) const ABOUT: About = About {
+pub(crate) const ABOUT: ExportInfo = ExportInfo {
     version: "0.0.0",
     algorithm: 1,
     zero_key: true,
@@ -145,7 +145,7 @@ pub(crate) fn visit(number: u32) -> Visit {
     }
 }
 
-/// Texts with everything that a form might stumble over.
+/// FormulaPolicy with everything that a form might stumble over.
 pub(crate) fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS};
+use super::clause::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS};
 
 /// A query that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,3 +109,15 @@ impl fmt::Display for QueryError {
 }
 
 impl std::error::Error for QueryError {}
+
+/// So much of a culprit is shown.
+const SHOWN: usize = 60;
+
+/// An error about the bytes from `start` to `end`.
+pub(super) fn error_at(reason: Reason, query: &str, start: usize, end: usize) -> QueryError {
+    QueryError {
+        reason,
+        culprit: query[start..end].chars().take(SHOWN).collect(),
+        at: query[..start].chars().count() + 1,
+    }
+}

@@ -1,11 +1,10 @@
 //! The marks of a query: words, phrases, operators.
 
-use super::error::{QueryError, Reason};
-use super::places::error_at;
+use super::error::{QueryError, Reason, error_at};
 
 /// A part of a query that means something by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark<'q> {
+pub(super) enum Lexeme<'q> {
     Open,
     Close,
     And,
@@ -21,10 +20,10 @@ pub(super) enum Mark<'q> {
 }
 
 /// A mark, and where it begins and ends, in bytes.
-pub(super) type Placed<'q> = (Mark<'q>, usize, usize);
+pub(super) type Spanned<'q> = (Lexeme<'q>, usize, usize);
 
 /// Reads the marks of a query.
-pub(super) fn marks(query: &str) -> Result<Vec<Placed<'_>>, QueryError> {
+pub(super) fn marks(query: &str) -> Result<Vec<Spanned<'_>>, QueryError> {
     let mut marks = Vec::new();
     let mut at = 0;
     while let Some(first) = query[at..].chars().next() {
@@ -39,13 +38,13 @@ pub(super) fn marks(query: &str) -> Result<Vec<Placed<'_>>, QueryError> {
     Ok(marks)
 }
 
-fn first_mark(query: &str, at: usize) -> Result<(Mark<'_>, usize), QueryError> {
+fn first_mark(query: &str, at: usize) -> Result<(Lexeme<'_>, usize), QueryError> {
     let rest = &query[at..];
     let one = match rest.as_bytes()[0] {
-        b'(' => Some(Mark::Open),
-        b')' => Some(Mark::Close),
-        b'-' | b'!' => Some(Mark::Not),
-        b'+' => Some(Mark::Must),
+        b'(' => Some(Lexeme::Open),
+        b')' => Some(Lexeme::Close),
+        b'-' | b'!' => Some(Lexeme::Not),
+        b'+' => Some(Lexeme::Must),
         _ => None,
     };
     if let Some(mark) = one {
@@ -55,18 +54,18 @@ fn first_mark(query: &str, at: usize) -> Result<(Mark<'_>, usize), QueryError> {
         let Some(end) = phrase.find('"') else {
             return Err(error_at(Reason::OpenPhrase, query, at, query.len()));
         };
-        return Ok((Mark::Phrase(&phrase[..end]), end + 2));
+        return Ok((Lexeme::Phrase(&phrase[..end]), end + 2));
     }
     let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
     let word = &rest[..rest.find(ends).unwrap_or(rest.len())];
     if let Some(name) = field_name(word, &rest[word.len()..]) {
-        return Ok((Mark::Field(name), name.len() + 1));
+        return Ok((Lexeme::Field(name), name.len() + 1));
     }
     let mark = match word {
-        "AND" | "&&" => Mark::And,
-        "OR" | "||" => Mark::Or,
-        "NOT" => Mark::Not,
-        word => Mark::Word(word),
+        "AND" | "&&" => Lexeme::And,
+        "OR" | "||" => Lexeme::Or,
+        "NOT" => Lexeme::Not,
+        word => Lexeme::Word(word),
     };
     Ok((mark, word.len()))
 }

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
+use super::clause::{Clause, SearchField};
 use super::*;
+use crate::words::tokens::PAIR;
 
 /// A query as it was understood.
 fn told(text: &str) -> String {
@@ -26,10 +28,10 @@ fn tell(clause: &Clause) -> String {
                 .map(|(at, term)| format!("{at}{}", term.replace(PAIR, "⸱")))
                 .collect();
             let part = match part {
-                Part::Page => "",
-                Part::Title => "title ",
-                Part::Text => "text ",
-                Part::Address => "url ",
+                SearchField::Page => "",
+                SearchField::Title => "title ",
+                SearchField::Text => "text ",
+                SearchField::Address => "url ",
             };
             format!(
                 "{part}{}{}",

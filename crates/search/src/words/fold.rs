@@ -6,7 +6,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::letters::Letters;
+use super::letters::{Letters, case_folded};
 
 /// Bytes of a folded word that count: what is longer is no word that somebody looks for.
 pub(crate) const MAX_WORD: usize = 128;
@@ -24,14 +24,6 @@ pub(crate) fn fold_into(folded: &mut String, word: &str, letters: &Letters) {
     }
     let end = folded.floor_char_boundary(start + MAX_WORD);
     folded.truncate(end);
-}
-
-/// The lower case of the upper case of the lower case: CaseFolding.txt, statuses C and F, with the
-/// Turkish ı taken for an i.
-pub(super) fn case_folded(c: char) -> impl Iterator<Item = char> {
-    c.to_lowercase()
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
 }
 
 /// Soft hyphens, marks of direction, joints without width, variants of glyphs: nothing that makes

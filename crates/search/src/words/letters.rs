@@ -8,8 +8,6 @@ use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::fold::case_folded;
-
 /// The letters below this have an entry.
 const TABLE: usize = 0x700;
 
@@ -92,4 +90,12 @@ fn folded(c: char) -> Option<u16> {
         .filter(|_| again)?
         .try_into()
         .ok()
+}
+
+/// The lower case of the upper case of the lower case: CaseFolding.txt, statuses C and F, with the
+/// Turkish ı taken for an i.
+pub(super) fn case_folded(c: char) -> impl Iterator<Item = char> {
+    c.to_lowercase()
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
 }

@@ -155,7 +155,10 @@ fn found(finder: &Finder, query: &str) -> Vec<usize> {
     let query = Query::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
     let hits = finder.search(&query, search::MAX_HITS, 0).unwrap();
     assert_eq!(finder.count(&query).unwrap(), hits.len());
-    let mut found: Vec<usize> = hits.iter().map(|hit| hit.place.offset as usize).collect();
+    let mut found: Vec<usize> = hits
+        .iter()
+        .map(|hit| hit.location.offset as usize)
+        .collect();
     found.sort_unstable();
     found
 }
@@ -263,7 +266,7 @@ fn hits_come_in_the_order_of_bm25() {
         assert!(!hits.is_empty(), "{query:?}");
         let (of_title, of_text) = (bm25(query, &titles), bm25(query, &texts));
         for hit in &hits {
-            let number = hit.place.offset as usize;
+            let number = hit.location.offset as usize;
             let expected = of_title[number] + of_text[number];
             let apart = (f64::from(hit.score) - expected).abs();
             assert!(
@@ -291,14 +294,17 @@ fn a_hit_tells_what_the_page_is() {
         .unwrap();
     assert_eq!(hits.len(), pages.len());
     for hit in hits {
-        let expected = page(hit.place.offset as usize, &pages[hit.place.offset as usize]);
+        let expected = page(
+            hit.location.offset as usize,
+            &pages[hit.location.offset as usize],
+        );
         assert_eq!(hit.url, expected.url.as_str());
         assert_eq!(
             (hit.title, hit.language),
             (expected.text.title, expected.text.language)
         );
         assert_eq!(
-            (hit.at, hit.place.file.as_str(), hit.score),
+            (hit.at, hit.location.file.as_str(), hit.score),
             (expected.at, FILE, 0.0)
         );
     }
@@ -326,7 +332,7 @@ fn what_the_archive_does_not_have_any_more_is_taken_out_and_the_rest_stays() {
         let finder = Finder::open(&directory.path().join("search")).unwrap();
         let mut places = BTreeMap::new();
         finder
-            .places(|place| *places.entry(place.offset).or_insert(0) += 1)
+            .locations(|place| *places.entry(place.offset).or_insert(0) += 1)
             .unwrap();
         assert_eq!(
             places,
@@ -366,7 +372,7 @@ fn later_files_lie_behind_the_end() {
     let mut places = Vec::new();
     let finder = Finder::open(&directory.path().join("search")).unwrap();
     finder
-        .places(|place| places.push((place.file, place.offset)))
+        .locations(|place| places.push((place.file, place.offset)))
         .unwrap();
     places.sort();
     assert_eq!(

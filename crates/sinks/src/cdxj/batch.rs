@@ -1,6 +1,6 @@
-//! Lines in memory, until they are a run.
+//! CdxjReader in memory, until they are a run.
 
-/// Lines that are gathered, in the order of the archive, to be sorted when there are enough of
+/// CdxjReader that are gathered, in the order of the archive, to be sorted when there are enough of
 /// them.
 #[derive(Default)]
 pub(super) struct Batch {

@@ -16,11 +16,11 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::MAX_LINE;
-use super::head::Head;
+use super::entry::MAX_LINE;
 use super::json;
 use super::key::key;
-use crate::PayloadDigest;
+use super::warcio_head::WarcioHead;
+use crate::digest::PayloadDigest;
 
 /// Before the key of a page that repeats another one. No URL has a key that begins so: it stands
 /// before all of them.
@@ -35,7 +35,7 @@ pub(crate) const GLANCE: usize = 64 << 10;
 
 /// Room that length, offset and the name of the file have in a line: names have 255 bytes, each of
 /// which may take six.
-const MAX_TOLD: usize = MAX_LINE - 4096;
+const MAX_LINE_START: usize = MAX_LINE - 4096;
 
 /// A line of the index, but for the name of its file: that is known when the record is appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,9 +72,9 @@ impl Capture {
 
 /// A capture that does not know its place yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told(String);
+pub(crate) struct UnplacedCapture(String);
 
-impl Told {
+impl UnplacedCapture {
     /// What the index tells of a record whose header has these fields and whose block begins with
     /// `block`: [`GLANCE`] bytes are enough. `payload` is the digest of its payload, which is asked
     /// for if the header does not tell it. Nothing for a record that has no line, or none that
@@ -100,7 +100,8 @@ impl Told {
         }
         let is_message = matches!(kind, "response" | "revisit");
         let is_http = url.starts_with("http:") || url.starts_with("https:");
-        let head = (is_message && is_http && !block.is_empty()).then(|| Head::of_message(block));
+        let head =
+            (is_message && is_http && !block.is_empty()).then(|| WarcioHead::of_message(block));
         let mime = match kind {
             "revisit" => Some(Cow::Borrowed("warc/revisit")),
             "response" => head.as_ref().and_then(|head| head.field("content-type")),
@@ -117,10 +118,10 @@ impl Told {
         push(
             &mut line,
             "status",
-            head.as_ref().map(Head::status).as_deref(),
+            head.as_ref().map(WarcioHead::status).as_deref(),
         );
         push(&mut line, "digest", digest.as_deref());
-        (line.len() <= MAX_TOLD).then_some(Self(line))
+        (line.len() <= MAX_LINE_START).then_some(Self(line))
     }
 
     /// The capture of this record at this place in its file, in bytes.
@@ -134,8 +135,8 @@ impl Told {
 }
 
 /// The line of a page that repeats another one, by the record of the verdict on it.
-fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<Told> {
-    let notes = Head::of_fields(block);
+fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<UnplacedCapture> {
+    let notes = WarcioHead::of_fields(block);
     let original = notes.field("duplicate-of")?;
     let mut line = begin(DUPLICATE, url, date)?;
     push(&mut line, "url", Some(url));
@@ -148,7 +149,7 @@ fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<Told> {
         "resemblance",
         notes.field("resemblance").as_deref(),
     );
-    (line.len() <= MAX_TOLD).then_some(Told(line))
+    (line.len() <= MAX_LINE_START).then_some(UnplacedCapture(line))
 }
 
 /// A URL without the angle brackets of Wget 1.19, and without spaces: a key must not have any.
@@ -221,7 +222,7 @@ mod tests {
         let fields: HashMap<&str, &str> = fields.iter().copied().collect();
         let field = |name: &str| fields.get(name).copied();
         let payload = || Some(PayloadDigest::of(b""));
-        let told = Told::of(field, block.as_bytes(), payload)?;
+        let told = UnplacedCapture::of(field, block.as_bytes(), payload)?;
         Some(told.at(7, 9).line("a.warc.gz"))
     }
 

@@ -13,22 +13,24 @@ use std::path::{Path, PathBuf};
 use libdeflater::Crc;
 use sha1::{Digest, Sha1};
 
+use super::entry::{CdxjLine, MAX_LINE};
 use super::index::{self, INDEX};
 use super::run::Run;
-use super::{MAX_LINE, scan};
-use crate::{ArchiveEnd, SinkFault};
+use super::scan;
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
 
 /// Sums a side: 1 MiB of them.
 const BUCKETS: usize = 1 << 16;
 /// Buckets that are looked into where they differ.
 const MAX_DIFFERING: usize = 16;
-/// Lines that are kept of them.
+/// CdxjReader that are kept of them.
 const MAX_KEPT: usize = 20_000;
 
 /// What came of comparing an index with its archive.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Lines of the index.
+    /// CdxjReader of the index.
     pub lines: u64,
     /// Captures of the archive that should have one.
     pub captures: u64,
@@ -158,7 +160,7 @@ fn look_into(
 /// Whether a line tells of what lies behind the end of the archive: it is cut when the crawl goes
 /// on.
 fn is_beyond(line: &[u8], end: &ArchiveEnd) -> bool {
-    super::Entry::parse(line).is_ok_and(|entry| {
+    CdxjLine::parse(line).is_ok_and(|entry| {
         let place = ArchiveEnd {
             file: entry.file().to_owned(),
             end: entry.end(),

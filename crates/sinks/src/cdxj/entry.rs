@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::MAX_LINE;
+/// Longest line that is written or read, in bytes: URLs of as many KiB as a record's header may
+/// have fit.
+pub const MAX_LINE: usize = 1 << 20;
 
 /// A line of CDXJ: key, timestamp, and an object of fields.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct CdxjLine {
     /// The sort key.
     pub key: String,
     /// Digits, fourteen as a rule.
@@ -14,9 +16,9 @@ pub struct Entry {
     fields: Map<String, Value>,
 }
 
-/// Why a line is not an [`Entry`].
+/// Why a line is not an [`CdxjLine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Oddity {
+pub enum LineError {
     /// It is longer than any capture needs.
     #[error("it is longer than {MAX_LINE} bytes")]
     TooLong,
@@ -31,34 +33,36 @@ pub enum Oddity {
     Unsorted,
 }
 
-impl Entry {
+impl CdxjLine {
     /// Reads a line, with its line break or without.
     ///
     /// # Errors
-    /// [`Oddity`], where it has not all that it takes to find a record.
-    pub fn parse(line: &[u8]) -> Result<Self, Oddity> {
+    /// [`LineError`], where it has not all that it takes to find a record.
+    pub fn parse(line: &[u8]) -> Result<Self, LineError> {
         if line.len() > MAX_LINE {
-            return Err(Oddity::TooLong);
+            return Err(LineError::TooLong);
         }
-        let text = std::str::from_utf8(line).map_err(|_not_utf8| Oddity::Malformed)?;
+        let text = std::str::from_utf8(line).map_err(|_not_utf8| LineError::Malformed)?;
         let mut words = text.trim_end_matches(['\n', '\r']).splitn(3, ' ');
-        let mut word = || words.next().ok_or(Oddity::Malformed);
+        let mut word = || words.next().ok_or(LineError::Malformed);
         let (key, timestamp, object) = (word()?, word()?, word()?);
         let is_time = !timestamp.is_empty() && timestamp.bytes().all(|byte| byte.is_ascii_digit());
         if key.is_empty() || !is_time {
-            return Err(Oddity::Malformed);
+            return Err(LineError::Malformed);
         }
         let fields: Map<String, Value> =
-            serde_json::from_str(object).map_err(|_no_object| Oddity::Malformed)?;
+            serde_json::from_str(object).map_err(|_no_object| LineError::Malformed)?;
         let entry = Self {
             key: key.to_owned(),
             timestamp: timestamp.to_owned(),
             fields,
         };
         for name in ["offset", "length"] {
-            entry.number(name).ok_or(Oddity::Missing(name))?;
+            entry.number(name).ok_or(LineError::Missing(name))?;
         }
-        entry.text("filename").ok_or(Oddity::Missing("filename"))?;
+        entry
+            .text("filename")
+            .ok_or(LineError::Missing("filename"))?;
         Ok(entry)
     }
 

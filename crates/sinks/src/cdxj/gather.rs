@@ -10,18 +10,20 @@ use super::capture::{Capture, GLANCE};
 use super::index::MEMORY;
 use super::run::{self, MergeFault, Run, Writer};
 use super::scan;
-use crate::SinkFault;
-use crate::warc::{self, ReadFault, WarcStream};
+use crate::fault::SinkFault;
+use crate::warc::files;
+use crate::warc::read::ReadFault;
+use crate::warc::stream::WarcStream;
 
 /// Faults that are kept to be told; the others are only counted.
-const MOST_TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// What came of indexing files.
 #[derive(Debug, Default)]
-pub struct Gathering {
+pub struct IndexingReport {
     /// Records that were read.
     pub records: u64,
-    /// Lines that were written.
+    /// CdxjReader that were written.
     pub lines: u64,
     /// Places that could not be read, and were passed over: all else is in the index.
     pub broken: u64,
@@ -33,7 +35,7 @@ pub struct Gathering {
 }
 
 /// Writes the index of these files to `out`, sorted; files are named without their directories.
-/// Lines that do not fit into memory are kept in runs in the directory `scratch`, which is made if
+/// CdxjReader that do not fit into memory are kept in runs in the directory `scratch`, which is made if
 /// it takes any and is empty afterwards.
 ///
 /// # Errors
@@ -43,8 +45,8 @@ pub fn index_files(
     files: &[PathBuf],
     scratch: &Path,
     out: &mut dyn Write,
-) -> Result<Gathering, SinkFault> {
-    let mut gathering = Gathering::default();
+) -> Result<IndexingReport, SinkFault> {
+    let mut gathering = IndexingReport::default();
     let mut batch = Batch::default();
     let mut runs: Vec<Run> = Vec::new();
     let mut number = 0;
@@ -54,7 +56,7 @@ pub fn index_files(
     };
     for path in files {
         // One that is still written has the name that it will have.
-        let file = match warc::name_of(path) {
+        let file = match files::name_of(path) {
             Some(name) => name.into(),
             None => path.file_name().unwrap_or_default().to_string_lossy(),
         };
@@ -113,12 +115,12 @@ fn spill(disk: &dyn Disk, scratch: &Path, batch: &Batch, path: &Path) -> Result<
 /// Shows what each record of a file has for the index, and goes on behind whatever cannot be read.
 fn read_file(
     path: &Path,
-    gathering: &mut Gathering,
+    gathering: &mut IndexingReport,
     each: &mut dyn FnMut(&Capture) -> Result<(), SinkFault>,
 ) -> Result<(), SinkFault> {
-    let pass_over = |gathering: &mut Gathering, fault: ReadFault| {
+    let pass_over = |gathering: &mut IndexingReport, fault: ReadFault| {
         gathering.broken += 1;
-        if gathering.told.len() < MOST_TOLD {
+        if gathering.told.len() < MAX_REPORTED {
             gathering.told.push(fault);
         }
     };

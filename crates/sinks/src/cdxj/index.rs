@@ -22,11 +22,12 @@ use std::sync::Arc;
 use disk::Disk;
 
 use super::batch::Batch;
-use super::entry::Entry;
-use super::manifest::{Covering, Manifest};
+use super::entry::CdxjLine;
+use super::manifest::{CoveredRun, Manifest};
 use super::run::{self, MergeFault, Reader, Run, Seal, Writer};
 use super::scan;
-use crate::{ArchiveEnd, SinkFault};
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
 
 /// Memory for lines that are no run yet, in bytes. It holds two batches: one is gathered while the
 /// other is written.
@@ -117,7 +118,7 @@ impl Index {
         }
         let seal = writer.finish()?.seal;
         self.sync(DIRECTORY)?;
-        self.manifest.0.push(Covering { number, seal, end });
+        self.manifest.0.push(CoveredRun { number, seal, end });
         self.write_manifest()
     }
 
@@ -130,11 +131,11 @@ impl Index {
     }
 
     /// Reads the archive from where the runs end up to `end`, or to its own.
-    fn read(&mut self, end: Option<&ArchiveEnd>) -> Result<Made, SinkFault> {
+    fn read(&mut self, end: Option<&ArchiveEnd>) -> Result<IndexCounts, SinkFault> {
         let from = self.covered().cloned();
         let archive = self.archive.clone();
         let mut batch = Batch::default();
-        let mut made = Made::default();
+        let mut made = IndexCounts::default();
         let reached = scan::scan(&archive, from.as_ref(), end, &mut |place| {
             made.records += 1;
             if let Some(line) = place.line() {
@@ -205,7 +206,7 @@ impl Index {
         })?
         .seal;
         self.sync(DIRECTORY)?;
-        self.manifest = Manifest(vec![Covering { number, seal, end }]);
+        self.manifest = Manifest(vec![CoveredRun { number, seal, end }]);
         self.write_manifest()?;
         self.is_checked = true;
         Ok(())
@@ -263,7 +264,7 @@ impl Index {
             let mut reader = Reader::open(run)?;
             while let Some(line) = reader.next()? {
                 let entry =
-                    Entry::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
+                    CdxjLine::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
                 let place = ArchiveEnd {
                     file: entry.file().to_owned(),
                     end: entry.end(),
@@ -282,7 +283,7 @@ impl Index {
         let seal = writer.finish()?.seal;
         self.sync(DIRECTORY)?;
         let end = end.clone();
-        self.manifest.0.push(Covering { number, seal, end });
+        self.manifest.0.push(CoveredRun { number, seal, end });
         Ok(())
     }
 
@@ -411,7 +412,7 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
 ///
 /// # Errors
 /// What the disk says.
-pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<Made, SinkFault> {
+pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<IndexCounts, SinkFault> {
     make_again_with(disk, archive, MEMORY)
 }
 
@@ -423,7 +424,7 @@ pub fn make_again_with(
     disk: Arc<dyn Disk>,
     archive: &Path,
     memory: usize,
-) -> Result<Made, SinkFault> {
+) -> Result<IndexCounts, SinkFault> {
     let directory = archive.join(DIRECTORY);
     disk.create_directories(&directory)
         .map_err(|source| SinkFault::io("create", &directory, source))?;
@@ -484,10 +485,10 @@ pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 /// What a reading of an archive brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct IndexCounts {
     /// Records that were read.
     pub records: u64,
-    /// Lines that were made of them.
+    /// CdxjReader that were made of them.
     pub lines: u64,
 }
 
@@ -528,7 +529,7 @@ fn run_path(archive: &Path, number: u64) -> PathBuf {
     archive.join(DIRECTORY).join(format!("{number:06}{SUFFIX}"))
 }
 
-fn find(archive: &Path, run: &Covering, is_first: bool) -> Option<Run> {
+fn find(archive: &Path, run: &CoveredRun, is_first: bool) -> Option<Run> {
     let own = run_path(archive, run.number);
     let whole = is_first.then(|| archive.join(INDEX));
     let path = [Some(own), whole]

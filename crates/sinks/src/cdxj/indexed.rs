@@ -1,6 +1,6 @@
 //! A sink that indexes what another one archives.
 //!
-//! Lines are made where the records are, and gathered in the order of the archive, by ticket: a run
+//! CdxjReader are made where the records are, and gathered in the order of the archive, by ticket: a run
 //! must cover all of a span. When there are enough, they are sorted and written away from the
 //! reactor, while the next ones are gathered. Whatever goes missing on the way, a visit that was
 //! never heard of again included, is read from the archive when it is closed or opened.
@@ -15,7 +15,10 @@ use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::batch::Batch;
 use super::index::{Index, MEMORY};
-use crate::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
+use crate::fault::SinkFault;
+use crate::sink::{Archived, Sink, Visit};
+use crate::warc::archive_end::ArchiveEnd;
+use crate::warc::settled::Settled;
 
 /// Visits that may be archived behind one whose write has not returned; more means that it never
 /// will.
@@ -27,12 +30,12 @@ pub struct Indexed {
     archive: PathBuf,
     /// Held while a run is written; nothing once that failed. Taken before `gathered`.
     index: Arc<Turns<Option<Index>>>,
-    gathered: Mutex<Gathered>,
+    gathered: Mutex<PendingLines>,
     full: usize,
 }
 
-/// Lines that are in no run yet.
-struct Gathered {
+/// CdxjReader that are in no run yet.
+struct PendingLines {
     batch: Batch,
     /// Where the last visit in the batch ends.
     end: ArchiveEnd,
@@ -77,7 +80,7 @@ impl Indexed {
             archive: archive.to_owned(),
             full: index.full(),
             index: Arc::new(Turns::new(Some(index))),
-            gathered: Mutex::new(Gathered {
+            gathered: Mutex::new(PendingLines {
                 batch: Batch::default(),
                 end,
                 next: 0,
@@ -120,7 +123,7 @@ impl Indexed {
         .await
     }
 
-    fn gathered(&self) -> std::sync::MutexGuard<'_, Gathered> {
+    fn gathered(&self) -> std::sync::MutexGuard<'_, PendingLines> {
         // Nothing in it is worth a panic: what it lost is read from the archive.
         self.gathered.lock().unwrap_or_else(|poisoned| {
             let mut gathered = PoisonError::into_inner(poisoned);
@@ -130,7 +133,7 @@ impl Indexed {
     }
 }
 
-impl Gathered {
+impl PendingLines {
     /// Takes what a visit left; true when there is enough for a run.
     fn take(&mut self, archived: &Archived, full: usize) -> bool {
         if self.is_torn {

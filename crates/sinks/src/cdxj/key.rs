@@ -25,7 +25,7 @@
 
 use web::{CanonicalForm, PageUrl};
 
-use super::sessions::{without_path_sessions, without_query_sessions};
+use super::sessions::{split_at, without_path_sessions, without_query_sessions};
 
 /// The key of a URL, as it stands in the archive. A URL that `surt` refuses (a port that is no
 /// number) is its own key, as in cdxj-indexer.
@@ -119,14 +119,6 @@ fn last_protocol(text: &[u8]) -> &[u8] {
         from += length;
     }
     &text[last..]
-}
-
-/// What stands before and behind the first of `mark`.
-pub(super) fn split_at<'a>(text: &'a [u8], mark: &[u8; 1]) -> (&'a [u8], Option<&'a [u8]>) {
-    match text.iter().position(|byte| *byte == mark[0]) {
-        Some(place) => (&text[..place], Some(&text[place + 1..])),
-        None => (text, None),
-    }
 }
 
 /// As Python's `urllib.parse` has it; nothing where that refuses the port.

@@ -2,25 +2,24 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use super::MAX_LINE;
 use super::capture::DUPLICATE;
-use super::entry::{Entry, Oddity};
+use super::entry::{CdxjLine, LineError, MAX_LINE};
 
 /// Reads the lines of an index in order. What is not a line of it is skipped and counted; a line
 /// out of order is counted, too, but given.
-pub struct Lines<R> {
+pub struct CdxjReader<R> {
     input: R,
     line: Vec<u8>,
     /// The line that was given before, by which order is told.
     before: Vec<u8>,
     is_given: bool,
-    skipped: Skipped,
+    skipped: SkippedLines,
 }
 
 /// What was odd about an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
-    /// Lines that were read, all of them.
+pub struct SkippedLines {
+    /// CdxjReader that were read, all of them.
     pub lines: u64,
     /// Longer than any line is.
     pub too_long: u64,
@@ -31,29 +30,29 @@ pub struct Skipped {
     /// Out of order: given all the same.
     pub unsorted: u64,
     /// The number of the first odd line, counted from 1, and what is odd about it.
-    pub first: Option<(u64, Oddity)>,
+    pub first: Option<(u64, LineError)>,
 }
 
-impl Skipped {
-    /// Lines that were not given.
+impl SkippedLines {
+    /// CdxjReader that were not given.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.too_long + self.malformed + self.placeless
     }
 
-    fn add(&mut self, oddity: Oddity) {
+    fn add(&mut self, oddity: LineError) {
         let count = match oddity {
-            Oddity::TooLong => &mut self.too_long,
-            Oddity::Malformed => &mut self.malformed,
-            Oddity::Missing(_) => &mut self.placeless,
-            Oddity::Unsorted => &mut self.unsorted,
+            LineError::TooLong => &mut self.too_long,
+            LineError::Malformed => &mut self.malformed,
+            LineError::Missing(_) => &mut self.placeless,
+            LineError::Unsorted => &mut self.unsorted,
         };
         *count += 1;
         self.first.get_or_insert((self.lines, oddity));
     }
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> CdxjReader<R> {
     /// Reads `input` from where it stands.
     pub fn new(input: R) -> Self {
         Self {
@@ -61,12 +60,12 @@ impl<R: BufRead> Lines<R> {
             line: Vec::new(),
             before: Vec::new(),
             is_given: false,
-            skipped: Skipped::default(),
+            skipped: SkippedLines::default(),
         }
     }
 
     /// What was odd so far.
-    pub fn skipped(&self) -> Skipped {
+    pub fn skipped(&self) -> SkippedLines {
         self.skipped
     }
 
@@ -79,7 +78,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// What reading the input meets.
-    pub fn next_entry(&mut self) -> io::Result<Option<Entry>> {
+    pub fn next_entry(&mut self) -> io::Result<Option<CdxjLine>> {
         loop {
             if !self.read_line()? {
                 return Ok(None);
@@ -87,10 +86,10 @@ impl<R: BufRead> Lines<R> {
             if is_header(&self.line) {
                 continue;
             }
-            match Entry::parse(&self.line) {
+            match CdxjLine::parse(&self.line) {
                 Ok(entry) => {
                     if self.line < self.before {
-                        self.skipped.add(Oddity::Unsorted);
+                        self.skipped.add(LineError::Unsorted);
                     }
                     self.is_given = true;
                     return Ok(Some(entry));
@@ -139,8 +138,8 @@ mod tests {
     const PLACE: &str =
         r#"{"url": "http://a.com/", "length": "5", "offset": 7, "filename": "a.warc.gz"}"#;
 
-    fn read(text: &[u8]) -> (Vec<String>, Skipped) {
-        let mut lines = Lines::new(text);
+    fn read(text: &[u8]) -> (Vec<String>, SkippedLines) {
+        let mut lines = CdxjReader::new(text);
         let mut keys = Vec::new();
         while let Some(entry) = lines.next_entry().unwrap() {
             keys.push(entry.key);
@@ -161,13 +160,13 @@ mod tests {
             keys,
             ["!duplicate:com,a)/", "com,a)/", "com,a)/", "com,z)/"]
         );
-        let expected = Skipped {
+        let expected = SkippedLines {
             lines: 12,
             too_long: 1,
             malformed: 4,
             placeless: 1,
             unsorted: 1,
-            first: Some((5, Oddity::Malformed)),
+            first: Some((5, LineError::Malformed)),
         };
         assert_eq!(skipped, expected);
         assert_eq!(skipped.count(), 6);
@@ -187,7 +186,7 @@ mod tests {
 
     #[test]
     fn places_are_numbers_however_they_are_written() {
-        let entry = Entry::parse(format!("com,a)/ 20260101000000 {PLACE}").as_bytes()).unwrap();
+        let entry = CdxjLine::parse(format!("com,a)/ 20260101000000 {PLACE}").as_bytes()).unwrap();
         assert_eq!(
             (entry.offset(), entry.end(), entry.file()),
             (7, 12, "a.warc.gz")
@@ -197,8 +196,8 @@ mod tests {
             let line =
                 format!("a 2026 {{\"length\": 1, \"offset\": {value}, \"filename\": \"a\"}}");
             assert_eq!(
-                Entry::parse(line.as_bytes()),
-                Err(Oddity::Missing("offset")),
+                CdxjLine::parse(line.as_bytes()),
+                Err(LineError::Missing("offset")),
                 "{value}"
             );
         }

@@ -19,7 +19,8 @@ use std::path::Path;
 use disk::Disk;
 
 use super::run::Seal;
-use crate::{ArchiveEnd, SinkFault};
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
 
 const VERSION: &str = "cdxj-index 1";
 /// More is no manifest: a run is 8 MiB and takes a line.
@@ -27,7 +28,7 @@ const MAX_LENGTH: u64 = 16 << 20;
 
 /// A run, and what it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Covering {
+pub(super) struct CoveredRun {
     /// Names its file.
     pub(super) number: u64,
     pub(super) seal: Seal,
@@ -37,7 +38,7 @@ pub(super) struct Covering {
 
 /// The runs, in the order of the archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Manifest(pub(super) Vec<Covering>);
+pub(super) struct Manifest(pub(super) Vec<CoveredRun>);
 
 impl Manifest {
     /// The manifest at `path`; one without runs where there is none that can be read.
@@ -55,7 +56,7 @@ impl Manifest {
 
     fn text(&self) -> String {
         let mut text = format!("{VERSION}\n");
-        for Covering { number, seal, end } in &self.0 {
+        for CoveredRun { number, seal, end } in &self.0 {
             let Seal { bytes, crc } = seal;
             writeln!(text, "{number} {bytes} {crc:08x} {} {}", end.file, end.end)
                 .expect("a string takes every byte");
@@ -69,7 +70,7 @@ impl Manifest {
         let runs = text.lines().skip(1).map_while(|line| {
             let mut words = line.split(' ');
             let mut word = || words.next();
-            Some(Covering {
+            Some(CoveredRun {
                 number: word()?.parse().ok()?,
                 seal: Seal {
                     bytes: word()?.parse().ok()?,
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     fn two() -> Manifest {
-        let run = |number, bytes, crc, file: &str, end| Covering {
+        let run = |number, bytes, crc, file: &str, end| CoveredRun {
             number,
             seal: Seal { bytes, crc },
             end: ArchiveEnd {

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use disk::{Disk, DiskFile};
 use libdeflater::Crc;
 
-use super::MAX_LINE;
-use crate::SinkFault;
+use super::entry::MAX_LINE;
+use crate::fault::SinkFault;
 
 /// Runs that are merged at a time: with [`BUFFER`], what merging takes of memory.
 const FAN_IN: usize = 64;

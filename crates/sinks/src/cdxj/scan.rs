@@ -2,18 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::capture::{Capture, GLANCE, Told};
-use crate::warc::{self, ReadFault, Record, WarcReader, WarcStream};
-use crate::{ArchiveEnd, SinkFault};
+use super::capture::{Capture, GLANCE, UnplacedCapture};
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
+use crate::warc::files;
+use crate::warc::foreign;
+use crate::warc::parsed::Record;
+use crate::warc::read::{ReadFault, WarcReader};
+use crate::warc::stream::WarcStream;
 
 /// A record where it stands.
-pub(super) struct Place<'a> {
+pub(super) struct ScannedRecord<'a> {
     capture: Option<Capture>,
     file: &'a str,
     end: u64,
 }
 
-impl Place<'_> {
+impl ScannedRecord<'_> {
     /// The record's line, with its line break.
     pub(super) fn line(&self) -> Option<String> {
         self.capture.as_ref().map(|capture| capture.line(self.file))
@@ -31,13 +36,13 @@ impl Place<'_> {
 /// What an index tells of a record that was read with [`GLANCE`] bytes of its block.
 pub(super) fn capture(record: &Record) -> Option<Capture> {
     let payload = || record.undeclared_payload;
-    let told = Told::of(|name| record.field(name), &record.block, payload)?;
+    let told = UnplacedCapture::of(|name| record.field(name), &record.block, payload)?;
     Some(told.at(record.offset, record.length - record.breaks))
 }
 
 /// The number of an archive file of ours, by which they are ordered.
 pub(super) fn number(name: &str) -> Option<u64> {
-    warc::file_number(name)
+    files::file_number(name)
 }
 
 /// The files in a directory, by their names, which the one being written has without its last
@@ -48,7 +53,7 @@ fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFa
     let mut files = Vec::new();
     for item in std::fs::read_dir(directory).map_err(unlisted)? {
         let path = item.map_err(unlisted)?.path();
-        if let Some(name) = warc::name_of(&path) {
+        if let Some(name) = files::name_of(&path) {
             files.push((number(name), name.to_owned(), path));
         }
     }
@@ -58,7 +63,7 @@ fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFa
 
 /// Whether the archive has a file of this name, of ours, that is as long.
 pub(super) fn reaches(directory: &Path, end: &ArchiveEnd) -> bool {
-    let path = warc::locate(directory, &end.file);
+    let path = files::locate(directory, &end.file);
     let is_there =
         std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() >= end.end);
     number(&end.file).is_some() && is_there
@@ -73,7 +78,7 @@ pub(super) fn scan(
     directory: &Path,
     from: Option<&ArchiveEnd>,
     to: Option<&ArchiveEnd>,
-    each: &mut dyn FnMut(&Place<'_>) -> Result<(), SinkFault>,
+    each: &mut dyn FnMut(&ScannedRecord<'_>) -> Result<(), SinkFault>,
 ) -> Result<Option<ArchiveEnd>, SinkFault> {
     let first = from.and_then(|from| number(&from.file));
     let last = to.map_or(Some(u64::MAX), |to| number(&to.file));
@@ -87,13 +92,13 @@ pub(super) fn scan(
         let ends_within = to.filter(|_| number.is_some() && number == last);
         let end = ends_within.map_or(u64::MAX, |to| to.end);
         let mut at = start;
-        let scan = match warc::is_foreign(&path) {
+        let scan = match foreign::is_foreign(&path) {
             true => scan_foreign,
             false => scan_file,
         };
         let read = scan(&path, start, end, &mut |record| {
             at = record.offset + record.length;
-            each(&Place {
+            each(&ScannedRecord {
                 capture: capture(record),
                 file: &name,
                 end: at,

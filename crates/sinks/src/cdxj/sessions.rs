@@ -1,8 +1,6 @@
 //! Session parameters of old servers, which `surt` takes out of keys: two visits to a page would
 //! have two keys otherwise.
 
-use super::key::split_at;
-
 /// How long the session is with which a text begins, if it begins with one of this kind.
 type Session = fn(&[u8]) -> Option<usize>;
 
@@ -106,4 +104,12 @@ fn nested_brackets(text: &[u8]) -> Option<usize> {
         end += 1 + length;
     }
     (end > 1 && text.get(end) == Some(&b')')).then_some(end + 1)
+}
+
+/// What stands before and behind the first of `mark`.
+pub(super) fn split_at<'a>(text: &'a [u8], mark: &[u8; 1]) -> (&'a [u8], Option<&'a [u8]>) {
+    match text.iter().position(|byte| *byte == mark[0]) {
+        Some(place) => (&text[..place], Some(&text[place + 1..])),
+        None => (text, None),
+    }
 }

@@ -11,7 +11,8 @@ use libdeflater::{CompressionLvl, Compressor};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{WaczFault, sha256_text};
+use super::fault::WaczFault;
+use super::layout::sha256_text;
 
 /// Lines of a member, as pywb has them.
 const LINES: usize = 3_000;

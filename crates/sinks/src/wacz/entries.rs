@@ -13,7 +13,8 @@ use std::path::Path;
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::{ARCHIVE, CHUNK, WaczFault};
+use super::fault::WaczFault;
+use super::layout::{ARCHIVE, CHUNK};
 
 /// What is deflated may unpack to so many times its length, and this on top; text is about a fifth.
 const RATIO: u64 = 250;

@@ -28,7 +28,7 @@ pub enum WaczFault {
         /// The number of the first such line, from 1 on.
         line: u64,
         /// What is wrong with it.
-        reason: crate::cdxj::Oddity,
+        reason: crate::cdxj::entry::LineError,
     },
     /// What is to be read is no ZIP file, or its list of files cannot be read.
     #[error("it is no ZIP file that can be read: {reason}")]

@@ -10,12 +10,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::blocks::prefix;
-use super::check::shown;
-use super::complaints::Complaints;
 use super::entries::{Bounded, Entries, Entry, is_archive};
-use super::{ARCHIVE, CHUNK, INDEXES, sha256_text};
-use crate::cdxj::{Lines, MAX_LINE};
-use crate::warc::head_in;
+use super::layout::{ARCHIVE, CHUNK, INDEXES, sha256_text};
+use super::problems::{Problems, shown};
+use crate::cdxj::entry::MAX_LINE;
+use crate::cdxj::lines::CdxjReader;
+use crate::warc::read::head_in;
 
 /// Bytes of a record's head that are read.
 const MAX_HEAD: usize = 64 << 10;
@@ -26,7 +26,7 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Looks into all indexes; says how many lines they have.
 pub(super) fn check<R: Read + Seek>(
     entries: &Entries<R>,
-    complaints: &mut Complaints,
+    problems: &mut Problems,
     each: &mut dyn FnMut(),
 ) -> u64 {
     let mut archives = HashMap::new();
@@ -54,21 +54,21 @@ pub(super) fn check<R: Read + Seek>(
                 archives: &archives,
                 entry,
             };
-            match index.check(packed, complaints, each) {
+            match index.check(packed, problems, each) {
                 Ok(found) => lines += found,
                 Err(error) => {
-                    complaints.add(format!("{} cannot be read: {error}", shown(&entry.name)))
+                    problems.add(format!("{} cannot be read: {error}", shown(&entry.name)))
                 }
             }
         }
         if entry.name.ends_with(".idx")
-            && let Err(error) = check_blocks(entries, entry, complaints)
+            && let Err(error) = check_blocks(entries, entry, problems)
         {
-            complaints.add(format!("{} cannot be read: {error}", shown(&entry.name)));
+            problems.add(format!("{} cannot be read: {error}", shown(&entry.name)));
         }
     }
     if count == 0 {
-        complaints.add("it has no index");
+        problems.add("it has no index");
     }
     lines
 }
@@ -84,7 +84,7 @@ impl<R: Read + Seek> Index<'_, R> {
     fn check(
         &self,
         packed: bool,
-        complaints: &mut Complaints,
+        problems: &mut Problems,
         each: &mut dyn FnMut(),
     ) -> io::Result<u64> {
         let name = shown(&self.entry.name);
@@ -94,13 +94,13 @@ impl<R: Read + Seek> Index<'_, R> {
         } else {
             input
         };
-        let mut lines = Lines::new(BufReader::with_capacity(CHUNK, input));
+        let mut lines = CdxjReader::new(BufReader::with_capacity(CHUNK, input));
         let mut given = 0;
         while let Some(line) = lines.next_entry()? {
             given += 1;
             each();
             let number = lines.skipped().lines;
-            let complaint = match self.archives.get(line.file()) {
+            let problem = match self.archives.get(line.file()) {
                 None => format!("names {}, which is not there", shown(line.file())),
                 Some(archive) if line.end() > archive.length => {
                     format!("leads behind the end of {}", shown(line.file()))
@@ -112,12 +112,12 @@ impl<R: Read + Seek> Index<'_, R> {
                     }
                 },
             };
-            complaints.add(format!("{name}: line {number} {complaint}"));
+            problems.add(format!("{name}: line {number} {problem}"));
         }
         let skipped = lines.skipped();
         if let Some((number, oddity)) = skipped.first {
             let odd = skipped.count() + skipped.unsorted;
-            complaints.add(format!(
+            problems.add(format!(
                 "{name}: {odd} lines are odd, the first is line {number}: {oddity}"
             ));
         }
@@ -148,7 +148,7 @@ impl<R: Read + Seek> Index<'_, R> {
 fn check_blocks<R: Read + Seek>(
     entries: &Entries<R>,
     list: &Entry,
-    complaints: &mut Complaints,
+    problems: &mut Problems,
 ) -> io::Result<()> {
     let name = shown(&list.name);
     let mut input = BufReader::with_capacity(CHUNK, entries.open(list)?);
@@ -179,7 +179,7 @@ fn check_blocks<R: Read + Seek>(
         let (Some(index), Some(offset), Some(length)) =
             (index, place["offset"].as_u64(), place["length"].as_u64())
         else {
-            complaints.add(format!(
+            problems.add(format!(
                 "{name}: line {number} does not say where its block is"
             ));
             return Ok(());
@@ -191,19 +191,19 @@ fn check_blocks<R: Read + Seek>(
             prefix(&line),
             place["digest"].as_str(),
         ) {
-            complaints.add(format!("{name}: line {number}: {reason}"));
+            problems.add(format!("{name}: line {number}: {reason}"));
         } else if offset != expected {
-            complaints.add(format!(
+            problems.add(format!(
                 "{name}: line {number}: its block does not follow the one before"
             ));
         }
         expected = offset.saturating_add(length);
     }
     match index {
-        None => complaints.add(format!("{name} does not say what it is a list of")),
+        None => problems.add(format!("{name} does not say what it is a list of")),
         // An index without lines is a block that no line tells of.
         Some(index) if expected != index.length && expected > 0 => {
-            complaints.add(format!("{name} does not list all blocks"));
+            problems.add(format!("{name} does not list all blocks"));
         }
         Some(_) => {}
     }

@@ -15,15 +15,17 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::blocks::Blocks;
-use super::latch::{Latch, Shutting};
-use super::{
-    ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, WaczFault, sha256_text,
+use super::fault::WaczFault;
+use super::fused_writer::{FuseGuard, FusedWriter};
+use super::layout::{
+    ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, sha256_text,
 };
-use crate::cdxj::{DUPLICATE, Lines};
+use crate::cdxj::capture::DUPLICATE;
+use crate::cdxj::lines::CdxjReader;
 
 /// What a WACZ says of itself.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct PackageInfo {
     /// What made the crawl.
     pub software: String,
     /// A name for people.
@@ -50,7 +52,7 @@ pub struct Page<'a> {
 /// Writes a WACZ: the archive files, the index, the pages, and [`Packer::finish`].
 pub struct Packer<W: Write + Seek> {
     /// Comes before the writer, and so is dropped before it.
-    shutting: Shutting,
+    fuse: FuseGuard,
     zip: ZipWriter<W>,
     at: Timestamp,
     /// Lengths of the archive files, by their names.
@@ -73,27 +75,27 @@ struct Writing<'a, W: Write + Seek> {
     bytes: u64,
 }
 
-impl<W: Write> Packer<StreamWriter<Latch<W>>> {
+impl<W: Write> Packer<StreamWriter<FusedWriter<W>>> {
     /// Writes to what cannot be gone back in: lengths stand behind the files then, which all but a
     /// few readers take as well.
     pub fn stream(out: W, at: Timestamp) -> Self {
-        let (out, shutting) = Latch::over(out);
-        Self::to(ZipWriter::new_stream(out), shutting, at)
+        let (out, fuse) = FusedWriter::over(out);
+        Self::to(ZipWriter::new_stream(out), fuse, at)
     }
 }
 
-impl<W: Write + Seek> Packer<Latch<W>> {
+impl<W: Write + Seek> Packer<FusedWriter<W>> {
     /// Writes to `out`; `at`, the time of the crawl, is when everything in it was made.
     pub fn new(out: W, at: Timestamp) -> Self {
-        let (out, shutting) = Latch::over(out);
-        Self::to(ZipWriter::new(out), shutting, at)
+        let (out, fuse) = FusedWriter::over(out);
+        Self::to(ZipWriter::new(out), fuse, at)
     }
 }
 
 impl<W: Write + Seek> Packer<W> {
-    fn to(zip: ZipWriter<W>, shutting: Shutting, at: Timestamp) -> Self {
+    fn to(zip: ZipWriter<W>, fuse: FuseGuard, at: Timestamp) -> Self {
         Self {
-            shutting,
+            fuse,
             zip,
             at,
             archives: HashMap::new(),
@@ -143,14 +145,14 @@ impl<W: Write + Seek> Packer<W> {
     }
 
     /// Packs the lines of the index of the archive files that were copied; `path` is what faults
-    /// call it. Lines about duplicates that were left out, and about what was not copied, are left
+    /// call it. CdxjReader about duplicates that were left out, and about what was not copied, are left
     /// out; returns how many there are.
     ///
     /// # Errors
     /// [`WaczFault::Index`] where it is not whole or not sorted, [`WaczFault::Read`] and
     /// [`WaczFault::Write`].
     pub fn index(&mut self, path: &Path, input: impl BufRead) -> Result<u64, WaczFault> {
-        let mut lines = Lines::new(input);
+        let mut lines = CdxjReader::new(input);
         let mut count = 0;
         let archives = std::mem::take(&mut self.archives);
         let writing = self.begin(INDEX, CompressionMethod::Stored)?;
@@ -208,19 +210,19 @@ impl<W: Write + Seek> Packer<W> {
     ///
     /// # Errors
     /// [`WaczFault::Write`].
-    pub fn finish(mut self, about: &About) -> Result<W, WaczFault> {
+    pub fn finish(mut self, about: &PackageInfo) -> Result<W, WaczFault> {
         let package = pretty(&self.package(about));
         self.whole(PACKAGE, package.as_bytes())?;
         let hash = sha256_text(&Sha256::digest(package.as_bytes()));
         let digest = pretty(&json!({ "path": PACKAGE, "hash": hash }));
         self.whole(DIGEST, digest.as_bytes())?;
-        let Self { zip, shutting, .. } = self;
+        let Self { zip, fuse, .. } = self;
         let out = zip.finish().map_err(WaczFault::writing);
-        drop(shutting);
+        drop(fuse);
         out
     }
 
-    fn package(&self, about: &About) -> Value {
+    fn package(&self, about: &PackageInfo) -> Value {
         let resources: Vec<Value> = self.resources.iter().map(Resource::told).collect();
         let mut package = json!({
             "profile": "data-package",

@@ -30,7 +30,7 @@ pub struct Answer<'a> {
     pub status: u16,
     /// The header fields, under the names that they were received by.
     pub headers: HeaderMap,
-    /// Behind the head: as much as was kept.
+    /// Surplus the head: as much as was kept.
     sent: &'a [u8],
     is_chunked: bool,
 }

@@ -11,30 +11,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use disk::{Disk, Trouble};
+use disk::{Disk, DiskErrorKind};
 use tokio::sync::Semaphore;
 
+use super::archive_end::ArchiveEnd;
 use super::identity::RecordId;
 use super::packing::Compression;
 use super::record::RecordWriter;
 use super::settled::Settled;
 use super::tail::{Appended, Tail};
-use super::visit::{self, Names};
+use super::visit::{self, RecordNames};
 use super::warcinfo::ArchiveOptions;
-use crate::{Archived, DigestAlgorithm, Sink, SinkFault, Visit};
+use crate::digest::DigestAlgorithm;
+use crate::fault::SinkFault;
+use crate::sink::{Archived, Sink, Visit};
 
 /// The number of visits that are made into records at a time. Each takes a few MiB of memory at
 /// most.
-const PRESSES: usize = 4;
-
-/// Where an archive ends: the settled part of it, or the part that is on the disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArchiveEnd {
-    /// The last file, as [`Archived::file`] names it.
-    pub file: String,
-    /// The length of that part of it, in bytes: the [`Archived::end`] of a visit.
-    pub end: u64,
-}
+const MAX_WRITERS: usize = 4;
 
 /// Payload bytes of a visit whose records are made within half a millisecond: handing them to
 /// another thread and back would cost more than it spares the reactor.
@@ -51,8 +45,8 @@ struct Inner {
     session: RecordId,
     arrivals: AtomicU64,
     permits: Arc<Semaphore>,
-    /// Idle presses, never more than there are permits.
-    presses: Mutex<Vec<RecordWriter>>,
+    /// Idle writers, never more than there are permits.
+    writers: Mutex<Vec<RecordWriter>>,
     tail: Mutex<Tail>,
     /// Held during a sync: of two, the second must know how the first one ended. Taken before
     /// `tail`.
@@ -92,8 +86,8 @@ impl WarcArchive {
             digest,
             session,
             arrivals: AtomicU64::new(0),
-            permits: Arc::new(Semaphore::new(PRESSES)),
-            presses: Mutex::new(Vec::with_capacity(PRESSES)),
+            permits: Arc::new(Semaphore::new(MAX_WRITERS)),
+            writers: Mutex::new(Vec::with_capacity(MAX_WRITERS)),
             tail: Mutex::new(tail),
             syncing: Mutex::new(()),
         })))
@@ -147,24 +141,24 @@ impl Sink for WarcArchive {
 
 impl Inner {
     fn write(&self, visit: &Visit) -> Result<Archived, SinkFault> {
-        let mut press = self.take_press();
+        let mut writer = self.take_writer();
         let arrival = self.arrivals.fetch_add(1, Ordering::Relaxed);
         let mut warcinfo = self.tail()?.warcinfo();
         loop {
-            let names = Names {
+            let names = RecordNames {
                 session: self.session,
                 visit: arrival,
                 warcinfo: &warcinfo,
             };
-            let page_offset = visit::press(visit, names, &mut press)
+            let page_offset = visit::write_records(visit, names, &mut writer)
                 .map_err(|source| SinkFault::io("spool records in", &self.dir, source))?;
             let appended = self
                 .tail()?
-                .append(press.members(), &warcinfo, page_offset)?;
+                .append(writer.members(), &warcinfo, page_offset)?;
             match appended {
                 Appended::At(mut archived) => {
-                    archived.captures = press.take_captures(archived.offset);
-                    self.give_back(press);
+                    archived.captures = writer.take_captures(archived.offset);
+                    self.return_writer(writer);
                     return Ok(archived);
                 }
                 Appended::NextFile(next) => warcinfo = next,
@@ -178,7 +172,7 @@ impl Inner {
         };
         let (files, end) = self.tail()?.unsynced()?;
         for file in &files {
-            self.or_poison(file.open.sync())?;
+            self.poison_on_error(file.open.sync())?;
         }
         self.tail()?.synced(&files);
         self.close_files()?;
@@ -191,23 +185,23 @@ impl Inner {
             return Err(self.poisoned());
         };
         if let Some(settled) = &settled
-            && self.tail()?.is_news(&settled.place)
+            && self.tail()?.advances(&settled.place)
         {
             let path = Settled::path(&self.dir);
             match self.disk.replace(&path, &settled.note()) {
                 // The earlier note is still true, and the crawl waits for room elsewhere.
-                Err(error) if Trouble::of(&error) == Trouble::Full => {
+                Err(error) if DiskErrorKind::of(&error) == DiskErrorKind::Full => {
                     tracing::warn!(path = %path.display(), %error, "no room to note the settled end");
                 }
                 noted => noted.map_err(|source| SinkFault::io("write", &path, source))?,
             }
         }
         self.tail()?
-            .hear_settled(settled.map(|settled| settled.place));
+            .set_settled(settled.map(|settled| settled.place));
         self.close_files()
     }
 
-    /// First the bytes, then their settlements, then the names: a file that is not called `….open`
+    /// FirstRecord the bytes, then their settlements, then the names: a file that is not called `….open`
     /// is on the disk whole, and its visits are settled.
     fn close_files(&self) -> Result<(), SinkFault> {
         let files = self.tail()?.closable();
@@ -215,14 +209,14 @@ impl Inner {
             return Ok(());
         };
         for file in &files {
-            self.or_poison(file.open.close(&self.dir, &file.name))?;
+            self.poison_on_error(file.open.close(&self.dir, &file.name))?;
         }
-        self.or_poison(first.open.sync_directory(&self.dir))?;
+        self.poison_on_error(first.open.sync_directory(&self.dir))?;
         self.tail()?.closed(&files);
         Ok(())
     }
 
-    fn or_poison(&self, done: Result<(), SinkFault>) -> Result<(), SinkFault> {
+    fn poison_on_error(&self, done: Result<(), SinkFault>) -> Result<(), SinkFault> {
         if done.is_err() {
             self.tail()?.poison();
         }
@@ -243,19 +237,19 @@ impl Inner {
         }
     }
 
-    fn take_press(&self) -> RecordWriter {
+    fn take_writer(&self) -> RecordWriter {
         let idle = self
-            .presses
+            .writers
             .lock()
             .ok()
-            .and_then(|mut presses| presses.pop());
+            .and_then(|mut writers| writers.pop());
         idle.unwrap_or_else(|| RecordWriter::new(&self.compression, self.digest, &self.dir))
     }
 
-    fn give_back(&self, mut press: RecordWriter) {
-        press.clear();
-        if let Ok(mut presses) = self.presses.lock() {
-            presses.push(press);
+    fn return_writer(&self, mut writer: RecordWriter) {
+        writer.clear();
+        if let Ok(mut writers) = self.writers.lock() {
+            writers.push(writer);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! is being written.
 //!
 //! A name is made of a prefix that the operator chose, a time and a counter; nothing that came from
-//! the web is ever part of a path. The counter orders the files of an archive. Names that are not
+//! the web is ever part of a path. The counter orders the files of an archive. RecordNames that are not
 //! exactly of this form are somebody else's.
 //!
 //! Journal, rows and indexes always say the name without [`OPEN`]; [`locate`] finds the file by it.
@@ -134,7 +134,7 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
 }
 
 /// An archive file that was found.
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub(super) name: FileName,
     /// Whether it is still called `….open`.
     pub(super) is_open: bool,
@@ -143,7 +143,7 @@ pub(super) struct Found {
 
 /// The archive files in `dir`, last counter first: removed in this order, what remains is always a
 /// beginning.
-pub(super) fn last_first(dir: &Path) -> io::Result<Vec<Found>> {
+pub(super) fn last_first(dir: &Path) -> io::Result<Vec<FoundFile>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -153,7 +153,7 @@ pub(super) fn last_first(dir: &Path) -> io::Result<Vec<Found>> {
         if let Some(name) = FileName::parse(closed.unwrap_or(text))
             && entry.file_type()?.is_file()
         {
-            all.push(Found {
+            all.push(FoundFile {
                 name,
                 is_open: closed.is_some(),
                 path: entry.path(),

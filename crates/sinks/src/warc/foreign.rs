@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use disk::Disk;
 
-use super::archive::{ArchiveEnd, session};
+use super::archive::session;
+use super::archive_end::ArchiveEnd;
 use super::files::{self, FileName, name_of};
 use super::packing::Packing;
 use super::stream::WarcStream;
-use super::volume::{WarcFile, first_record};
+use super::warc_file::{WarcFile, first_record};
 use super::warcinfo::ArchiveOptions;
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
 /// What the software in our `warcinfo` records begins with.
 const OUR_SOFTWARE: &str = "crawler/";
@@ -86,11 +87,11 @@ pub fn begin_behind(
             before = before.max(number.checked_add(1).ok_or_else(taken)? - 1);
         }
     }
-    let volume = WarcFile::begin(disk, dir, options, session(options, None), before + 1)?;
-    volume.open.sync()?;
+    let warc_file = WarcFile::begin(disk, dir, options, session(options, None), before + 1)?;
+    warc_file.open.sync()?;
     Ok(ArchiveEnd {
-        file: volume.name.as_str().to_owned(),
-        end: volume.length,
+        file: warc_file.name.as_str().to_owned(),
+        end: warc_file.length,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Names of records: UUIDs made from names, so that no record needs randomness of its own.
+//! RecordNames of records: UUIDs made from names, so that no record needs randomness of its own.
 //!
 //! A record id must be unique for good, among all archives there are (section 5.2). Each opening of
 //! an archive has a namespace, made from the crawl's seed, what the `warcinfo` says of crawl and

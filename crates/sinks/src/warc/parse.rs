@@ -2,11 +2,11 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::oddities::{Oddities, Oddity};
+use super::deviations::{Deviation, Deviations};
 use super::parsed::{DigestCheck, Fields, Record};
 use super::unpack::{VERSION, is_version};
 use crate::digest::Hasher;
-use crate::{DigestAlgorithm, PayloadDigest};
+use crate::digest::{DigestAlgorithm, PayloadDigest};
 
 /// Longest header of a record, in bytes: beyond any URL, and little enough to read damage as
 /// damage.
@@ -14,7 +14,7 @@ const MAX_HEADER: u64 = 256 << 10;
 
 /// Why there is no record.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum ParseFailure {
     /// Reading or unpacking failed.
     Io(io::Error),
     /// What was unpacked is not a record.
@@ -23,21 +23,21 @@ pub(super) enum Trouble {
     Short(&'static str),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for ParseFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-fn malformed<T>(reason: &str) -> Result<T, Trouble> {
-    Err(Trouble::Malformed(reason.to_owned()))
+fn malformed<T>(reason: &str) -> Result<T, ParseFailure> {
+    Err(ParseFailure::Malformed(reason.to_owned()))
 }
 
 /// The block ends before `Content-Length` says so.
 pub(super) const SHORT_BLOCK: &str = "the block is shorter than Content-Length says";
 
 /// Reads the one record of `member`, to its end; offset and length are the caller's to fill in.
-pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let record = next_record(member, keep)?;
     if !member.fill_buf()?.is_empty() {
         return malformed("more than the two line breaks behind the block is in its member");
@@ -46,14 +46,14 @@ pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Reco
 }
 
 /// Reads a record and leaves what follows it; offset and length are the caller's to fill in.
-pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let record = block(member, fields, block_length, keep)?;
     let mut ending = Vec::new();
     member.take(4).read_to_end(&mut ending)?;
     match ending.as_slice() {
         ending if ending == EMPTY_LINE => Ok(record),
-        short if EMPTY_LINE.starts_with(short) => Err(Trouble::Short(
+        short if EMPTY_LINE.starts_with(short) => Err(ParseFailure::Short(
             "the block is not followed by two line breaks",
         )),
         _ => malformed("the block is not followed by two line breaks"),
@@ -66,13 +66,13 @@ pub(super) fn block(
     fields: Fields,
     length: u64,
     keep: usize,
-) -> Result<Record, Trouble> {
+) -> Result<Record, ParseFailure> {
     let mut block = Block::new(&fields, keep);
     let mut left = length;
     while left > 0 {
         let chunk = member.fill_buf()?;
         if chunk.is_empty() {
-            return Err(Trouble::Short(SHORT_BLOCK));
+            return Err(ParseFailure::Short(SHORT_BLOCK));
         }
         let length = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
         block.take(&chunk[..length]);
@@ -84,7 +84,7 @@ pub(super) fn block(
 
 /// Reads a record up to the end of the HTTP message's head in it, or `keep` bytes of its block;
 /// offset and length are the caller's.
-pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let mut head_end = HeadEnd::default();
     let mut block = Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
     while block.len() < wanted && !head_end.is_seen() {
         let chunk = member.fill_buf()?;
         if chunk.is_empty() {
-            return Err(Trouble::Short(SHORT_BLOCK));
+            return Err(ParseFailure::Short(SHORT_BLOCK));
         }
         let length = chunk.len().min(wanted - block.len());
         let head = length - head_end.behind(&chunk[..length]).len();
@@ -119,19 +119,22 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
 }
 
 /// Version line and named fields, up to and with the empty line, and the length of the block. What
-/// differs from the standard is malformed, or an oddity where those are counted.
+/// differs from the standard is malformed, or an deviation where those are counted.
 pub(super) fn header(
     member: &mut impl BufRead,
-    mut oddities: Option<&mut Oddities>,
-) -> Result<(Fields, u64), Trouble> {
+    mut deviations: Option<&mut Deviations>,
+) -> Result<(Fields, u64), ParseFailure> {
     let mut member = member.take(MAX_HEADER);
     let mut line = Vec::new();
     member.read_until(b'\n', &mut line)?;
     if !line.ends_with(b"\n") && member.limit() > 0 && is_begun_version(&line) {
-        return Err(Trouble::Short(ENDLESS));
+        return Err(ParseFailure::Short(ENDLESS));
     }
-    match (version_oddity(&line), &mut oddities) {
-        (Some(odd), Some(oddities)) => odd.into_iter().flatten().for_each(|odd| oddities.note(odd)),
+    match (version_oddity(&line), &mut deviations) {
+        (Some(odd), Some(deviations)) => odd
+            .into_iter()
+            .flatten()
+            .for_each(|odd| deviations.note(odd)),
         (Some([None, None]), None) => {}
         _ => return malformed("the record does not begin with a WARC version that we know"),
     }
@@ -142,26 +145,26 @@ pub(super) fn header(
         let Some(text) = line.strip_suffix(b"\n") else {
             return match member.limit() {
                 0 => malformed(ENDLESS),
-                _ => Err(Trouble::Short(ENDLESS)),
+                _ => Err(ParseFailure::Short(ENDLESS)),
             };
         };
         let without = text.strip_suffix(b"\r");
-        if let (None, Some(oddities)) = (without, &mut oddities) {
-            oddities.note(Oddity::BareLineFeed);
+        if let (None, Some(deviations)) = (without, &mut deviations) {
+            deviations.note(Deviation::BareLineFeed);
         }
         let text = String::from_utf8_lossy(without.unwrap_or(text));
         if text.is_empty() {
             break;
         }
         if text.starts_with([' ', '\t']) && fields.extend_last(text.trim()) {
-            if let Some(oddities) = &mut oddities {
-                oddities.note(Oddity::FoldedField);
+            if let Some(deviations) = &mut deviations {
+                deviations.note(Deviation::FoldedField);
             }
             continue;
         }
-        match (text.split_once(':'), &mut oddities) {
+        match (text.split_once(':'), &mut deviations) {
             (Some((name, value)), _) => fields.push(name.trim(), value.trim()),
-            (None, Some(oddities)) => oddities.note(Oddity::NoField),
+            (None, Some(deviations)) => deviations.note(Deviation::NoField),
             (None, None) => return malformed("a header line has no colon"),
         }
     }
@@ -170,10 +173,12 @@ pub(super) fn header(
         _ => return malformed("no Content-Length that is a number"),
     };
     for name in ["WARC-Type", "WARC-Record-ID", "WARC-Date"] {
-        match (fields.get(name), &mut oddities) {
+        match (fields.get(name), &mut deviations) {
             (Some(value), _) if !value.is_empty() => {}
-            (_, Some(oddities)) if name != "WARC-Type" => oddities.note(Oddity::MissingField),
-            _ => return Err(Trouble::Malformed(format!("no {name}"))),
+            (_, Some(deviations)) if name != "WARC-Type" => {
+                deviations.note(Deviation::MissingField)
+            }
+            _ => return Err(ParseFailure::Malformed(format!("no {name}"))),
         }
     }
     Ok((fields, block_length))
@@ -191,19 +196,19 @@ fn is_begun_version(line: &[u8]) -> bool {
 }
 
 /// What is odd about a version line; nothing where it is none.
-fn version_oddity(line: &[u8]) -> Option<[Option<Oddity>; 2]> {
+fn version_oddity(line: &[u8]) -> Option<[Option<Deviation>; 2]> {
     let text = line.strip_suffix(b"\n")?;
     let ending = match text.strip_suffix(b"\r") {
         Some(_) => None,
-        None => Some(Oddity::BareLineFeed),
+        None => Some(Deviation::BareLineFeed),
     };
     if !is_version(text) {
         return None;
     }
     let version = match text[VERSION.len()..].trim_ascii() {
         b"1.0" | b"1.1" => None,
-        [b'0', b'.', ..] => Some(Oddity::OldVersion),
-        number if number.len() < 8 => Some(Oddity::NewVersion),
+        [b'0', b'.', ..] => Some(Deviation::OldVersion),
+        number if number.len() < 8 => Some(Deviation::NewVersion),
         _ => return None,
     };
     Some([version, ending])
@@ -216,7 +221,7 @@ enum PayloadAt {
     Nowhere,
     /// The block is the payload.
     Start,
-    /// Behind the head of the HTTP message.
+    /// Surplus the head of the HTTP message.
     HeadEnd,
 }
 

@@ -1,6 +1,6 @@
 //! A record as it was read.
 
-use crate::PayloadDigest;
+use crate::digest::PayloadDigest;
 
 /// A record of an archive: its place, its fields, and what was kept of its block.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::parse::{self, EMPTY_LINE, Trouble};
+use super::parse::{self, EMPTY_LINE, ParseFailure};
 use super::parsed::Record;
 use super::unpack::{Packing, Source, Unpacker};
 
@@ -97,7 +97,7 @@ impl WarcReader<BufReader<File>> {
     }
 
     fn open_with(path: &Path, offset: u64, chunk: usize) -> Result<Self, ReadFault> {
-        let fault = |trouble: io::Error| Trouble::Io(trouble).at(path, offset);
+        let fault = |failure: io::Error| ParseFailure::Io(failure).at(path, offset);
         let file = File::open(path).map_err(fault)?;
         let mut input = Unpacker::new(Source::File(file), 0, 0, chunk);
         input.read_dictionary().map_err(fault)?;
@@ -120,7 +120,7 @@ impl WarcReader<BufReader<File>> {
         self.failed = false;
         self.input
             .go_to(offset)
-            .map_err(|error| Trouble::Io(error).at(&self.path, offset))
+            .map_err(|error| ParseFailure::Io(error).at(&self.path, offset))
     }
 }
 
@@ -145,33 +145,33 @@ impl<R: Read> WarcReader<R> {
 
     fn next(
         &mut self,
-        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
-        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
+        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
+        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
     ) -> Result<Option<Record>, ReadFault> {
         if self.failed {
             return Ok(None);
         }
         let record = self.read(packed, plain);
         self.failed = record.is_err();
-        record.map_err(|(trouble, offset)| trouble.at(&self.path, offset))
+        record.map_err(|(failure, offset)| failure.at(&self.path, offset))
     }
 
     fn read(
         &mut self,
-        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
-        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
-    ) -> Result<Option<Record>, (Trouble, u64)> {
+        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
+        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
+    ) -> Result<Option<Record>, (ParseFailure, u64)> {
         let here = self.input.place();
         let in_plain = match self.input.fill() {
             Ok(rest) if !rest.is_empty() => true,
             Ok(_) => false,
-            Err(error) => return Err((Trouble::Io(error), here)),
+            Err(error) => return Err((ParseFailure::Io(error), here)),
         };
         if !in_plain {
             match self.input.enter() {
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(None),
-                Err(error) => return Err((Trouble::Io(error), self.input.tried())),
+                Err(error) => return Err((ParseFailure::Io(error), self.input.tried())),
             }
         }
         let offset = self.input.place();
@@ -181,13 +181,13 @@ impl<R: Read> WarcReader<R> {
             .is_some_and(|member| member.packing == Packing::Plain);
         let record = match is_plain {
             // What ends early in a plain file has no more, as after a power cut.
-            true => plain(&mut self.input).map_err(|trouble| match trouble {
-                Trouble::Short(_) => Trouble::Io(io::ErrorKind::UnexpectedEof.into()),
+            true => plain(&mut self.input).map_err(|failure| match failure {
+                ParseFailure::Short(_) => ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()),
                 other => other,
             }),
             false => packed(&mut self.input),
         };
-        let record = record.map_err(|trouble| (trouble, offset))?;
+        let record = record.map_err(|failure| (failure, offset))?;
         Ok(Some(Record {
             offset,
             length: self.input.place() - offset,
@@ -197,7 +197,7 @@ impl<R: Read> WarcReader<R> {
     }
 }
 
-impl Trouble {
+impl ParseFailure {
     /// The fault that this is in the record at `offset` of the file `path`.
     pub(super) fn at(self, path: &Path, offset: u64) -> ReadFault {
         let path = path.to_owned();
@@ -242,7 +242,7 @@ pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFa
             breaks: 0,
             ..record
         }),
-        None => Err(Trouble::Io(io::ErrorKind::UnexpectedEof.into()).at(path, offset)),
+        None => Err(ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()).at(path, offset)),
     }
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn head_in(path: &Path, input: impl Read, keep: usize) -> Result<Reco
     };
     let head = |input: &mut _| parse::head_only(input, keep);
     let record = reader.next(head, head)?;
-    record.ok_or_else(|| Trouble::Io(io::ErrorKind::UnexpectedEof.into()).at(path, 0))
+    record.ok_or_else(|| ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()).at(path, 0))
 }
 
 /// What a file was found to hold.

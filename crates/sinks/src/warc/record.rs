@@ -14,8 +14,8 @@ use web::{Body, Timestamp};
 use super::identity::RecordId;
 use super::members::{KEPT_ROOM, Members};
 use super::packing::{Compression, Packer};
-use crate::DigestAlgorithm;
-use crate::cdxj::{BLANK, Capture, GLANCE, Told};
+use crate::cdxj::capture::{BLANK, Capture, GLANCE, UnplacedCapture};
+use crate::digest::DigestAlgorithm;
 
 /// A record whose body is longer is packed piece by piece and is never in memory as a whole.
 const WHOLE: u64 = 1 << 20;
@@ -92,7 +92,7 @@ pub(super) struct RecordWriter {
 }
 
 impl RecordWriter {
-    /// Returns an empty press, which spools to the file system of `directory`.
+    /// Returns an empty writer, which spools to the file system of `directory`.
     pub(super) fn new(
         compression: &Compression,
         digest: DigestAlgorithm,
@@ -186,7 +186,7 @@ impl RecordWriter {
         self.members.length()
     }
 
-    /// Empties the press.
+    /// Empties the writer.
     pub(super) fn clear(&mut self) {
         self.plain.clear();
         self.plain.shrink_to(KEPT_ROOM);
@@ -197,7 +197,12 @@ impl RecordWriter {
 
 /// What an index tells of a record. It is read out of the header that was just written, and so is
 /// the same as what is read out of the archive later.
-fn told(header: &Header, content_type: &str, head: &[u8], body: &Body) -> io::Result<Option<Told>> {
+fn told(
+    header: &Header,
+    content_type: &str,
+    head: &[u8],
+    body: &Body,
+) -> io::Result<Option<UnplacedCapture>> {
     let Ok(header) = std::str::from_utf8(&header.0) else {
         return Ok(None);
     };
@@ -223,7 +228,7 @@ fn told(header: &Header, content_type: &str, head: &[u8], body: &Body) -> io::Re
         unreadable = body.for_each_piece(|piece| digest.update(piece)).err();
         Some(digest.finish())
     };
-    let told = Told::of(field, &glance, payload);
+    let told = UnplacedCapture::of(field, &glance, payload);
     unreadable.map_or(Ok(told), Err)
 }
 

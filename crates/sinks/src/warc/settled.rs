@@ -3,7 +3,7 @@
 //! The journal says which visits are settled. An older state, or a journal that lost its end, says
 //! too little, and what it does not know would be taken for unsettled. So after each checkpoint the
 //! archive notes how far the journal was durable then, and an opening with an earlier end is
-//! refused ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
+//! refused ([`SinkFault::JournalEnds`](crate::fault::SinkFault::JournalEnds)).
 //!
 //! ```text
 //! crawler-settled 1
@@ -13,12 +13,11 @@
 //! The file is replaced in one durable step and never shrinks what it says; a note that is not
 //! there or cannot be read says nothing.
 
-use std::cmp::Ordering;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::archive::ArchiveEnd;
-use super::files::{file_number, name_of};
+use super::archive_end::ArchiveEnd;
+use super::files::name_of;
 
 /// The name of the note, in the archive's directory.
 const NAME: &str = "settled";
@@ -38,9 +37,9 @@ pub struct Settled {
 
 /// A note of the settled end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Noted {
+pub enum SettledNote {
     /// None was ever written.
-    Nothing,
+    Absent,
     /// It is not what was written.
     Damaged,
     /// What it says.
@@ -70,19 +69,21 @@ impl Settled {
     ///
     /// # Errors
     /// What the system said, if there is a note.
-    pub fn read(directory: &Path) -> io::Result<Noted> {
+    pub fn read(directory: &Path) -> io::Result<SettledNote> {
         let path = Self::path(directory);
         match std::fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Noted::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(SettledNote::Absent);
+            }
             Err(error) => return Err(error),
-            Ok(found) if found.len() > MAX_BYTES => return Ok(Noted::Damaged),
+            Ok(found) if found.len() > MAX_BYTES => return Ok(SettledNote::Damaged),
             Ok(_) => {}
         }
         let bytes = std::fs::read(path)?;
         let text = String::from_utf8(bytes).ok();
         Ok(text
             .and_then(|text| Self::parse(&text))
-            .map_or(Noted::Damaged, Noted::Settled))
+            .map_or(SettledNote::Damaged, SettledNote::Settled))
     }
 
     /// Returns the bytes of the note.
@@ -122,18 +123,6 @@ pub fn is_beside(path: &Path) -> bool {
     is_note || is_piece
 }
 
-impl ArchiveEnd {
-    /// Returns whether this end comes before `other` in the same archive.
-    #[must_use]
-    pub fn is_before(&self, other: &Self) -> bool {
-        match file_number(&self.file).cmp(&file_number(&other.file)) {
-            Ordering::Less => true,
-            Ordering::Equal => self.end < other.end,
-            Ordering::Greater => false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,15 +143,15 @@ mod tests {
         assert_eq!(String::from_utf8(note.clone()).unwrap(), expected);
         let directory = tempfile::tempdir().unwrap();
         let read = || Settled::read(directory.path()).unwrap();
-        assert_eq!(read(), Noted::Nothing);
+        assert_eq!(read(), SettledNote::Absent);
         let path = Settled::path(directory.path());
         std::fs::write(&path, &note).unwrap();
-        assert_eq!(read(), Noted::Settled(noted));
+        assert_eq!(read(), SettledNote::Settled(noted));
         for bit in 0..note.len() * 8 {
             let mut flipped = note.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, flipped).unwrap();
-            assert_eq!(read(), Noted::Damaged, "bit {bit}");
+            assert_eq!(read(), SettledNote::Damaged, "bit {bit}");
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Others write their records plain, each in a gzip member or Zstandard frame of its own, or all in
 //! one: `unpack` makes one stream of it in which record follows record. What differs from the
-//! standard and can be read all the same is an [`Oddity`], and counted. What cannot be read is told
+//! standard and can be read all the same is an [`Deviation`], and counted. What cannot be read is told
 //! as [`ReadFault::Broken`], once for each place, and the search for the next record begins: in
 //! what the broken member unpacks to, at the next line that names a WARC version; where a member
 //! does not unpack, at the next one that holds such a line.
@@ -16,8 +16,8 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use super::oddities::{Oddities, Oddity};
-use super::parse::{self, SHORT_BLOCK, Trouble};
+use super::deviations::{Deviation, Deviations};
+use super::parse::{self, ParseFailure, SHORT_BLOCK};
 use super::parsed::{DigestCheck, Record};
 use super::read::{CHUNK, ReadFault};
 use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_version};
@@ -36,10 +36,10 @@ pub struct WarcStream {
     lost: bool,
     ended: bool,
     /// What comes behind the record that was told last.
-    later: Option<Trouble>,
+    later: Option<ParseFailure>,
     records: u64,
     broken: u64,
-    oddities: Oddities,
+    deviations: Deviations,
 }
 
 /// What stands behind a block.
@@ -56,7 +56,7 @@ impl WarcStream {
     /// # Errors
     /// [`ReadFault::Io`] where the system does not let us read.
     pub fn open(path: &Path) -> Result<Self, ReadFault> {
-        let file = File::open(path).map_err(|source| Trouble::Io(source).at(path, 0))?;
+        let file = File::open(path).map_err(|source| ParseFailure::Io(source).at(path, 0))?;
         // What is not a file proper, a pipe by its name, cannot be read again.
         let source = match file.metadata() {
             Ok(about) if about.is_file() => Source::File(file),
@@ -81,7 +81,7 @@ impl WarcStream {
             later: None,
             records: 0,
             broken: 0,
-            oddities: Oddities::default(),
+            deviations: Deviations::default(),
         }
     }
 
@@ -99,8 +99,8 @@ impl WarcStream {
 
     /// What was odd about the records that were read.
     #[must_use]
-    pub fn oddities(&self) -> &Oddities {
-        &self.oddities
+    pub fn deviations(&self) -> &Deviations {
+        &self.deviations
     }
 
     /// How far the file was read, in bytes as it lies there.
@@ -123,7 +123,7 @@ impl WarcStream {
                 }),
                 false => self.read(keep),
             };
-            self.oddities.settle(matches!(read, Ok(Some(_))));
+            self.deviations.settle(matches!(read, Ok(Some(_))));
             match read {
                 Ok(Some(record)) => {
                     self.lost = false;
@@ -131,8 +131,8 @@ impl WarcStream {
                     return Ok(Some(record));
                 }
                 Ok(None) => self.ended = true,
-                Err(trouble) => {
-                    if let Some(fault) = self.lose(trouble) {
+                Err(failure) => {
+                    if let Some(fault) = self.lose(failure) {
                         return Err(fault);
                     }
                 }
@@ -141,20 +141,20 @@ impl WarcStream {
         Ok(None)
     }
 
-    /// Gets ready to search; what is told of the trouble, unless the search was on already.
-    fn lose(&mut self, trouble: Trouble) -> Option<ReadFault> {
+    /// Gets ready to search; what is told of the failure, unless the search was on already.
+    fn lose(&mut self, failure: ParseFailure) -> Option<ReadFault> {
         let offset = self.place();
-        let (reason, in_member) = match trouble {
-            Trouble::Malformed(reason) => (reason, true),
-            Trouble::Short(reason) => (reason.to_owned(), true),
-            Trouble::Io(error) => match error.kind() {
+        let (reason, in_member) = match failure {
+            ParseFailure::Malformed(reason) => (reason, true),
+            ParseFailure::Short(reason) => (reason.to_owned(), true),
+            ParseFailure::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof => ("the file ends within it".to_owned(), false),
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
                     (error.to_string(), false)
                 }
                 _ => {
                     self.ended = true;
-                    return Some(Trouble::Io(error).at(&self.path, offset));
+                    return Some(ParseFailure::Io(error).at(&self.path, offset));
                 }
             },
         };
@@ -166,7 +166,7 @@ impl WarcStream {
             Ok(goes_on) => self.ended = !goes_on,
             Err(error) => {
                 self.ended = true;
-                return Some(Trouble::Io(error).at(&self.path, offset));
+                return Some(ParseFailure::Io(error).at(&self.path, offset));
             }
         }
         if std::mem::replace(&mut self.lost, true) {
@@ -193,7 +193,7 @@ impl WarcStream {
     }
 
     /// Goes to the next line that names a WARC version; false where there is none.
-    fn find_record(&mut self) -> Result<bool, Trouble> {
+    fn find_record(&mut self) -> Result<bool, ParseFailure> {
         loop {
             let bytes = self.input.peek(VERSION.len() + 3)?;
             if is_version(bytes) {
@@ -213,7 +213,7 @@ impl WarcStream {
         }
     }
 
-    fn read(&mut self, keep: usize) -> Result<Option<Record>, Trouble> {
+    fn read(&mut self, keep: usize) -> Result<Option<Record>, ParseFailure> {
         if let Some(later) = self.later.take() {
             return Err(later);
         }
@@ -222,13 +222,13 @@ impl WarcStream {
         }
         self.begin = self.input.offset();
         let member = self.input.member();
-        let mut across = Across {
+        let mut across = MemberChain {
             input: &mut self.input,
             begin: self.begin,
         };
-        let (fields, block_length) = parse::header(&mut across, Some(&mut self.oddities))?;
+        let (fields, block_length) = parse::header(&mut across, Some(&mut self.deviations))?;
         if self.input.left().is_some_and(|left| left < block_length) {
-            return Err(Trouble::Short(SHORT_BLOCK));
+            return Err(ParseFailure::Short(SHORT_BLOCK));
         }
         let mut record = parse::block(&mut self.across(), fields, block_length, keep)?;
         let block_end = self.input.offset();
@@ -242,13 +242,13 @@ impl WarcStream {
             Err(later) if holds || !has_member => {
                 self.later = Some(later);
             }
-            Err(trouble) => return Err(trouble),
+            Err(failure) => return Err(failure),
         }
         for check in [record.block_digest, record.payload_digest] {
             match check {
-                DigestCheck::False { .. } => self.oddities.note(Oddity::FalseDigest),
+                DigestCheck::False { .. } => self.deviations.note(Deviation::FalseDigest),
                 DigestCheck::Unchecked if record.kind() != "revisit" => {
-                    self.oddities.note(Oddity::UnknownDigest);
+                    self.deviations.note(Deviation::UnknownDigest);
                 }
                 _ => {}
             }
@@ -260,18 +260,18 @@ impl WarcStream {
         // Whose member does not end well cannot be read by our own reader.
         record.addressable &= self.later.is_none();
         if !record.addressable {
-            self.oddities.note(Oddity::SharedMember);
+            self.deviations.note(Deviation::SharedMember);
         }
         Ok(Some(record))
     }
 
     /// Passes over empty lines and the ends of members; false at the end of all.
-    fn stand_at_record(&mut self) -> Result<bool, Trouble> {
+    fn stand_at_record(&mut self) -> Result<bool, ParseFailure> {
         loop {
             let bytes = self.input.fill()?;
             if bytes.is_empty() {
                 if self.input.skip_padding()? > 0 && self.records > 0 {
-                    self.oddities.note(Oddity::Padding);
+                    self.deviations.note(Deviation::Padding);
                 }
                 self.begin = self.input.offset();
                 if self.input.enter()?.is_none() {
@@ -283,14 +283,14 @@ impl WarcStream {
             if breaks == 0 {
                 return Ok(true);
             }
-            self.oddities.note(Oddity::Padding);
+            self.deviations.note(Deviation::Padding);
             self.input.skip(breaks);
         }
     }
 
     /// The line breaks behind a block, and whether what follows is a record. A record that began
     /// with its member ends with it.
-    fn ending(&mut self, has_member: bool) -> Result<Ending, Trouble> {
+    fn ending(&mut self, has_member: bool) -> Result<Ending, ParseFailure> {
         let mut breaks = Vec::new();
         while breaks.len() < 4 {
             let next = match has_member {
@@ -311,24 +311,24 @@ impl WarcStream {
     }
 
     /// What follows the beginning of the record.
-    fn across(&mut self) -> Across<'_> {
-        Across {
+    fn across(&mut self) -> MemberChain<'_> {
+        MemberChain {
             input: &mut self.input,
             begin: self.begin,
         }
     }
 
     /// That the block ends where the record says.
-    fn believe(&mut self, ending: &Ending, record: &Record) -> Result<(), Trouble> {
+    fn believe(&mut self, ending: &Ending, record: &Record) -> Result<(), ParseFailure> {
         let is_whole = ending.breaks == b"\r\n\r\n";
         if !is_whole {
-            self.oddities.note(Oddity::MissingEnding);
+            self.deviations.note(Deviation::MissingEnding);
         }
         let is_false = matches!(record.block_digest, DigestCheck::False { .. });
         match ending.is_end || record.block_digest == DigestCheck::Holds || (is_whole && !is_false)
         {
             true => Ok(()),
-            false => Err(Trouble::Malformed(
+            false => Err(ParseFailure::Malformed(
                 "the block is longer or shorter than Content-Length says".to_owned(),
             )),
         }
@@ -372,7 +372,7 @@ impl WarcStream {
 /// [`ReadFault::Io`] where the system does not let us read.
 pub fn next_record_behind(path: &Path, from: u64) -> Result<Option<u64>, ReadFault> {
     let mut stream = WarcStream::open(path)?;
-    let fault = |error: io::Error| Trouble::Io(error).at(path, from);
+    let fault = |error: io::Error| ParseFailure::Io(error).at(path, from);
     match stream.input.read_dictionary() {
         Err(error) if !is_damage(&error) => return Err(fault(error)),
         _ => {}
@@ -402,12 +402,12 @@ fn is_padding(byte: u8) -> bool {
 
 /// Reads on from member to member, as bgzip and others cut them wherever they like; ends before a
 /// member that begins with another record than the one that began at `begin`.
-struct Across<'a> {
+struct MemberChain<'a> {
     input: &'a mut Unpacker<Box<dyn Read + Send>>,
     begin: u64,
 }
 
-impl Read for Across<'_> {
+impl Read for MemberChain<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let bytes = self.fill_buf()?;
         let length = bytes.len().min(into.len());
@@ -417,7 +417,7 @@ impl Read for Across<'_> {
     }
 }
 
-impl BufRead for Across<'_> {
+impl BufRead for MemberChain<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.input.fill()?.is_empty() {
             if self.input.enter()?.is_none() {

@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 use disk::Disk;
 
-use super::archive::ArchiveEnd;
-use super::files::{self, FileName, Found};
+use super::archive_end::ArchiveEnd;
+use super::files::{self, FileName, FoundFile};
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
-use super::settled::{Noted, Settled};
+use super::settled::{Settled, SettledNote};
 use super::stream::next_record_behind;
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
 /// The names of the files in the archive in `dir` that have visits behind `end` which were settled
 /// once: closed ones, and that of the noted end. None where the archive can go on from `end`;
@@ -43,18 +43,18 @@ pub fn settled_behind(
         ),
     };
     let last = name.as_ref().zip(end.map(|end| end.end));
-    Behind { dir, prefix, last }.settled()
+    Surplus { dir, prefix, last }.settled()
 }
 
 /// The settled end of an archive that is opened; no file where nothing is settled.
 #[derive(Clone, Copy)]
-pub(super) struct Behind<'a> {
+pub(super) struct Surplus<'a> {
     pub(super) dir: &'a Path,
     pub(super) prefix: &'a str,
     pub(super) last: Option<(&'a FileName, u64)>,
 }
 
-impl Behind<'_> {
+impl Surplus<'_> {
     /// Refuses an end that is not where the journal of this archive ended once. Changes nothing.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Behind<'_> {
                 beyond.push(found.name.as_str().to_owned());
             }
         }
-        if let Noted::Settled(Settled { place, .. }) = self.noted()?
+        if let SettledNote::Settled(Settled { place, .. }) = self.noted()?
             && self
                 .last
                 .is_none_or(|(name, end)| end_of(name, end).is_before(&place))
@@ -99,7 +99,7 @@ impl Behind<'_> {
     /// settled one, all of ours are set aside.
     pub(super) fn clear_up(self, disk: &Arc<dyn Disk>) -> Result<(), SinkFault> {
         for found in self.files()? {
-            let Found {
+            let FoundFile {
                 name,
                 is_open,
                 path,
@@ -131,7 +131,7 @@ impl Behind<'_> {
     }
 
     /// Returns whether a file stands behind the end, and is ours to cut.
-    fn is_cut(self, found: &Found) -> bool {
+    fn is_cut(self, found: &FoundFile) -> bool {
         let name = &found.name;
         let is_behind = self
             .last
@@ -146,15 +146,15 @@ impl Behind<'_> {
         is_behind && is_ours
     }
 
-    fn files(self) -> Result<Vec<Found>, SinkFault> {
+    fn files(self) -> Result<Vec<FoundFile>, SinkFault> {
         files::last_first(self.dir).map_err(|source| SinkFault::io("list", self.dir, source))
     }
 
-    fn noted(self) -> Result<Noted, SinkFault> {
+    fn noted(self) -> Result<SettledNote, SinkFault> {
         let path = Settled::path(self.dir);
         let noted =
             Settled::read(self.dir).map_err(|source| SinkFault::io("read", &path, source))?;
-        if noted == Noted::Damaged {
+        if noted == SettledNote::Damaged {
             tracing::warn!(path = %path.display(), "the note of the archive's settled end is damaged: it is written anew");
         }
         Ok(noted)

@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use disk::Disk;
 
-use super::archive::ArchiveEnd;
+use super::archive_end::ArchiveEnd;
 use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
 use super::members::Members;
-use super::surplus::Behind;
-use super::volume::{OpenFile, WarcFile};
+use super::surplus::Surplus;
+use super::warc_file::{OpenFile, WarcFile};
 use super::warcinfo::ArchiveOptions;
-use crate::{Archived, SinkFault};
+use crate::fault::SinkFault;
+use crate::sink::Archived;
 
 /// The end of the archive.
 pub(super) struct Tail {
@@ -53,14 +54,14 @@ pub(super) struct TailFile {
 /// The end up to which visits are settled durably.
 enum SettledEnd {
     /// Nobody settles visits.
-    Untold,
+    NotTracked,
     /// This end; none where no visit is settled.
-    Told(Option<ArchiveEnd>),
+    UnplacedCapture(Option<ArchiveEnd>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Condition {
-    InOrder,
+    Writable,
     Poisoned,
     Closed,
 }
@@ -90,7 +91,7 @@ impl Tail {
         let current = match resume {
             Some(end) => WarcFile::resume(&disk, dir, &options, end)?,
             None => {
-                let behind = Behind {
+                let behind = Surplus {
                     dir,
                     prefix: &options.prefix,
                     last: None,
@@ -107,11 +108,11 @@ impl Tail {
             session,
             current,
             ticket: 0,
-            condition: Condition::InOrder,
+            condition: Condition::Writable,
             finished: Vec::new(),
             is_current_synced: false,
             is_current_closed: false,
-            settled: SettledEnd::Untold,
+            settled: SettledEnd::NotTracked,
         })
     }
 
@@ -133,7 +134,7 @@ impl Tail {
         warcinfo: &str,
         page_offset: u64,
     ) -> Result<Appended, SinkFault> {
-        self.in_order()?;
+        self.check_writable()?;
         if records.length() > 0 {
             if self.current.is_full(&self.options) {
                 self.begin_next_file()?;
@@ -183,16 +184,16 @@ impl Tail {
     }
 
     /// Returns whether visits up to `end` were not known to be settled.
-    pub(super) fn is_news(&self, end: &ArchiveEnd) -> bool {
+    pub(super) fn advances(&self, end: &ArchiveEnd) -> bool {
         match &self.settled {
-            SettledEnd::Told(Some(told)) => told.is_before(end),
-            SettledEnd::Told(None) | SettledEnd::Untold => true,
+            SettledEnd::UnplacedCapture(Some(told)) => told.is_before(end),
+            SettledEnd::UnplacedCapture(None) | SettledEnd::NotTracked => true,
         }
     }
 
     /// Hears up to where visits are settled durably.
-    pub(super) fn hear_settled(&mut self, end: Option<ArchiveEnd>) {
-        self.settled = SettledEnd::Told(end);
+    pub(super) fn set_settled(&mut self, end: Option<ArchiveEnd>) {
+        self.settled = SettledEnd::UnplacedCapture(end);
     }
 
     /// The files that can lose their `….open`: they are on the disk, and their visits are settled.
@@ -201,9 +202,9 @@ impl Tail {
         let full = full.map(|full| full.file.clone());
         let mut files: Vec<TailFile> = full.filter(|file| self.is_settled(&file.name)).collect();
         let all_settled = match &self.settled {
-            SettledEnd::Untold => true,
-            SettledEnd::Told(Some(end)) => !end.is_before(&self.end()),
-            SettledEnd::Told(None) => self.current.has_no_visit(),
+            SettledEnd::NotTracked => true,
+            SettledEnd::UnplacedCapture(Some(end)) => !end.is_before(&self.end()),
+            SettledEnd::UnplacedCapture(None) => self.current.has_no_visit(),
         };
         if self.is_current_synced && !self.is_current_closed && all_settled {
             files.push(self.current_file());
@@ -221,8 +222,8 @@ impl Tail {
     /// Whether all visits in a full file are settled.
     fn is_settled(&self, name: &FileName) -> bool {
         match &self.settled {
-            SettledEnd::Untold => true,
-            SettledEnd::Told(end) => end
+            SettledEnd::NotTracked => true,
+            SettledEnd::UnplacedCapture(end) => end
                 .as_ref()
                 .and_then(|end| FileName::parse(&end.file))
                 .is_some_and(|settled| name.counter() < settled.counter()),
@@ -250,15 +251,15 @@ impl Tail {
 
     /// Nothing more will be written.
     pub(super) fn close(&mut self) {
-        if self.condition == Condition::InOrder {
+        if self.condition == Condition::Writable {
             self.condition = Condition::Closed;
         }
     }
 
-    fn in_order(&self) -> Result<(), SinkFault> {
+    fn check_writable(&self) -> Result<(), SinkFault> {
         let path = || self.path().to_owned();
         match self.condition {
-            Condition::InOrder => Ok(()),
+            Condition::Writable => Ok(()),
             Condition::Poisoned => Err(SinkFault::Poisoned { path: path() }),
             Condition::Closed => Err(SinkFault::Closed { path: path() }),
         }

@@ -8,7 +8,7 @@
 //! | a page left out | none |
 //!
 //! Before the first of them comes a `resource` record for each robots.txt that was read on the way.
-//! Behind the last of them comes a `metadata` record with the notes, where there are any.
+//! Surplus the last of them comes a `metadata` record with the metadata, where there are any.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,7 +18,8 @@ use web::{Body, Exchange, Protocol, Timestamp};
 use super::identity::RecordId;
 use super::message::response_head;
 use super::record::{FIELDS, Header, RecordWriter, push_field};
-use crate::{Keeping, Original, PayloadDigest, Resource, Visit};
+use crate::digest::PayloadDigest;
+use crate::sink::{Keeping, Original, Resource, Visit};
 
 /// The profile of a `revisit` record that stands for an equal payload (section 6.7.2).
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -33,8 +34,8 @@ const UNKNOWN: &str = "application/octet-stream";
 
 const REQUEST: &str = "application/http;msgtype=request";
 
-/// Names the records of one visit.
-pub(super) struct Names<'a> {
+/// RecordNames the records of one visit.
+pub(super) struct RecordNames<'a> {
     /// The namespace of this opening of the archive.
     pub(super) session: RecordId,
     /// Which visit it is within the session, in the order of arrival.
@@ -47,13 +48,17 @@ pub(super) struct Names<'a> {
 ///
 /// # Errors
 /// What the system says while a stored body is read.
-pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut RecordWriter) -> io::Result<u64> {
-    press.clear();
-    let algorithm = press.digest();
+pub(super) fn write_records(
+    visit: &Visit,
+    names: RecordNames<'_>,
+    writer: &mut RecordWriter,
+) -> io::Result<u64> {
+    writer.clear();
+    let algorithm = writer.digest();
     let mut records = Records {
         names,
         issued: 0,
-        press,
+        writer,
     };
     for robots in &visit.robots {
         records.resource(robots, algorithm.of(&robots.body))?;
@@ -68,13 +73,13 @@ pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut RecordWriter) -
         Some(digest) => Ok(digest),
         None => algorithm.of_body(&page.body),
     };
-    let page_offset = records.press.length();
+    let page_offset = records.writer.length();
     let page_record = match &visit.keeping {
         Keeping::Whole => records.response(page, digest()?)?,
         Keeping::Revisit { of } => records.revisit(page, digest()?, of)?,
         Keeping::NotModified { of } => records.not_modified(page, visit.payload, of)?,
         Keeping::LeftOut => {
-            // With neither a record nor notes of its own, the page is where its visit begins.
+            // With neither a record nor metadata of its own, the page is where its visit begins.
             return Ok(records
                 .metadata(visit, Some(page), None)?
                 .unwrap_or_default());
@@ -85,9 +90,9 @@ pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut RecordWriter) -
 }
 
 struct Records<'a, 'p> {
-    names: Names<'a>,
+    names: RecordNames<'a>,
     issued: u32,
-    press: &'p mut RecordWriter,
+    writer: &'p mut RecordWriter,
 }
 
 impl Records<'_, '_> {
@@ -101,7 +106,7 @@ impl Records<'_, '_> {
         }
         let content_type = resource.content_type.as_deref().unwrap_or(UNKNOWN);
         let body = resource.body.clone().into();
-        self.press.record(header, content_type, b"", &body)
+        self.writer.record(header, content_type, b"", &body)
     }
 
     /// A page with its payload, and the request for it; returns the id of the former.
@@ -111,7 +116,7 @@ impl Records<'_, '_> {
         if let Some(reason) = exchange.truncated {
             header.field("WARC-Truncated", reason.as_str());
         }
-        self.press
+        self.writer
             .record(header, RESPONSE, &response_head(exchange), &exchange.body)?;
         self.request(exchange, id)?;
         Ok(id)
@@ -159,7 +164,7 @@ impl Records<'_, '_> {
         header.field("WARC-Profile", profile);
         header.field("WARC-Refers-To-Target-URI", &of.url);
         header.field("WARC-Refers-To-Date", of.at);
-        self.press
+        self.writer
             .record(header, RESPONSE, &response_head(exchange), &Body::default())?;
         self.request(exchange, id)?;
         Ok(id)
@@ -168,21 +173,21 @@ impl Records<'_, '_> {
     fn request(&mut self, exchange: &Exchange, answer: RecordId) -> io::Result<()> {
         let (_, mut header) = self.captured("request", exchange);
         header.field("WARC-Concurrent-To", answer);
-        self.press
+        self.writer
             .record(header, REQUEST, &exchange.request_head, &Body::default())
     }
 
-    /// The notes, where there are any, said of `page` and its record; returns where they begin.
+    /// The metadata, where there are any, said of `page` and its record; returns where they begin.
     fn metadata(
         &mut self,
         visit: &Visit,
         page: Option<&Exchange>,
         page_record: Option<RecordId>,
     ) -> io::Result<Option<u64>> {
-        if visit.notes.is_empty() {
+        if visit.metadata.is_empty() {
             return Ok(None);
         }
-        let offset = self.press.length();
+        let offset = self.writer.length();
         let mut header = match page {
             Some(page) => self.about("metadata", page.url.as_str(), page.started).1,
             None => self.about("metadata", visit.url.as_str(), visit.at).1,
@@ -191,10 +196,10 @@ impl Records<'_, '_> {
             header.field("WARC-Concurrent-To", id);
         }
         let mut block = Vec::new();
-        for (name, value) in &visit.notes {
+        for (name, value) in &visit.metadata {
             push_field(&mut block, name, value);
         }
-        self.press
+        self.writer
             .record(header, FIELDS, &block, &Body::default())?;
         Ok(Some(offset))
     }

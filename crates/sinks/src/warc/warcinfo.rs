@@ -7,7 +7,7 @@ use web::Clock;
 
 use super::packing::Compression;
 use super::record::push_field;
-use crate::DigestAlgorithm;
+use crate::digest::DigestAlgorithm;
 
 /// How an archive is written, and what it says of the crawl.
 #[derive(Clone, Debug)]

@@ -74,7 +74,12 @@ async fn fields_that_would_mislead_a_reader_of_the_kept_payload_are_renamed() {
 #[tokio::test]
 async fn the_status_line_is_one_that_replay_tools_read() {
     for (protocol, status, line, spoken) in [
-        (Protocol::Http10, 404, "HTTP/1.0 404 Not Found", "http/1.0"),
+        (
+            Protocol::Http10,
+            404,
+            "HTTP/1.0 404 Not FoundFile",
+            "http/1.0",
+        ),
         (
             Protocol::Http11,
             503,
@@ -148,7 +153,7 @@ async fn hostile_text_adds_no_field_and_no_record() {
         )
     };
     let records = written(Visit {
-        notes: vec![("title", hostile.to_owned())],
+        metadata: vec![("title", hostile.to_owned())],
         ..visit(vec![hop])
     })
     .await;

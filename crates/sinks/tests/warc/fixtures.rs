@@ -72,7 +72,7 @@ pub(crate) fn exchange(url: &str, body: impl Into<Bytes>) -> Exchange {
     }
 }
 
-/// A visit that kept the last of `exchanges` whole and notes nothing.
+/// A visit that kept the last of `exchanges` whole and metadata nothing.
 pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
     let url = exchanges
         .first()
@@ -84,7 +84,7 @@ pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
         exchanges,
         keeping: Keeping::Whole,
         payload: None,
-        notes: Vec::new(),
+        metadata: Vec::new(),
         text: None,
     }
 }

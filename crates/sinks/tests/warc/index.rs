@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use disk::Disk;
 use proptest::prelude::*;
-use sinks::cdxj::{self, Difference, Indexed, Lines};
+use sinks::cdxj::{self, CdxjReader, Difference, Indexed};
 use sinks::{
     ArchiveEnd, ArchiveOptions, Archived, Keeping, Original, Settled, Sink, SinkFault, Visit,
     WarcArchive,
@@ -69,7 +69,7 @@ fn shaped(shape: u8, number: u32) -> Visit {
         }
         3 => Visit {
             keeping: Keeping::LeftOut,
-            notes: vec![
+            metadata: vec![
                 ("verdict", "near-duplicate".to_owned()),
                 ("duplicate-of", "http://example.org/original".to_owned()),
                 ("distance", "3".to_owned()),
@@ -87,7 +87,7 @@ fn shaped(shape: u8, number: u32) -> Visit {
         }
         5 => Visit {
             keeping: Keeping::LeftOut,
-            notes: vec![("verdict", "failed".to_owned())],
+            metadata: vec![("verdict", "failed".to_owned())],
             ..visit(Vec::new())
         },
         6 => {
@@ -212,7 +212,7 @@ fn each_capture_has_a_line_and_each_line_a_record() {
         assert_indexed(dir.path(), &end);
     });
     let index = index_of(dir.path());
-    let mut lines = Lines::new(index.as_bytes());
+    let mut lines = CdxjReader::new(index.as_bytes());
     let mut duplicates = 0;
     while let Some(entry) = lines.next_entry().unwrap() {
         let record =

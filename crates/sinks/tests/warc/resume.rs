@@ -6,7 +6,7 @@ use std::path::Path;
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Settled, Sink, SinkFault, WarcArchive};
 
 use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of, system, visit};
-use sinks::warc::{Noted, locate};
+use sinks::warc::{SettledNote, locate};
 
 async fn write(archive: &WarcArchive, url: &str) -> Archived {
     archive
@@ -105,7 +105,7 @@ async fn a_closed_file_is_never_cut() {
 
 /// A file was closed once it was full and on the disk, be its visits settled or not: the next
 /// session took them for unsettled, and deleted them. Now it is closed behind their settlements,
-/// which the archive notes.
+/// which the archive metadata.
 #[tokio::test]
 async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
     let dir = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
     assert!(!is_open(&first) && is_open(&second));
     assert_eq!(
         Settled::read(dir.path()).unwrap(),
-        Noted::Settled(settled(&second))
+        SettledNote::Settled(settled(&second))
     );
     let third = write(&archive, "http://example.org/3").await;
     archive.close().await.unwrap();
@@ -222,7 +222,7 @@ async fn where_nothing_was_settled_the_archive_begins_anew() {
     write(&archive, "http://example.org/a").await;
     write(&archive, "http://example.org/b").await;
     drop(archive);
-    fs::write(dir.path().join("notes.txt"), "mine").unwrap();
+    fs::write(dir.path().join("metadata.txt"), "mine").unwrap();
 
     fresh(dir.path());
     let names = files(dir.path());
@@ -232,7 +232,7 @@ async fn where_nothing_was_settled_the_archive_begins_anew() {
             "crawl-20261120182455-00001.warc.gz.cut-1",
             "crawl-20261120182455-00001.warc.gz.open",
             "crawl-20261120182455-00002.warc.gz.cut-1",
-            "notes.txt"
+            "metadata.txt"
         ]
     );
     assert_eq!(
@@ -290,7 +290,7 @@ async fn only_a_name_of_ours_is_opened() {
     let dir = tempfile::tempdir().unwrap();
     for name in [
         "",
-        "notes.txt",
+        "metadata.txt",
         "../crawl-20261120182455-00001.warc.gz",
         "/etc/passwd",
     ] {

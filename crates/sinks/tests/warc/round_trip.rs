@@ -156,9 +156,9 @@ proptest! {
     fn any_notes_come_back_one_a_line(values in vec("\\PC{0,20}[\\x00-\\x20\\x7f]{0,5}\\PC{0,20}", 1..5)) {
         let dir = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let notes = values.iter().map(|value| ("note", value.clone())).collect();
+        let metadata = values.iter().map(|value| ("note", value.clone())).collect();
         let archive = fresh(dir.path());
-        let archived = runtime.block_on(archive.write(Visit { notes, ..visit(Vec::new()) })).unwrap();
+        let archived = runtime.block_on(archive.write(Visit { metadata, ..visit(Vec::new()) })).unwrap();
         let records = records_at(dir.path(), &archived);
         let block = String::from_utf8(records[0].block.clone()).unwrap();
         let read: Vec<&str> = block.split_terminator("\r\n").collect();
@@ -177,12 +177,12 @@ async fn another_reader_reads_every_kind_of_record() {
         url: page.url.clone(),
         at: NOON,
     };
-    let notes = vec![("verdict", "exact-duplicate".to_owned())];
+    let metadata = vec![("verdict", "exact-duplicate".to_owned())];
     let file = archive.write(visit(vec![page.clone()])).await.unwrap().file;
     archive
         .write(Visit {
             keeping: Keeping::Revisit { of },
-            notes,
+            metadata,
             ..visit(vec![page])
         })
         .await

@@ -55,7 +55,7 @@ fn http(head: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), b"\r\n\r\n", body].concat()
 }
 
-/// Request before response, targets in angle brackets, chunks as they were sent, and notes of its
+/// Request before response, targets in angle brackets, chunks as they were sent, and metadata of its
 /// own at the end.
 pub(crate) fn wget() -> Vec<Theirs> {
     let info = Theirs::new(
@@ -167,7 +167,7 @@ pub(crate) fn heritrix() -> Vec<Theirs> {
         ],
         http("HTTP/1.1 200 OK\r\nContent-Type: text/html", body),
     );
-    let notes = Theirs::new(
+    let metadata = Theirs::new(
         "WARC/1.0",
         &[
             ("WARC-Type", "metadata"),
@@ -185,10 +185,10 @@ pub(crate) fn heritrix() -> Vec<Theirs> {
         ],
         "seed: \r\nfetchTimeMs: 12\r\noutlink: http://toy.test/a L a/@href\r\n\r\n",
     );
-    vec![dns, page, notes]
+    vec![dns, page, metadata]
 }
 
-/// HTTP/2 as such, SHA-256 in hex, notes about pages under names of its own.
+/// HTTP/2 as such, SHA-256 in hex, metadata about pages under names of its own.
 pub(crate) fn browsertrix() -> Vec<Theirs> {
     let body = b"<html><title>App</title>what a browser saw";
     let digest = format!(

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use flate2::bufread::GzDecoder;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
+use super::errors::{broken, torn};
 use super::window::{Input, Window};
-use super::{broken, torn};
 
 /// How a member begins: the method is always deflate (section 2.3).
 pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];

@@ -9,8 +9,8 @@ use std::io::{self, Read};
 
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
+use super::errors::{broken, torn};
 use super::window::{Input, Window};
-use super::{broken, torn};
 
 /// How a frame begins (section 3.1.1).
 pub(super) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];

@@ -6,20 +6,22 @@
 
 use sinks::ArchiveEnd;
 
-use crate::FORMAT;
+/// The format of the index: its fields, and the words of its texts. An index of another format is
+/// made again from the archive.
+pub const FORMAT: u32 = 1;
 
 const NAME: &str = "crawl-search";
 
 /// What a commit says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Covered {
+pub(crate) struct CommitPayload {
     /// Which pages of the archive are in it, and what of them: one word.
     pub(crate) rules: String,
     /// Up to where; none where nothing of the archive is in it.
     pub(crate) end: Option<ArchiveEnd>,
 }
 
-impl Covered {
+impl CommitPayload {
     pub(crate) fn write(&self) -> String {
         let rules = &self.rules;
         match &self.end {
@@ -72,12 +74,12 @@ mod tests {
             ),
             (None, "crawl-search 1 unique 0"),
         ] {
-            let covered = Covered {
+            let covered = CommitPayload {
                 rules: "unique".to_owned(),
                 end,
             };
             assert_eq!(covered.write(), text);
-            assert_eq!(Covered::read(text), Some(covered));
+            assert_eq!(CommitPayload::read(text), Some(covered));
         }
         for other in [
             "",
@@ -86,7 +88,7 @@ mod tests {
             "crawl-search 1 unique x",
             "other 1 unique 0",
         ] {
-            assert_eq!(Covered::read(other), None, "{other}");
+            assert_eq!(CommitPayload::read(other), None, "{other}");
         }
     }
 

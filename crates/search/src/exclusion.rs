@@ -14,11 +14,11 @@ use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 /// The pages that `inner` finds, all with the same score.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct Exclusion {
     pub(crate) inner: Box<dyn Query>,
 }
 
-impl Clone for Gathered {
+impl Clone for Exclusion {
     fn clone(&self) -> Self {
         Self {
             inner: self.inner.box_clone(),
@@ -26,12 +26,12 @@ impl Clone for Gathered {
     }
 }
 
-impl Query for Gathered {
+impl Query for Exclusion {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         let inner = self
             .inner
             .weight(EnableScoring::disabled_from_schema(scoring.schema()))?;
-        Ok(Box::new(GatheredWeight { inner }))
+        Ok(Box::new(ExclusionWeight { inner }))
     }
 
     fn query_terms<'a>(&'a self, visit: &mut dyn FnMut(&'a Term, bool)) {
@@ -39,11 +39,11 @@ impl Query for Gathered {
     }
 }
 
-struct GatheredWeight {
+struct ExclusionWeight {
     inner: Box<dyn Weight>,
 }
 
-impl Weight for GatheredWeight {
+impl Weight for ExclusionWeight {
     fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let mut pages = self.inner.scorer(segment, boost)?;
         let mut gathered = BitSet::with_max_value(segment.max_doc());

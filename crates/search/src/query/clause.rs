@@ -1,18 +1,5 @@
-//! What somebody looks for.
-//!
-//! A [`Query`] is read from text by [`parse`](Query::parse), which names what it does not
-//! understand, and is a value: what it means is told in `docs/search.md`. [`plan`](crate::plan)
-//! says it to the engine, [`snippet`](crate::snippet) finds its words in a text.
+//! The conditions of a query, and its limits.
 
-mod error;
-mod lexer;
-mod parser;
-mod places;
-
-#[cfg(test)]
-mod tests;
-
-pub use error::{QueryError, Reason};
 use tantivy::tokenizer::TokenStream;
 
 use crate::words::tokens::{PAIR, Tokens};
@@ -42,7 +29,7 @@ pub(crate) enum Clause {
     /// Not this.
     Not(Box<Clause>),
     /// These words, one directly behind the other.
-    Words(Part, Words),
+    Words(SearchField, Words),
     /// Of this host, or of a host in this domain.
     Host(String),
     /// In this language.
@@ -55,7 +42,7 @@ pub(crate) enum Clause {
 
 /// Where words are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum SearchField {
     /// In the title or in the text.
     Page,
     Title,
@@ -74,14 +61,6 @@ pub(crate) struct Words {
 }
 
 impl Query {
-    /// Reads a query.
-    ///
-    /// # Errors
-    /// [`QueryError`] where it cannot be understood: it says what, and where.
-    pub fn parse(text: &str) -> Result<Self, QueryError> {
-        parser::parse(text)
-    }
-
     /// The words that a page is found by, each word and phrase once.
     pub(crate) fn words(&self) -> Vec<&Words> {
         fn gather<'q>(clause: &'q Clause, found: &mut Vec<&'q Words>) {
@@ -89,9 +68,10 @@ impl Query {
                 Clause::All(clauses) | Clause::Any(clauses) => {
                     clauses.iter().for_each(|clause| gather(clause, found));
                 }
-                Clause::Words(Part::Page | Part::Title | Part::Text, words)
-                    if !found.contains(&words) =>
-                {
+                Clause::Words(
+                    SearchField::Page | SearchField::Title | SearchField::Text,
+                    words,
+                ) if !found.contains(&words) => {
                     found.push(words);
                 }
                 _ => {}

@@ -13,16 +13,16 @@ use std::sync::Arc;
 use disk::{Disk, DiskFile};
 use web::{Body, Timestamp};
 
-use super::archive::ArchiveEnd;
+use super::archive_end::ArchiveEnd;
 use super::files::{FileName, open_path};
 use super::identity::RecordId;
 use super::members::Members;
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
 use super::record::{FIELDS, Header, RecordWriter};
-use super::surplus::{self, Behind};
+use super::surplus::{self, Surplus};
 use super::warcinfo::ArchiveOptions;
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
 /// One file of the archive, open for appending.
 pub(super) struct WarcFile {
@@ -101,19 +101,19 @@ impl WarcFile {
         let id = session.name(name.as_str().as_bytes());
         let mut header = Header::new("warcinfo", id, now);
         header.field("WARC-Filename", name.as_str());
-        let mut press = RecordWriter::new(&options.compression, options.digest, dir);
+        let mut writer = RecordWriter::new(&options.compression, options.digest, dir);
         let mut beginning = Members::new(dir);
         beginning
             .held()
             .extend_from_slice(&options.compression.preamble());
-        press
+        writer
             .record(header, FIELDS, &options.warcinfo(), &Body::default())
             .map_err(|source| SinkFault::io("begin", &path, source))?;
         beginning
             .held()
-            .extend_from_slice(press.members_mut().held());
+            .extend_from_slice(writer.members_mut().held());
         let preface = beginning.length();
-        let mut volume = Self {
+        let mut warc_file = Self {
             name,
             open: OpenFile::new(disk, file),
             length: 0,
@@ -122,8 +122,8 @@ impl WarcFile {
             is_packed_alike: true,
             warcinfo: id.to_string().into(),
         };
-        volume.append(&beginning)?;
-        Ok(volume)
+        warc_file.append(&beginning)?;
+        Ok(warc_file)
     }
 
     /// The file in which the settled part of the archive ends, cut to that end; later files are set
@@ -152,7 +152,7 @@ impl WarcFile {
             let end = end.end;
             return Err(SinkFault::TooShort { path, end, length });
         }
-        let First {
+        let FirstRecord {
             warcinfo,
             ends: preface,
             begun,
@@ -167,7 +167,7 @@ impl WarcFile {
         let length = end.end.max(preface);
         let last = Some((&name, length));
         let prefix = &options.prefix;
-        let behind = Behind { dir, prefix, last };
+        let behind = Surplus { dir, prefix, last };
         behind.check()?;
         let open = open_path(dir, name.as_str());
         if !is_open {
@@ -220,7 +220,7 @@ impl WarcFile {
 }
 
 /// The `warcinfo` record with which a file begins.
-pub(super) struct First {
+pub(super) struct FirstRecord {
     /// Its id.
     warcinfo: Arc<str>,
     /// Where it ends, in bytes.
@@ -228,10 +228,10 @@ pub(super) struct First {
     begun: Timestamp,
 }
 
-pub(super) fn first_record(path: &Path) -> Result<First, ReadFault> {
+pub(super) fn first_record(path: &Path) -> Result<FirstRecord, ReadFault> {
     let mut reader = WarcReader::open(path)?;
     match reader.next_record(0)? {
-        Some(record) if record.kind() == "warcinfo" => Ok(First {
+        Some(record) if record.kind() == "warcinfo" => Ok(FirstRecord {
             warcinfo: record.id().into(),
             ends: record.offset + record.length,
             // One that cannot be read makes the file old, and the next one is begun.

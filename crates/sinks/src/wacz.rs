@@ -21,36 +21,17 @@
 
 mod blocks;
 mod check;
-mod complaints;
 mod entries;
 mod fault;
+mod fused_writer;
 mod indexes;
-mod latch;
+mod layout;
 mod package;
+mod problems;
 
 pub use check::{WaczCheck, check};
 pub use entries::{ArchivePart, archives};
 pub use fault::WaczFault;
-pub use latch::Latch;
-pub use package::{About, Packer, Page};
-
-/// The version of the format that is written.
-pub const WACZ_VERSION: &str = "1.1.1";
-
-/// Where the WARC files are.
-const ARCHIVE: &str = "archive/";
-/// Where the indexes are.
-const INDEXES: &str = "indexes/";
-const INDEX: &str = "indexes/index.cdx.gz";
-const BLOCKS: &str = "indexes/index.idx";
-const PAGES: &str = "pages/pages.jsonl";
-const PACKAGE: &str = "datapackage.json";
-const DIGEST: &str = "datapackage-digest.json";
-
-/// How much is read at a time.
-const CHUNK: usize = 64 << 10;
-
-/// A digest as WACZ writes it.
-fn sha256_text(digest: &[u8]) -> String {
-    format!("sha256:{}", data_encoding::HEXLOWER.encode(digest))
-}
+pub use fused_writer::FusedWriter;
+pub use layout::WACZ_VERSION;
+pub use package::{PackageInfo, Packer, Page};

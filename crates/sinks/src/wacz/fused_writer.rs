@@ -9,26 +9,26 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
 /// Passes on what is written, until it is shut or fails.
-pub struct Latch<W> {
+pub struct FusedWriter<W> {
     out: W,
     is_shut: Rc<Cell<bool>>,
     at: u64,
 }
 
 /// Shuts the latch when it is dropped.
-pub(super) struct Shutting(Rc<Cell<bool>>);
+pub(super) struct FuseGuard(Rc<Cell<bool>>);
 
-impl<W> Latch<W> {
-    pub(super) fn over(out: W) -> (Self, Shutting) {
+impl<W> FusedWriter<W> {
+    pub(super) fn over(out: W) -> (Self, FuseGuard) {
         let is_shut = Rc::new(Cell::new(false));
-        let shutting = Shutting(Rc::clone(&is_shut));
+        let guard = FuseGuard(Rc::clone(&is_shut));
         (
             Self {
                 out,
                 is_shut,
                 at: 0,
             },
-            shutting,
+            guard,
         )
     }
 
@@ -38,7 +38,7 @@ impl<W> Latch<W> {
         self.out
     }
 
-    fn or_shut<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+    fn shut_on_error<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &done
             && error.kind() != io::ErrorKind::Interrupted
         {
@@ -48,19 +48,19 @@ impl<W> Latch<W> {
     }
 }
 
-impl Drop for Shutting {
+impl Drop for FuseGuard {
     fn drop(&mut self) {
         self.0.set(true);
     }
 }
 
-impl<W: Write> Write for Latch<W> {
+impl<W: Write> Write for FusedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match self.is_shut.get() {
             true => Ok(bytes.len()),
             false => self.out.write(bytes),
         };
-        let length = self.or_shut(written)?;
+        let length = self.shut_on_error(written)?;
         self.at += length as u64;
         Ok(length)
     }
@@ -70,15 +70,15 @@ impl<W: Write> Write for Latch<W> {
             return Ok(());
         }
         let flushed = self.out.flush();
-        self.or_shut(flushed)
+        self.shut_on_error(flushed)
     }
 }
 
-impl<W: Seek> Seek for Latch<W> {
+impl<W: Seek> Seek for FusedWriter<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         if !self.is_shut.get() {
             let sought = self.out.seek(to);
-            self.at = self.or_shut(sought)?;
+            self.at = self.shut_on_error(sought)?;
             return Ok(self.at);
         }
         self.at = match to {

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 
 /// Why the disk refused, sorted by what can be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Trouble {
+pub enum DiskErrorKind {
     /// There is no room: wait for some, or end.
     Full,
     /// Nothing may be written there: somebody must allow it.
@@ -13,7 +13,7 @@ pub enum Trouble {
     Broken,
 }
 
-impl Trouble {
+impl DiskErrorKind {
     /// What `error` is.
     #[must_use]
     pub fn of(error: &io::Error) -> Self {
@@ -34,15 +34,15 @@ mod tests {
     #[test]
     fn an_error_is_sorted_by_what_can_be_done_about_it() {
         for (kind, expected) in [
-            (ErrorKind::StorageFull, Trouble::Full),
-            (ErrorKind::QuotaExceeded, Trouble::Full),
-            (ErrorKind::FileTooLarge, Trouble::Full),
-            (ErrorKind::ReadOnlyFilesystem, Trouble::ReadOnly),
-            (ErrorKind::PermissionDenied, Trouble::ReadOnly),
-            (ErrorKind::NotFound, Trouble::Broken),
-            (ErrorKind::UnexpectedEof, Trouble::Broken),
+            (ErrorKind::StorageFull, DiskErrorKind::Full),
+            (ErrorKind::QuotaExceeded, DiskErrorKind::Full),
+            (ErrorKind::FileTooLarge, DiskErrorKind::Full),
+            (ErrorKind::ReadOnlyFilesystem, DiskErrorKind::ReadOnly),
+            (ErrorKind::PermissionDenied, DiskErrorKind::ReadOnly),
+            (ErrorKind::NotFound, DiskErrorKind::Broken),
+            (ErrorKind::UnexpectedEof, DiskErrorKind::Broken),
         ] {
-            assert_eq!(Trouble::of(&kind.into()), expected, "{kind}");
+            assert_eq!(DiskErrorKind::of(&kind.into()), expected, "{kind}");
         }
     }
 
@@ -51,15 +51,18 @@ mod tests {
     fn linux_says_it_in_numbers() {
         // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO
         for (number, expected) in [
-            (28, Trouble::Full),
-            (122, Trouble::Full),
-            (27, Trouble::Full),
-            (30, Trouble::ReadOnly),
-            (13, Trouble::ReadOnly),
-            (1, Trouble::ReadOnly),
-            (5, Trouble::Broken),
+            (28, DiskErrorKind::Full),
+            (122, DiskErrorKind::Full),
+            (27, DiskErrorKind::Full),
+            (30, DiskErrorKind::ReadOnly),
+            (13, DiskErrorKind::ReadOnly),
+            (1, DiskErrorKind::ReadOnly),
+            (5, DiskErrorKind::Broken),
         ] {
-            assert_eq!(Trouble::of(&io::Error::from_raw_os_error(number)), expected);
+            assert_eq!(
+                DiskErrorKind::of(&io::Error::from_raw_os_error(number)),
+                expected
+            );
         }
     }
 }

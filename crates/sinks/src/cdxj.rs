@@ -7,37 +7,34 @@
 //!   written and merged.
 //! - `scan` reads an archive again, for what is missing from its index; [`make_again`] all of it,
 //!   [`index_files`] those of others.
-//! - [`Lines`] reads any index, and [`Comparison`] an index side by side with its archive.
+//! - [`CdxjReader`] reads any index, and [`Comparison`] an index side by side with its archive.
 //!
 //! **The index is a function of the archive**: lost, it is made again, and comes out the same byte
 //! for byte.
 
 mod batch;
-mod capture;
+pub(crate) mod capture;
 mod compare;
-mod entry;
+pub(crate) mod entry;
 mod gather;
-mod head;
 mod index;
 mod indexed;
 mod json;
 mod key;
-mod lines;
+pub(crate) mod lines;
 mod manifest;
 mod run;
 mod scan;
 mod sessions;
+mod warcio_head;
 
-pub(crate) use capture::{BLANK, GLANCE, Told};
 pub use capture::{Capture, DUPLICATE};
 pub use compare::{Comparison, Difference, compare};
-pub use entry::{Entry, Oddity};
-pub use gather::{Gathering, index_files};
-pub use index::{INDEX, Made, is_manifest, make_again, make_again_with, remove, strays, whole};
+pub use entry::{CdxjLine, LineError, MAX_LINE};
+pub use gather::{IndexingReport, index_files};
+pub use index::{
+    INDEX, IndexCounts, is_manifest, make_again, make_again_with, remove, strays, whole,
+};
 pub use indexed::Indexed;
 pub use key::key;
-pub use lines::{Lines, Skipped};
-
-/// Longest line that is written or read, in bytes: URLs of as many KiB as a record's header may
-/// have fit.
-pub const MAX_LINE: usize = 1 << 20;
+pub use lines::{CdxjReader, SkippedLines};

@@ -14,45 +14,45 @@
 //!   journal tells of it, `surplus` cuts what is behind that.
 //! - `unpack` makes one stream of what is packed and knows where each member lies. [`WarcReader`]
 //!   and [`check_file`] read our files again, [`whole_visits`] what a power cut left of their end,
-//!   [`WarcStream`] those of others, with what is odd about them ([`Oddity`]); `parse` takes a
+//!   [`WarcStream`] those of others, with what is odd about them ([`Deviation`]); `parse` takes a
 //!   record apart, `parsed` is what it is then, `answer` the exchange that it was made from.
 //!   [`read_head`] looks at one record alone.
 
 mod answer;
-mod archive;
-mod files;
-mod foreign;
+pub(crate) mod archive;
+pub(crate) mod archive_end;
+mod deviations;
+pub(crate) mod files;
+pub(crate) mod foreign;
 mod identity;
 mod members;
 mod message;
-mod oddities;
 mod packing;
 mod parse;
-mod parsed;
-mod read;
+pub(crate) mod parsed;
+pub(crate) mod read;
 mod record;
-mod settled;
-mod sound;
-mod stream;
+mod recovery;
+pub(crate) mod settled;
+pub(crate) mod stream;
 mod surplus;
 mod tail;
 mod unpack;
 mod visit;
-mod volume;
+mod warc_file;
 mod warcinfo;
 
 pub use answer::Answer;
-pub use archive::{ArchiveEnd, WarcArchive};
-pub(crate) use files::file_number;
+pub use archive::WarcArchive;
+pub use archive_end::ArchiveEnd;
+pub use deviations::{Deviation, Deviations};
 pub use files::{OPEN, is_prefix, locate, name_of};
 pub use foreign::{begin_behind, beginning, is_foreign};
-pub use oddities::{Oddities, Oddity};
 pub use packing::{Compression, Dictionary, Packing, UnknownPacking, UnusableDictionary};
 pub use parsed::{DigestCheck, Record};
-pub(crate) use read::head_in;
 pub use read::{FileCheck, ReadFault, WarcReader, check_file, read_head};
-pub use settled::{Noted, Settled, is_beside};
-pub use sound::whole_visits;
+pub use recovery::whole_visits;
+pub use settled::{Settled, SettledNote, is_beside};
 pub use stream::{WarcStream, next_record_behind};
 pub use surplus::settled_behind;
 pub use unpack::begins_archive;

@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
-/// Lines of a head.
-pub(super) struct Head<'a> {
+/// CdxjReader of a head.
+pub(super) struct WarcioHead<'a> {
     status: &'a [u8],
     fields: &'a [u8],
 }
 
-impl<'a> Head<'a> {
+impl<'a> WarcioHead<'a> {
     /// The head with which this HTTP message begins.
     pub(super) fn of_message(message: &'a [u8]) -> Self {
         let (status, fields) = next_line(message);
@@ -148,7 +148,7 @@ mod tests {
             ("<html>", "", None),
             ("a b c", "b", None),
         ] {
-            let head = Head::of_message(message.as_bytes());
+            let head = WarcioHead::of_message(message.as_bytes());
             assert_eq!(head.status(), status, "{message:?}");
             assert_eq!(
                 head.field("content-type").as_deref(),
@@ -156,7 +156,7 @@ mod tests {
                 "{message:?}"
             );
         }
-        let latin = Head::of_message(b"HTTP/1.1 200 OK\r\nContent-Type: t\xe9xt\r\n\r\n");
+        let latin = WarcioHead::of_message(b"HTTP/1.1 200 OK\r\nContent-Type: t\xe9xt\r\n\r\n");
         assert_eq!(latin.field("content-type").as_deref(), Some("t\u{e9}xt"));
     }
 }

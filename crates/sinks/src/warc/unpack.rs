@@ -9,12 +9,14 @@
 //! whatever the bytes say; time by the length of the file, unpacked, since what is read again is
 //! bounded too (`window`).
 
+mod errors;
 mod gzip;
 mod window;
 mod zstandard;
 
 use std::io::{self, BufRead, Read};
 
+use self::errors::broken;
 use self::gzip::Gunzip;
 pub(super) use self::window::Source;
 use self::window::{Again, Input, Window};
@@ -402,12 +404,4 @@ fn pass(input: &mut Input<impl Read>, out: &mut Window) -> io::Result<bool> {
     out.end().extend_from_slice(bytes);
     input.consume(length);
     Ok(length > 0)
-}
-
-fn broken(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason)
-}
-
-fn torn() -> io::Error {
-    io::ErrorKind::UnexpectedEof.into()
 }

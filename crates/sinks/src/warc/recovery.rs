@@ -10,10 +10,10 @@ use std::path::Path;
 
 use disk::Disk;
 
-use super::archive::ArchiveEnd;
+use super::archive_end::ArchiveEnd;
 use super::files::{FileName, locate};
 use super::read::{ReadFault, WarcReader};
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
 /// How many of these visits, which end at these places and stand in the order of the archive in
 /// `dir`, are there from the first record to the last: as many as stand before the first one that
@@ -36,16 +36,16 @@ pub fn whole_visits(
             holds(&path, visit.end)?;
             continue;
         }
-        let sound = match checked {
-            Some((file, sound)) if file == visit.file => sound,
+        let whole = match checked {
+            Some((file, whole)) if file == visit.file => whole,
             _ => {
                 let before = durable.filter(|durable| durable.file == visit.file);
-                let sound = synced_end(disk, &path, before.map_or(0, |durable| durable.end))?;
-                checked = Some((&visit.file, sound));
-                sound
+                let whole = synced_end(disk, &path, before.map_or(0, |durable| durable.end))?;
+                checked = Some((&visit.file, whole));
+                whole
             }
         };
-        if visit.end > sound {
+        if visit.end > whole {
             return Ok(place);
         }
     }
@@ -87,18 +87,18 @@ fn holds(path: &Path, end: u64) -> Result<(), SinkFault> {
     }
 }
 
-/// [`sound_end`], and what was read is on the disk afterwards.
+/// [`whole_end`], and what was read is on the disk afterwards.
 fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault> {
-    let sound = sound_end(path, from).map_err(|source| SinkFault::Damaged {
+    let whole = whole_end(path, from).map_err(|source| SinkFault::Damaged {
         path: path.to_owned(),
         source,
     })?;
-    if sound > from {
+    if whole > from {
         disk.open(path)
             .and_then(|file| disk.sync(&file))
             .map_err(|source| SinkFault::io("sync", path, source))?;
     }
-    Ok(sound)
+    Ok(whole)
 }
 
 /// Reads the records of `path` from byte `from` on, where one begins, and returns where the last
@@ -107,7 +107,7 @@ fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault>
 ///
 /// # Errors
 /// [`ReadFault::Io`] where the system does not let us read: what is there is not known then.
-fn sound_end(path: &Path, from: u64) -> Result<u64, ReadFault> {
+fn whole_end(path: &Path, from: u64) -> Result<u64, ReadFault> {
     let mut reader = match WarcReader::open_at(path, from) {
         Err(ReadFault::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             return Ok(from);

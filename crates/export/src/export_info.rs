@@ -1,0 +1,30 @@
+//! The metadata of an export.
+
+use parquet::file::metadata::KeyValue;
+
+use crate::table::Table;
+
+/// What a file says of itself, where its form has a place for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportInfo {
+    /// Of this program.
+    pub version: &'static str,
+    /// Of fingerprints and sketches: only those of one version may be compared.
+    pub algorithm: u16,
+    /// Whether everything is hashed under the zero key. Another key is a secret, and not told.
+    pub zero_key: bool,
+}
+
+impl ExportInfo {
+    pub(crate) fn notes(&self, table: Table) -> Vec<KeyValue> {
+        let key = if self.zero_key { "zero" } else { "secret" };
+        [
+            ("crawler.schema", table.schema.to_owned()),
+            ("crawler.version", self.version.to_owned()),
+            ("crawler.algorithm", self.algorithm.to_string()),
+            ("crawler.hash_key", key.to_owned()),
+        ]
+        .map(|(name, value)| KeyValue::new(name.to_owned(), value))
+        .into()
+    }
+}
