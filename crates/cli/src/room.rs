@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{DiskSpace, DiskSpaceRules};
-use disk::{Disk, Reserve, ReservedDisk, SystemDisk, Trouble};
+use disk::{Disk, DiskErrorKind, Reserve, ReservedDisk, SystemDisk};
 use tokio::time::Instant;
 
 use crate::cli_error::{CliError, fault, usage};
@@ -145,14 +145,19 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -
         | io::ErrorKind::AlreadyExists
         | io::ErrorKind::NotADirectory
         | io::ErrorKind::IsADirectory => usage(told),
-        kind => fault(&io::Error::new(kind, told)).with_remedy(remedy(Trouble::of(error), out)),
+        kind => {
+            fault(&io::Error::new(kind, told)).with_remedy(remedy(DiskErrorKind::of(error), out))
+        }
     }
 }
 
 /// What is to be done about a fault: by what the disk said, if it was the disk. Nothing is lost,
 /// and the same command goes on.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
-    remedy(said(error).map_or(Trouble::Broken, Trouble::of), out)
+    remedy(
+        said(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of),
+        out,
+    )
 }
 
 /// Returns whether a disk without room is behind an error. Where files may not grow (EFBIG), no
@@ -178,13 +183,13 @@ fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
     None
 }
 
-fn remedy(trouble: Trouble, out: &Path) -> String {
+fn remedy(trouble: DiskErrorKind, out: &Path) -> String {
     let what = match trouble {
-        Trouble::Full => "make room",
-        Trouble::ReadOnly => {
+        DiskErrorKind::Full => "make room",
+        DiskErrorKind::ReadOnly => {
             "have the file system mounted for writing, and see that you may write there"
         }
-        Trouble::Broken => "mend the disk (the system's log says what is wrong with it)",
+        DiskErrorKind::Broken => "mend the disk (the system's log says what is wrong with it)",
     };
     format!(
         "nothing is lost: {what}, then `crawler --out {}` goes on",

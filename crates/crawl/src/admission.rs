@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use neardup::Likeness;
-use sinks::{Keeping, Note};
+use sinks::{Keeping, MetadataField};
 use store::{
     EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault,
     Verdict,
@@ -87,7 +87,7 @@ pub(crate) struct Judgement {
 impl Judgement {
     /// Returns the fields of the `metadata` record that say what matched the page with its
     /// original.
-    pub(crate) fn match_notes(&self) -> Vec<Note> {
+    pub(crate) fn match_notes(&self) -> Vec<MetadataField> {
         match &self.original {
             Some(original) => visit_record::match_notes(original, self.seat),
             None => Vec::new(),

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use sinks::{IndexText, Keeping, Note, PayloadDigest, Visit};
+use sinks::{IndexText, Keeping, MetadataField, PayloadDigest, Visit};
 use store::{ArchiveSpan, Fate, Lease, Settlement, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
@@ -99,10 +99,10 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 /// What the archive gets of a visit.
 struct Kept {
     exchanges: Vec<Exchange>,
-    matched: Vec<Note>,
+    matched: Vec<MetadataField>,
     keeping: Keeping,
     payload: Option<PayloadDigest>,
-    outlinks: Vec<Note>,
+    outlinks: Vec<MetadataField>,
     text: Option<Box<IndexText>>,
 }
 
@@ -221,7 +221,7 @@ async fn end(
         exchanges,
         keeping,
         payload,
-        notes,
+        metadata: notes,
         text,
     };
     let archived = context.sink.write(visit).await?;

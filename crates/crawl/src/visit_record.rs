@@ -1,7 +1,7 @@
 //! What is told of a visit: the row for the journal, and the notes for the archive.
 
 use neardup::Likeness;
-use sinks::{Keeping, Note};
+use sinks::{Keeping, MetadataField};
 use store::{DiscoveredUrl, EarlierCapture, Fate, Lease, Original, RetainedDuplicate, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
@@ -167,7 +167,10 @@ fn with_whom(row: &VisitRecord, original: &Original) -> String {
 /// which rank it has in the original's cluster. `crawler rebuild` reads them ([`rebuild`]).
 ///
 /// [`rebuild`]: crate::rebuild
-pub(crate) fn match_notes(original: &Original, seat: Option<RetainedDuplicate>) -> Vec<Note> {
+pub(crate) fn match_notes(
+    original: &Original,
+    seat: Option<RetainedDuplicate>,
+) -> Vec<MetadataField> {
     let matched_by = match original.likeness {
         _ if original.by_canonical => BY_CANONICAL,
         Likeness::SamePayload => "payload",
@@ -195,9 +198,9 @@ pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 pub(crate) fn notes(
     row: &VisitRecord,
     last: Option<&Exchange>,
-    matched: Vec<Note>,
-    outlinks: Vec<Note>,
-) -> Vec<Note> {
+    matched: Vec<MetadataField>,
+    outlinks: Vec<MetadataField>,
+) -> Vec<MetadataField> {
     let told = [
         ("verdict", Some(row.fate.as_str().to_owned())),
         ("reason", row.reason.clone()),

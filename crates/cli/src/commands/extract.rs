@@ -13,7 +13,7 @@ use web::{
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{
-    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, Skipped, Told, WaczStreams,
+    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenDeviations, Skipped, Told, WaczStreams,
     is_archive, is_standard_input, is_wacz, media_type,
 };
 use crate::output;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
         main: MainSelectors::parse(&args.main_selector)
             .map_err(|error| usage(format!("--main-selector {error}")))?,
         limits: limits(args),
-        oddities: SeenOddities::default(),
+        oddities: SeenDeviations::default(),
     };
     let unreadable =
         |error: io::Error| usage(format!("cannot read {}: {error}", args.file.display()));
@@ -132,7 +132,7 @@ struct Extractor<'a> {
     main: MainSelectors,
     limits: ReadLimits,
     /// Of the archive that is read.
-    oddities: SeenOddities,
+    oddities: SeenDeviations,
 }
 
 impl Extractor<'_> {

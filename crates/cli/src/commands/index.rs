@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use sinks::SinkFault;
-use sinks::cdxj::{self, Gathering};
+use sinks::cdxj::{self, IndexingReport};
 use store::embedded::DirectoryLock;
 
 use crate::args::IndexArgs;
@@ -103,14 +103,14 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, CliError> {
-    let mut gathering = Ok(Gathering::default());
+fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CliError> {
+    let mut gathering = Ok(IndexingReport::default());
     output::file_to_stdout(|out| {
         gathering = gather(files, scratch, out);
         match &mut gathering {
             Err(SinkFault::Io { path, source, .. }) if path == Path::new("-") => {
                 let source = std::mem::replace(source, std::io::ErrorKind::Other.into());
-                gathering = Ok(Gathering::default());
+                gathering = Ok(IndexingReport::default());
                 Err(source)
             }
             _ => Ok(()),
@@ -120,7 +120,7 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, CliError> {
 }
 
 /// Puts the index in the place of the file in one step.
-fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
+fn to_file(files: &[PathBuf], path: &Path) -> Result<IndexingReport, CliError> {
     let unwritable =
         |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
     let mut scratch = path.as_os_str().to_owned();
@@ -134,7 +134,11 @@ fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
     Ok(gathering)
 }
 
-fn gather(files: &[PathBuf], scratch: &Path, out: &mut dyn Write) -> Result<Gathering, SinkFault> {
+fn gather(
+    files: &[PathBuf],
+    scratch: &Path,
+    out: &mut dyn Write,
+) -> Result<IndexingReport, SinkFault> {
     let gathering = cdxj::index_files(&SystemDisk, files, scratch, out);
     if scratch.is_dir() {
         // Empty, unless something failed, and that is told.

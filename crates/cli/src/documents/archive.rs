@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{Oddities, Record, WarcStream};
+use sinks::warc::{Deviations, Record, WarcStream};
 use web::{CanonicalForm, Exchange, Protocol};
 
 use super::{Content, Document};
@@ -32,23 +32,23 @@ const MAX_HEAD: u64 = 64 << 10;
 /// are told, and those behind them follow.
 pub(crate) struct ArchiveDocuments {
     stream: WarcStream,
-    seen: SeenOddities,
+    seen: SeenDeviations,
 }
 
 /// What was odd about the records of archives that were read to their ends, and is told when all
 /// are.
 #[derive(Clone, Default)]
-pub(crate) struct SeenOddities(Arc<Mutex<Oddities>>);
+pub(crate) struct SeenDeviations(Arc<Mutex<Deviations>>);
 
 impl ArchiveDocuments {
     /// The documents in `stream`; what is odd in it is added to `seen` at its end.
-    pub(crate) fn of(stream: WarcStream, seen: SeenOddities) -> Self {
+    pub(crate) fn of(stream: WarcStream, seen: SeenDeviations) -> Self {
         Self { stream, seen }
     }
 }
 
-impl SeenOddities {
-    fn add(&self, oddities: &Oddities) {
+impl SeenDeviations {
+    fn add(&self, oddities: &Deviations) {
         self.locked().add(oddities);
     }
 
@@ -62,7 +62,7 @@ impl SeenOddities {
         (!seen.is_empty()).then(|| format!("odd records, read all the same: {}", seen.join(", ")))
     }
 
-    fn locked(&self) -> MutexGuard<'_, Oddities> {
+    fn locked(&self) -> MutexGuard<'_, Deviations> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,7 +106,7 @@ impl WaczStreams {
     /// The documents in all of them.
     pub(crate) fn documents(
         self,
-        seen: SeenOddities,
+        seen: SeenDeviations,
     ) -> impl Iterator<Item = Result<Document, String>> + Send {
         self.flat_map(move |stream| -> Box<dyn Iterator<Item = _> + Send> {
             match stream {

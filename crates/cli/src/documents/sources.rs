@@ -11,7 +11,7 @@ use batch::jsonl::{BadLine, JsonLines};
 use flate2::bufread::MultiGzDecoder;
 use sinks::warc::WarcStream;
 
-use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
+use super::archive::{ArchiveDocuments, SeenDeviations, WaczStreams};
 use super::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::cli_error::{CliError, usage};
 
@@ -43,7 +43,7 @@ impl fmt::Display for Skipped {
 pub(crate) struct Documents {
     paths: VecDeque<PathBuf>,
     open: Option<Open>,
-    oddities: SeenOddities,
+    oddities: SeenDeviations,
 }
 
 /// A file that holds many documents.
@@ -69,12 +69,12 @@ impl Documents {
         Ok(Self {
             paths: paths.iter().cloned().collect(),
             open: None,
-            oddities: SeenOddities::default(),
+            oddities: SeenDeviations::default(),
         })
     }
 
     /// What is odd about the archives, to be told once they are read.
-    pub(crate) fn oddities(&self) -> SeenOddities {
+    pub(crate) fn oddities(&self) -> SeenDeviations {
         self.oddities.clone()
     }
 

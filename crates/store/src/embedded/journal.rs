@@ -22,7 +22,7 @@ mod group_commit;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use disk::{Disk, DiskFile, Trouble};
+use disk::{Disk, DiskErrorKind, DiskFile};
 use neardup::HashKey;
 use tokio::sync::oneshot;
 
@@ -68,7 +68,7 @@ impl Refusal {
     /// Poisons, unless the call may be made again when there is room.
     fn settle(self, commit: &GroupCommit) -> StoreFault {
         let full = match &self.fault {
-            StoreFault::File { source, .. } => Trouble::of(source) == Trouble::Full,
+            StoreFault::File { source, .. } => DiskErrorKind::of(source) == DiskErrorKind::Full,
             _ => false,
         };
         if !(full && self.undone) {
@@ -137,7 +137,7 @@ impl Journal {
     /// Returns the position after it.
     ///
     /// # Errors
-    /// [`StoreFault::File`] where the disk refused: if there was no room ([`Trouble::Full`]), the
+    /// [`StoreFault::File`] where the disk refused: if there was no room ([`DiskErrorKind::Full`]), the
     /// call may be repeated. [`StoreFault::Poisoned`] after an earlier failure of another kind.
     pub fn append(&self, record: &Record) -> Result<Position, StoreFault> {
         self.append_frame(&encode(record))

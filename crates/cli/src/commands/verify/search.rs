@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use search::{Finder, IndexFault, Place};
+use search::{Finder, IndexFault, RecordLocation};
 use serde::Serialize;
 use store::{StoreFault, VisitRecord, embedded};
 
@@ -77,7 +77,7 @@ fn check_from(
         }
     }
     let mut places = Smallest::from(begin);
-    let told = finder.places(|Place { file, offset }| {
+    let told = finder.locations(|RecordLocation { file, offset }| {
         let spot = (history::file_number(&file), offset);
         if Some(spot) <= last && is_covered(spot, finder) {
             places.add(spot);

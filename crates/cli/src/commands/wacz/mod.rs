@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use sinks::cdxj;
-use sinks::wacz::{About, Packer, WaczFault};
+use sinks::wacz::{PackageInfo, Packer, WaczFault};
 use sinks::warc::name_of;
 use store::StoreFault;
 use store::embedded::DirectoryLock;
@@ -147,7 +147,7 @@ impl Packing<'_> {
         let lines = File::open(&index).map_err(|source| reading(&index, source))?;
         packer.index(&index, BufReader::with_capacity(BUFFER, lines))?;
         packer.pages(|add| pages::list(self, &mut patience, add))?;
-        let about = About {
+        let about = PackageInfo {
             software: concat!("crawler ", env!("CARGO_PKG_VERSION")).to_owned(),
             title: self.args.title.clone(),
             description: self.args.description.clone(),
