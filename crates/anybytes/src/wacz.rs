@@ -12,11 +12,7 @@ pub fn wacz(bytes: &[u8]) {
             assert!(found.archives <= found.files);
             assert!(found.problems.len() as u64 <= found.problem_count);
             let is_line = |complaint: &String| !complaint.contains(['\n', '\r', '\u{1b}']);
-            assert!(
-                found.problems.iter().all(is_line),
-                "{:?}",
-                found.problems
-            );
+            assert!(found.problems.iter().all(is_line), "{:?}", found.problems);
         }
         Err(WaczFault::NotZip { .. }) => {}
         Err(fault) => panic!("bytes in memory can always be read: {fault}"),

@@ -1,20 +1,20 @@
-//! What an error of the disk asks for.
+//! The kinds of disk errors, by what can be done about them.
 
 use std::io::{self, ErrorKind};
 
-/// Why the disk refused, sorted by what can be done about it.
+/// A kind of disk error, by its remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DiskErrorKind {
-    /// There is no room: wait for some, or end.
+    /// The disk is full: wait for space, or end.
     Full,
-    /// Nothing may be written there: somebody must allow it.
+    /// Writing is not permitted: somebody must allow it.
     ReadOnly,
-    /// Anything else: what was written may be gone.
+    /// Any other error: written data may be lost.
     Broken,
 }
 
 impl DiskErrorKind {
-    /// What `error` is.
+    /// Returns the kind of `error`.
     #[must_use]
     pub fn of(error: &io::Error) -> Self {
         match error.kind() {

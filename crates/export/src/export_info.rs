@@ -4,14 +4,15 @@ use parquet::file::metadata::KeyValue;
 
 use crate::table::Table;
 
-/// What a file says of itself, where its form has a place for it.
+/// Metadata of an export, written where the form has a place for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportInfo {
-    /// Of this program.
+    /// The version of this program.
     pub version: &'static str,
-    /// Of fingerprints and sketches: only those of one version may be compared.
+    /// The version of the algorithms of fingerprints and sketches; only equal versions are
+    /// comparable.
     pub algorithm: u16,
-    /// Whether everything is hashed under the zero key. Another key is a secret, and not told.
+    /// True if everything is hashed under the zero key. Another key is a secret and is not written.
     pub zero_key: bool,
 }
 

@@ -1,13 +1,12 @@
-//! A table in Parquet as a directory of files, each of them whole: `part-00000.parquet` and so on.
+//! A Parquet table as a directory of complete files: `part-00000.parquet` and so on.
 //!
-//! A Parquet file has its contents listed at its end, so one that was cut short is lost, and one
-//! that is whole cannot grow. In parts, a kill costs the part that was being written, and what was
-//! visited since goes into new ones.
+//! A Parquet file has its index at the end, so a truncated one is lost and a complete one cannot
+//! grow. With parts, a kill costs only the part in progress, and later visits go into new parts.
 //!
-//! Each part notes up to which visit it goes, and a digest of all visits up to there: parts that
-//! were made when the crawl told otherwise (a visit was revoked since), or of another crawl, are
-//! refused, and left as they are. The digest is a chain: of the one before and of the visit as a
-//! line of JSON, with XXH3-128 under the zero key. It guards against mistakes, not against malice.
+//! The footer of each part has the number of visits that it covers and a digest of all visits up to
+//! there. Parts of another crawl, or from before a visit was revoked, are refused and left
+//! unchanged. The digest is a chain, of the previous digest and of the visit as a line of JSON,
+//! with XXH3-128 under the zero key. It guards against mistakes, not against malice.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,30 +24,30 @@ use crate::visit::{SKETCHES, Visit};
 use crate::whole_file::{Beginning, WholeFile};
 use crate::writer::{Form, TableWriter};
 
-/// Records in a part, unless told otherwise.
+/// Default number of records in a part.
 pub const DEFAULT_ROWS_PER_FILE: u64 = 1_000_000;
 
-/// A visit's place among all.
+/// A position in the sequence of visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VisitPosition {
-    /// How many visits there are up to this one.
+    /// The number of visits up to here.
     visits: u64,
-    /// Stands for all of them.
+    /// The chained digest of these visits.
     digest: u128,
 }
 
-/// A directory of parts that is being written.
+/// A directory of parts, open for writing.
 pub struct Parts {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     table: Table,
     about: ExportInfo,
     rows_per_file: u64,
-    /// Of each part that was there: how far it goes.
+    /// The end of each part that existed at the start.
     there: Vec<VisitPosition>,
-    /// How far was read.
+    /// The last visit that was read.
     read: VisitPosition,
-    /// How far was written.
+    /// The last visit that was written.
     written: VisitPosition,
     /// The number of the next part.
     next: usize,
@@ -60,12 +59,12 @@ const VISITS_NOTE: &str = "crawler.visits";
 const DIGEST_NOTE: &str = "crawler.visits_digest";
 
 impl Parts {
-    /// Begins a table in `directory`, or goes on with it. A part ends with the visit that brings it
-    /// to `rows_per_file` records.
+    /// Begins a table in `directory`, or continues it if `go_on` is set. A part ends with the visit
+    /// that brings it to `rows_per_file` records.
     ///
     /// # Errors
-    /// [`ExportFault::Occupied`] where parts are there that are not to be continued,
-    /// [`ExportFault::ForeignPart`] where they cannot be, else what the system said.
+    /// [`ExportFault::Occupied`] if parts exist and `go_on` is not set,
+    /// [`ExportFault::ForeignPart`] if they cannot be continued, otherwise the system's error.
     pub fn begin(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -97,12 +96,12 @@ impl Parts {
         })
     }
 
-    /// Hears of the next visit, in their order: its mark, or none where the parts that are there
-    /// have it.
+    /// Takes the next visit, in order, and returns its position; `None` if an existing part covers
+    /// it.
     ///
     /// # Errors
-    /// [`ExportFault::ForeignPart`] where a part that is there ends with this visit, and was made
-    /// from others.
+    /// [`ExportFault::ForeignPart`] if an existing part ends with this visit and was made from
+    /// others.
     pub fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         self.line.clear();
         self.line.extend_from_slice(&self.read.digest.to_le_bytes());
@@ -129,17 +128,17 @@ impl Parts {
     /// Writes a record.
     ///
     /// # Errors
-    /// [`ExportFault`] where it cannot be written.
+    /// [`ExportFault`] if the output cannot be written.
     pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         let (writer, rows) = self.open()?;
         *rows += 1;
         writer.write(fields)
     }
 
-    /// All records of this visit were written, and of those before it.
+    /// Marks all records up to this visit as written, and ends the part if it is full.
     ///
     /// # Errors
-    /// [`ExportFault`] where a part ends here and cannot be written.
+    /// [`ExportFault`] if a part ends here and cannot be written.
     pub fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
         self.written = mark;
         match &self.open {
@@ -148,11 +147,10 @@ impl Parts {
         }
     }
 
-    /// Ends the last part. Where there is no record at all, there is a part without any, for its
-    /// columns.
+    /// Ends the last part. A table without a record gets one empty part, for its columns.
     ///
     /// # Errors
-    /// [`ExportFault`] where it cannot be written, or where parts go beyond the last visit.
+    /// [`ExportFault`] if the part cannot be written, or if parts extend beyond the last visit.
     pub fn finish(mut self) -> Result<(), ExportFault> {
         let beyond = self
             .there
@@ -202,7 +200,7 @@ fn name(number: usize) -> String {
     format!("part-{number:05}.parquet")
 }
 
-/// How far a part goes; none where it is not there.
+/// Returns the end of the part at `path`; `None` if there is no file.
 fn position_of(
     path: &Path,
     table: Table,
@@ -223,8 +221,7 @@ fn position_of(
         found.and_then(|note| note.value.clone())
     };
     for ours in about.notes(table) {
-        // A later version of ours may go on, as long as the columns and what is in them mean the
-        // same.
+        // A later version of this program may continue as long as the columns keep their meaning.
         if ours.key != "crawler.version" && note(&ours.key) != ours.value {
             return Err(foreign(&format!(
                 "its {} is not that of this export",

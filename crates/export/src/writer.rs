@@ -1,4 +1,4 @@
-//! A table, written in one of three forms.
+//! Writes a table in one of its forms.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use crate::fault::ExportFault;
 use crate::table::{Table, Value};
 use crate::text::{Csv, FormulaPolicy, json_line};
 
-/// How a table is written.
+/// An output form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// One JSON object a line.
@@ -16,7 +16,7 @@ pub enum Form {
     /// Comma-separated values, with a header line. A text that a spreadsheet would take for a
     /// formula has a `'` before it.
     Csv,
-    /// The same with every text to the letter.
+    /// CSV with every text unchanged.
     RawCsv,
     /// Parquet.
     Parquet,
@@ -38,7 +38,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// Begins a table.
     ///
     /// # Errors
-    /// [`ExportFault`] where its beginning cannot be written.
+    /// [`ExportFault`] if its beginning cannot be written.
     pub fn begin(
         form: Form,
         table: Table,
@@ -60,11 +60,11 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(Self { table, form })
     }
 
-    /// Goes on with a table of text whose beginning is there. A Parquet file begins anew: it cannot
+    /// Continues a text table whose beginning exists. A Parquet file begins anew, because it cannot
     /// be continued.
     ///
     /// # Errors
-    /// [`ExportFault`] where its beginning cannot be written.
+    /// [`ExportFault`] if its beginning cannot be written.
     pub fn go_on(
         form: Form,
         table: Table,
@@ -82,11 +82,10 @@ impl<W: Write + Send> TableWriter<W> {
         })
     }
 
-    /// Writes a record: a field for each column, in their order. Fields beyond the last column are
-    /// left out.
+    /// Writes a record with a field for each column, in their order. Excess fields are ignored.
     ///
     /// # Errors
-    /// [`ExportFault`] where it cannot be written.
+    /// [`ExportFault`] if the output cannot be written.
     pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         let fields = &fields[..self.table.columns.len().min(fields.len())];
         match &mut self.form {
@@ -96,10 +95,10 @@ impl<W: Write + Send> TableWriter<W> {
         }
     }
 
-    /// Ends the table; everything was handed to the writer, which is given back.
+    /// Ends the table, flushes the output and returns it.
     ///
     /// # Errors
-    /// [`ExportFault`] where its end cannot be written.
+    /// [`ExportFault`] if its end cannot be written.
     pub fn finish(self) -> Result<W, ExportFault> {
         match self.form {
             Writing::Jsonl(mut out) => {
@@ -111,7 +110,7 @@ impl<W: Write + Send> TableWriter<W> {
         }
     }
 
-    /// Notes this in the footer of a Parquet file; the other forms have no place for it.
+    /// Appends a key-value pair to the footer of a Parquet file; other forms ignore it.
     pub(crate) fn note(&mut self, name: &str, value: String) {
         if let Writing::Parquet(columnar) = &mut self.form {
             columnar.note(name, value);

@@ -1,18 +1,17 @@
-//! What a query leaves out, as a plain set.
+//! Excluded pages of a query, as a bit set.
 //!
-//! The engine (tantivy 0.27.0) asks what is excluded whether it has this page, then that one, by
-//! `seek_danger`, which promises rising pages and forbids itself to be asked for the same twice; it
-//! is asked so all the same where exclusions stand within each other, and where a phrase has no
-//! hit. Pages were lost by that (`-(example.org -page)`), and debug builds panicked (`-"no such
-//! phrase"`). So what is excluded is gathered first, a bit a page of the segment, by plain steps
-//! from one hit to the next.
+//! tantivy 0.27.0 evaluates an exclusion page by page with `seek_danger`, whose contract requires
+//! increasing pages and forbids asking twice for the same; it breaks this contract for nested
+//! exclusions and for phrases without a hit. Pages were lost by that (`-(example.org -page)`), and
+//! debug builds panicked (`-"no such phrase"`). So the excluded pages are collected first, one bit
+//! a page of the segment, by plain `advance` steps.
 
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
 use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
-/// The pages that `inner` finds, all with the same score.
+/// The pages that `inner` matches, all with the same score.
 #[derive(Debug)]
 pub(crate) struct Exclusion {
     pub(crate) inner: Box<dyn Query>,

@@ -1,4 +1,4 @@
-//! What of a page stands in the index.
+//! The fields of a page in the index.
 //!
 //! | field | found by | kept |
 //! |---|---|---|
@@ -26,18 +26,18 @@ use crate::words::tokens::WordTokenizer;
 const WORDS: &str = "words";
 const WHOLE: &str = "raw";
 
-/// A page as the index has it.
+/// A page to be indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPage {
-    /// Its address: that of its record in the archive.
+    /// The URL of its record in the archive.
     pub url: PageUrl,
-    /// When it was fetched: the date of its record.
+    /// The date of its record: when it was fetched.
     pub at: Timestamp,
     /// The file that its record is in, without its directory.
     pub file: Arc<str>,
-    /// Where its record begins, in bytes.
+    /// The offset of its record in bytes.
     pub offset: u64,
-    /// What it is found by.
+    /// Its searchable text.
     pub text: Box<IndexText>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) const FILE: &str = "file";
 pub(crate) const OFFSET: &str = "offset";
 
 impl Fields {
-    /// The fields, and the schema that they make.
+    /// Returns the fields and their schema.
     pub(crate) fn schema() -> (Self, Schema) {
         let mut schema = Schema::builder();
         let words = TextFieldIndexing::default()
@@ -86,7 +86,7 @@ impl Fields {
         (fields, schema.build())
     }
 
-    /// What cuts the fields into words.
+    /// Returns the tokenizers of the fields.
     pub(crate) fn tokenizers() -> TokenizerManager {
         let tokenizers = TokenizerManager::default();
         tokenizers.register(WORDS, TextAnalyzer::builder(WordTokenizer).build());
@@ -94,7 +94,7 @@ impl Fields {
     }
 }
 
-/// A page on its way into the index: nothing of it is copied.
+/// A tantivy document that borrows the text of a page.
 pub(crate) struct PageDocument {
     pub(crate) fields: Fields,
     pub(crate) page: IndexPage,
@@ -113,8 +113,8 @@ impl PageDocument {
     }
 }
 
-/// An address with spaces between its parts, so that each of them is a word; percent-encoded
-/// letters are letters.
+/// Returns an address with spaces between its parts, so that each is a word; percent-encoding is
+/// decoded.
 pub(crate) fn address_words(url: &str) -> String {
     let decoded = percent_decode_str(url).decode_utf8_lossy();
     decoded
@@ -129,7 +129,7 @@ pub(crate) fn address_words(url: &str) -> String {
         .collect()
 }
 
-/// A host and every domain that it is in, the longest first; an IP address alone.
+/// Iterates over a host and its parent domains, the longest first; an IP address has none.
 pub(crate) fn domains(host: &str) -> impl Iterator<Item = &str> {
     let is_name = !host.starts_with('[') && host.bytes().any(|byte| byte.is_ascii_alphabetic());
     std::iter::successors(Some(host), move |domain| {

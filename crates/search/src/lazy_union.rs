@@ -1,17 +1,17 @@
-//! What stands in the title or in the text, asked for page by page.
+//! A union of two queries that is evaluated page by page: title or text.
 //!
-//! The engine's own union gathers 4,096 pages ahead with all their scores, which is right for a
-//! union that is the whole query. Within a conjunction most of that is for nothing, and where a
-//! operand is a phrase it costs reading the places of its words in each of these pages. Here a page is
-//! looked at when it is asked for.
+//! tantivy's union collects 4,096 pages ahead with their scores, which suits a union that is the
+//! whole query. Within a conjunction most of that work is wasted, and a phrase operand would read
+//! the positions of its words in each of these pages. This union evaluates a page when it is asked
+//! for. Reasons and measurements: `docs/adr/0014-own-scorers-beside-tantivys.md`.
 //!
-//! Invariant: each operand is asked for rising pages only, as `seek_danger` demands, and what it said
-//! is remembered.
+//! Invariant: each operand is asked for increasing pages only, as `seek_danger` requires, and its
+//! last answer is kept.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
-/// Pages that one of two queries finds, or both; the score is the sum.
+/// The pages of either of two queries; the score is the sum.
 #[derive(Debug)]
 pub(crate) struct LazyUnion {
     pub(crate) operands: [Box<dyn Query>; 2],
@@ -89,14 +89,14 @@ impl Weight for LazyUnionWeight {
 
 struct Operand {
     scorer: Box<dyn Scorer>,
-    /// The first page that it may have of those that it was not asked for.
+    /// The first page that it may match among those not yet asked for.
     page: DocId,
-    /// Whether it has that one; otherwise it was not asked yet.
+    /// True if it matches that page; false if it was not asked yet.
     matches: bool,
 }
 
 impl Operand {
-    /// Whether it has `page`, which lies behind all that it was asked for, or is the last of these.
+    /// Returns true if it matches `page`, which is not before any page that was asked for.
     fn matches_at(&mut self, page: DocId) -> bool {
         if self.page < page || (self.page == page && !self.matches) {
             let found = self.scorer.seek_danger(page);

@@ -1,11 +1,12 @@
-//! Full text: what a crawl kept, found again by its words.
+//! Full-text search over the pages that a crawl kept.
 //!
-//! The engine is tantivy, and only this crate knows it.
+//! The engine is tantivy; only this crate uses it.
 //!
-//! - [`Searchable`] is a sink on the way to the archive: what the archive took, it indexes, by
-//!   means of a [`Writer`], which also makes the index again from an archive.
-//! - [`Query`] is what somebody looks for, [`Finder`] finds it, [`Snippets`] show it in a text.
-//! - An index is a function of the archive, and says up to where it tells it ([`Writer::covered`]).
+//! - [`Searchable`] is a sink that wraps the archive and indexes the archived pages with a
+//!   [`Writer`], which also rebuilds the index from an archive.
+//! - [`Finder`] evaluates a [`Query`], and [`Snippets`] show its matches in a text.
+//! - An index is a function of the archive and records the end of the part that it covers
+//!   ([`Writer::covered`]).
 
 mod commit_payload;
 mod exclusion;

@@ -1,8 +1,8 @@
-//! A query in the engine's terms.
+//! Translates a query into tantivy queries.
 //!
-//! Filters choose and do not weigh: only words do (BM25, the sum of title and text, as Robertson
-//! and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.5 warns against weighing
-//! fields by more than that without training).
+//! Filters do not contribute to the score, only words do (BM25, the sum of title and text;
+//! Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.5 warns against
+//! weighting fields further without training).
 
 use std::ops::Bound;
 
@@ -19,8 +19,8 @@ use crate::lazy_union::LazyUnion;
 use crate::phrase::Phrase;
 use crate::query::clause::{Clause, Query, SearchField, Words};
 
-/// Different continuations of a character at the end of a phrase that are looked for in a segment:
-/// more than Unicode has for any that was seen so far, and room for each is set aside.
+/// Maximum number of different continuations of a character at the end of a phrase in a segment:
+/// more than were ever seen, and memory for each is reserved.
 const CONTINUATIONS: u32 = 4_096;
 
 pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
@@ -30,8 +30,8 @@ pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
     }
 }
 
-/// A word, or words of which one is enough, each in title and text: where that is the whole query,
-/// the engine passes over the pages that cannot be among the best.
+/// Returns the term queries of a query that is a union of single words, in title and text: for
+/// these tantivy skips the pages that cannot be among the best.
 fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
     match asked {
         Clause::Any(clauses) => {
@@ -127,8 +127,8 @@ fn words(field: Field, looked_for: &Words) -> Box<dyn Engine> {
     match (looked_for.terms.as_slice(), looked_for.open) {
         ([(_, word)], false) => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
         ([(_, word)], true) => {
-            // All tokens that begin so: the next character behind the mark at its end is beyond
-            // them.
+            // The range of tokens with this prefix: it ends at the next character after the mark at
+            // its end.
             let beyond = format!(
                 "{}{}",
                 word.trim_end_matches(crate::words::tokens::PAIR),

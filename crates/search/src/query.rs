@@ -1,8 +1,8 @@
-//! What somebody looks for.
+//! Queries: their syntax and meaning.
 //!
-//! A [`Query`] is read from text by [`parse`](Query::parse), which names what it does not
-//! understand, and is a value: what it means is told in `docs/search.md`. [`plan`](crate::plan)
-//! says it to the engine, [`snippet`](crate::snippet) finds its words in a text.
+//! [`Query::parse`] reads a query from text and names what it does not understand; `docs/search.md`
+//! defines the meaning. [`plan`](crate::plan) translates it for tantivy, and
+//! [`snippet`](crate::snippet) finds its words in a text.
 
 pub(crate) mod clause;
 mod error;

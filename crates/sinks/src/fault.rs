@@ -16,7 +16,7 @@ pub enum SinkFault {
     Full {
         /// The file that should have grown.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The system refused something else.
@@ -26,7 +26,7 @@ pub enum SinkFault {
         doing: &'static str,
         /// The file or directory that it was done to.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The file in which the archive should continue is gone.
@@ -114,7 +114,7 @@ pub enum SinkFault {
 }
 
 impl SinkFault {
-    /// Sorts what the system said: no room, or anything else.
+    /// Sorts the system's error: no room, or anything else.
     #[must_use]
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

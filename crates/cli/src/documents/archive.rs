@@ -79,7 +79,7 @@ impl Iterator for ArchiveDocuments {
                     }
                 }
                 Ok(None) => {
-                    self.seen.add(self.stream.oddities());
+                    self.seen.add(self.stream.deviations());
                     return None;
                 }
                 Err(fault) => return Some(Err(fault.to_string())),

@@ -10,7 +10,7 @@ mod signatures;
 mod sources;
 mod told;
 
-pub(crate) use archive::{ArchiveDocuments, SeenOddities, WaczStreams, exchange, is_visited};
+pub(crate) use archive::{ArchiveDocuments, SeenDeviations, WaczStreams, exchange, is_visited};
 pub(crate) use read::Reader;
 pub(crate) use signatures::Signatures;
 pub(crate) use sources::{Documents, Skipped, is_archive, is_standard_input, is_wacz, media_type};

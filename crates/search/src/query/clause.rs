@@ -4,31 +4,31 @@ use tantivy::tokenizer::TokenStream;
 
 use crate::words::tokens::{PAIR, Tokens};
 
-/// Bytes of a query.
+/// Maximum length of a query in bytes.
 pub const MAX_QUERY: usize = 4_096;
-/// Words, phrases and filters of a query.
+/// Maximum number of words, phrases and filters of a query.
 pub const MAX_CLAUSES: usize = 64;
-/// Words of a query, in phrases and alone.
+/// Maximum number of words of a query, in phrases and alone.
 pub const MAX_WORDS: usize = 256;
-/// Parentheses and negations within each other.
+/// Maximum depth of nested parentheses and negations.
 pub const MAX_DEPTH: usize = 16;
 
-/// What is looked for.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     pub(crate) root: Clause,
 }
 
-/// A condition that a page fulfils or not.
+/// A condition on a page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Clause {
     /// All of these.
     All(Vec<Clause>),
-    /// One of these at least.
+    /// At least one of these.
     Any(Vec<Clause>),
     /// Not this.
     Not(Box<Clause>),
-    /// These words, one directly behind the other.
+    /// These words in a row.
     Words(SearchField, Words),
     /// Of this host, or of a host in this domain.
     Host(String),
@@ -40,7 +40,7 @@ pub(crate) enum Clause {
     Before(u64),
 }
 
-/// Where words are looked for.
+/// The fields in which words are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SearchField {
     /// In the title or in the text.
@@ -50,18 +50,18 @@ pub(crate) enum SearchField {
     Address,
 }
 
-/// Words that stand one behind the other.
+/// Consecutive words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// What stands in the index for them, each with its place among them. At least one.
+    /// Their index terms, each with its position among them. At least one.
     pub(crate) terms: Vec<(usize, String)>,
-    /// The last term is only how a token begins: a single character of a script without spaces,
-    /// whatever follows it.
+    /// True if the last term is a prefix of a token: a single character of a script without spaces,
+    /// which anything may follow.
     pub(crate) open: bool,
 }
 
 impl Query {
-    /// The words that a page is found by, each word and phrase once.
+    /// Returns the words and phrases that match titles and texts, each once.
     pub(crate) fn words(&self) -> Vec<&Words> {
         fn gather<'q>(clause: &'q Clause, found: &mut Vec<&'q Words>) {
             match clause {
@@ -84,15 +84,15 @@ impl Query {
 }
 
 impl Words {
-    /// The words of a text; none where it has no letter or digit.
+    /// Returns the words of a text; `None` if it has no letter or digit.
     ///
-    /// A character that is told by the pair before it need not be looked for, and at the end it
-    /// must not: what follows it in a page is not known. One that stands alone at the end may be
-    /// followed by anything.
+    /// A character that ends the pair before it is implied by that pair. At the end of a run it
+    /// must be left out, since the page may go on there. A character alone may be followed by
+    /// anything.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut tokens = Tokens::of(text);
         let mut terms: Vec<(usize, String)> = Vec::new();
-        // Where a pair ends, in bytes.
+        // The end of the last pair, in bytes.
         let mut told = None;
         let mut open = false;
         while tokens.advance() {
@@ -104,7 +104,7 @@ impl Words {
             }
             told = (tokens.piece().unspaced && !alone).then_some(token.offset_to);
         }
-        // What stands before the first word is nothing, so its place is 0.
+        // Nothing precedes the first word, so its position is 0.
         (!terms.is_empty()).then_some(Self { terms, open })
     }
 }

@@ -1,8 +1,8 @@
-//! The marks of a query: words, phrases, operators.
+//! The lexer: splits a query into words, phrases and operators.
 
 use super::error::{QueryError, Reason, error_at};
 
-/// A part of a query that means something by itself.
+/// A lexeme of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lexeme<'q> {
     Open,
@@ -10,19 +10,19 @@ pub(super) enum Lexeme<'q> {
     And,
     Or,
     Not,
-    /// It must be so: which it must anyway.
+    /// `+`: required, which every clause is.
     Must,
     /// The name of a field, whose value follows directly.
     Field(&'q str),
     Word(&'q str),
-    /// What stands between two quotation marks.
+    /// The text between two quotation marks.
     Phrase(&'q str),
 }
 
-/// A mark, and where it begins and ends, in bytes.
+/// A lexeme with its start and end in bytes.
 pub(super) type Spanned<'q> = (Lexeme<'q>, usize, usize);
 
-/// Reads the marks of a query.
+/// Splits a query into lexemes.
 pub(super) fn marks(query: &str) -> Result<Vec<Spanned<'_>>, QueryError> {
     let mut marks = Vec::new();
     let mut at = 0;
@@ -70,8 +70,8 @@ fn first_mark(query: &str, at: usize) -> Result<(Lexeme<'_>, usize), QueryError>
     Ok((mark, word.len()))
 }
 
-/// The name before a colon, where a value follows: not in `http://…`, `std::vec`, `12:30` or `note:
-/// this`.
+/// Returns the name before a colon that a value follows: not in `http://…`, `std::vec`, `12:30` or
+/// `note: this`.
 fn field_name<'q>(word: &'q str, behind: &str) -> Option<&'q str> {
     let (name, value) = word.split_once(':')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());

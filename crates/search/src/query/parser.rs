@@ -1,4 +1,4 @@
-//! From marks to conditions, by recursive descent.
+//! The parser: recursive descent from lexemes to conditions.
 //!
 //! ```text
 //! any  = all { OR all }
@@ -6,8 +6,7 @@
 //! one  = ( "-" | NOT | "+" ) one | "(" any ")" | [ field ":" ] ( word | phrase )
 //! ```
 //!
-//! Invariant: whatever the text, this ends, in time that is linear in its length, with a query or
-//! an error.
+//! Invariant: for any text, parsing ends with a query or an error, in time linear in its length.
 
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -21,7 +20,7 @@ impl Query {
     /// Reads a query.
     ///
     /// # Errors
-    /// [`QueryError`] where it cannot be understood: it says what, and where.
+    /// [`QueryError`] with the culprit and its position if the text is not a query.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         parse(text)
     }
@@ -72,7 +71,7 @@ impl<'q> Parser<'q> {
         error_at(reason, self.text, start, end)
     }
 
-    /// Something should have come behind the mark before.
+    /// Returns the error of a lexeme without its operand.
     fn dangling(&self) -> QueryError {
         let before = self
             .at
@@ -215,7 +214,7 @@ fn only(mut clauses: Vec<Clause>, several: fn(Vec<Clause>) -> Clause) -> Clause 
     }
 }
 
-/// A host or a domain as it stands in addresses: lower case, Punycode.
+/// Returns a host or domain in canonical form: lower case, Punycode.
 fn host(value: &str) -> Option<String> {
     if value.contains(['/', '@', '?', '#']) {
         return None;
@@ -226,7 +225,7 @@ fn host(value: &str) -> Option<String> {
     (port.is_none() && !host.is_empty()).then(|| host.to_owned())
 }
 
-/// The primary subtag: two or three letters, or up to eight.
+/// Returns the primary subtag: two or three letters, or up to eight.
 fn language(value: &str) -> Option<String> {
     let primary = value.split(['-', '_']).next()?;
     let is_tag =
@@ -234,7 +233,7 @@ fn language(value: &str) -> Option<String> {
     is_tag.then(|| primary.to_ascii_lowercase())
 }
 
-/// The beginning of a year, a month or a day, or a time, in milliseconds since 1970.
+/// Returns the start of a year, a month or a day, or a time, in milliseconds since 1970.
 fn date(value: &str) -> Option<u64> {
     let rest = match value.len() {
         4 => "-01-01T00:00:00Z",

@@ -4,7 +4,7 @@ use super::clause::{Clause, SearchField};
 use super::*;
 use crate::words::tokens::PAIR;
 
-/// A query as it was understood.
+/// Returns a query as it was understood.
 fn told(text: &str) -> String {
     match Query::parse(text) {
         Ok(query) => tell(&query.root),

@@ -1,4 +1,4 @@
-//! One spelling for what readers take for one word.
+//! Case folding: one spelling for all forms that readers take for one word.
 //!
 //! A word becomes NFKC(fold(NFKD(word))), a compatibility caseless match (The Unicode Standard,
 //! section 3.13, D146): É is é however it is composed, ß is ss, ＡＢＣ is abc, ﬁ is fi, a sigma is a
@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::letters::{Letters, case_folded};
 
-/// Bytes of a folded word that count: what is longer is no word that somebody looks for.
+/// Maximum length of a folded word in bytes; longer words are cut.
 pub(crate) const MAX_WORD: usize = 128;
 
 /// Appends the folded `word` to `folded`.
@@ -26,8 +26,8 @@ pub(crate) fn fold_into(folded: &mut String, word: &str, letters: &Letters) {
     folded.truncate(end);
 }
 
-/// Soft hyphens, marks of direction, joints without width, variants of glyphs: nothing that makes
-/// another word.
+/// Returns true for soft hyphens, direction marks, zero-width joiners and variation selectors,
+/// which do not make another word.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')

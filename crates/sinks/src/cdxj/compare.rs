@@ -62,7 +62,7 @@ pub enum Difference {
 /// tell of alike.
 ///
 /// # Errors
-/// What the disk says.
+/// I/O errors of the disk.
 pub fn compare(archive: &Path, end: &ArchiveEnd) -> Result<Comparison, SinkFault> {
     let mut comparison = Comparison::default();
     let survey = index::survey(archive);

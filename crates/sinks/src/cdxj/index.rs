@@ -411,12 +411,12 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
 /// next, and by the next opening; [`strays`] names them.
 ///
 /// # Errors
-/// What the disk says.
+/// I/O errors of the disk.
 pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<IndexCounts, SinkFault> {
     make_again_with(disk, archive, MEMORY)
 }
 
-/// The same with other memory for lines, in bytes.
+/// Does the same with another limit of memory for lines, in bytes.
 ///
 /// # Errors
 /// As [`make_again`].
@@ -461,7 +461,7 @@ pub fn make_again_with(
 /// index that was being made. Nobody may have the archive open.
 ///
 /// # Errors
-/// What the disk says.
+/// I/O errors of the disk.
 pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
     let directory = archive.join(DIRECTORY);
     let manifest = Manifest::read(&directory.join(MANIFEST));
@@ -506,7 +506,7 @@ pub fn is_manifest(path: &Path) -> bool {
 /// off the archive meanwhile.
 ///
 /// # Errors
-/// What the disk said.
+/// I/O errors of the disk.
 pub fn remove(disk: &dyn Disk, archive: &Path) -> Result<(), SinkFault> {
     let directory = archive.join(DIRECTORY);
     if !directory.exists() {

@@ -62,7 +62,7 @@ impl Indexed {
         Self::open_with(inner, disk, archive, MEMORY).await
     }
 
-    /// The same with other memory for lines, in bytes.
+    /// Does the same with another limit of memory for lines, in bytes.
     ///
     /// # Errors
     /// As [`Indexed::open`].

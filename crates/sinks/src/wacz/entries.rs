@@ -233,7 +233,7 @@ impl ArchivePart {
     /// Its bytes, from the WACZ at `path`.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors of the system.
     pub fn open(&self, path: &Path) -> io::Result<Take<File>> {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(self.begin))?;

@@ -13,7 +13,7 @@ pub enum WaczFault {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It cannot be written.

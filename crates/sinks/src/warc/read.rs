@@ -29,7 +29,7 @@ pub enum ReadFault {
         path: PathBuf,
         /// Where the record begins, in bytes.
         offset: u64,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The file ends within a record, as it does after a power cut. Within what was settled, it is

@@ -22,7 +22,7 @@ use crate::fault::SinkFault;
 ///
 /// # Errors
 /// [`SinkFault::Missing`], [`SinkFault::TooShort`] where a visit is gone that was on the disk for
-/// certain; [`SinkFault::Foreign`] where a name is none of ours; otherwise what the system said.
+/// certain; [`SinkFault::Foreign`] where a name is none of ours; otherwise the system's error.
 pub fn whole_visits(
     disk: &dyn Disk,
     dir: &Path,
@@ -106,7 +106,7 @@ fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault>
 /// that is not there, or shorter than `from`, has nothing behind `from`, so that is the answer too.
 ///
 /// # Errors
-/// [`ReadFault::Io`] where the system does not let us read: what is there is not known then.
+/// [`ReadFault::Io`] if the system refuses the read: what is there is not known then.
 fn whole_end(path: &Path, from: u64) -> Result<u64, ReadFault> {
     let mut reader = match WarcReader::open_at(path, from) {
         Err(ReadFault::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {

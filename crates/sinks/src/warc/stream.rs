@@ -54,7 +54,7 @@ impl WarcStream {
     /// Opens a file at its beginning.
     ///
     /// # Errors
-    /// [`ReadFault::Io`] where the system does not let us read.
+    /// [`ReadFault::Io`] if the system refuses the read.
     pub fn open(path: &Path) -> Result<Self, ReadFault> {
         let file = File::open(path).map_err(|source| ParseFailure::Io(source).at(path, 0))?;
         // What is not a file proper, a pipe by its name, cannot be read again.
@@ -369,7 +369,7 @@ impl WarcStream {
 /// as can be told; none where there is no more.
 ///
 /// # Errors
-/// [`ReadFault::Io`] where the system does not let us read.
+/// [`ReadFault::Io`] if the system refuses the read.
 pub fn next_record_behind(path: &Path, from: u64) -> Result<Option<u64>, ReadFault> {
     let mut stream = WarcStream::open(path)?;
     let fault = |error: io::Error| ParseFailure::Io(error).at(path, from);

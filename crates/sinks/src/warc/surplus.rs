@@ -192,7 +192,7 @@ fn tell(name: &FileName, from: u64, kept: &Path) {
 /// a file is none.
 ///
 /// # Errors
-/// [`ReadFault::Io`] where the system does not let us read.
+/// [`ReadFault::Io`] if the system refuses the read.
 pub(super) fn holds_records(path: &Path, from: u64) -> Result<bool, ReadFault> {
     let length = std::fs::metadata(path).map_or(0, |file| file.len());
     let mut at = from;

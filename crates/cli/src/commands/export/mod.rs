@@ -157,7 +157,7 @@ impl Export<'_> {
         for (number, visit) in (0..).zip(visits) {
             let visit = visit?;
             patience.step();
-            let Some(mark) = destination.advance(&visit)?.filter(|_| number >= but_for) else {
+            let Some(mark) = destination.hear(&visit)?.filter(|_| number >= but_for) else {
                 continue;
             };
             match &self.pages {
