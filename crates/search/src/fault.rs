@@ -39,7 +39,7 @@ pub enum IndexFault {
     Damaged {
         /// Its directory.
         directory: PathBuf,
-        /// What is wrong.
+        /// The damage.
         reason: String,
     },
 }

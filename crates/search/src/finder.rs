@@ -43,7 +43,7 @@ pub struct Hit {
     pub title: Option<String>,
     /// The primary subtag of its language.
     pub language: Option<String>,
-    /// When it was fetched.
+    /// The time of the fetch.
     pub at: Timestamp,
     /// Its relevance: BM25 of title and text; more is better.
     pub score: f32,

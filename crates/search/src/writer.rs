@@ -29,7 +29,7 @@ use crate::merging::Tiers;
 /// Options of an index.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
-    /// Where it is.
+    /// Its directory.
     pub directory: PathBuf,
     /// Maximum bytes of a segment in memory; at least [`MIN_MEMORY`]. At least half are for pages,
     /// whatever an empty segment takes.

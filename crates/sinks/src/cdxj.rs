@@ -1,16 +1,14 @@
-//! CDXJ: the index by which replay tools find what is in an archive.
+//! CDXJ: the index that replay tools use to find records in an archive.
 //!
-//! - [`Indexed`] is a sink around the archive: it makes the index while the crawl runs, in bounded
-//!   memory, by sorted runs that are merged when it is closed. `capture` says what a record's line
-//!   is, [`key()`] what it is sorted by.
-//! - `index` is the index on the disk, `manifest` what it knows of its runs, `run` how they are
-//!   written and merged.
-//! - `scan` reads an archive again, for what is missing from its index; [`make_again`] all of it,
-//!   [`index_files`] those of others.
-//! - [`CdxjReader`] reads any index, and [`Comparison`] an index side by side with its archive.
+//! - [`Indexed`] is a sink that wraps the archive: it builds the index during the crawl, in bounded
+//!   memory, as sorted runs that are merged when it is closed. `capture` derives the line of a
+//!   record, [`key()`] its sort key.
+//! - `index` is the index on the disk, `manifest` its list of runs, `run` writes and merges runs.
+//! - `scan` reads the parts of an archive that its index lacks; [`make_again`] rebuilds the index,
+//!   [`index_files`] indexes WARC files of any crawler.
+//! - [`CdxjReader`] reads any index; [`Comparison`] compares an index with its archive.
 //!
-//! **The index is a function of the archive**: lost, it is made again, and comes out the same byte
-//! for byte.
+//! **The index is a function of the archive**: a lost index is rebuilt byte for byte.
 
 mod batch;
 pub(crate) mod capture;

@@ -1,8 +1,8 @@
-//! Where pages go.
+//! Sinks: the destinations of visits.
 //!
-//! A crawl hands every finished [`Visit`] to a [`Sink`] and learns where it was kept. The one sink
-//! so far is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
-//! such files back, [`wacz`] packs them into one.
+//! A crawl passes every finished [`Visit`] to a [`Sink`], which returns where it was stored. The
+//! main sink is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
+//! such files, [`cdxj`] indexes them, and [`wacz`] packs them into one file.
 
 pub mod cdxj;
 mod digest;

@@ -6,17 +6,17 @@
 //!
 //! - [`WarcArchive`] is the sink: it builds and compresses records side by side and appends them
 //!   one visit at a time.
-//! - `packing` says how records are packed; `visit` says which records a visit becomes, `message`
-//!   writes their blocks, `record` their bytes, `identity` their names, `warcinfo` what the archive
-//!   says of itself.
-//! - `tail` is the end of the archive: the order of the visits, and what happens on a fault.
-//!   `volume` is one file of it, `files` the names that files have; `settled` notes how far the
-//!   journal tells of it, `surplus` cuts what is behind that.
-//! - `unpack` makes one stream of what is packed and knows where each member lies. [`WarcReader`]
-//!   and [`check_file`] read our files again, [`whole_visits`] what a power cut left of their end,
-//!   [`WarcStream`] those of others, with what is odd about them ([`Deviation`]); `parse` takes a
-//!   record apart, `parsed` is what it is then, `answer` the exchange that it was made from.
-//!   [`read_head`] looks at one record alone.
+//! - `packing` compresses records; `visit` decides which records a visit becomes, `message` writes
+//!   their blocks, `record` their bytes, `identity` their ids, `warcinfo` the archive's
+//!   description.
+//! - `tail` is the end of the archive: the order of the visits, and the handling of faults.
+//!   `warc_file` is one file of it, `files` has the file names, `archive_end` is a position in the
+//!   archive; `settled` records how much of it is settled, `surplus` cuts what follows that,
+//!   `recovery` finds what a power cut left whole.
+//! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
+//!   [`check_file`] read our files strictly, [`WarcStream`] those of others, and counts how they
+//!   deviate from the standard ([`Deviation`]); `parse` parses a record, `parsed` is the result,
+//!   `answer` the exchange in it. [`read_head`] reads the head of one record.
 
 mod answer;
 pub(crate) mod archive;

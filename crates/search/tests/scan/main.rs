@@ -1,4 +1,4 @@
-//! What the index finds is what a plain scan finds, and its order is that of BM25.
+//! The index finds what a plain scan finds, in the order of BM25.
 
 #![expect(
     clippy::unwrap_used,
@@ -485,7 +485,7 @@ fn a_snippet_shows_the_words_where_they_stand_together() {
     }
 }
 
-/// What was found ended behind the text that was shown, and `crawler search` panicked over it.
+/// A match ended after the shown text, and `crawler search` panicked.
 #[test]
 fn a_phrase_that_is_cut_off_between_its_words_ends_where_the_text_does() {
     let text = "é é京東東\n京東京京. é.東東\n.京京\né.é京東a京éaé .éa\né\né\n東 京   a京.東 a京京éa.....  a京京..東.a京é 京東\na a京 b\nc\naa京.\n a京é京 \n東京東.\n京東a京\n \n京b..\n  ..  .c\n";

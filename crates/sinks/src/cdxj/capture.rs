@@ -1,17 +1,16 @@
-//! What a record is in the index: a line of CDXJ, or nothing.
+//! The CDXJ line of a record, if it has one.
 //!
 //! A line is `key timestamp {json}` with the fields of cdxj-indexer in its order: `url`, `mime`,
-//! `status`, `digest`, `length`, `offset`, `filename`, all strings, what a record does not have
-//! left out. Which records have a line is cdxj-indexer's default too: `response`, `revisit`,
-//! `resource` and `metadata`, the latter two not if they consist of `application/warc-fields`.
+//! `status`, `digest`, `length`, `offset`, `filename`, all strings; missing ones are left out. As
+//! in cdxj-indexer by default, the record types with a line are `response`, `revisit`, `resource`
+//! and `metadata`, the latter two unless their content is `application/warc-fields`.
 //!
-//! Of the `metadata` records that do, those that tell the verdict on a duplicate have a line under
-//! a key that no URL has ([`DUPLICATE`]): whoever replays does not find it, and whoever looks for
-//! what was left out does.
+//! A `metadata` record with the verdict on a duplicate has a line under a key that no URL has
+//! ([`DUPLICATE`]): replay does not find it, and a search for what was left out does.
 //!
-//! Records are read here as warcio 1.8 reads them, since cdxj-indexer is built on it: lenient with
-//! status lines, charsets and URLs in angle brackets. One function serves the record that is being
-//! made and the record that is read again, so both give the same line.
+//! Records are parsed as by warcio 1.8, which cdxj-indexer is built on: lenient with status lines,
+//! charsets and URLs in angle brackets. One function serves the record being written and the record
+//! being read, so both give the same line.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -22,34 +21,32 @@ use super::key::key;
 use super::warcio_head::WarcioHead;
 use crate::digest::PayloadDigest;
 
-/// Before the key of a page that repeats another one. No URL has a key that begins so: it stands
-/// before all of them.
+/// The key prefix of a duplicate. No URL has a key with it; it sorts before all of them.
 pub const DUPLICATE: &str = "!duplicate:";
 
-/// The line breaks behind a record: in a file that is not packed, an index does not count them to
-/// its length.
+/// The line breaks after a record, in bytes: in a plain file, an index does not count them.
 pub(crate) const BLANK: u64 = 4;
 
-/// Bytes of a block that are looked at: heads of HTTP messages are shorter.
+/// Bytes of a block that are examined: heads of HTTP messages are shorter.
 pub(crate) const GLANCE: usize = 64 << 10;
 
-/// Room that length, offset and the name of the file have in a line: names have 255 bytes, each of
-/// which may take six.
+/// The maximum length of a line before `length`, `offset` and `filename`: names have 255 bytes,
+/// each of which may take six.
 const MAX_LINE_START: usize = MAX_LINE - 4096;
 
-/// A line of the index, but for the name of its file: that is known when the record is appended.
+/// A line of the index without its file name, which is known once the record is appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// Key, timestamp, and the fields before `length`.
     told: String,
-    /// Where the record begins in its file, in bytes.
+    /// The start of the record in its file, in bytes.
     pub offset: u64,
-    /// How long it is there, in bytes (compressed).
+    /// Its packed length in bytes.
     pub length: u64,
 }
 
 impl Capture {
-    /// The line, with its end, of a capture in the file of this name.
+    /// Returns the line, with its line break, of a capture in the file of this name.
     #[must_use]
     pub fn line(&self, file: &str) -> String {
         let Self {
@@ -70,15 +67,14 @@ impl Capture {
     }
 }
 
-/// A capture that does not know its place yet.
+/// A capture without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnplacedCapture(String);
 
 impl UnplacedCapture {
-    /// What the index tells of a record whose header has these fields and whose block begins with
-    /// `block`: [`GLANCE`] bytes are enough. `payload` is the digest of its payload, which is asked
-    /// for if the header does not tell it. Nothing for a record that has no line, or none that
-    /// could be found: without a URL or a date.
+    /// Returns the capture of a record with these header fields, whose block begins with `block`:
+    /// [`GLANCE`] bytes suffice. `payload` computes the digest of its payload, if the header has
+    /// none. `None` for a record without a line, or without a usable URL or date.
     pub(crate) fn of<'a>(
         field: impl Fn(&str) -> Option<&'a str>,
         block: &[u8],
@@ -124,7 +120,7 @@ impl UnplacedCapture {
         (line.len() <= MAX_LINE_START).then_some(Self(line))
     }
 
-    /// The capture of this record at this place in its file, in bytes.
+    /// Returns the capture of this record at this position in its file, in bytes.
     pub(crate) fn at(self, offset: u64, length: u64) -> Capture {
         Capture {
             told: self.0,
@@ -134,7 +130,7 @@ impl UnplacedCapture {
     }
 }
 
-/// The line of a page that repeats another one, by the record of the verdict on it.
+/// Returns the line of a duplicate, by the record of its verdict.
 fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<UnplacedCapture> {
     let notes = WarcioHead::of_fields(block);
     let original = notes.field("duplicate-of")?;
@@ -152,7 +148,8 @@ fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<UnplacedCapture> {
     (line.len() <= MAX_LINE_START).then_some(UnplacedCapture(line))
 }
 
-/// A URL without the angle brackets of Wget 1.19, and without spaces: a key must not have any.
+/// Returns a URL without the angle brackets of Wget 1.19, and with its spaces encoded: a line
+/// separates its parts by spaces.
 fn target(url: &str) -> Cow<'_, str> {
     let url = url
         .strip_prefix('<')
@@ -164,14 +161,14 @@ fn target(url: &str) -> Cow<'_, str> {
     Cow::Borrowed(url)
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn essence(media_type: &str) -> &str {
     let end = media_type.find(|letter: char| letter == ';' || letter.is_whitespace());
     &media_type[..end.unwrap_or(media_type.len())]
 }
 
-/// Key and timestamp; nothing where the date is none, or the URL is one of which no key for a line
-/// can be made.
+/// Begins a line with key and timestamp; `None` if the date is invalid, or the key of the URL has
+/// white space or control characters.
 fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     let key = key(url);
     if key.is_empty() || key.contains(|letter: char| letter.is_whitespace() || letter.is_control())
@@ -187,7 +184,7 @@ fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     Some(line)
 }
 
-/// The fourteen digits of a date, down to the second.
+/// Appends the fourteen digits of a date, to the second.
 fn push_timestamp(line: &mut String, date: &str) -> Option<()> {
     let mut parts = date.split(|letter: char| !letter.is_ascii_digit());
     for digits in [4, 2, 2, 2, 2, 2] {

@@ -1,9 +1,9 @@
-//! A line of an index, read.
+//! A parsed line of an index.
 
 use serde_json::{Map, Value};
 
-/// Longest line that is written or read, in bytes: URLs of as many KiB as a record's header may
-/// have fit.
+/// Maximum length of a line that is written or read, in bytes: enough for a URL as long as a
+/// record's header may have.
 pub const MAX_LINE: usize = 1 << 20;
 
 /// A line of CDXJ: key, timestamp, and an object of fields.
@@ -16,28 +16,28 @@ pub struct CdxjLine {
     fields: Map<String, Value>,
 }
 
-/// Why a line is not an [`CdxjLine`].
+/// A violation of the form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// It is longer than any capture needs.
+    /// The line is longer than [`MAX_LINE`].
     #[error("it is longer than {MAX_LINE} bytes")]
     TooLong,
-    /// It is not a key, a timestamp and a JSON object in UTF-8.
+    /// The line is not a key, a timestamp and a JSON object in UTF-8.
     #[error("it is not a key, a timestamp and a JSON object")]
     Malformed,
-    /// It does not tell where the record is.
+    /// A field of the record's position is missing.
     #[error("it has no {0}")]
     Missing(&'static str),
-    /// It stands behind a line that should stand behind it.
+    /// The line sorts before the one that precedes it.
     #[error("it is not in its place in the order of bytes")]
     Unsorted,
 }
 
 impl CdxjLine {
-    /// Reads a line, with its line break or without.
+    /// Parses a line, with or without its line break.
     ///
     /// # Errors
-    /// [`LineError`], where it has not all that it takes to find a record.
+    /// [`LineError`] if the line lacks a part that is needed to find the record.
     pub fn parse(line: &[u8]) -> Result<Self, LineError> {
         if line.len() > MAX_LINE {
             return Err(LineError::TooLong);
@@ -66,13 +66,13 @@ impl CdxjLine {
         Ok(entry)
     }
 
-    /// A field that is text: `url`, `mime`, `status`, `digest`, `duplicate_of`, …
+    /// Returns a text field: `url`, `mime`, `status`, `digest`, `duplicate_of`, …
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name).and_then(Value::as_str)
     }
 
-    /// A field that is a number, whether it is written as one or, as cdxj-indexer does, as text.
+    /// Returns a numeric field, written as a number or, as by cdxj-indexer, as text.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         match self.fields.get(name)? {
@@ -81,19 +81,20 @@ impl CdxjLine {
         }
     }
 
-    /// The name of the file that has the record: data, and no path to be followed unchecked.
+    /// Returns the name of the record's file. It is untrusted: do not follow it as a path
+    /// unchecked.
     #[must_use]
     pub fn file(&self) -> &str {
         self.text("filename").unwrap_or_default()
     }
 
-    /// Where the record begins, in bytes.
+    /// Returns the start of the record in bytes.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.number("offset").unwrap_or_default()
     }
 
-    /// Where the record ends, in bytes.
+    /// Returns the end of the record in bytes.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.offset()

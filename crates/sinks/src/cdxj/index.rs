@@ -1,5 +1,5 @@
-//! The index of an archive: sorted runs, what they cover, and one file of all of them when it is
-//! closed.
+//! The index of an archive: sorted runs, the part of the archive that each covers, and one merged
+//! file when it is closed.
 //!
 //! ```text
 //! archive/index.cdxj       the whole index, when it is closed; the first run while the archive goes on
@@ -7,14 +7,14 @@
 //! archive/index/NNNNNN.cdxj  runs, each of a span of the archive that begins where the one before ends
 //! ```
 //!
-//! Invariant: **the archive is the truth.** What the manifest names tells exactly of the archive up
-//! to where it says. On opening, what tells of more than there is is cut, what is missing or not
-//! whole is dropped, and the rest of the archive is read again. So whatever call to the disk is the
-//! last one that was made, the next opening puts the index right.
+//! Invariant: **the archive is the truth.** The runs of the manifest agree exactly with the archive
+//! up to their noted end. On opening, lines beyond the archive's end are cut, missing and damaged
+//! runs are dropped, and the rest of the archive is read again. So an interruption at any call to
+//! the disk is repaired by the next opening.
 //!
-//! To close it, the runs are merged into one, that one alone is put into the manifest, and is then
-//! renamed to `index.cdxj`: under either name it is found by its length, and its checksum is
-//! checked whenever it is read.
+//! Closing merges the runs into one, puts that one alone into the manifest, and renames it to
+//! `index.cdxj`. It is found under either name by its length, and its checksum is verified whenever
+//! it is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,11 +29,11 @@ use super::scan;
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
 
-/// Memory for lines that are no run yet, in bytes. It holds two batches: one is gathered while the
+/// Memory for lines that are in no run yet, in bytes, for two batches: one is filled while the
 /// other is written.
 pub(super) const MEMORY: usize = 16 << 20;
 
-/// The whole index, below the directory of the archive.
+/// The merged index, in the directory of the archive.
 pub const INDEX: &str = "index.cdxj";
 /// The directory of the runs.
 const DIRECTORY: &str = "index";
@@ -45,20 +45,19 @@ pub(super) struct Index {
     disk: Arc<dyn Disk>,
     archive: PathBuf,
     manifest: Manifest,
-    /// Above the numbers of all runs.
+    /// The next number of a run, above all others.
     next: u64,
-    /// Bytes of a batch that make it a run.
+    /// Bytes at which a batch becomes a run.
     full: usize,
-    /// Whether the only run was read since it was written.
+    /// True if the only run was verified since it was written.
     is_checked: bool,
-    /// Whether the manifest on the disk is that of another index, which this one takes the place of
-    /// once it is whole.
+    /// True if the manifest on the disk is still that of the index that this one will replace.
     is_draft: bool,
 }
 
 impl Index {
-    /// Opens the index of the archive in `archive`, of which what lies up to `end` is valid, and
-    /// brings it up to there.
+    /// Opens the index of the archive in `archive`, which is valid up to `end`, and updates it up
+    /// to there.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
         archive: &Path,
@@ -89,17 +88,17 @@ impl Index {
         Ok(index)
     }
 
-    /// Up to where the runs tell of the archive.
+    /// Returns the end of the part of the archive that the runs cover.
     pub(super) fn covered(&self) -> Option<&ArchiveEnd> {
         self.manifest.0.last().map(|run| &run.end)
     }
 
-    /// Bytes of a batch that make it a run.
+    /// Bytes at which a batch becomes a run.
     pub(super) fn full(&self) -> usize {
         self.full
     }
 
-    /// Makes a run of these lines, which tell of what follows [`Index::covered`] up to `end`.
+    /// Writes a run of these lines, which cover the archive from [`Index::covered`] up to `end`.
     pub(super) fn add(&mut self, batch: &Batch, end: ArchiveEnd) -> Result<(), SinkFault> {
         if self.covered() == Some(&end) {
             return Ok(());
@@ -122,7 +121,7 @@ impl Index {
         self.write_manifest()
     }
 
-    /// Reads the archive from where the runs end up to `end`.
+    /// Indexes the archive from the end of the runs up to `end`.
     pub(super) fn catch_up(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
         if self.covered() == Some(end) {
             return Ok(());
@@ -130,7 +129,7 @@ impl Index {
         self.read(Some(end)).map(drop)
     }
 
-    /// Reads the archive from where the runs end up to `end`, or to its own.
+    /// Indexes the archive from the end of the runs up to `end`, or to the archive's own end.
     fn read(&mut self, end: Option<&ArchiveEnd>) -> Result<IndexCounts, SinkFault> {
         let from = self.covered().cloned();
         let archive = self.archive.clone();
@@ -154,7 +153,7 @@ impl Index {
         Ok(made)
     }
 
-    /// Merges all runs into [`INDEX`], which tells of the archive up to `end`.
+    /// Merges all runs into [`INDEX`], which then covers the archive up to `end`.
     pub(super) fn close(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
         self.catch_up(end)?;
         match self.merge() {
@@ -174,7 +173,7 @@ impl Index {
         self.promote()
     }
 
-    /// Forgets all runs, and what they covered.
+    /// Drops all runs.
     pub(super) fn drop_all(&mut self) -> Result<(), SinkFault> {
         self.manifest = Manifest::default();
         self.write_manifest()?;
@@ -212,7 +211,7 @@ impl Index {
         Ok(())
     }
 
-    /// The one run becomes [`INDEX`]; what is no run any more is removed.
+    /// Renames the only run to [`INDEX`] and removes the others.
     fn promote(&mut self) -> Result<(), SinkFault> {
         if let [whole] = self.manifest.0.as_slice() {
             let from = self.run_path(whole.number);
@@ -228,7 +227,7 @@ impl Index {
         self.remove_strays()
     }
 
-    /// Drops what cannot be trusted, and cuts what tells of more than there is.
+    /// Drops runs that are missing or damaged, and cuts lines beyond the archive's end.
     fn keep_what_holds(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
         let before = self.manifest.clone();
         let mut kept = 0;
@@ -255,8 +254,8 @@ impl Index {
         self.remove_strays()
     }
 
-    /// Makes a run of what `run`, which tells of what follows [`Index::covered`], tells of the
-    /// archive before `end`. Where it is damaged, nothing is made.
+    /// Writes a run with the lines of `run`, which follows [`Index::covered`], that are before
+    /// `end`. Writes nothing if `run` is damaged.
     fn cut(&mut self, run: &Run, end: &ArchiveEnd) -> Result<(), SinkFault> {
         let (number, path) = self.next_run();
         let mut writer = Writer::create(&*self.disk, &path)?;
@@ -287,7 +286,7 @@ impl Index {
         Ok(())
     }
 
-    /// Whether the run in this place is there, and so is the end of what it covers.
+    /// Returns true if this run exists and the archive reaches the end of what it covers.
     fn holds(&self, place: usize) -> bool {
         let end = &self.manifest.0[place].end;
         let is_later = place
@@ -296,12 +295,12 @@ impl Index {
         is_later && scan::reaches(&self.archive, end) && self.found(place).is_some()
     }
 
-    /// Where the run in this place lies.
+    /// Returns this run, if its file exists.
     fn found(&self, place: usize) -> Option<Run> {
         find(&self.archive, &self.manifest.0[place], place == 0)
     }
 
-    /// Removes runs and an index that the manifest does not name.
+    /// Removes runs, and a merged index, that the manifest does not name.
     fn remove_strays(&self) -> Result<(), SinkFault> {
         let directory = self.archive.join(DIRECTORY);
         let listed = std::fs::read_dir(&directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
@@ -343,7 +342,7 @@ impl Index {
         self.manifest.write(&*self.disk, &path)
     }
 
-    /// Has the names in this directory outlast a power cut.
+    /// Makes the names in this directory durable.
     fn sync(&self, directory: &str) -> Result<(), SinkFault> {
         let directory = self.archive.join(directory);
         self.disk
@@ -352,8 +351,8 @@ impl Index {
     }
 }
 
-/// What an index that is not open has: its runs, whether they are what was written or not, and up
-/// to where in the archive they should tell. Those that are not there at all are left out.
+/// Returns the runs of an index that is not open, damaged or not, without the missing ones, and the
+/// end of what they should cover.
 pub(super) fn survey(archive: &Path) -> Option<Survey> {
     let manifest = Manifest::read(&archive.join(DIRECTORY).join(MANIFEST));
     let covered = manifest.0.last()?.end.clone();
@@ -382,16 +381,16 @@ pub(super) fn survey(archive: &Path) -> Option<Survey> {
     Some(survey)
 }
 
-/// See [`survey`].
+/// The result of [`survey`].
 pub(super) struct Survey {
     pub(super) runs: Vec<Run>,
     pub(super) covered: ArchiveEnd,
-    /// A run that should be there.
+    /// A run that is missing.
     pub(super) missing: Option<PathBuf>,
 }
 
-/// Up to where the index that is closed tells of the archive in `archive`; none where it is not
-/// closed, or not what was written. It is read once, for its checksum.
+/// Returns the end of the part of the archive that a closed index covers; `None` if the index is
+/// not closed, or damaged. Reads the index once, for its checksum.
 #[must_use]
 pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
     let survey = survey(archive)?;
@@ -403,12 +402,12 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
     is_whole.then_some(survey.covered)
 }
 
-/// Makes the index of the archive in `archive` again, from all of its records up to the first one
-/// of its end that is not whole. Nobody may have the archive open.
+/// Rebuilds the index of the archive in `archive` from its records, up to the first torn one at its
+/// end. No process may have the archive open.
 ///
-/// The index that is there stays as it is until the new one is whole: wherever this ends, the one
-/// or the other is found under its name. Runs of a making that was cut short are removed by the
-/// next, and by the next opening; [`strays`] names them.
+/// The old index stays until the new one is complete: an interruption leaves the one or the other
+/// under its name. Runs of an interrupted rebuild are removed by the next one, and by the next
+/// opening; [`strays`] lists them.
 ///
 /// # Errors
 /// I/O errors of the disk.
@@ -457,8 +456,8 @@ pub fn make_again_with(
     Ok(made)
 }
 
-/// The runs in the index of an archive that its manifest does not name: what a kill left of an
-/// index that was being made. Nobody may have the archive open.
+/// Lists the runs of an index that its manifest does not name: the rest of an interrupted rebuild.
+/// No process may have the archive open.
 ///
 /// # Errors
 /// I/O errors of the disk.
@@ -483,17 +482,17 @@ pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(strays)
 }
 
-/// What a reading of an archive brought.
+/// The counts of indexing an archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexCounts {
-    /// Records that were read.
+    /// The number of records read.
     pub records: u64,
     /// CdxjReader that were made of them.
     pub lines: u64,
 }
 
-/// Whether this file, by its name, tells what runs an index has: no part of an archive, and nothing
-/// to read.
+/// Returns true if this file, by its name, is the manifest of an index, and so not part of an
+/// archive.
 #[must_use]
 pub fn is_manifest(path: &Path) -> bool {
     let is_in_index = path
@@ -502,8 +501,8 @@ pub fn is_manifest(path: &Path) -> bool {
     path.ends_with(MANIFEST) && is_in_index
 }
 
-/// Takes away the index of an archive that goes on without one: nobody would tell it what is cut
-/// off the archive meanwhile.
+/// Removes the index of an archive that continues without one: it would miss what is cut off the
+/// archive meanwhile.
 ///
 /// # Errors
 /// I/O errors of the disk.
@@ -542,19 +541,19 @@ fn find(archive: &Path, run: &CoveredRun, is_first: bool) -> Option<Run> {
     })
 }
 
-/// Whether a file is as long as it should be. Its checksum is left to whoever reads it.
+/// Returns true if a file has the noted length. Readers verify its checksum.
 fn is_sealed(path: &Path, seal: Seal) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == seal.bytes)
 }
 
-/// Reads a run to its end: whether it is whole.
+/// Reads a run to its end and verifies it.
 fn check(run: &Run) -> Result<(), MergeFault> {
     let mut reader = Reader::open(run)?;
     while reader.next()?.is_some() {}
     Ok(())
 }
 
-/// Whether `place` lies before `end`, or is the same.
+/// Returns true if `place` is before `end` or equal to it.
 pub(super) fn is_up_to(place: &ArchiveEnd, end: &ArchiveEnd) -> bool {
     let number = |end: &ArchiveEnd| scan::number(&end.file);
     (number(place), place.end) <= (number(end), end.end)

@@ -1,4 +1,4 @@
-//! A sink that indexes what another one archives.
+//! A sink that indexes the visits that another sink archives.
 //!
 //! CdxjReader are made where the records are, and gathered in the order of the archive, by ticket: a run
 //! must cover all of a span. When there are enough, they are sorted and written away from the
@@ -20,15 +20,15 @@ use crate::sink::{Archived, Sink, Visit};
 use crate::warc::archive_end::ArchiveEnd;
 use crate::warc::settled::Settled;
 
-/// Visits that may be archived behind one whose write has not returned; more means that it never
+/// Visits that may be archived after one whose write has not returned; more mean that it never
 /// will.
 const MAX_AHEAD: usize = 1 << 16;
 
-/// Indexes what another sink archives.
+/// A sink that indexes the visits of another sink.
 pub struct Indexed {
     inner: Arc<dyn Sink>,
     archive: PathBuf,
-    /// Held while a run is written; nothing once that failed. Taken before `gathered`.
+    /// Held while a run is written; `None` after a failed write. Taken before `gathered`.
     index: Arc<Turns<Option<Index>>>,
     gathered: Mutex<PendingLines>,
     full: usize,
@@ -37,23 +37,23 @@ pub struct Indexed {
 /// CdxjReader that are in no run yet.
 struct PendingLines {
     batch: Batch,
-    /// Where the last visit in the batch ends.
+    /// The end of the last visit in the batch.
     end: ArchiveEnd,
-    /// The ticket of the visit behind that.
+    /// The ticket of the next visit.
     next: u64,
-    /// Visits beyond one that is still missing.
+    /// Visits after one that is still missing.
     ahead: BTreeMap<u64, Archived>,
-    /// Whether one is missing for good: the rest is read from the archive.
+    /// True if a visit is missing for good: the rest is read from the archive.
     is_torn: bool,
 }
 
 impl Indexed {
-    /// Indexes what `inner` archives in the directory `archive`, which it has opened and has not
-    /// written to since. Reads what of the archive is not in the index yet: all of it where there
-    /// is none.
+    /// Indexes the visits that `inner` archives in the directory `archive`, which it has opened and
+    /// not written to since. Reads the part of the archive that the index lacks: all of it if there
+    /// is no index.
     ///
     /// # Errors
-    /// What the disk says, and what [`Sink::sync`] of `inner` does.
+    /// I/O errors of the disk, and faults of [`Sink::sync`] of `inner`.
     pub async fn open(
         inner: Arc<dyn Sink>,
         disk: Arc<dyn Disk>,
@@ -90,7 +90,7 @@ impl Indexed {
         })
     }
 
-    /// Makes a run of what is gathered, if that is still enough.
+    /// Writes a run of the collected lines, if there are still enough.
     async fn spill(&self) -> Result<(), SinkFault> {
         let index = Arc::clone(&self.index).lock_owned().await;
         let (batch, end) = {
@@ -104,8 +104,8 @@ impl Indexed {
             .await
     }
 
-    /// Changes the index off the reactor. One that failed is not touched again: the next opening
-    /// puts it right.
+    /// Changes the index off the reactor. After a failure the index is not used again: the next
+    /// opening repairs it.
     async fn change(
         &self,
         mut index: OwnedMutexGuard<Option<Index>>,
@@ -124,7 +124,7 @@ impl Indexed {
     }
 
     fn gathered(&self) -> std::sync::MutexGuard<'_, PendingLines> {
-        // Nothing in it is worth a panic: what it lost is read from the archive.
+        // A panic under the lock is no reason for another: lost lines are read from the archive.
         self.gathered.lock().unwrap_or_else(|poisoned| {
             let mut gathered = PoisonError::into_inner(poisoned);
             gathered.is_torn = true;
@@ -134,7 +134,7 @@ impl Indexed {
 }
 
 impl PendingLines {
-    /// Takes what a visit left; true when there is enough for a run.
+    /// Takes the captures of a visit; returns true if there are enough lines for a run.
     fn take(&mut self, archived: &Archived, full: usize) -> bool {
         if self.is_torn {
             return false;
@@ -194,7 +194,7 @@ impl Sink for Indexed {
         };
         let until = end.clone();
         self.change(index, move |index| {
-            // Of a second closing there is nothing gathered, and everything is covered.
+            // A second closing has no lines, and everything is covered.
             if !batch.is_empty() {
                 index.add(&batch, gathered)?;
             }

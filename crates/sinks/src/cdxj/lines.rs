@@ -1,35 +1,35 @@
-//! Reading an index, anybody's, in bounded memory.
+//! Reads any index, in bounded memory.
 
 use std::io::{self, BufRead, Read as _};
 
 use super::capture::DUPLICATE;
 use super::entry::{CdxjLine, LineError, MAX_LINE};
 
-/// Reads the lines of an index in order. What is not a line of it is skipped and counted; a line
-/// out of order is counted, too, but given.
+/// A reader of the lines of an index, in order. Invalid lines are skipped and counted; a line out
+/// of order is counted, but returned.
 pub struct CdxjReader<R> {
     input: R,
     line: Vec<u8>,
-    /// The line that was given before, by which order is told.
+    /// The line that was returned before, to check the order.
     before: Vec<u8>,
     is_given: bool,
     skipped: SkippedLines,
 }
 
-/// What was odd about an index.
+/// The counts of invalid lines of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkippedLines {
     /// CdxjReader that were read, all of them.
     pub lines: u64,
-    /// Longer than any line is.
+    /// Lines that are too long.
     pub too_long: u64,
-    /// Not a key, a timestamp and a JSON object.
+    /// Lines that are not a key, a timestamp and a JSON object.
     pub malformed: u64,
-    /// Without the place of the record.
+    /// Lines without the position of the record.
     pub placeless: u64,
-    /// Out of order: given all the same.
+    /// Lines out of order, which are returned.
     pub unsorted: u64,
-    /// The number of the first odd line, counted from 1, and what is odd about it.
+    /// The number of the first invalid line, from 1, and its error.
     pub first: Option<(u64, LineError)>,
 }
 
@@ -53,7 +53,7 @@ impl SkippedLines {
 }
 
 impl<R: BufRead> CdxjReader<R> {
-    /// Reads `input` from where it stands.
+    /// Reads `input` from its current position.
     pub fn new(input: R) -> Self {
         Self {
             input,
@@ -64,20 +64,20 @@ impl<R: BufRead> CdxjReader<R> {
         }
     }
 
-    /// What was odd so far.
+    /// Returns the counts so far.
     pub fn skipped(&self) -> SkippedLines {
         self.skipped
     }
 
-    /// The line of the entry that was given last, without its line break.
+    /// Returns the last returned line, without its line break.
     pub fn line(&self) -> &[u8] {
         self.line.strip_suffix(b"\n").unwrap_or(&self.line)
     }
 
-    /// The next entry; nothing at the end.
+    /// Returns the next line; `None` at the end.
     ///
     /// # Errors
-    /// What reading the input meets.
+    /// I/O errors of the input.
     pub fn next_entry(&mut self) -> io::Result<Option<CdxjLine>> {
         loop {
             if !self.read_line()? {
@@ -99,7 +99,7 @@ impl<R: BufRead> CdxjReader<R> {
         }
     }
 
-    /// Reads a line, or what of it may be kept; false at the end.
+    /// Reads a line, up to the cap; returns false at the end.
     fn read_line(&mut self) -> io::Result<bool> {
         if std::mem::take(&mut self.is_given) {
             std::mem::swap(&mut self.line, &mut self.before);
@@ -126,7 +126,7 @@ impl<R: BufRead> CdxjReader<R> {
     }
 }
 
-/// The first lines of some indexes tell of the index: ` CDX …`, `!meta …`.
+/// Returns true for the header lines of some indexes: ` CDX …`, `!meta …`.
 fn is_header(line: &[u8]) -> bool {
     line.starts_with(b" CDX") || line.starts_with(b"!") && !line.starts_with(DUPLICATE.as_bytes())
 }

@@ -1,9 +1,9 @@
-//! The archive as a sink: records are made side by side, off the reactor; only their appending
-//! takes turns.
+//! The archive as a sink: records are built in parallel, off the reactor; only appends are
+//! serialized.
 //!
-//! A `write` waits for one of a few permits, makes and compresses its records (in a blocking
-//! thread, unless they are small), and then holds the lock on the [`Tail`] for a single write call.
-//! Records name the `warcinfo` of their file, so those that find their file full are made once more
+//! A `write` waits for one of a few permits, builds and compresses its records (in a blocking
+//! thread, unless they are small), and then holds the lock on the [`Tail`] for a single append.
+//! Records name the `warcinfo` of their file, so those that find their file full are built again
 //! for the next one: at most a few for each gigabyte.
 
 use std::path::{Path, PathBuf};
@@ -26,12 +26,11 @@ use crate::digest::DigestAlgorithm;
 use crate::fault::SinkFault;
 use crate::sink::{Archived, Sink, Visit};
 
-/// The number of visits that are made into records at a time. Each takes a few MiB of memory at
-/// most.
+/// Visits whose records are built in parallel. Each takes a few MiB of memory at most.
 const MAX_WRITERS: usize = 4;
 
-/// Payload bytes of a visit whose records are made within half a millisecond: handing them to
-/// another thread and back would cost more than it spares the reactor.
+/// Payload bytes of a visit whose records are built within half a millisecond: handing it to
+/// another thread and back would cost more than it saves the reactor.
 const SMALL_VISIT: u64 = 32 << 10;
 
 /// A directory of WARC/1.1 files.
@@ -48,26 +47,24 @@ struct Inner {
     /// Idle writers, never more than there are permits.
     writers: Mutex<Vec<RecordWriter>>,
     tail: Mutex<Tail>,
-    /// Held during a sync: of two, the second must know how the first one ended. Taken before
-    /// `tail`.
+    /// Held during a sync: a second sync must know how the first one ended. Taken before `tail`.
     syncing: Mutex<()>,
 }
 
 impl WarcArchive {
-    /// Opens the archive in `dir`, which is created where it is missing. Blocks on the disk; call
-    /// it once, at start.
+    /// Opens the archive in `dir`, which is created if it is missing. Blocks on the disk; call it
+    /// once, at the start.
     ///
-    /// With `resume`, the archive continues from there: what lies beyond is cut from that file, and
-    /// files with a higher number are taken away. Without it nothing is settled yet, and **all**
-    /// archive files in `dir` are taken away. What a reader can read of it is kept under names that
-    /// end in `.cut-1`, `.cut-2`, and so on. Files whose names are not exactly of the archive's
-    /// form are left alone in either case.
+    /// With `resume`, the archive continues there: the rest of that file is cut, and files with a
+    /// higher number are removed. Without it nothing is settled yet, and **all** archive files in
+    /// `dir` are removed. Readable records among these are kept under names that end in `.cut-1`,
+    /// `.cut-2`, and so on. Files whose names are not exactly of the archive's form are left alone.
     ///
     /// # Errors
-    /// [`SinkFault::JournalEnds`] where visits lie beyond that were settled once: in a closed file,
-    /// or before the noted end.
+    /// [`SinkFault::JournalEnds`] if visits after `resume` were settled: in a closed file, or
+    /// before the noted end. Other faults if `dir` cannot be read or written.
     ///
-    /// One archive at a time may be open in a directory; the caller sees to that.
+    /// The caller ensures that only one archive is open in a directory.
     pub fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -179,7 +176,7 @@ impl Inner {
         Ok(end)
     }
 
-    /// Notes the settled end, then closes the files before it.
+    /// Records the settled end, then closes the files before it.
     fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
         let Ok(_turn) = self.syncing.lock() else {
             return Err(self.poisoned());
@@ -189,7 +186,7 @@ impl Inner {
         {
             let path = Settled::path(&self.dir);
             match self.disk.replace(&path, &settled.note()) {
-                // The earlier note is still true, and the crawl waits for room elsewhere.
+                // The earlier note is still true, and the crawl waits for space elsewhere.
                 Err(error) if DiskErrorKind::of(&error) == DiskErrorKind::Full => {
                     tracing::warn!(path = %path.display(), %error, "no room to note the settled end");
                 }
@@ -201,8 +198,8 @@ impl Inner {
         self.close_files()
     }
 
-    /// FirstRecord the bytes, then their settlements, then the names: a file that is not called `….open`
-    /// is on the disk whole, and its visits are settled.
+    /// Closes the files whose bytes are synced and whose settlements are durable, in this order: a
+    /// file without the suffix `.open` is whole, and its visits are settled.
     fn close_files(&self) -> Result<(), SinkFault> {
         let files = self.tail()?.closable();
         let Some(first) = files.first() else {
@@ -223,7 +220,7 @@ impl Inner {
         done
     }
 
-    /// The end of the archive; a panic while it was held leaves it in doubt for good.
+    /// Locks the end of the archive; a panic under the lock poisons it for good.
     fn tail(&self) -> Result<MutexGuard<'_, Tail>, SinkFault> {
         let Ok(tail) = self.tail.lock() else {
             return Err(self.poisoned());
@@ -254,7 +251,7 @@ impl Inner {
     }
 }
 
-/// The namespace of the record ids of this opening; see [`super::identity`].
+/// Returns the namespace of the record ids of this opening; see [`super::identity`].
 pub(super) fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> RecordId {
     let (file, end) = resume.map_or(("", 0), |resume| (resume.file.as_str(), resume.end));
     RecordId::ROOT
@@ -265,7 +262,7 @@ pub(super) fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> 
         .name(&end.to_be_bytes())
 }
 
-/// Runs `work` where it may block; a panic in it goes on in the caller.
+/// Runs `work` in a blocking thread; a panic in it is resumed in the caller.
 async fn off_the_reactor<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SinkFault> + Send + 'static,
 ) -> Result<T, SinkFault> {

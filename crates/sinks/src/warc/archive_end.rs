@@ -4,17 +4,18 @@ use std::cmp::Ordering;
 
 use super::files::file_number;
 
-/// Where an archive ends: the settled part of it, or the part that is on the disk.
+/// A position in an archive: the end of its settled part, or of the durable part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveEnd {
-    /// The last file, as [`Archived::file`] names it.
+    /// The last file, as [`Archived::file`](crate::Archived::file) names it.
     pub file: String,
-    /// The length of that part of it, in bytes: the [`Archived::end`] of a visit.
+    /// The length of that part of it, in bytes: the [`Archived::end`](crate::Archived::end) of a
+    /// visit.
     pub end: u64,
 }
 
 impl ArchiveEnd {
-    /// Returns whether this end comes before `other` in the same archive.
+    /// Returns true if this position is before `other` in the same archive.
     #[must_use]
     pub fn is_before(&self, other: &Self) -> bool {
         match file_number(&self.file).cmp(&file_number(&other.file)) {

@@ -1,8 +1,7 @@
-//! In what archives of others differ from the standard and can be read all the same, and how often
-//! each was seen.
+//! Deviations from the WARC standard that are tolerated in archives of others, and their counts.
 
-/// A way in which a record differs from what the standard asks for (WARC/1.1, section 4), and is
-/// read all the same.
+/// A deviation of a record from the standard (WARC/1.1, section 4) that does not prevent reading
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deviation {
     /// A version before WARC/1.0: WARC/0.17, WARC/0.18.
@@ -30,11 +29,11 @@ pub enum Deviation {
     SharedMember,
 }
 
-/// How many there are.
+/// The number of variants.
 const KINDS: usize = 11;
 
 impl Deviation {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; KINDS] = [
         Self::OldVersion,
         Self::NewVersion,
@@ -49,7 +48,7 @@ impl Deviation {
         Self::SharedMember,
     ];
 
-    /// What is said of the records that have it.
+    /// Returns a description of the records that have it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -68,22 +67,22 @@ impl Deviation {
     }
 }
 
-/// How many records have which deviation.
+/// The number of records with each deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deviations {
     counts: [u64; KINDS],
-    /// Those of the record that is being read.
+    /// The deviations of the record being read.
     current: [bool; KINDS],
 }
 
 impl Deviations {
-    /// How many records have this one.
+    /// Returns the number of records with this deviation.
     #[must_use]
     pub fn count(&self, deviation: Deviation) -> u64 {
         self.counts[deviation as usize]
     }
 
-    /// Those that were seen, and in how many records.
+    /// Iterates over the deviations that occurred, with their counts.
     pub fn seen(&self) -> impl Iterator<Item = (Deviation, u64)> {
         let all = Deviation::ALL
             .into_iter()
@@ -91,19 +90,19 @@ impl Deviations {
         all.filter(|(_, count)| *count > 0)
     }
 
-    /// Adds those of another file.
+    /// Adds the counts of another file.
     pub fn add(&mut self, others: &Self) {
         for (count, more) in self.counts.iter_mut().zip(others.counts) {
             *count += more;
         }
     }
 
-    /// The record that is being read has this one.
+    /// Notes a deviation of the record being read.
     pub(super) fn note(&mut self, deviation: Deviation) {
         self.current[deviation as usize] = true;
     }
 
-    /// The record was read: what was noted of it counts; or it was not, and counts elsewhere.
+    /// Ends a record: counts its deviations if it was read, drops them otherwise.
     pub(super) fn settle(&mut self, was_read: bool) {
         let noted = std::mem::take(&mut self.current);
         for (count, noted) in self.counts.iter_mut().zip(noted) {

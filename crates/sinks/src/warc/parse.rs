@@ -1,4 +1,4 @@
-//! One record out of unpacked bytes (section 4).
+//! Parses records from unpacked bytes (section 4).
 
 use std::io::{self, BufRead, Read};
 
@@ -8,18 +8,18 @@ use super::unpack::{VERSION, is_version};
 use crate::digest::Hasher;
 use crate::digest::{DigestAlgorithm, PayloadDigest};
 
-/// Longest header of a record, in bytes: beyond any URL, and little enough to read damage as
+/// Maximum header of a record, in bytes: more than any URL needs, and little enough to recognise
 /// damage.
 const MAX_HEADER: u64 = 256 << 10;
 
-/// Why there is no record.
+/// A failure to parse a record.
 #[derive(Debug)]
 pub(super) enum ParseFailure {
     /// Reading or unpacking failed.
     Io(io::Error),
-    /// What was unpacked is not a record.
+    /// The unpacked bytes are not a record.
     Malformed(String),
-    /// What was unpacked ends too early for a record, which says how.
+    /// The unpacked bytes end within a record.
     Short(&'static str),
 }
 
@@ -33,10 +33,10 @@ fn malformed<T>(reason: &str) -> Result<T, ParseFailure> {
     Err(ParseFailure::Malformed(reason.to_owned()))
 }
 
-/// The block ends before `Content-Length` says so.
+/// The reason of a block that is shorter than `Content-Length`.
 pub(super) const SHORT_BLOCK: &str = "the block is shorter than Content-Length says";
 
-/// Reads the one record of `member`, to its end; offset and length are the caller's to fill in.
+/// Reads the only record of `member`, to its end; the caller fills in offset and length.
 pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let record = next_record(member, keep)?;
     if !member.fill_buf()?.is_empty() {
@@ -45,7 +45,7 @@ pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Reco
     Ok(record)
 }
 
-/// Reads a record and leaves what follows it; offset and length are the caller's to fill in.
+/// Reads a record and leaves what follows it; the caller fills in offset and length.
 pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let record = block(member, fields, block_length, keep)?;
@@ -82,8 +82,8 @@ pub(super) fn block(
     Ok(block.finish(fields, length))
 }
 
-/// Reads a record up to the end of the HTTP message's head in it, or `keep` bytes of its block;
-/// offset and length are the caller's.
+/// Reads a record up to the end of the HTTP head in it, or `keep` bytes of its block; the caller
+/// fills in offset and length.
 pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let mut head_end = HeadEnd::default();
@@ -118,8 +118,8 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
     })
 }
 
-/// Version line and named fields, up to and with the empty line, and the length of the block. What
-/// differs from the standard is malformed, or an deviation where those are counted.
+/// Reads the version line and the named fields, through the empty line; returns the fields and the
+/// length of the block. A deviation from the standard is an error, unless deviations are counted.
 pub(super) fn header(
     member: &mut impl BufRead,
     mut deviations: Option<&mut Deviations>,
@@ -186,7 +186,7 @@ pub(super) fn header(
 
 const ENDLESS: &str = "the header does not end, or not soon enough";
 
-/// Whether this may be the beginning of a version line.
+/// Returns true if `line` may be an incomplete version line.
 fn is_begun_version(line: &[u8]) -> bool {
     let length = line.len().min(VERSION.len());
     !line.is_empty()
@@ -195,7 +195,7 @@ fn is_begun_version(line: &[u8]) -> bool {
         && line.len() < 16
 }
 
-/// What is odd about a version line; nothing where it is none.
+/// Returns the deviations of a version line; `None` if the line is not one.
 fn version_oddity(line: &[u8]) -> Option<[Option<Deviation>; 2]> {
     let text = line.strip_suffix(b"\n")?;
     let ending = match text.strip_suffix(b"\r") {
@@ -214,18 +214,18 @@ fn version_oddity(line: &[u8]) -> Option<[Option<Deviation>; 2]> {
     Some([version, ending])
 }
 
-/// Where the payload is in a block (section 6, under each type).
+/// The position of the payload in a block (section 6, under each type).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PayloadAt {
-    /// There is none, or it stands elsewhere.
+    /// The block has no payload.
     Nowhere,
     /// The block is the payload.
     Start,
-    /// Surplus the head of the HTTP message.
+    /// The payload follows the HTTP head.
     HeadEnd,
 }
 
-/// A block on its way through its digests.
+/// A block being read, with its digests.
 struct Block {
     payload_at: PayloadAt,
     head_end: HeadEnd,
@@ -237,7 +237,8 @@ struct Block {
     kept: Vec<u8>,
 }
 
-/// Whether a block of this media type is an HTTP message; the second name is that of WARC/0.17.
+/// Returns true if a block of this media type is an HTTP message; the second name is that of
+/// WARC/0.17.
 pub(super) fn is_http_message(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     ["application/http", "message/http"]
@@ -324,26 +325,26 @@ impl Block {
     }
 }
 
-/// What stands behind a block.
+/// The bytes after a block.
 pub(super) const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
 
-/// Finds the empty line that ends the head of an HTTP message, in whatever pieces it comes. Lines
-/// end in CR LF, or in LF alone, as some servers have them (RFC 9112, section 2.2); the first line
-/// is the status line, whatever it says.
+/// Finds the empty line that ends the head of an HTTP message, for any division into pieces. Lines
+/// end in CR LF or in LF alone (RFC 9112, section 2.2); the first line is the status line, whatever
+/// it contains.
 #[derive(Default)]
 struct HeadEnd(InHead);
 
-/// What was seen last.
+/// The state of the search.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum InHead {
-    /// Part of a line that is not empty, or of the first one.
+    /// Within a line that is not empty, or in the first line.
     #[default]
     Line,
-    /// The end of a line.
+    /// After the end of a line.
     LineEnd,
-    /// A CR right behind that.
+    /// After a CR that follows the end of a line.
     Return,
-    /// The empty line.
+    /// After the empty line.
     Over,
 }
 
@@ -352,7 +353,7 @@ impl HeadEnd {
         self.0 == InHead::Over
     }
 
-    /// The part of `chunk` that stands behind the head.
+    /// Returns the part of `chunk` after the head.
     fn behind<'a>(&mut self, chunk: &'a [u8]) -> &'a [u8] {
         for (place, &byte) in chunk.iter().enumerate() {
             self.0 = match (self.0, byte) {

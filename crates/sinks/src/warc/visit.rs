@@ -1,4 +1,4 @@
-//! Which records a visit becomes, and what they say of one another.
+//! The records of a visit, and the references between them.
 //!
 //! | the exchange | its records |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | an answer that the page was not modified | `revisit`, `request` |
 //! | a page left out | none |
 //!
-//! Before the first of them comes a `resource` record for each robots.txt that was read on the way.
-//! Surplus the last of them comes a `metadata` record with the metadata, where there are any.
+//! A `resource` record for each robots.txt that was read on the way precedes these. A `metadata`
+//! record follows them if the visit has metadata.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,33 +21,33 @@ use super::record::{FIELDS, Header, RecordWriter, push_field};
 use crate::digest::PayloadDigest;
 use crate::sink::{Keeping, Original, Resource, Visit};
 
-/// The profile of a `revisit` record that stands for an equal payload (section 6.7.2).
+/// The profile of a `revisit` record of an equal payload (section 6.7.2).
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// The profile of one that stands for a page which its server says was not modified (section
+/// The profile of a `revisit` record of a page that its server says was not modified (section
 /// 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 const RESPONSE: &str = "application/http;msgtype=response";
-/// What nobody gave a media type (RFC 9110 section 8.3).
+/// The media type of unknown content (RFC 9110 section 8.3).
 const UNKNOWN: &str = "application/octet-stream";
 
 const REQUEST: &str = "application/http;msgtype=request";
 
-/// RecordNames the records of one visit.
+/// The parts that the record ids of one visit are derived from, and the file of the records.
 pub(super) struct RecordNames<'a> {
     /// The namespace of this opening of the archive.
     pub(super) session: RecordId,
-    /// Which visit it is within the session, in the order of arrival.
+    /// The number of the visit within the session, in the order of arrival.
     pub(super) visit: u64,
-    /// The `warcinfo` record of the file in which the records will stand.
+    /// The id of the `warcinfo` record of the file that the records are for.
     pub(super) warcinfo: &'a str,
 }
 
-/// Presses the records of `visit`; returns where the record begins that stands for the page.
+/// Writes the records of `visit`; returns the offset of the record of the page.
 ///
 /// # Errors
-/// What the system says while a stored body is read.
+/// I/O errors of reading a spooled body.
 pub(super) fn write_records(
     visit: &Visit,
     names: RecordNames<'_>,
@@ -79,7 +79,7 @@ pub(super) fn write_records(
         Keeping::Revisit { of } => records.revisit(page, digest()?, of)?,
         Keeping::NotModified { of } => records.not_modified(page, visit.payload, of)?,
         Keeping::LeftOut => {
-            // With neither a record nor metadata of its own, the page is where its visit begins.
+            // Without a record and without metadata, the page is at the start of its visit.
             return Ok(records
                 .metadata(visit, Some(page), None)?
                 .unwrap_or_default());
@@ -96,7 +96,7 @@ struct Records<'a, 'p> {
 }
 
 impl Records<'_, '_> {
-    /// A file alone.
+    /// Writes a `resource` record.
     fn resource(&mut self, resource: &Resource, digest: PayloadDigest) -> io::Result<()> {
         let (_, mut header) = self.about("resource", resource.url.as_str(), resource.at);
         came_from(&mut header, resource.address, resource.protocol);
@@ -109,7 +109,7 @@ impl Records<'_, '_> {
         self.writer.record(header, content_type, b"", &body)
     }
 
-    /// A page with its payload, and the request for it; returns the id of the former.
+    /// Writes a page with its payload, and the request for it; returns the id of the `response`.
     fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("response", exchange);
         header.field("WARC-Payload-Digest", digest);
@@ -122,8 +122,8 @@ impl Records<'_, '_> {
         Ok(id)
     }
 
-    /// A page without its payload, which `of` has, and the request for it; returns the id of the
-    /// former.
+    /// Writes a page without its payload, which `of` has, and the request for it; returns the id of
+    /// the `revisit`.
     fn revisit(
         &mut self,
         exchange: &Exchange,
@@ -132,14 +132,14 @@ impl Records<'_, '_> {
     ) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("revisit", exchange);
         header.field("WARC-Payload-Digest", digest);
-        // The block lacks its payload: section 6.7.2 wants exactly this word for it.
+        // The block lacks its payload: section 6.7.2 requires exactly this word for it.
         header.field("WARC-Truncated", "length");
         self.refer(id, header, IDENTICAL_PAYLOAD, exchange, of)
     }
 
-    /// An answer without a payload, which says that it is still that of `of`, and the request for
-    /// it; returns the id of the former. The payload, by section 6.7.3, is the one whose validators
-    /// were asked by: the digest is of that.
+    /// Writes an answer without a payload, which says that `of` is still current, and the request
+    /// for it; returns the id of the `revisit`. By section 6.7.3, the payload is the one whose
+    /// validators were sent: the digest is of that.
     fn not_modified(
         &mut self,
         exchange: &Exchange,
@@ -177,7 +177,7 @@ impl Records<'_, '_> {
             .record(header, REQUEST, &exchange.request_head, &Body::default())
     }
 
-    /// The metadata, where there are any, said of `page` and its record; returns where they begin.
+    /// Writes the `metadata` record of `page`, if there is metadata; returns its offset.
     fn metadata(
         &mut self,
         visit: &Visit,
@@ -204,8 +204,8 @@ impl Records<'_, '_> {
         Ok(Some(offset))
     }
 
-    /// The header of a record that was captured from the wire. All records of an exchange have the
-    /// date at which it began (section 5.4).
+    /// Returns the header of a record of an exchange. All records of an exchange have the date of
+    /// its start (section 5.4).
     fn captured(&mut self, kind: &str, exchange: &Exchange) -> (RecordId, Header) {
         let (id, mut header) = self.about(kind, exchange.url.as_str(), exchange.started);
         came_from(&mut header, exchange.address, exchange.protocol);
@@ -227,7 +227,7 @@ impl Records<'_, '_> {
     }
 }
 
-/// Who answered, and in which protocol.
+/// Adds the server's address and the protocol.
 fn came_from(header: &mut Header, address: Option<SocketAddr>, protocol: Protocol) {
     if let Some(address) = address {
         header.field("WARC-IP-Address", address.ip().to_canonical());

@@ -1,10 +1,10 @@
-//! One file of the archive: begun with its `warcinfo` record, or found again and cut to its settled
+//! One file of the archive: created with its `warcinfo` record, or reopened and cut to its settled
 //! end.
 //!
-//! Invariant: a file is called `….open` from before its first byte is written until after its last
-//! is on the disk ([`WarcFile::begin`], [`WarcFile::resume`], [`OpenFile::close`]). Each change of
-//! a name is durable before the next step, and each step may be cut short and made once more, so
-//! that a file never has both names.
+//! Invariant: a file has the suffix `.open` from before its first byte is written until after its
+//! last is synced ([`WarcFile::begin`], [`WarcFile::resume`], [`OpenFile::close`]). Each rename is
+//! durable before the next step, and each step can be interrupted and repeated, so a file never has
+//! both names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,11 @@ pub(super) struct WarcFile {
     pub(super) name: FileName,
     pub(super) open: OpenFile,
     pub(super) length: u64,
-    /// Where its `warcinfo` record ends: a file without a visit is never full.
+    /// The end of its `warcinfo` record: a file without a visit is never full.
     preface: u64,
-    /// When it was begun.
+    /// The time of its creation.
     begun: Timestamp,
-    /// Whether records may be appended that are packed as the options say; else it takes no further
-    /// visit.
+    /// True if its packing is that of the options; otherwise it takes no further visit.
     is_packed_alike: bool,
     /// The id of that record.
     pub(super) warcinfo: Arc<str>,
@@ -59,21 +58,21 @@ impl OpenFile {
         self.file.path()
     }
 
-    /// Has the disk keep what was written.
+    /// Syncs the written bytes.
     pub(super) fn sync(&self) -> Result<(), SinkFault> {
         let synced = self.disk.sync(&self.file);
         synced.map_err(|source| SinkFault::io("sync", self.path(), source))
     }
 
-    /// Takes `….open` off the name of a file that is on the disk whole; durable after the
-    /// directory's next sync.
+    /// Removes the suffix `.open` of a complete, synced file; durable after the next sync of the
+    /// directory.
     pub(super) fn close(&self, dir: &Path, name: &FileName) -> Result<(), SinkFault> {
         let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
         let renamed = self.disk.rename(&open, &closed);
         renamed.map_err(|source| SinkFault::io("rename", &open, source))
     }
 
-    /// Has the disk keep the names in `dir`, where the file is.
+    /// Syncs the names in `dir`, the directory of the file.
     pub(super) fn sync_directory(&self, dir: &Path) -> Result<(), SinkFault> {
         let synced = self.disk.sync_directory(dir);
         synced.map_err(|source| SinkFault::io("sync", dir, source))
@@ -81,7 +80,7 @@ impl OpenFile {
 }
 
 impl WarcFile {
-    /// Begins file number `counter` with its `warcinfo` record.
+    /// Creates file number `counter` with its `warcinfo` record.
     pub(super) fn begin(
         disk: &Arc<dyn Disk>,
         dir: &Path,
@@ -126,8 +125,8 @@ impl WarcFile {
         Ok(warc_file)
     }
 
-    /// The file in which the settled part of the archive ends, cut to that end; later files are set
-    /// aside.
+    /// Reopens the file in which the settled part of the archive ends, cut to that end; later files
+    /// are set aside.
     pub(super) fn resume(
         disk: &Arc<dyn Disk>,
         dir: &Path,
@@ -190,19 +189,20 @@ impl WarcFile {
         })
     }
 
-    /// Whether the next visit belongs into the next file.
+    /// Returns true if the next visit belongs into the next file.
     pub(super) fn is_full(&self, options: &ArchiveOptions) -> bool {
         let is_old = |age| options.clock.date().since(self.begun) >= age;
         let is_done = self.length >= options.max_file || options.max_age.is_some_and(is_old);
         !self.is_packed_alike || is_done && self.length > self.preface
     }
 
-    /// Whether it holds nothing but its `warcinfo` record.
+    /// Returns true if it has only its `warcinfo` record.
     pub(super) fn has_no_visit(&self) -> bool {
         self.length <= self.preface
     }
 
-    /// Appends all of the records or, where that fails, none: the file is cut back to what it was.
+    /// Appends all of the records or none: if that fails, the file is cut back to its previous
+    /// length.
     pub(super) fn append(&mut self, records: &Members) -> Result<(), SinkFault> {
         let OpenFile { disk, file } = &self.open;
         let appended =
@@ -219,11 +219,11 @@ impl WarcFile {
     }
 }
 
-/// The `warcinfo` record with which a file begins.
+/// The `warcinfo` record at the start of a file.
 pub(super) struct FirstRecord {
     /// Its id.
     warcinfo: Arc<str>,
-    /// Where it ends, in bytes.
+    /// Its end in bytes.
     pub(super) ends: u64,
     begun: Timestamp,
 }
@@ -234,7 +234,7 @@ pub(super) fn first_record(path: &Path) -> Result<FirstRecord, ReadFault> {
         Some(record) if record.kind() == "warcinfo" => Ok(FirstRecord {
             warcinfo: record.id().into(),
             ends: record.offset + record.length,
-            // One that cannot be read makes the file old, and the next one is begun.
+            // An unreadable date makes the file old, so that the next one is begun.
             begun: record.date().parse().unwrap_or_default(),
         }),
         _ => {
@@ -248,7 +248,7 @@ pub(super) fn first_record(path: &Path) -> Result<FirstRecord, ReadFault> {
     }
 }
 
-/// Where the file `name` is, and whether it is called `….open`.
+/// Returns the path of the file `name`, and true if it has the suffix `.open`.
 fn find(dir: &Path, name: &FileName) -> Result<(PathBuf, bool), SinkFault> {
     let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
     match (open.exists(), closed.exists()) {
