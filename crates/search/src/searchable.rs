@@ -118,7 +118,7 @@ impl Searchable {
     }
 
     fn tickets(&self) -> std::sync::MutexGuard<'_, Tickets> {
-        // Nothing is left operand done in there.
+        // Nothing is left half done in there.
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

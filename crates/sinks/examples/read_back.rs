@@ -1,5 +1,5 @@
-//! How fast archives are read back: unpacked megabytes a second of one core, for each packing,
-//! digests checked.
+//! Measures the speed of reading archives: unpacked megabytes a second of one core, for each
+//! packing, digests checked.
 //!
 //!     cargo run --release -p sinks --example read_back
 

@@ -1,4 +1,4 @@
-//! WACZ 1.1.1: a crawl in one file, which replay tools open as it is
+//! WACZ 1.1.1: a crawl in one file that replay tools open directly
 //! (<https://specs.webrecorder.net/wacz/1.1.1/>).
 //!
 //! ```text
@@ -10,14 +10,14 @@
 //! datapackage-digest.json    the digest of that
 //! ```
 //!
-//! - [`Packer`] writes one, in this order and front to back; `blocks` writes the index.
-//! - [`check()`] reads anybody's. `entries` is the ZIP as a list of places in the file: nothing is
-//!   ever unpacked to a disk, so a name that leads outside leads nowhere, and is told.
-//! - [`archives`] are the places of the WARC files in one, for whoever reads their records.
+//! - [`Packer`] writes a WACZ, in this order, front to back; `blocks` writes the index.
+//! - [`check()`] checks a WACZ of any program. `entries` is the ZIP's list of files with their
+//!   positions: nothing is unpacked to a disk, so a name that leads outside does no harm, and is
+//!   reported.
+//! - [`archives`] lists the WARC files in a WACZ, for readers of their records.
 //!
-//! Invariant: memory does not grow with the archive, only with the number of files and, a line for
-//! some thousand, with the index. **The same crawl gives the same bytes**: whatever has a date has
-//! one of the crawl's.
+//! Invariant: memory grows only with the number of files and, by one line for some thousand, with
+//! the index. **The same crawl gives the same bytes**: all dates are the crawl's.
 
 mod blocks;
 mod check;

@@ -96,7 +96,7 @@ fn checked(bytes: &[u8]) -> WaczCheck {
     check(Cursor::new(bytes), &mut || {}).unwrap()
 }
 
-/// That something is wrong, and how it is told.
+/// Checks that a problem is found, and its message.
 fn complains(bytes: &[u8], words: &str) {
     let found = checked(bytes);
     assert!(

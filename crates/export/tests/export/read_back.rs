@@ -145,7 +145,7 @@ pub(crate) fn visit(number: u32) -> Visit {
     }
 }
 
-/// FormulaPolicy with everything that a form might stumble over.
+/// Texts with everything that a form might break on.
 pub(crate) fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),

@@ -206,7 +206,7 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         // Thai and Lao; Burmese; Khmer; New Tai Lue; Tai Tham; Burmese and Tai Viet again
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}'
         | '\u{1a20}'..='\u{1aaf}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}'
-        // Marks of ideographs, kana, bopomofo; ideographs; Yi; their compatibility forms and operand
+        // Marks of ideographs, kana, bopomofo; ideographs; Yi; their compatibility forms and half
         // width
         | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}'
         | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'

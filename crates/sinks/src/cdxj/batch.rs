@@ -1,7 +1,6 @@
-//! CdxjReader in memory, until they are a run.
+//! The lines in memory that will become a run.
 
-/// CdxjReader that are gathered, in the order of the archive, to be sorted when there are enough of
-/// them.
+/// Lines in the order of the archive, to be sorted when there are enough of them.
 #[derive(Default)]
 pub(super) struct Batch {
     text: Vec<u8>,

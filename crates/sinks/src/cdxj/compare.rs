@@ -24,13 +24,13 @@ use crate::warc::archive_end::ArchiveEnd;
 const BUCKETS: usize = 1 << 16;
 /// Differing buckets whose lines are compared.
 const MAX_DIFFERING: usize = 16;
-/// CdxjReader that are kept of them.
+/// Lines of these buckets that are held in memory.
 const MAX_KEPT: usize = 20_000;
 
 /// The result of comparing an index with its archive.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// CdxjReader of the index.
+    /// The number of lines of the index.
     pub lines: u64,
     /// The number of captures in the part of the archive that the index covers.
     pub captures: u64,

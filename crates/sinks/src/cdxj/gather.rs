@@ -23,7 +23,7 @@ const MAX_REPORTED: usize = 20;
 pub struct IndexingReport {
     /// The number of records read.
     pub records: u64,
-    /// CdxjReader that were written.
+    /// The number of lines written.
     pub lines: u64,
     /// The number of unreadable stretches, which were skipped.
     pub broken: u64,

@@ -487,7 +487,7 @@ pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
 pub struct IndexCounts {
     /// The number of records read.
     pub records: u64,
-    /// CdxjReader that were made of them.
+    /// The number of lines written.
     pub lines: u64,
 }
 

@@ -1,9 +1,9 @@
 //! A sink that indexes the visits that another sink archives.
 //!
-//! CdxjReader are made where the records are, and gathered in the order of the archive, by ticket: a run
-//! must cover all of a span. When there are enough, they are sorted and written away from the
-//! reactor, while the next ones are gathered. Whatever goes missing on the way, a visit that was
-//! never heard of again included, is read from the archive when it is closed or opened.
+//! Lines are derived from the records as they are written, and collected in the order of the
+//! archive, by ticket: a run must cover a span without gaps. A full batch is sorted and written off
+//! the reactor while the next one is filled. Whatever is missing, such as a visit whose write never
+//! returned, is read from the archive when the index is closed or opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct Indexed {
     full: usize,
 }
 
-/// CdxjReader that are in no run yet.
+/// Lines in no run yet.
 struct PendingLines {
     batch: Batch,
     /// The end of the last visit in the batch.

@@ -19,7 +19,7 @@ pub struct CdxjReader<R> {
 /// The counts of invalid lines of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkippedLines {
-    /// CdxjReader that were read, all of them.
+    /// All lines that were read.
     pub lines: u64,
     /// Lines that are too long.
     pub too_long: u64,
@@ -34,7 +34,7 @@ pub struct SkippedLines {
 }
 
 impl SkippedLines {
-    /// CdxjReader that were not given.
+    /// Returns the number of skipped lines.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.too_long + self.malformed + self.placeless

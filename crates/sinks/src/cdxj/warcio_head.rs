@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-/// CdxjReader of a head.
+/// The lines of a head.
 pub(super) struct WarcioHead<'a> {
     status: &'a [u8],
     fields: &'a [u8],

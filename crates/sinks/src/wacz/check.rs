@@ -1,8 +1,7 @@
-//! Whether a WACZ is what it says: names, lengths, digests, and an index whose every line leads to
-//! a record.
+//! Checks a WACZ: names, lengths, digests, and an index whose every line leads to a record.
 //!
-//! Everything is read front to back in bounded memory, but for the records that the index names: of
-//! those, the head alone. What is wrong is told with its culprit, and the next thing is looked at.
+//! Everything is read front to back in bounded memory; of the records that the index names, only
+//! the head. A violation is reported with its culprit, and the check continues.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -17,40 +16,40 @@ use super::indexes;
 use super::layout::{ARCHIVE, CHUNK, DIGEST, INDEXES, PACKAGE, PAGES, sha256_text};
 use super::problems::{Problems, shown};
 
-/// More of a `datapackage.json` is not read.
+/// Maximum bytes of a `datapackage.json` that are read.
 const MAX_PACKAGE: u64 = 64 << 20;
-/// A longer line of a list of pages is not read.
+/// Maximum length of a line of a list of pages, in bytes.
 const MAX_PAGE: u64 = 64 << 20;
 
-/// What a WACZ was found to hold.
+/// The result of checking a WACZ.
 #[derive(Clone, Debug, Default)]
 pub struct WaczCheck {
-    /// Files.
+    /// The number of files.
     pub files: u64,
-    /// WARC files among them.
+    /// The number of WARC files.
     pub archives: u64,
-    /// Bytes of those.
+    /// Their total length in bytes.
     pub archive_bytes: u64,
-    /// Lines of its indexes, each of which leads to a record if nothing is wrong.
+    /// The number of lines of its indexes.
     pub index_lines: u64,
-    /// Pages that it lists.
+    /// The number of pages listed.
     pub pages: u64,
-    /// What is wrong, the first thousand things in words.
+    /// The first thousand problems, in words.
     pub problems: Vec<String>,
-    /// How much is wrong.
+    /// The number of problems.
     pub problem_count: u64,
 }
 
-/// What `datapackage.json` says of a file.
+/// The length and digest that `datapackage.json` declares for a file.
 struct DeclaredResource {
     bytes: Option<u64>,
     hash: String,
 }
 
-/// Reads the WACZ in `input`; `each` is called for each piece of it.
+/// Checks the WACZ in `input`; calls `each` after each piece.
 ///
 /// # Errors
-/// [`WaczFault::NotZip`] where there is nothing that could be looked at.
+/// [`WaczFault::NotZip`] if the input is not a readable ZIP file.
 pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczCheck, WaczFault> {
     let entries = Entries::read(input)?;
     let mut problems = Problems::default();
@@ -132,7 +131,7 @@ fn compare(name: &str, told: &DeclaredResource, bytes: u64, hash: &str, problems
     }
 }
 
-/// Reads a file to its end: length, SHA-256, CRC-32.
+/// Reads a file to its end; returns its length, SHA-256 and CRC-32.
 fn digest<R: Read + Seek>(
     entries: &Entries<R>,
     entry: &Entry,
@@ -153,8 +152,8 @@ fn digest<R: Read + Seek>(
     }
 }
 
-/// What `datapackage.json` says, which is to have the digest in `datapackage-digest.json`, if there
-/// is one.
+/// Reads the resources of `datapackage.json`, and compares its digest with that in
+/// `datapackage-digest.json`, if there is one.
 fn told<R: Read + Seek>(
     entries: &Entries<R>,
     problems: &mut Problems,
@@ -197,7 +196,7 @@ fn told<R: Read + Seek>(
     told
 }
 
-/// A file of JSON, and its bytes.
+/// Reads a JSON file; returns its value and its bytes.
 fn json<R: Read + Seek>(
     entries: &Entries<R>,
     name: &str,
@@ -224,7 +223,7 @@ fn json<R: Read + Seek>(
     }
 }
 
-/// Reads the list of pages; says how many there are.
+/// Checks the list of pages; returns their number.
 fn pages<R: Read + Seek>(entries: &Entries<R>, problems: &mut Problems) -> u64 {
     let Some(entry) = entries.find(PAGES) else {
         problems.add(format!("{PAGES} is missing"));
@@ -255,7 +254,7 @@ fn pages<R: Read + Seek>(entries: &Entries<R>, problems: &mut Problems) -> u64 {
             }
         }
     };
-    // What cannot be read was told when its digest was taken.
+    // Unreadable bytes were reported with the digest.
     read().ok();
     pages
 }

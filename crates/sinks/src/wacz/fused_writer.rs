@@ -1,21 +1,21 @@
-//! What is written to until something goes wrong.
+//! A writer that discards everything after an error.
 //!
-//! A ZIP writer that is dropped ends its file as if it were whole, and says on standard error what
-//! goes wrong then. Neither may be: what was not finished must not look as if it were, and who
-//! could not write has been told. So behind an error, or once the packer is gone, nothing passes.
+//! A dropped ZIP writer completes its file as if it were whole, and reports errors on standard
+//! error. Neither is acceptable: an incomplete file must not look complete, and the error was
+//! returned already. So after an error, or once the packer is dropped, nothing passes.
 
 use std::cell::Cell;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-/// Passes on what is written, until it is shut or fails.
+/// Forwards writes until it is shut or fails.
 pub struct FusedWriter<W> {
     out: W,
     is_shut: Rc<Cell<bool>>,
     at: u64,
 }
 
-/// Shuts the latch when it is dropped.
+/// Shuts the writer when it is dropped.
 pub(super) struct FuseGuard(Rc<Cell<bool>>);
 
 impl<W> FusedWriter<W> {
@@ -32,7 +32,7 @@ impl<W> FusedWriter<W> {
         )
     }
 
-    /// What was written to.
+    /// Returns the inner writer.
     #[must_use]
     pub fn into_inner(self) -> W {
         self.out

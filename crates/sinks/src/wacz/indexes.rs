@@ -1,5 +1,5 @@
-//! The indexes of a WACZ: each line leads to a record, and each line of a list of blocks (ZipNum)
-//! to a block that begins as it says.
+//! Checks the indexes of a WACZ: each line leads to a record, and each line of a list of blocks
+//! (ZipNum) to a block that begins as listed.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -17,13 +17,13 @@ use crate::cdxj::entry::MAX_LINE;
 use crate::cdxj::lines::CdxjReader;
 use crate::warc::read::head_in;
 
-/// Bytes of a record's head that are read.
+/// Maximum bytes of a record's head that are read.
 const MAX_HEAD: usize = 64 << 10;
-/// Bytes with which a Zstandard frame begins (RFC 8878, section 3.1.1): of those, no more is looked
-/// at, since the dictionary stands elsewhere.
+/// The first bytes of a Zstandard frame (RFC 8878, section 3.1.1). Only these are checked, since
+/// the dictionary is elsewhere.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Looks into all indexes; says how many lines they have.
+/// Checks all indexes; returns the number of their lines.
 pub(super) fn check<R: Read + Seek>(
     entries: &Entries<R>,
     problems: &mut Problems,
@@ -73,7 +73,7 @@ pub(super) fn check<R: Read + Seek>(
     lines
 }
 
-/// An index, and what its lines may name.
+/// An index, and the files that its lines may name.
 struct Index<'a, R> {
     entries: &'a Entries<R>,
     archives: &'a HashMap<&'a str, &'a Entry>,
@@ -124,7 +124,7 @@ impl<R: Read + Seek> Index<'_, R> {
         Ok(given)
     }
 
-    /// That a record begins here.
+    /// Checks that a record begins here.
     fn record(&self, archive: &Entry, offset: u64, end: u64) -> Result<(), String> {
         let mut section = self
             .entries
@@ -143,8 +143,8 @@ impl<R: Read + Seek> Index<'_, R> {
     }
 }
 
-/// That the blocks of a list follow each other to the end of what it is a list of, and begin as it
-/// says.
+/// Checks that the blocks of a list are contiguous, cover the index to its end, and begin as
+/// listed.
 fn check_blocks<R: Read + Seek>(
     entries: &Entries<R>,
     list: &Entry,
@@ -201,7 +201,7 @@ fn check_blocks<R: Read + Seek>(
     }
     match index {
         None => problems.add(format!("{name} does not say what it is a list of")),
-        // An index without lines is a block that no line tells of.
+        // An index without lines is one block that is not listed.
         Some(index) if expected != index.length && expected > 0 => {
             problems.add(format!("{name} does not list all blocks"));
         }

@@ -1,6 +1,6 @@
-//! What is wrong with a WACZ, in words as long as there is not too much of it.
+//! The problems of a WACZ, in words up to a limit.
 
-/// Problems that are kept in words; the rest are counted.
+/// Problems that are kept in words; the rest are only counted.
 const KEPT: usize = 1_000;
 
 /// Problems, each with its culprit.
@@ -19,7 +19,7 @@ impl Problems {
     }
 }
 
-/// A name from the file, in a problem: one line, and not too long.
+/// Returns a name from the file for a message: one line, and not too long.
 pub(super) fn shown(name: &str) -> String {
     let short: String = name.chars().take(200).collect();
     short.escape_debug().collect()

@@ -33,7 +33,7 @@ pub(crate) fn fresh(dir: &Path) -> WarcArchive {
     WarcArchive::open(system(), dir, options(), None).unwrap()
 }
 
-/// Where the archive must continue for `archived` to be the last visit in it.
+/// Returns the end at which the archive continues with `archived` as its last visit.
 pub(crate) fn after(archived: &Archived) -> Option<ArchiveEnd> {
     Some(ArchiveEnd {
         file: archived.file.clone(),

@@ -12,7 +12,7 @@ use crate::theirs::{Packed, Theirs, everybody, gzip, skippable, wet, wget, zstd}
 
 const KEEP: usize = 1 << 20;
 
-/// What came of reading: records, what was told of broken ones, and the stream for its counts.
+/// The result of reading: records, faults of broken stretches, and the stream for its counts.
 struct FoundFile {
     records: Vec<Record>,
     faults: Vec<ReadFault>,
@@ -281,7 +281,7 @@ fn of_a_file_with_a_changed_byte_every_other_record_is_read() {
     }
 }
 
-/// Where one piece is broken, the others are read, and the break is told once.
+/// A broken piece is reported once, and the others are read.
 #[track_caller]
 fn all_but(broken: &[u8], reason: &str) {
     let good = everybody();

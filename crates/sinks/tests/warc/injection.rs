@@ -38,8 +38,8 @@ fn hostile() -> impl Strategy<Value = String> {
     .prop_map(|parts| parts.concat())
 }
 
-/// Whatever `http` takes for a value; the rest of what was drawn is left away, as by a server whose
-/// field is refused.
+/// Generates values that `http` accepts; other bytes are dropped, as by a server whose field is
+/// refused.
 fn a_value() -> impl Strategy<Value = HeaderValue> {
     vec(any::<u8>(), 0..60).prop_map(|bytes| {
         let allowed: Vec<u8> = bytes

@@ -40,7 +40,7 @@ fn with(compression: Compression, digest: DigestAlgorithm) -> ArchiveOptions {
     }
 }
 
-/// What stands in `packed`, which is whole members.
+/// Unpacks `packed`, which is whole members.
 fn unpacked(packed: &[u8], compression: &Compression) -> Vec<u8> {
     let mut plain = Vec::new();
     match compression {

@@ -1,4 +1,4 @@
-//! Which records a visit becomes, and what they say.
+//! The records of a visit, and their fields.
 
 use std::collections::HashSet;
 

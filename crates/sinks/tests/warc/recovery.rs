@@ -1,4 +1,4 @@
-//! What a power cut left.
+//! Recovery after a power cut.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What goes in comes out, by our reader and by somebody else's.
+//! Archives read back unchanged, by our reader and by others.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -279,7 +279,7 @@ pub(crate) fn everybody() -> Vec<Theirs> {
     [wget(), heritrix(), browsertrix(), wet(), draft()].concat()
 }
 
-/// How records are put into a file.
+/// A layout of records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packed {
     Plain,
@@ -305,7 +305,7 @@ impl Packed {
         Self::ZstdPackedDictionary,
     ];
 
-    /// Whether each record can be read by its offset.
+    /// Returns true if each record can be read by its offset.
     pub(crate) fn is_addressable(self) -> bool {
         !matches!(self, Self::GzipAll | Self::GzipBlocks | Self::ZstdAll)
     }
@@ -372,8 +372,8 @@ pub(crate) fn skippable(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[kind, 0x2a, 0x4d, 0x18], &length[..], content].concat()
 }
 
-/// What the records have in common, but no record. Without the magic number of trained dictionaries
-/// the whole is content.
+/// Text that the records have in common, without a record. Without the magic number of trained
+/// dictionaries, all of it is content.
 fn dictionary() -> Vec<u8> {
     let records: Vec<Vec<u8>> = everybody().iter().map(Theirs::bytes).collect();
     String::from_utf8_lossy(&records.concat())
