@@ -172,8 +172,7 @@ mod tests {
     /// A title `=cmd|'/c calc'!A1` was exported unchanged: opening the table in a spreadsheet ran a
     /// stranger's formula.
     #[test]
-    fn a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe_unless_it_is_wanted_to_the_letter()
-     {
+    fn a_formula_begins_with_an_apostrophe_unless_texts_are_verbatim() {
         for dangerous in [
             "=cmd|'/c calc'!A1",
             "+1",

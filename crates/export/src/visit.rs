@@ -198,7 +198,8 @@ mod tests {
         assert_eq!(VISITS.columns.len() + 1, SKETCHES.columns.len());
         assert_eq!(
             names.join(" "),
-            "url final_url status fetched_at depth via content_type bytes charset language title verdict duplicate_of \
+            "url final_url status fetched_at depth via content_type \
+             bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset sketch"
         );
     }

@@ -1,14 +1,16 @@
 //! The fields of a page in the index.
 //!
-//! | field | found by | kept |
+//! | field | indexed as | stored |
 //! |---|---|---|
-//! | `title`, `text` | words with their places ([`crate::words`]) | the title; the text is in the archive |
-//! | `address` | words of the URL with their places | |
+//! | `title`, `text` | words with positions ([`crate::words`]) | the title only |
+//! | `address` | words of the URL with positions | |
 //! | `url` | | as it is |
-//! | `host` | the host and every domain that it is in: `www.example.org`, `example.org`, `org` | |
+//! | `host` | the host and its parent domains: `www.example.org`, `example.org`, `org` | |
 //! | `language` | the primary subtag | as it is |
-//! | `date` | a range, milliseconds since 1970 | a column |
-//! | `file`, `offset` | the file; the place of the page's record in it | columns |
+//! | `date` | milliseconds since 1970, for ranges | a column |
+//! | `file`, `offset` | the file; the offset of the page's record in it | columns |
+//!
+//! The archive has the text itself.
 
 use std::sync::Arc;
 

@@ -290,7 +290,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_is_what_all_words_have(
-            pages in prop::collection::vec(prop::collection::vec(prop::collection::btree_set(0_u32..40, 1..12), 2..5), 1..30),
+            pages in prop::collection::vec(
+                prop::collection::vec(prop::collection::btree_set(0_u32..40, 1..12), 2..5),
+                1..30,
+            ),
             last in prop_oneof![Just(0), u16::MAX - MARKS - 3..u16::MAX - MARKS],
         ) {
             let mut ends = PhraseEnds { last, ..PhraseEnds::default() };

@@ -46,7 +46,11 @@ pub enum SinkFault {
     },
     /// The file in which the archive should continue exists under both of its names: one of them is
     /// a copy. Remove the shorter one.
-    #[error("both {} and {} are there, and only one of them can be the archive's", open.display(), closed.display())]
+    #[error(
+        "both {} and {} are there, and only one of them can be the archive's",
+        open.display(),
+        closed.display()
+    )]
     Twice {
         /// The name of a file that is being written.
         open: PathBuf,

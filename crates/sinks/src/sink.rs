@@ -31,20 +31,32 @@ use crate::warc::settled::Settled;
 #[async_trait]
 pub trait Sink: Send + Sync {
     /// Stores a visit and returns its location. It is durable only after a later [`Sink::sync`].
+    ///
+    /// # Errors
+    /// [`SinkFault`]; the visit is then not in the archive, and every later call fails.
     async fn write(&self, visit: Visit) -> Result<Archived, SinkFault>;
 
     /// Makes every visit durable whose `write` returned before. Returns the end of the durable
     /// part: a visit after it may be lost in a power cut.
+    ///
+    /// # Errors
+    /// [`SinkFault`]; every later call then fails.
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault>;
 
     /// Takes the end up to which the settlements of visits are durable; `None` if no visit is
     /// settled. A caller that settles visits calls this once after opening the sink, before the
     /// first `write`, and after each checkpoint: a file is closed only when all its visits are
     /// settled. If it is never called, files are closed when they are synced.
+    ///
+    /// # Errors
+    /// [`SinkFault`] if the end cannot be noted or a file cannot be closed.
     async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault>;
 
     /// Makes everything durable and ends writing. Returns the end of the archive. Closing twice is
     /// not an error.
+    ///
+    /// # Errors
+    /// [`SinkFault`] if the archive cannot be synced.
     async fn close(&self) -> Result<ArchiveEnd, SinkFault>;
 }
 

@@ -24,9 +24,11 @@ fn record(number: usize) -> Vec<u8> {
     let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Page {number}");
     let length = block.len();
     let record = format!(
-        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012}>\r\n\
+        "WARC/1.1\r\nWARC-Type: response\r\n\
+         WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012}>\r\n\
          WARC-Date: 2026-11-20T19:04:55Z\r\nWARC-Target-URI: http://a.test/{number}\r\n\
-         Content-Type: application/http;msgtype=response\r\nContent-Length: {length}\r\n\r\n{block}\r\n\r\n"
+         Content-Type: application/http;msgtype=response\r\n\
+         Content-Length: {length}\r\n\r\n{block}\r\n\r\n"
     );
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(record.as_bytes()).unwrap();
@@ -40,7 +42,8 @@ fn archive(count: usize) -> (Vec<u8>, String) {
         let record = record(number);
         let (offset, length) = (bytes.len(), record.len());
         index.push_str(&format!(
-            "test,a)/{number:05} 20261120190455 {{\"url\": \"http://a.test/{number}\", \"length\": \"{length}\", \"offset\": \"{offset}\", \
+            "test,a)/{number:05} 20261120190455 {{\"url\": \"http://a.test/{number}\", \
+             \"length\": \"{length}\", \"offset\": \"{offset}\", \
              \"filename\": \"{NAME}\"}}\n"
         ));
         bytes.extend(record);
@@ -158,9 +161,12 @@ fn lines_of_duplicates_and_of_what_is_not_packed_are_left_out() {
     let (bytes, index) = archive(2);
     let length = bytes.len();
     let odd = format!(
-        "!duplicate:test,a)/ 20261120190455 {{\"length\": \"5\", \"offset\": \"0\", \"filename\": \"{NAME}\"}}\n{index}\
-         test,b)/ 20261120190455 {{\"length\": \"5\", \"offset\": \"{length}\", \"filename\": \"{NAME}\"}}\n\
-         test,c)/ 20261120190455 {{\"length\": \"5\", \"offset\": \"0\", \"filename\": \"other.warc.gz\"}}\n"
+        "!duplicate:test,a)/ 20261120190455 {{\"length\": \"5\", \
+         \"offset\": \"0\", \"filename\": \"{NAME}\"}}\n{index}\
+         test,b)/ 20261120190455 {{\"length\": \"5\", \
+         \"offset\": \"{length}\", \"filename\": \"{NAME}\"}}\n\
+         test,c)/ 20261120190455 {{\"length\": \"5\", \
+         \"offset\": \"0\", \"filename\": \"other.warc.gz\"}}\n"
     );
     let packer = Packer::new(Cursor::new(Vec::new()), Timestamp::from_millis(AT));
     let wacz = fill(packer, &bytes, &odd, 2).into_inner().into_inner();
@@ -376,7 +382,8 @@ proptest! {
 
     #[test]
     fn whatever_bytes_come_nothing_panics(
-        from in 0_usize..6_000, to in 0_usize..6_000, length in 0_usize..200, noise in prop::collection::vec(any::<u8>(), 0..40),
+        from in 0_usize..6_000, to in 0_usize..6_000, length in 0_usize..200,
+        noise in prop::collection::vec(any::<u8>(), 0..40),
     ) {
         let wacz = packed(1);
         let cut = |at: usize| at.min(wacz.len());

@@ -149,7 +149,8 @@ pub(crate) fn visit(number: u32) -> Visit {
 pub(crate) fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
-        "[\\x00\",'\\\\\r\n\t;=+@ -\u{7f}-\u{9f}\u{202a}-\u{202e}\u{2028}\u{feff}a漢😀\u{10ffff}]{0,12}",
+        "[\\x00\",'\\\\\r\n\t;=+@ -\u{7f}-\u{9f}\u{202a}-\u{202e}\
+         \u{2028}\u{feff}a漢😀\u{10ffff}]{0,12}",
         Just("null".to_owned()),
         Just("\"".repeat(3)),
         Just("x".repeat(3_000)),

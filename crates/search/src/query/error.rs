@@ -66,7 +66,8 @@ impl Reason {
                 "parentheses come in pairs; in \"quotes\" they mean nothing"
             }
             Self::UnknownField => {
-                "fields are title:, text:, url:, host:, lang:, after: and before:; a word with a colon goes in \"quotes\""
+                "fields are title:, text:, url:, host:, lang:, after: and before:; \
+                 a word with a colon goes in \"quotes\""
             }
             Self::NoWord => "words have letters or digits",
             Self::Wildcard => "words are found whole: name each that you mean, with OR in between",

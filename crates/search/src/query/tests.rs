@@ -170,7 +170,8 @@ fn every_size_has_a_cap() {
 
 proptest! {
     #[test]
-    fn any_text_is_a_query_or_an_error_that_quotes_it(text in "([-+()\":a東 ]|OR|AND|NOT|host:|title:|after:|\\PC){0,40}") {
+    fn any_text_is_a_query_or_an_error_that_quotes_it(text in "([-+()\":a東 ]|OR|AND|NOT|\
+    host:|title:|after:|\\PC){0,40}") {
         if let Err(error) = Query::parse(&text) {
             prop_assert!(text.contains(&error.culprit), "{}", error);
             prop_assert!(error.at <= text.chars().count() + 1);

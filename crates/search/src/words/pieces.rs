@@ -204,20 +204,27 @@ fn is_mark(c: char) -> bool {
 pub(crate) fn is_unspaced(c: char) -> bool {
     let script = matches!(c,
         // Thai and Lao; Burmese; Khmer; New Tai Lue; Tai Tham; Burmese and Tai Viet again
-        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}'
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{1950}'..='\u{19df}'
         | '\u{1a20}'..='\u{1aaf}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}'
         // Marks of ideographs, kana, bopomofo; ideographs; Yi; their compatibility forms and half
         // width
-        | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}'
-        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
-        | '\u{3105}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}' | '\u{a000}'..='\u{a48c}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}'
+        | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}'
+        | '\u{3038}'..='\u{303c}'
+        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{30fc}'..='\u{30ff}'
+        | '\u{3105}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{a000}'..='\u{a48c}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9d}'
         | '\u{16fe0}'..='\u{18dff}' | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3ffff}');
     script && c.is_alphanumeric() && !is_digit(c) && !is_combining_mark(c)
 }
 
 /// Returns true for digits of those scripts, which form numbers like other digits.
 fn is_digit(c: char) -> bool {
-    matches!(c, '\u{e50}'..='\u{e59}' | '\u{ed0}'..='\u{ed9}' | '\u{1040}'..='\u{1049}' | '\u{1090}'..='\u{1099}'
-        | '\u{17e0}'..='\u{17e9}' | '\u{19d0}'..='\u{19da}' | '\u{1a80}'..='\u{1a99}' | '\u{a9f0}'..='\u{a9f9}')
+    matches!(c, '\u{e50}'..='\u{e59}' | '\u{ed0}'..='\u{ed9}' | '\u{1040}'..='\u{1049}'
+        | '\u{1090}'..='\u{1099}'
+        | '\u{17e0}'..='\u{17e9}' | '\u{19d0}'..='\u{19da}' | '\u{1a80}'..='\u{1a99}'
+        | '\u{a9f0}'..='\u{a9f9}')
 }

@@ -79,7 +79,8 @@ fn a_word_that_is_too_long_counts_by_its_beginning() {
 
 /// Generates texts that exercise the rules.
 fn any_text() -> impl Strategy<Value = String> {
-    let near = "[a-zA-Z0-9_ .,;:'\"’é\u{301}ßЖאΣ٣\u{ad}\u{200d}\u{200c}\u{fe0f}🇩🇪👩\u{663}\n«»…—가ᄀİı]{0,40}";
+    let near = "[a-zA-Z0-9_ .,;:'\"’é\u{301}ßЖאΣ٣\u{ad}\u{200d}\u{200c}\
+    \u{fe0f}🇩🇪👩\u{663}\n«»…—가ᄀİı]{0,40}";
     prop_oneof![near.prop_map(String::from), "\\PC{0,40}", any::<String>()]
 }
 

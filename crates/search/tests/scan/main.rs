@@ -488,7 +488,9 @@ fn a_snippet_shows_the_words_where_they_stand_together() {
 /// A match ended after the shown text, and `crawler search` panicked.
 #[test]
 fn a_phrase_that_is_cut_off_between_its_words_ends_where_the_text_does() {
-    let text = "é é京東東\n京東京京. é.東東\n.京京\né.é京東a京éaé .éa\né\né\n東 京   a京.東 a京京éa.....  a京京..東.a京é 京東\na a京 b\nc\naa京.\n a京é京 \n東京東.\n京東a京\n \n京b..\n  ..  .c\n";
+    let text = "é é京東東\n京東京京. é.東東\n.京京\né.é京東a京éaé .éa\n\
+         é\né\n東 京   a京.東 a京京éa.....  a京京..東.a京é 京東\na a京 b\nc\n\
+    aa京.\n a京é京 \n東京東.\n京東a京\n \n京b..\n  ..  .c\n";
     let query = Query::parse("é \"b c\"").unwrap();
     let snippet = Snippets::of(&query).cut(text);
     assert!(!snippet.found.is_empty());
@@ -532,7 +534,8 @@ proptest! {
         let random = &mut Random::of(seed, 1);
         for _ in 0..40 {
             let asked: Asked = ask(random, &pages, 3);
-            let scanned: Vec<usize> = (0..pages.len()).filter(|&number| asked.fits(&pages[number], &all[number])).collect();
+            let fits = |&number: &usize| asked.fits(&pages[number], &all[number]);
+            let scanned: Vec<usize> = (0..pages.len()).filter(fits).collect();
             prop_assert_eq!(found(&finder, &asked.typed()), scanned, "{}", asked.typed());
         }
     }

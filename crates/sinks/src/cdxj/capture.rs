@@ -239,8 +239,9 @@ mod tests {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\nbody";
         assert_eq!(
             line(&PAGE, head).unwrap(),
-            "org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
-             \"status\": \"200\", \"digest\": \"sha1:ABC\", \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
+            "org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \
+             \"mime\": \"text/html\", \"status\": \"200\", \"digest\": \"sha1:ABC\", \
+             \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
         );
     }
 
@@ -293,12 +294,16 @@ mod tests {
             ("WARC-Type", "metadata"),
             ("Content-Type", "application/warc-fields"),
         ]);
-        let notes = "verdict: near-duplicate\r\nduplicate-of: https://example.org/\r\ndistance: 2\r\nresemblance: 0.9100\r\n\
+        let notes = "verdict: near-duplicate\r\nduplicate-of: https://example.org/\r\n\
+                     distance: 2\r\n\
+                     resemblance: 0.9100\r\n\
                      http-status: 200\r\ncontent-type: text/html\r\n";
         assert_eq!(
             line(&fields, notes).unwrap(),
-            "!duplicate:org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
-             \"status\": \"200\", \"duplicate_of\": \"https://example.org/\", \"distance\": \"2\", \"resemblance\": \"0.9100\", \
+            "!duplicate:org,example)/a?b 20261121200455 \
+             {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
+             \"status\": \"200\", \"duplicate_of\": \"https://example.org/\", \
+             \"distance\": \"2\", \"resemblance\": \"0.9100\", \
              \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
         );
         assert_eq!(line(&fields, "verdict: excluded\r\n"), None);

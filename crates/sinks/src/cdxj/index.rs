@@ -2,9 +2,9 @@
 //! file when it is closed.
 //!
 //! ```text
-//! archive/index.cdxj       the whole index, when it is closed; the first run while the archive goes on
-//! archive/index/runs       which runs there are, and what they cover (`manifest`)
-//! archive/index/NNNNNN.cdxj  runs, each of a span of the archive that begins where the one before ends
+//! archive/index.cdxj         the whole index when closed; the first run while the archive goes on
+//! archive/index/runs         the runs, and the part of the archive that each covers (`manifest`)
+//! archive/index/NNNNNN.cdxj  runs, each of a span that begins where the one before ends
 //! ```
 //!
 //! Invariant: **the archive is the truth.** The runs of the manifest agree exactly with the archive
@@ -160,7 +160,10 @@ impl Index {
             Err(MergeFault::Sink(fault)) => return Err(fault),
             Err(MergeFault::Damaged(path)) => {
                 let path = path.display();
-                tracing::warn!(%path, "this part of the index is damaged: all of it is made again from the archive");
+                tracing::warn!(
+                    %path,
+                    "this part of the index is damaged: all of it is made again from the archive"
+                );
                 self.drop_all()?;
                 self.catch_up(end)?;
                 self.merge().map_err(|fault| match fault {

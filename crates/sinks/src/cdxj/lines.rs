@@ -151,8 +151,10 @@ mod tests {
     fn what_is_no_line_is_skipped_and_counted() {
         let long = "x".repeat(MAX_LINE);
         let text = format!(
-            " CDX N b a\n!meta 0 {{}}\n!duplicate:com,a)/ 2026 {PLACE}\ncom,a)/ 2026 {PLACE}\nno line\ncom,a)/ soon {PLACE}\n\
-             com,b)/ 2026 {{\"offset\": \"7\", \"filename\": \"a\"}}\ncom,c)/ 2026 {{\"offset\": }}\n{long} 2026 {PLACE}\n\
+            " CDX N b a\n!meta 0 {{}}\n!duplicate:com,a)/ 2026 {PLACE}\n\
+             com,a)/ 2026 {PLACE}\nno line\ncom,a)/ soon {PLACE}\n\
+             com,b)/ 2026 {{\"offset\": \"7\", \"filename\": \"a\"}}\n\
+             com,c)/ 2026 {{\"offset\": }}\n{long} 2026 {PLACE}\n\
              com,a)/ 2025 {PLACE}\r\n\ncom,z)/ 2026 {PLACE}"
         );
         let (keys, skipped) = read(text.as_bytes());

@@ -204,7 +204,8 @@ mod tests {
                 "body",
             ),
             (
-                "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n\
+                 4\r\nbody\r\n0\r\n\r\n",
                 200,
                 "body",
             ),

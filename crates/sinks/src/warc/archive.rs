@@ -188,7 +188,8 @@ impl Inner {
             match self.disk.replace(&path, &settled.note()) {
                 // The earlier note is still true, and the crawl waits for space elsewhere.
                 Err(error) if DiskErrorKind::of(&error) == DiskErrorKind::Full => {
-                    tracing::warn!(path = %path.display(), %error, "no room to note the settled end");
+                    let path = path.display();
+                    tracing::warn!(%path, %error, "no room to note the settled end");
                 }
                 noted => noted.map_err(|source| SinkFault::io("write", &path, source))?,
             }

@@ -153,7 +153,10 @@ impl Surplus<'_> {
         let noted =
             Settled::read(self.dir).map_err(|source| SinkFault::io("read", &path, source))?;
         if noted == SettledNote::Damaged {
-            tracing::warn!(path = %path.display(), "the note of the archive's settled end is damaged: it is written anew");
+            tracing::warn!(
+                path = %path.display(),
+                "the note of the archive's settled end is damaged: it is written anew"
+            );
         }
         Ok(noted)
     }

@@ -116,7 +116,10 @@ mod tests {
             [
                 "software: crawler/0.1.0",
                 "format: WARC File Format 1.1",
-                "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+                concat!(
+                    "conformsTo: https://iipc.github.io/warc-specifications/",
+                    "specifications/warc-format/warc-1.1/"
+                ),
                 "robots: obey  software: other",
                 "setting: a = 1",
                 "setting: [b] software: other",

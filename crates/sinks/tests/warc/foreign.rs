@@ -303,7 +303,8 @@ fn all_but(broken: &[u8], reason: &str) {
     }
 }
 
-const HEAD: &str = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
+const HEAD: &str = "WARC/1.0\r\nWARC-Type: resource\r\n\
+WARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
 
 #[test]
 fn records_around_a_broken_one_are_read() {
@@ -416,13 +417,15 @@ fn what_is_odd_and_can_be_read_is_read_and_counted() {
     );
     odd(
         &format!(
-            "{HEAD}WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\nContent-Length: 2\r\n\r\nab\r\n\r\n"
+            "{HEAD}WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n\
+             Content-Length: 2\r\n\r\nab\r\n\r\n"
         ),
         &[Deviation::FalseDigest],
     );
     odd(
         &format!(
-            "{HEAD}WARC-Block-Digest: md5:1B2M2Y8AsgTpgAmY7PhCfg==\r\nContent-Length: 2\r\n\r\nab\r\n\r\n"
+            "{HEAD}WARC-Block-Digest: md5:1B2M2Y8AsgTpgAmY7PhCfg==\r\n\
+             Content-Length: 2\r\n\r\nab\r\n\r\n"
         ),
         &[Deviation::UnknownDigest],
     );
@@ -576,7 +579,9 @@ proptest! {
     #[test]
     fn whatever_is_done_to_a_file_reading_ends_and_gives_no_block_that_is_longer_than_it_says(
         packed in proptest::sample::select(&Packed::ALL[..]),
-        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0_usize..3), 0..8),
+        edits in proptest::collection::vec(
+            (any::<prop::sample::Index>(), any::<u8>(), 0_usize..3), 0..8,
+        ),
         cut in any::<prop::sample::Index>(),
     ) {
         let mut file = packed.file(&everybody());

@@ -195,7 +195,9 @@ proptest! {
     }
 
     #[test]
-    fn no_setting_becomes_a_field_of_its_own(agent in hostile(), operator in hostile(), settings in hostile()) {
+    fn no_setting_becomes_a_field_of_its_own(
+        agent in hostile(), operator in hostile(), settings in hostile(),
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let options = ArchiveOptions {
             user_agent: agent,
@@ -208,9 +210,13 @@ proptest! {
         let records = records_of(&file);
         prop_assert_eq!(kinds(&records), ["warcinfo"]);
         let block = String::from_utf8(records[0].block.clone()).unwrap();
-        let known = ["software: ", "format: ", "conformsTo: ", "robots: ", "operator: ", "http-header-user-agent: ", "setting: "];
+        let known = [
+            "software: ", "format: ", "conformsTo: ", "robots: ", "operator: ",
+            "http-header-user-agent: ", "setting: ",
+        ];
         for line in block.split(['\r', '\n']).filter(|line| !line.is_empty()) {
-            prop_assert!(known.iter().any(|name| line.starts_with(name)), "{:?} in {:?}", line, block);
+            let is_known = known.iter().any(|name| line.starts_with(name));
+            prop_assert!(is_known, "{:?} in {:?}", line, block);
         }
         for name in &known[..6] {
             let count = block.lines().filter(|line| line.starts_with(name)).count();

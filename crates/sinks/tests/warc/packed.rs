@@ -137,7 +137,11 @@ fn empty_large_and_treacherous_bodies_come_back() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn any_body_comes_back(bodies in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..3_000), 1..4)) {
+    fn any_body_comes_back(
+        bodies in proptest::collection::vec(
+            proptest::collection::vec(any::<u8>(), 0..3_000), 1..4,
+        ),
+    ) {
         bodies_come_back(&bodies);
     }
 }

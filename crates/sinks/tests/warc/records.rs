@@ -33,7 +33,8 @@ async fn a_file_begins_by_saying_what_wrote_it_and_how() {
         text(&records[0]),
         "software: crawler/0.1.0\r\n\
          format: WARC File Format 1.1\r\n\
-         conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n\
+         conformsTo: https://iipc.github.io/warc-specifications/\
+         specifications/warc-format/warc-1.1/\r\n\
          robots: obey\r\n\
          http-header-user-agent: crawler/0.1.0 (+https://example.org/bot)\r\n\
          setting: scope = \"host\"\r\n\

@@ -270,9 +270,11 @@ async fn an_archive_that_lost_what_was_settled_is_not_continued() {
     };
 
     let short = reopen(dir.path(), end(settled.end + 1));
-    assert!(
-        matches!(short, Err(SinkFault::TooShort { end, length, .. }) if end == length + 1 && length == settled.end)
-    );
+    assert!(matches!(
+        short,
+        Err(SinkFault::TooShort { end, length, .. })
+            if end == length + 1 && length == settled.end
+    ));
     fs::write(&path, vec![0; usize::try_from(settled.end).unwrap()]).unwrap();
     assert!(matches!(
         reopen(dir.path(), end(settled.end)),

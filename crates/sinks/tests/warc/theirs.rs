@@ -55,8 +55,8 @@ fn http(head: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), b"\r\n\r\n", body].concat()
 }
 
-/// Request before response, targets in angle brackets, chunks as they were sent, and metadata of its
-/// own at the end.
+/// Requests before responses, targets in angle brackets, chunks as they were sent, and metadata of
+/// its own at the end.
 pub(crate) fn wget() -> Vec<Theirs> {
     let info = Theirs::new(
         "WARC/1.0",
@@ -70,7 +70,8 @@ pub(crate) fn wget() -> Vec<Theirs> {
             ),
             ("WARC-Filename", "w.warc.gz"),
         ],
-        "software: Wget/1.21.3 (linux-gnu)\r\nformat: WARC File Format 1.0\r\nrobots: classic\r\n\r\n",
+        "software: Wget/1.21.3 (linux-gnu)\r\n\
+         format: WARC File Format 1.0\r\nrobots: classic\r\n\r\n",
     );
     let request = Theirs::new(
         "WARC/1.0",
