@@ -40,7 +40,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes the appended bytes and the file's length durable: they survive a power cut.
     ///
     /// # Errors
-    /// What the system said. The call must not be repeated: see the module's documentation.
+    /// I/O errors of the system. The call must not be repeated: see the module's documentation.
     fn sync(&self, file: &DiskFile) -> io::Result<()>;
 
     /// Truncates a file to `length` bytes, or extends it with zeros.
@@ -70,7 +70,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes the names in this directory durable: they survive a power cut.
     ///
     /// # Errors
-    /// What the system said. Not to be repeated either.
+    /// I/O errors of the system. The call must not be repeated either.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the number of bytes that can still be written to the file system of `path`, which
@@ -82,7 +82,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// appended.
     ///
     /// # Errors
-    /// What the system said; the old content is in place then, except where the error came from the
+    /// I/O errors of the system; the old content is in place then, unless the error came from the
     /// last step, the sync of the directory, after which it may be either.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut draft = path.as_os_str().to_owned();

@@ -21,7 +21,7 @@ const CHUNK: u64 = 1 << 20;
 /// `name` in the same directory. Returns the path of the piece, which is durable.
 ///
 /// # Errors
-/// What the system said; the file is as it was.
+/// I/O errors of the system; the file is unchanged.
 pub fn set_aside(
     disk: &dyn Disk,
     path: &Path,
@@ -64,7 +64,7 @@ pub fn set_aside(
 /// new path. Durable with the directory's next sync.
 ///
 /// # Errors
-/// What the system said; the file has its old name then.
+/// I/O errors of the system; the file then has its old name.
 pub fn set_aside_whole(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<PathBuf> {
     let directory = path.parent().unwrap_or(Path::new("."));
     disk.open(path).and_then(|file| disk.sync(&file))?;

@@ -85,10 +85,10 @@ impl Disk for SystemDisk {
 
 #[cfg(unix)]
 fn free_room(path: &Path) -> Option<u64> {
-    let told = rustix::fs::statvfs(path).ok()?;
+    let found = rustix::fs::statvfs(path).ok()?;
     // Some file systems (overlays, network mounts) report zero blocks because they do not know.
-    let tells = told.f_blocks > 0;
-    tells.then(|| told.f_bavail.saturating_mul(told.f_frsize))
+    let is_known = found.f_blocks > 0;
+    is_known.then(|| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 #[cfg(not(unix))]

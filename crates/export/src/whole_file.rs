@@ -155,8 +155,8 @@ fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io:
     };
     let lock = File::open(&draft)?;
     lock.try_lock().map_err(|_taken| {
-        let told = format!("another export writes {}", draft.display());
-        io::Error::new(io::ErrorKind::ResourceBusy, told)
+        let reason = format!("another export writes {}", draft.display());
+        io::Error::new(io::ErrorKind::ResourceBusy, reason)
     })?;
     match whole {
         None => disk.set_length(&file, bytes)?,

@@ -84,11 +84,11 @@ impl IndexFault {
 
     /// Returns the fault of a panic: tantivy panics over unexpected bytes.
     pub(crate) fn of_panic(directory: &Path, panic: &(dyn Any + Send)) -> Self {
-        let told = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let told = told.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
         Self::Damaged {
             directory: directory.to_owned(),
-            reason: told.unwrap_or_else(|| "its engine panicked".to_owned()),
+            reason: message.unwrap_or_else(|| "its engine panicked".to_owned()),
         }
     }
 

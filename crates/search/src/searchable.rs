@@ -82,13 +82,13 @@ impl Searchable {
             committed: clock.now(),
             closed: false,
         };
-        let told = Arc::clone(&broken);
+        let broken_by = Arc::clone(&broken);
         std::thread::spawn(move || {
             let mut orders = orders;
             if let Err(fault) = run_commands(index, &mut orders) {
                 // The fault is set before the queue closes, so that a sender who finds it closed
                 // finds the reason. This is the only place that sets it.
-                drop(told.set(fault));
+                drop(broken_by.set(fault));
             }
         });
         Self {

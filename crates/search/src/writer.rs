@@ -320,8 +320,8 @@ pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, CommitPayload), I
         let payload = metas.payload.unwrap_or_default();
         let covered = CommitPayload::read(&payload).filter(|_| index.schema() == schema);
         let Some(covered) = covered else {
-            let told = format!("it is of another version: {payload:?}");
-            return Err(TantivyError::SchemaError(told));
+            let reason = format!("it is of another version: {payload:?}");
+            return Err(TantivyError::SchemaError(reason));
         };
         Ok(Some((fields, index, covered)))
     })?;

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
             )?
         }
     };
-    for broken in &gathering.told {
+    for broken in &gathering.faults {
         say(&format!("warning: {}", printable(&broken.to_string())));
     }
     if gathering.broken > 0 {

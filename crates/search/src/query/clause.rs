@@ -93,16 +93,16 @@ impl Words {
         let mut tokens = Tokens::of(text);
         let mut terms: Vec<(usize, String)> = Vec::new();
         // The end of the last pair, in bytes.
-        let mut told = None;
+        let mut pair_end = None;
         let mut open = false;
         while tokens.advance() {
             let token = tokens.token();
             let alone = token.text.ends_with(PAIR);
-            open = alone && told != Some(token.offset_from);
+            open = alone && pair_end != Some(token.offset_from);
             if !alone || open {
                 terms.push((token.position, token.text.clone()));
             }
-            told = (tokens.piece().unspaced && !alone).then_some(token.offset_to);
+            pair_end = (tokens.piece().unspaced && !alone).then_some(token.offset_to);
         }
         // Nothing precedes the first word, so its position is 0.
         (!terms.is_empty()).then_some(Self { terms, open })

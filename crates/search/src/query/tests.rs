@@ -5,22 +5,22 @@ use super::*;
 use crate::words::tokens::PAIR;
 
 /// Returns a query as it was understood.
-fn told(text: &str) -> String {
+fn understood(text: &str) -> String {
     match Query::parse(text) {
-        Ok(query) => tell(&query.root),
+        Ok(query) => shown(&query.root),
         Err(error) => format!("{error}"),
     }
 }
 
-fn tell(clause: &Clause) -> String {
+fn shown(clause: &Clause) -> String {
     let all = |clauses: &[Clause], joint: &str| {
-        let told: Vec<String> = clauses.iter().map(tell).collect();
-        format!("({})", told.join(joint))
+        let understood: Vec<String> = clauses.iter().map(shown).collect();
+        format!("({})", understood.join(joint))
     };
     match clause {
         Clause::All(clauses) => all(clauses, " & "),
         Clause::Any(clauses) => all(clauses, " | "),
-        Clause::Not(clause) => format!("!{}", tell(clause)),
+        Clause::Not(clause) => format!("!{}", shown(clause)),
         Clause::Words(part, words) => {
             let terms: Vec<String> = words
                 .terms
@@ -88,7 +88,7 @@ fn queries_mean_what_people_expect() {
         ("note: this", "(0note & 0this)"),
         ("((a))", "0a"),
     ] {
-        assert_eq!(told(text), meaning, "{text}");
+        assert_eq!(understood(text), meaning, "{text}");
     }
 }
 
@@ -128,7 +128,7 @@ fn what_cannot_be_understood_is_named() {
             "this is no date: \"before:2026-13-01\" at character 1",
         ),
     ] {
-        assert_eq!(told(text), complaint, "{text}");
+        assert_eq!(understood(text), complaint, "{text}");
     }
 }
 

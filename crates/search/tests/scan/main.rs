@@ -322,7 +322,7 @@ fn what_the_archive_does_not_have_any_more_is_taken_out_and_the_rest_stays() {
                 writer.commit(end(30)).unwrap();
             }
         }
-        // What was added behind the end that the commit covers is added again by whoever goes on
+        // Pages after the end that the commit covers are added again by the next session
         // from there.
         writer.commit(end(40)).unwrap();
         drop(writer);

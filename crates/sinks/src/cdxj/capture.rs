@@ -38,7 +38,7 @@ const MAX_LINE_START: usize = MAX_LINE - 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// Key, timestamp, and the fields before `length`.
-    told: String,
+    start: String,
     /// The start of the record in its file, in bytes.
     pub offset: u64,
     /// Its packed length in bytes.
@@ -50,12 +50,12 @@ impl Capture {
     #[must_use]
     pub fn line(&self, file: &str) -> String {
         let Self {
-            told,
+            start,
             offset,
             length,
         } = self;
-        let mut line = String::with_capacity(told.len() + file.len() + 80);
-        line.push_str(told);
+        let mut line = String::with_capacity(start.len() + file.len() + 80);
+        line.push_str(start);
         write!(
             line,
             "\"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": "
@@ -104,8 +104,8 @@ impl UnplacedCapture {
             _ => content_type().map(Cow::Borrowed),
         };
         let computed = || payload().filter(|_| kind != "revisit");
-        let digest = match field("WARC-Payload-Digest").filter(|told| !told.is_empty()) {
-            Some(told) => Some(Cow::Borrowed(told)),
+        let digest = match field("WARC-Payload-Digest").filter(|declared| !declared.is_empty()) {
+            Some(declared) => Some(Cow::Borrowed(declared)),
             None => computed().map(|digest| Cow::Owned(digest.to_string())),
         };
         let mut line = begin("", &url, date)?;
@@ -123,7 +123,7 @@ impl UnplacedCapture {
     /// Returns the capture of this record at this position in its file, in bytes.
     pub(crate) fn at(self, offset: u64, length: u64) -> Capture {
         Capture {
-            told: self.0,
+            start: self.0,
             offset,
             length,
         }
@@ -219,8 +219,8 @@ mod tests {
         let fields: HashMap<&str, &str> = fields.iter().copied().collect();
         let field = |name: &str| fields.get(name).copied();
         let payload = || Some(PayloadDigest::of(b""));
-        let told = UnplacedCapture::of(field, block.as_bytes(), payload)?;
-        Some(told.at(7, 9).line("a.warc.gz"))
+        let capture = UnplacedCapture::of(field, block.as_bytes(), payload)?;
+        Some(capture.at(7, 9).line("a.warc.gz"))
     }
 
     const PAGE: [(&str, &str); 4] = [
@@ -283,8 +283,8 @@ mod tests {
             ),
         ] {
             let line = line(&fields, block).unwrap();
-            let (_, told) = line.split_once("A?b\", ").unwrap();
-            assert_eq!(told.split_once("\"length\"").unwrap().0, expected);
+            let (_, fields) = line.split_once("A?b\", ").unwrap();
+            assert_eq!(fields.split_once("\"length\"").unwrap().0, expected);
         }
     }
 

@@ -146,10 +146,10 @@ fn look_into(
             }
         })?;
     }
-    let told = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+    let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
     let differences = lines.iter().filter_map(|(line, more)| match more.cmp(&0) {
-        std::cmp::Ordering::Greater => Some(Difference::NoLine(told(line))),
-        std::cmp::Ordering::Less => Some(Difference::NoCapture(told(line))),
+        std::cmp::Ordering::Greater => Some(Difference::NoLine(text(line))),
+        std::cmp::Ordering::Less => Some(Difference::NoCapture(text(line))),
         std::cmp::Ordering::Equal => None,
     });
     Ok(differences.collect())

@@ -28,7 +28,7 @@ pub struct IndexingReport {
     /// The number of unreadable stretches, which were skipped.
     pub broken: u64,
     /// The faults of the first of them.
-    pub told: Vec<ReadFault>,
+    pub faults: Vec<ReadFault>,
     /// The number of records that share a packed member with others: they cannot be read by an
     /// offset, so they have no line.
     pub sharing: u64,
@@ -120,8 +120,8 @@ fn read_file(
 ) -> Result<(), SinkFault> {
     let pass_over = |gathering: &mut IndexingReport, fault: ReadFault| {
         gathering.broken += 1;
-        if gathering.told.len() < MAX_REPORTED {
-            gathering.told.push(fault);
+        if gathering.faults.len() < MAX_REPORTED {
+            gathering.faults.push(fault);
         }
     };
     let mut stream = match WarcStream::open(path) {

@@ -36,8 +36,8 @@ impl ScannedRecord<'_> {
 /// Returns the capture of a record that was read with [`GLANCE`] bytes of its block.
 pub(super) fn capture(record: &Record) -> Option<Capture> {
     let payload = || record.undeclared_payload;
-    let told = UnplacedCapture::of(|name| record.field(name), &record.block, payload)?;
-    Some(told.at(record.offset, record.length - record.breaks))
+    let capture = UnplacedCapture::of(|name| record.field(name), &record.block, payload)?;
+    Some(capture.at(record.offset, record.length - record.breaks))
 }
 
 /// Returns the number of an archive file of ours, by which files are ordered.

@@ -57,10 +57,10 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
         problems.add(oddity.clone());
     }
     let mut found = WaczCheck::default();
-    let told = told(&entries, &mut problems);
-    let mut listed: HashMap<&str, &DeclaredResource> = told
+    let declared = declared_resources(&entries, &mut problems);
+    let mut listed: HashMap<&str, &DeclaredResource> = declared
         .iter()
-        .map(|(path, told)| (path.as_str(), told))
+        .map(|(path, declared)| (path.as_str(), declared))
         .collect();
     for entry in &entries.list {
         let name = shown(&entry.name);
@@ -93,7 +93,7 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
                 match listed.remove(entry.name.as_str()) {
                     None if matches!(entry.name.as_str(), PACKAGE | DIGEST) => {}
                     None => problems.add(format!("{name} is not listed in {PACKAGE}")),
-                    Some(told) => compare(&name, told, bytes, &hash, &mut problems),
+                    Some(declared) => compare(&name, declared, bytes, &hash, &mut problems),
                 }
             }
         }
@@ -112,19 +112,25 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
     found.index_lines = indexes::check(&entries, &mut problems, each);
     found.pages = pages(&entries, &mut problems);
     found.problem_count = problems.count;
-    found.problems = problems.told;
+    found.problems = problems.kept;
     Ok(found)
 }
 
-fn compare(name: &str, told: &DeclaredResource, bytes: u64, hash: &str, problems: &mut Problems) {
-    if told.bytes.is_some_and(|told| told != bytes) {
+fn compare(
+    name: &str,
+    declared: &DeclaredResource,
+    bytes: u64,
+    hash: &str,
+    problems: &mut Problems,
+) {
+    if declared.bytes.is_some_and(|length| length != bytes) {
         problems.add(format!(
             "{name} has {bytes} bytes, and not as many as {PACKAGE} says"
         ));
     }
-    if !told.hash.starts_with("sha256:") {
+    if !declared.hash.starts_with("sha256:") {
         problems.add(format!("{name}: its digest in {PACKAGE} is no SHA-256"));
-    } else if told.hash != hash {
+    } else if declared.hash != hash {
         problems.add(format!(
             "{name} does not have the digest that {PACKAGE} says"
         ));
@@ -154,7 +160,7 @@ fn digest<R: Read + Seek>(
 
 /// Reads the resources of `datapackage.json`, and compares its digest with that in
 /// `datapackage-digest.json`, if there is one.
-fn told<R: Read + Seek>(
+fn declared_resources<R: Read + Seek>(
     entries: &Entries<R>,
     problems: &mut Problems,
 ) -> Vec<(String, DeclaredResource)> {
@@ -180,20 +186,20 @@ fn told<R: Read + Seek>(
     };
     let read = |resource: &Value| {
         let path = resource["path"].as_str()?.to_owned();
-        let told = DeclaredResource {
+        let declared = DeclaredResource {
             bytes: resource["bytes"].as_u64(),
             hash: resource["hash"].as_str()?.to_owned(),
         };
-        Some((path, told))
+        Some((path, declared))
     };
-    let told: Vec<_> = resources.iter().filter_map(read).collect();
-    if told.len() < resources.len() {
-        let count = resources.len() - told.len();
+    let declared: Vec<_> = resources.iter().filter_map(read).collect();
+    if declared.len() < resources.len() {
+        let count = resources.len() - declared.len();
         problems.add(format!(
             "{PACKAGE}: {count} resources have no path or no hash"
         ));
     }
-    told
+    declared
 }
 
 /// Reads a JSON file; returns its value and its bytes.

@@ -76,7 +76,7 @@ impl<R: Read + Seek> Entries<R> {
             match zip.by_index_raw(number) {
                 Ok(file) => list.push(Entry::of(&file, end)),
                 Err(error) => {
-                    oddities.push(format!("file {number} of the ZIP is damaged: {error}"))
+                    oddities.push(format!("file {number} of the ZIP is damaged: {error}"));
                 }
             }
         }

@@ -57,7 +57,7 @@ pub(super) fn check<R: Read + Seek>(
             match index.check(packed, problems, each) {
                 Ok(found) => lines += found,
                 Err(error) => {
-                    problems.add(format!("{} cannot be read: {error}", shown(&entry.name)))
+                    problems.add(format!("{} cannot be read: {error}", shown(&entry.name)));
                 }
             }
         }
@@ -223,12 +223,12 @@ fn check_block<R: Read + Seek>(
     {
         return Err("its block ends behind the end of the index".to_owned());
     }
-    let told = |error: io::Error| format!("its block cannot be read: {error}");
+    let unreadable = |error: io::Error| format!("its block cannot be read: {error}");
     if let Some(digest) = digest.filter(|digest| digest.starts_with("sha256:")) {
         let mut section = entries.section(index, offset, length);
         let (mut sum, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
         loop {
-            let read = section.read(&mut chunk).map_err(told)?;
+            let read = section.read(&mut chunk).map_err(unreadable)?;
             if read == 0 {
                 break;
             }
@@ -243,7 +243,7 @@ fn check_block<R: Read + Seek>(
     BufReader::new(block)
         .take(MAX_LINE as u64)
         .read_until(b'\n', &mut line)
-        .map_err(told)?;
+        .map_err(unreadable)?;
     if prefix(&line) != begin {
         return Err("its block begins with another line".to_owned());
     }

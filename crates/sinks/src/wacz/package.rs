@@ -222,7 +222,7 @@ impl<W: Write + Seek> Packer<W> {
     }
 
     fn package(&self, about: &PackageInfo) -> Value {
-        let resources: Vec<Value> = self.resources.iter().map(Resource::told).collect();
+        let resources: Vec<Value> = self.resources.iter().map(Resource::json).collect();
         let mut package = json!({
             "profile": "data-package",
             "wacz_version": WACZ_VERSION,
@@ -298,7 +298,7 @@ impl<W: Write + Seek> Write for Writing<'_, W> {
 }
 
 impl Resource {
-    fn told(&self) -> Value {
+    fn json(&self) -> Value {
         let name = self
             .path
             .rsplit('/')
@@ -315,13 +315,13 @@ impl Page<'_> {
         let name = Sha256::digest(format!("{} {at}", self.url));
         let id = data_encoding::HEXLOWER.encode(&name[..8]);
         let mut line = format!("{{\"id\": \"{id}\"");
-        let told = [
+        let fields = [
             ("url", Some(self.url)),
             ("ts", Some(&at)),
             ("title", self.title),
             ("text", self.text),
         ];
-        for (name, value) in told {
+        for (name, value) in fields {
             if let Some(value) = value {
                 line.push_str(&format!(", \"{name}\": {}", Value::from(value)));
             }
@@ -384,7 +384,7 @@ mod tests {
         let at = Timestamp::from_millis(1_795_201_495_120);
         assert_eq!(whole_second(at), "2026-11-20T19:04:55Z");
         let time = dos_time(at);
-        let told = (
+        let fields = (
             time.year(),
             time.month(),
             time.day(),
@@ -392,7 +392,7 @@ mod tests {
             time.minute(),
             time.second(),
         );
-        assert_eq!(told, (2026, 11, 20, 19, 4, 54));
+        assert_eq!(fields, (2026, 11, 20, 19, 4, 54));
         for odd in [Timestamp::from_millis(0), Timestamp::NEVER] {
             assert_eq!(dos_time(odd), DateTime::default());
         }

@@ -6,15 +6,15 @@ const KEPT: usize = 1_000;
 /// Problems, each with its culprit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Problems {
-    pub(super) told: Vec<String>,
+    pub(super) kept: Vec<String>,
     pub(super) count: u64,
 }
 
 impl Problems {
     pub(super) fn add(&mut self, problem: impl Into<String>) {
         self.count += 1;
-        if self.told.len() < KEPT {
-            self.told.push(problem.into());
+        if self.kept.len() < KEPT {
+            self.kept.push(problem.into());
         }
     }
 }

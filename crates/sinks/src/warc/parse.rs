@@ -176,7 +176,7 @@ pub(super) fn header(
         match (fields.get(name), &mut deviations) {
             (Some(value), _) if !value.is_empty() => {}
             (_, Some(deviations)) if name != "WARC-Type" => {
-                deviations.note(Deviation::MissingField)
+                deviations.note(Deviation::MissingField);
             }
             _ => return Err(ParseFailure::Malformed(format!("no {name}"))),
         }
@@ -255,8 +255,8 @@ impl Block {
             _ => PayloadAt::Nowhere,
         };
         let wanted = |name| {
-            let told = fields.get(name).and_then(PayloadDigest::parse);
-            told.map(|digest| digest.algorithm().hasher())
+            let declared = fields.get(name).and_then(PayloadDigest::parse);
+            declared.map(|digest| digest.algorithm().hasher())
         };
         let has_payload = payload_at != PayloadAt::Nowhere;
         let is_undeclared = fields.get("WARC-Payload-Digest").is_none_or(str::is_empty)

@@ -144,13 +144,13 @@ impl RecordWriter {
             }
         }
         let length = self.members.length() - start;
-        if let Some(told) = told(&header, content_type, head, body)? {
+        if let Some(capture) = capture_of(&header, content_type, head, body)? {
             let blank = if matches!(self.packer, Packer::Plain) {
                 BLANK
             } else {
                 0
             };
-            self.captures.push(told.at(start, length - blank));
+            self.captures.push(capture.at(start, length - blank));
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl RecordWriter {
 
 /// Returns the index entry of a record. It is derived from the serialized header, and so equals the
 /// entry derived from the archive later.
-fn told(
+fn capture_of(
     header: &Header,
     content_type: &str,
     head: &[u8],
@@ -227,8 +227,8 @@ fn told(
         unreadable = body.for_each_piece(|piece| digest.update(piece)).err();
         Some(digest.finish())
     };
-    let told = UnplacedCapture::of(field, &glance, payload);
-    unreadable.map_or(Ok(told), Err)
+    let capture = UnplacedCapture::of(field, &glance, payload);
+    unreadable.map_or(Ok(capture), Err)
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ enum SettledEnd {
     /// The caller does not settle visits.
     NotTracked,
     /// This end; `None` if no visit is settled.
-    UnplacedCapture(Option<ArchiveEnd>),
+    Known(Option<ArchiveEnd>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -185,14 +185,14 @@ impl Tail {
     /// Returns true if `end` is after the known settled end.
     pub(super) fn advances(&self, end: &ArchiveEnd) -> bool {
         match &self.settled {
-            SettledEnd::UnplacedCapture(Some(told)) => told.is_before(end),
-            SettledEnd::UnplacedCapture(None) | SettledEnd::NotTracked => true,
+            SettledEnd::Known(Some(known)) => known.is_before(end),
+            SettledEnd::Known(None) | SettledEnd::NotTracked => true,
         }
     }
 
     /// Sets the end up to which settlements are durable.
     pub(super) fn set_settled(&mut self, end: Option<ArchiveEnd>) {
-        self.settled = SettledEnd::UnplacedCapture(end);
+        self.settled = SettledEnd::Known(end);
     }
 
     /// Returns the files that can be closed: they are synced, and their visits are settled.
@@ -202,8 +202,8 @@ impl Tail {
         let mut files: Vec<TailFile> = full.filter(|file| self.is_settled(&file.name)).collect();
         let all_settled = match &self.settled {
             SettledEnd::NotTracked => true,
-            SettledEnd::UnplacedCapture(Some(end)) => !end.is_before(&self.end()),
-            SettledEnd::UnplacedCapture(None) => self.current.has_no_visit(),
+            SettledEnd::Known(Some(end)) => !end.is_before(&self.end()),
+            SettledEnd::Known(None) => self.current.has_no_visit(),
         };
         if self.is_current_synced && !self.is_current_closed && all_settled {
             files.push(self.current_file());
@@ -222,7 +222,7 @@ impl Tail {
     fn is_settled(&self, name: &FileName) -> bool {
         match &self.settled {
             SettledEnd::NotTracked => true,
-            SettledEnd::UnplacedCapture(end) => end
+            SettledEnd::Known(end) => end
                 .as_ref()
                 .and_then(|end| FileName::parse(&end.file))
                 .is_some_and(|settled| name.counter() < settled.counter()),

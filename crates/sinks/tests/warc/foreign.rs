@@ -231,7 +231,7 @@ fn cut_at_any_byte_a_file_gives_every_record_that_is_whole() {
         for length in 0..bytes.len() {
             let found = read(&bytes[..length]);
             let expected = blocks(&theirs);
-            // Where members are shared, how much is whole depends on the packer.
+            // With shared members, the packer determines how much is whole.
             let whole = beginning(&pieces, length).saturating_sub(dictionary);
             assert!(
                 found.records.len() >= whole,

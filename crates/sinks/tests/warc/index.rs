@@ -143,7 +143,7 @@ fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends(
             assert_indexed(dir.path(), &end);
             return;
         }
-        // What is left of it is named, and the next making takes it away.
+        // Its rest is listed, and the next rebuild removes it.
         let runs = fs::read_dir(dir.path().join("index")).unwrap();
         let runs = runs
             .filter(|run| run.as_ref().unwrap().path().extension().is_some())
@@ -326,7 +326,7 @@ proptest! {
         runtime().block_on(async {
             let mut settled: Vec<ArchiveEnd> = Vec::new();
             for (pages, keep, closes) in sessions {
-                // What the journal told when it was opened, it cannot lose any more.
+                // The settlements known at the opening are durable.
                 let told_of = settled.len();
                 let opened = open(quick(dir.path()), dir.path(), settled.last().cloned());
                 let sink = opened.await.unwrap();

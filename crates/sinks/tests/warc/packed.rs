@@ -224,7 +224,7 @@ async fn a_file_that_is_old_is_closed_and_the_next_one_begun() {
         next.file
     );
     drop(archive);
-    // What counts is when it was begun, in whatever session.
+    // The age counts from the creation, in any session.
     let archive = WarcArchive::open(system(), dir.path(), options, after(&next)).unwrap();
     assert_ne!(file_at(&archive, hour * 2).await.file, next.file);
 }
