@@ -74,12 +74,7 @@ async fn fields_that_would_mislead_a_reader_of_the_kept_payload_are_renamed() {
 #[tokio::test]
 async fn the_status_line_is_one_that_replay_tools_read() {
     for (protocol, status, line, spoken) in [
-        (
-            Protocol::Http10,
-            404,
-            "HTTP/1.0 404 Not FoundFile",
-            "http/1.0",
-        ),
+        (Protocol::Http10, 404, "HTTP/1.0 404 Not Found", "http/1.0"),
         (
             Protocol::Http11,
             503,

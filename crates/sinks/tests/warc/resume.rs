@@ -222,7 +222,7 @@ async fn where_nothing_was_settled_the_archive_begins_anew() {
     write(&archive, "http://example.org/a").await;
     write(&archive, "http://example.org/b").await;
     drop(archive);
-    fs::write(dir.path().join("metadata.txt"), "mine").unwrap();
+    fs::write(dir.path().join("notes.txt"), "mine").unwrap();
 
     fresh(dir.path());
     let names = files(dir.path());
@@ -232,7 +232,7 @@ async fn where_nothing_was_settled_the_archive_begins_anew() {
             "crawl-20261120182455-00001.warc.gz.cut-1",
             "crawl-20261120182455-00001.warc.gz.open",
             "crawl-20261120182455-00002.warc.gz.cut-1",
-            "metadata.txt"
+            "notes.txt"
         ]
     );
     assert_eq!(
@@ -292,7 +292,7 @@ async fn only_a_name_of_ours_is_opened() {
     let dir = tempfile::tempdir().unwrap();
     for name in [
         "",
-        "metadata.txt",
+        "notes.txt",
         "../crawl-20261120182455-00001.warc.gz",
         "/etc/passwd",
     ] {
