@@ -12,7 +12,7 @@ use std::sync::Arc;
 use clap::Parser;
 use disk::SystemDisk;
 use export::{
-    About, Beginning, Form, LINKS, Link, SKETCHES, TableWriter, VISITS, Visits, WholeFile,
+    Beginning, ExportInfo, Form, LINKS, Link, SKETCHES, TableWriter, VISITS, Visits, WholeFile,
 };
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -39,7 +39,7 @@ struct Arguments {
     form: Option<String>,
 }
 
-const ABOUT: About = About {
+const ABOUT: ExportInfo = ExportInfo {
     version: env!("CARGO_PKG_VERSION"),
     algorithm: neardup::ALGORITHM,
     zero_key: true,

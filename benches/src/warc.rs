@@ -22,7 +22,7 @@ use disk::SystemDisk;
 use http::{HeaderMap, HeaderValue};
 use nix::time::{ClockId, clock_gettime};
 use sinks::warc::{Compression, Dictionary};
-use sinks::{ArchiveOptions, DigestAlgorithm, Keeping, Note, Sink, Visit, WarcArchive};
+use sinks::{ArchiveOptions, DigestAlgorithm, Keeping, MetadataField, Sink, Visit, WarcArchive};
 use testkit::Corpus;
 use tokio::runtime::Runtime;
 use web::{
@@ -59,8 +59,8 @@ enum Told {
 /// A page, ready to be archived.
 struct Page {
     exchange: Exchange,
-    notes: Vec<Note>,
-    outlinks: Vec<Note>,
+    notes: Vec<MetadataField>,
+    outlinks: Vec<MetadataField>,
 }
 
 /// Returns the body of a page, which is in memory.
@@ -258,7 +258,7 @@ fn visit(page: &Page, digest: DigestAlgorithm, told: Told) -> Visit {
         payload: Some(digest.of(held(page))),
         exchanges: vec![page.exchange.clone()],
         keeping: Keeping::Whole,
-        notes,
+        metadata: notes,
         text: None,
     }
 }

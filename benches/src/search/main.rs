@@ -229,7 +229,7 @@ fn through_the_sink(
                 exchanges: vec![exchange.clone()],
                 keeping: Keeping::Whole,
                 payload: None,
-                notes: Vec::new(),
+                metadata: Vec::new(),
                 robots: Vec::new(),
                 text: Some(text),
                 url: exchange.url,
@@ -266,9 +266,9 @@ fn answer(finder: &Finder, topics: &Topics, directory: &Path, seed: u64) -> Resu
             if snippets {
                 let cut = Snippets::of(&query);
                 for hit in &hits {
-                    let path = locate(&archive, &hit.place.file);
+                    let path = locate(&archive, &hit.location.file);
                     let record =
-                        WarcReader::open_at(&path, hit.place.offset)?.next_record(1 << 30)?;
+                        WarcReader::open_at(&path, hit.location.offset)?.next_record(1 << 30)?;
                     let answer = record.and_then(|record| record.answer(&CanonicalForm::default()));
                     let answer = answer.ok_or("a hit is not in the archive")?;
                     let body = answer.body.to_bytes()?;
@@ -310,7 +310,7 @@ fn compare(finder: &Finder, scan: Scan) -> Result<(), Failure> {
         let hits = finder.search(&Query::parse(&asked.typed())?, search::MAX_HITS, 0)?;
         let mut found: Vec<(String, u64)> = hits
             .into_iter()
-            .map(|hit| (hit.place.file, hit.place.offset))
+            .map(|hit| (hit.location.file, hit.location.offset))
             .collect();
         found.sort();
         scanned.sort();

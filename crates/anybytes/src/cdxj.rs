@@ -1,18 +1,18 @@
 //! Indexes, ours and others'.
 
-use sinks::cdxj::{self, Entry, Lines, MAX_LINE};
+use sinks::cdxj::{self, CdxjLine, CdxjReader, MAX_LINE};
 
 /// Any bytes as an index: every line is given or counted, and what is given can be read again by
 /// itself. And any text as a URL: it has a key, which a line could have.
 pub fn cdxj(bytes: &[u8]) {
-    let mut lines = Lines::new(bytes);
+    let mut lines = CdxjReader::new(bytes);
     let mut given = 0;
     // Reading from memory does not fail.
     while let Ok(Some(entry)) = lines.next_entry() {
         given += 1;
         assert!(lines.line().len() <= MAX_LINE);
         assert_eq!(
-            Entry::parse(lines.line()).as_ref(),
+            CdxjLine::parse(lines.line()).as_ref(),
             Ok(&entry),
             "read alone, it is the same"
         );

@@ -10,13 +10,9 @@ pub fn wacz(bytes: &[u8]) {
     match check(Cursor::new(bytes), &mut || {}) {
         Ok(found) => {
             assert!(found.archives <= found.files);
-            assert!(found.complaints.len() as u64 <= found.complaint_count);
+            assert!(found.problems.len() as u64 <= found.problem_count);
             let is_line = |complaint: &String| !complaint.contains(['\n', '\r', '\u{1b}']);
-            assert!(
-                found.complaints.iter().all(is_line),
-                "{:?}",
-                found.complaints
-            );
+            assert!(found.problems.iter().all(is_line), "{:?}", found.problems);
         }
         Err(WaczFault::NotZip { .. }) => {}
         Err(fault) => panic!("bytes in memory can always be read: {fault}"),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sinks::Settled;
-use sinks::warc::{Noted, Packing, name_of};
+use sinks::warc::{Packing, SettledNote, name_of};
 use store::StoreFault;
 use store::embedded::EmbeddedStore;
 use web::Timestamp;
@@ -87,7 +87,7 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
 /// the note in its archive.
 pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
-    let Noted::Settled(settled) = noted else {
+    let SettledNote::Settled(settled) = noted else {
         return Ok(0);
     };
     let length = EmbeddedStore::journal_length(&state(directory)).map_err(|error| fault(&error))?;

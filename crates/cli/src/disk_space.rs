@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{DiskSpace, DiskSpaceRules};
-use disk::{Disk, Reserve, ReservedDisk, SystemDisk, Trouble};
+use disk::{Disk, DiskErrorKind, Reserve, ReservedDisk, SystemDisk};
 use tokio::time::Instant;
 
 use crate::cli_error::{CliError, fault, usage};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use sinks::{IndexText, Keeping, Note, PayloadDigest, Visit};
+use sinks::{IndexText, Keeping, MetadataField, PayloadDigest, Visit};
 use store::{ArchiveSpan, Fate, Lease, Settlement, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
@@ -92,10 +92,10 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 /// The parts of a visit that the archive and the search index get.
 struct VisitContents {
     exchanges: Vec<Exchange>,
-    matched: Vec<Note>,
+    matched: Vec<MetadataField>,
     keeping: Keeping,
     payload: Option<PayloadDigest>,
-    outlinks: Vec<Note>,
+    outlinks: Vec<MetadataField>,
     text: Option<Box<IndexText>>,
 }
 

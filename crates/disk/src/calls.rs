@@ -1,10 +1,10 @@
 //! The calls that change files, as a trait.
 //!
-//! What a disk promises, and all that may be built upon (Pillai et al., "All File Systems Are Not
-//! Created Equal", OSDI 2014, section 3, lists what is not on this list): bytes are there after a
-//! power cut once [`Disk::sync`] returned; a name that was made, removed or changed is once
-//! [`Disk::sync_directory`] of its directory did. Until then any of it may be there, be missing, or
-//! (bytes) be something else.
+//! The guarantees of a disk, and the only ones to build on (Pillai et al., "All File Systems Are
+//! Not Created Equal", OSDI 2014, section 3, lists what is not guaranteed): bytes survive a power
+//! cut once [`Disk::sync`] has returned; a created, removed or changed name survives once
+//! [`Disk::sync_directory`] of its directory has returned. Until then each of these changes may be
+//! present or missing, and bytes may have any value.
 //!
 //! A failed sync is final for its file: the system may have dropped what it could not write, and
 //! the next sync would succeed without it (Rebello et al., "Can Applications Recover from fsync
@@ -16,74 +16,73 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Changes files. One appender a file at a time; everything else may be called from anywhere at any
-/// time.
+/// Changes files. A file has one appender at a time; every other call may come from any thread at
+/// any time.
 pub trait Disk: Send + Sync + fmt::Debug {
-    /// Makes a new file, for appending.
+    /// Creates a file for appending.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] where the name is taken, else what the system said.
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken, otherwise the system's error.
     fn create(&self, path: &Path) -> io::Result<DiskFile>;
 
-    /// Opens a file that is there, for appending.
+    /// Opens an existing file for appending.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] where it is not, else what the system said.
+    /// [`io::ErrorKind::NotFound`] if the file does not exist, otherwise the system's error.
     fn open(&self, path: &Path) -> io::Result<DiskFile>;
 
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// [`ShortWrite`], which says how many of the bytes stand in the file now.
+    /// [`ShortWrite`] with the number of bytes that were appended.
     fn append(&self, file: &DiskFile, bytes: &[u8]) -> Result<(), ShortWrite>;
 
-    /// When this returns, what was appended and the file's length outlast a power cut.
+    /// Makes the appended bytes and the file's length durable: they survive a power cut.
     ///
     /// # Errors
-    /// What the system said. The call must not be repeated: see the module's documentation.
+    /// I/O errors of the system. The call must not be repeated: see the module's documentation.
     fn sync(&self, file: &DiskFile) -> io::Result<()>;
 
-    /// Cuts a file to `length` bytes, or fills it up with zeros.
+    /// Truncates a file to `length` bytes, or extends it with zeros.
     ///
     /// # Errors
-    /// What the system said.
+    /// I/O errors of the system.
     fn set_length(&self, file: &DiskFile, length: u64) -> io::Result<()>;
 
-    /// Gives a file another name, in one step; what had that name is gone.
+    /// Renames a file atomically and replaces a file that has the new name.
     ///
     /// # Errors
-    /// What the system said.
+    /// I/O errors of the system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] where it is not there, else what the system said.
+    /// [`io::ErrorKind::NotFound`] if the file does not exist, otherwise the system's error.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a directory and those above it, where they are missing. When this returns, their names
-    /// outlast a power cut.
+    /// Creates a directory and its missing parents. Their names are durable when this returns.
     ///
     /// # Errors
-    /// What the system said.
+    /// I/O errors of the system.
     fn create_directories(&self, path: &Path) -> io::Result<()>;
 
-    /// When this returns, the names in this directory are as they are now after a power cut too.
+    /// Makes the names in this directory durable: they survive a power cut.
     ///
     /// # Errors
-    /// What the system said. Not to be repeated either.
+    /// I/O errors of the system. The call must not be repeated either.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// How many bytes may still be written to the file system that holds `path`, which exists; none
-    /// where that cannot be told.
+    /// Returns the number of bytes that can still be written to the file system of `path`, which
+    /// exists; `None` if the system does not know it.
     fn free_room(&self, path: &Path) -> Option<u64>;
 
-    /// Puts `bytes` in the place of a file, in one durable step: whoever looks, also after a power
-    /// cut, finds the old content or the new. A file of the same name with `.new` behind it is used
-    /// on the way.
+    /// Replaces the content of a file with `bytes`, atomically and durably: a reader finds the old
+    /// content or the new, also after a power cut. The draft has the name of the file with `.new`
+    /// appended.
     ///
     /// # Errors
-    /// What the system said; the old content is in place then, except where the error came from the
+    /// I/O errors of the system; the old content is in place then, unless the error came from the
     /// last step, the sync of the directory, after which it may be either.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut draft = path.as_os_str().to_owned();
@@ -101,7 +100,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     }
 }
 
-/// An open file. It is written through the [`Disk`] that opened it, and may be read freely.
+/// An open file. Writes go through the [`Disk`] that opened it; reads are free.
 #[derive(Debug)]
 pub struct DiskFile {
     pub(crate) file: File,
@@ -110,7 +109,8 @@ pub struct DiskFile {
 }
 
 impl DiskFile {
-    /// A file that was opened for appending under this name: for those who make a [`Disk`].
+    /// Returns the handle of a file that was opened for appending at `path`; for implementations of
+    /// [`Disk`].
     #[must_use]
     pub fn new(file: File, path: &Path) -> Self {
         static OPENINGS: AtomicU64 = AtomicU64::new(0);
@@ -121,33 +121,33 @@ impl DiskFile {
         }
     }
 
-    /// The name under which it was opened.
+    /// Returns the path at which it was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which opening this is: no other one in this process has the same number.
+    /// Returns the number of this opening, unique within the process.
     #[must_use]
     pub fn opening(&self) -> u64 {
         self.opening
     }
 
-    /// How long the file is, in bytes.
+    /// Returns the length of the file in bytes.
     ///
     /// # Errors
-    /// What the system said.
+    /// I/O errors of the system.
     pub fn length(&self) -> io::Result<u64> {
         self.file.metadata().map(|found: Metadata| found.len())
     }
 }
 
-/// An append that did not come to its end.
+/// An append that stopped before its end.
 #[derive(Debug)]
 pub struct ShortWrite {
-    /// How many of the bytes were taken before that: the file is longer by so many.
+    /// The number of bytes that were appended; the file is longer by these.
     pub written: u64,
-    /// What the system said then.
+    /// The system's error.
     pub source: io::Error,
 }
 

@@ -8,20 +8,20 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::Disk;
+use crate::calls::Disk;
 
-/// Stands between the name of a file and the number of a piece that was cut off it.
+/// The infix between a file's name and the number of a piece cut off it.
 const CUT: &str = ".cut-";
 const DRAFT: &str = ".cut.new";
 
-/// How much is copied at a time.
+/// Bytes copied at a time.
 const CHUNK: u64 = 1 << 20;
 
-/// Copies what the file at `path` holds from byte `from` on to a piece of the file `name` in the
-/// same directory, behind `preamble`. Returns the path of the piece, which is durable.
+/// Copies the file at `path` from byte `from` on, after `preamble`, to a new piece of the file
+/// `name` in the same directory. Returns the path of the piece, which is durable.
 ///
 /// # Errors
-/// What the system said; the file is as it was.
+/// I/O errors of the system; the file is unchanged.
 pub fn set_aside(
     disk: &dyn Disk,
     path: &Path,
@@ -64,7 +64,7 @@ pub fn set_aside(
 /// new path. Durable with the directory's next sync.
 ///
 /// # Errors
-/// What the system said; the file has its old name then.
+/// I/O errors of the system; the file then has its old name.
 pub fn set_aside_whole(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<PathBuf> {
     let directory = path.parent().unwrap_or(Path::new("."));
     disk.open(path).and_then(|file| disk.sync(&file))?;
@@ -73,7 +73,7 @@ pub fn set_aside_whole(disk: &dyn Disk, path: &Path, name: &str) -> io::Result<P
     Ok(piece)
 }
 
-/// The pieces of the file `name`, by number.
+/// Lists the pieces of the file `name`, in the order of their numbers.
 fn pieces(directory: &Path, name: &str) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for item in std::fs::read_dir(directory)? {
@@ -96,7 +96,8 @@ fn next_piece(directory: &Path, name: &str, pieces: &[(u64, PathBuf)]) -> PathBu
     directory.join(format!("{name}{CUT}{number}"))
 }
 
-/// Whether a piece holds the preamble and what the file at `path` holds from `from` on.
+/// Returns true if a piece holds the preamble and the content of the file at `path` from byte
+/// `from` on.
 fn is_the_same(piece: &Path, path: &Path, preamble: &[u8], from: u64) -> io::Result<bool> {
     let (mut piece, mut rest) = (File::open(piece)?, File::open(path)?);
     let length = rest.metadata()?.len().saturating_sub(from);
@@ -131,7 +132,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::SystemDisk;
+    use crate::system::SystemDisk;
 
     fn names(directory: &Path) -> Vec<String> {
         let items = fs::read_dir(directory).unwrap();

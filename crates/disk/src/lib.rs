@@ -1,27 +1,28 @@
-//! Every change to a file that must not be lost goes through one trait, [`Disk`], so that tests can
-//! break it.
+//! Durable changes to files: all of them go through one trait, [`Disk`], so that tests can make
+//! each call fail.
 //!
-//! [`SystemDisk`] is the machine's own. [`ReservedDisk`] stands around another one and keeps a
-//! [`Reserve`]: room that is freed when the disk is full, so that what is under way can end
-//! cleanly. [`Trouble`] says what an error asks for: room, permission, or another disk. A disk that
-//! fails the n-th call, writes short, and forgets what was not synced is in the testkit.
+//! [`SystemDisk`] is the machine's own. [`ReservedDisk`] wraps another disk and keeps a
+//! [`Reserve`]: space that is freed when the disk is full, so that work in progress can end
+//! cleanly. [`DiskErrorKind`] classifies an error by its remedy: free space, permission, or another
+//! disk. The testkit has a disk that fails the n-th call, writes short, and forgets what was not
+//! synced.
 //!
-//! Reading goes to `std::fs` directly: what cannot be read is found out by whoever reads it. So do
-//! sled, which writes its own files, the lock on a directory, which holds no data, and a [`Spool`],
-//! which nobody needs after the process.
+//! Reads use `std::fs` directly, because a reader notices a failed read. Three writers bypass
+//! [`Disk`] too: sled, which writes its own files; the lock on a directory, which holds no data;
+//! and a [`Spool`], which does not outlive the process.
 
 mod calls;
 mod cut;
+mod error_kind;
 mod reserve;
 mod reserved;
 mod spool;
 mod system;
-mod trouble;
 
 pub use calls::{Disk, DiskFile, ShortWrite};
 pub use cut::{set_aside, set_aside_whole};
+pub use error_kind::DiskErrorKind;
 pub use reserve::{Reserve, Restored};
 pub use reserved::ReservedDisk;
 pub use spool::{Spool, Spooled};
 pub use system::SystemDisk;
-pub use trouble::Trouble;

@@ -1,25 +1,25 @@
-//! Room that is kept for the moment when there is none.
+//! Disk space that is kept for the moment when the disk is full.
 //!
-//! A crawl that meets a full disk has pages under way whose verdicts are journalled already. The
-//! reserve is a file that is removed then, so that what is under way can be written and the crawl
-//! can wait, or end, in good order.
+//! A crawl that meets a full disk has pages in progress whose verdicts are already journalled. The
+//! reserve is a file that is removed then, so that those pages can be written and the crawl can
+//! wait, or end, in order.
 //!
-//! Invariants: the file is really allocated (bytes that no file system makes fewer are written and
-//! synced), or it is not there; what is freed is freed once. It is taken again only when there is
-//! room for it *and* the low-water mark beyond it, so that a disk at its limit does not free and
-//! take it in turns.
+//! Invariants: the file is either allocated in full (incompressible bytes, written and synced) or
+//! absent; it is freed once. It is taken again only if the free space exceeds its size plus the
+//! low-water mark, so that a disk at its limit does not free and take it in turns.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Disk, Trouble};
+use crate::calls::Disk;
+use crate::error_kind::DiskErrorKind;
 
-/// How much is written at a time.
+/// Bytes written at a time.
 const PIECE: usize = 1 << 20;
 
-/// A file that takes up room, to be removed when it is needed.
+/// A file that occupies disk space and is removed when the space is needed.
 #[derive(Debug)]
 pub struct Reserve {
     disk: Arc<dyn Disk>,
@@ -27,28 +27,27 @@ pub struct Reserve {
     bytes: u64,
     low_water: u64,
     spent: AtomicBool,
-    /// Whoever frees or takes it: one at a time.
+    /// Serializes freeing and taking.
     turn: Mutex<()>,
 }
 
-/// What came of taking the reserve again.
+/// The result of taking the reserve again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
-    /// It is there, as it was before or anew: go on.
+    /// The reserve is in place.
     Held,
-    /// There is not enough room yet.
+    /// The disk has too little space.
     NoRoom,
 }
 
 impl Reserve {
-    /// Takes `bytes` at `path`, whose directory exists; one that an earlier process left there is
-    /// taken over. Where there is no room for it, the reserve is spent from the beginning:
-    /// [`Reserve::is_spent`].
+    /// Allocates `bytes` at `path`, whose directory exists, or takes over the file of an earlier
+    /// process. If there is no space, the reserve starts out spent: see [`Reserve::is_spent`].
     ///
     /// `low_water` bytes must be free beyond the reserve before it is taken *again*.
     ///
     /// # Errors
-    /// What the disk said, unless that was that it is full.
+    /// I/O errors of the disk, except that it is full.
     pub fn take(disk: Arc<dyn Disk>, path: &Path, bytes: u64, low_water: u64) -> io::Result<Self> {
         let reserve = Self {
             disk,
@@ -65,23 +64,23 @@ impl Reserve {
         Ok(reserve)
     }
 
-    /// How much room it is.
+    /// Returns its size in bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether it was freed and not yet taken again: whoever begins new work should wait. Never
-    /// blocks.
+    /// Returns true if the reserve is freed and not yet taken again; new work should wait then.
+    /// Never blocks.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.spent.load(Ordering::Acquire)
     }
 
-    /// Frees it; false where that was done before, and so there is no room to be had.
+    /// Frees the reserve; returns false if it was already freed.
     ///
     /// # Errors
-    /// What the disk said; it is held still.
+    /// I/O errors of the disk; the reserve is then still held.
     pub fn spend(&self) -> io::Result<bool> {
         let _turn = self.turn();
         if self.is_spent() {
@@ -92,11 +91,11 @@ impl Reserve {
         Ok(true)
     }
 
-    /// Takes it again, if it was freed and there is room for it and the low-water mark. Writes all
-    /// of it: stay off a reactor.
+    /// Takes the reserve again if it was freed and the disk has space for it and for the low-water
+    /// mark. Writes the whole file, so it must not run on a reactor.
     ///
     /// # Errors
-    /// What the disk said, unless that was that it is full.
+    /// I/O errors of the disk, except that it is full.
     pub fn restore(&self) -> io::Result<Restored> {
         let _turn = self.turn();
         if !self.is_spent() {
@@ -117,24 +116,24 @@ impl Reserve {
         Ok(restored)
     }
 
-    /// Ends it: the room is given back, and the file is gone.
+    /// Frees the reserve for good and removes its file.
     ///
     /// # Errors
-    /// What the disk said.
+    /// I/O errors of the disk.
     pub fn release(&self) -> io::Result<()> {
         self.spend().map(drop)
     }
 
-    /// Writes the file, or leaves none.
+    /// Writes the file; removes it if that fails.
     fn fill(&self) -> io::Result<Restored> {
         self.remove_file()?;
         let Err(error) = self.write_file() else {
             return Ok(Restored::Held);
         };
         let removed = self.remove_file();
-        match Trouble::of(&error) {
-            Trouble::Full => removed.map(|()| Restored::NoRoom),
-            Trouble::ReadOnly | Trouble::Broken => Err(error),
+        match DiskErrorKind::of(&error) {
+            DiskErrorKind::Full => removed.map(|()| Restored::NoRoom),
+            DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Err(error),
         }
     }
 
@@ -158,12 +157,12 @@ impl Reserve {
     }
 
     fn turn(&self) -> MutexGuard<'_, ()> {
-        // There is nothing in it that a panic could leave half done.
+        // The mutex guards no data, so a panic leaves nothing half done.
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Bytes that cannot be compressed (Marsaglia, "Xorshift RNGs", 2003).
+/// A generator of incompressible bytes (Marsaglia, "Xorshift RNGs", 2003).
 struct Noise(u64);
 
 impl Noise {

@@ -1,20 +1,20 @@
-//! A disk with a reserve: the first write that finds no room gets some.
+//! A disk with a reserve, which it frees for the first write that finds the disk full.
 //!
-//! When making a file or appending to one fails because the disk is full, the reserve is freed and
-//! the call is made once more (an append goes on behind what was taken). It succeeds then, and
-//! [`Reserve::is_spent`] tells everybody who begins new work that they should wait; that is all
-//! they learn of it. Of several calls that find the disk full at the same time one frees the
-//! reserve, and all are made once more: it was freed for each call that began before it was. For
-//! those that begin with the reserve spent, a full disk is an error like any other. A sync is never
-//! repeated.
+//! If creating a file or appending to one fails because the disk is full, the reserve is freed and
+//! the call repeated (an append continues after the bytes already written). The caller sees a
+//! success; [`Reserve::is_spent`] tells those who begin new work to wait. If several calls find the
+//! disk full at the same time, one of them frees the reserve and all are repeated. A call that
+//! begins while the reserve is spent returns the error of a full disk. A sync is never repeated.
 
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::{Disk, DiskFile, Reserve, ShortWrite, Trouble};
+use crate::calls::{Disk, DiskFile, ShortWrite};
+use crate::error_kind::DiskErrorKind;
+use crate::reserve::Reserve;
 
-/// Another disk, and a reserve on it.
+/// A disk and a reserve on it.
 #[derive(Debug)]
 pub struct ReservedDisk {
     disk: Arc<dyn Disk>,
@@ -22,8 +22,8 @@ pub struct ReservedDisk {
 }
 
 impl ReservedDisk {
-    /// `disk`, which frees `reserve` when it is full. The reserve must lie on the same file system,
-    /// and must not be written through the disk that this makes.
+    /// Wraps `disk`, which frees `reserve` when it is full. The reserve must lie on the same file
+    /// system, and must not be written through the returned disk.
     #[must_use]
     pub fn new(disk: Arc<dyn Disk>, reserve: Arc<Reserve>) -> Self {
         Self {
@@ -32,8 +32,8 @@ impl ReservedDisk {
         }
     }
 
-    /// `disk` without a reserve, until [`ReservedDisk::keep`] gives it one: for those who must
-    /// write before they may take one.
+    /// Wraps `disk` without a reserve until [`ReservedDisk::keep`] sets one; for callers that must
+    /// write before they can take one.
     #[must_use]
     pub fn bare(disk: Arc<dyn Disk>) -> Self {
         Self {
@@ -42,18 +42,18 @@ impl ReservedDisk {
         }
     }
 
-    /// From now on frees this reserve when it is full; of several, the first counts.
+    /// Sets the reserve to free when the disk is full; the first call counts.
     pub fn keep(&self, reserve: Arc<Reserve>) {
         self.reserve.get_or_init(|| reserve);
     }
 
-    /// The reserve, if there is one.
+    /// Returns the reserve, if one is set.
     #[must_use]
     pub fn reserve(&self) -> Option<&Arc<Reserve>> {
         self.reserve.get()
     }
 
-    /// Calls once, and where there was no room and the reserve makes some, once more.
+    /// Makes a call, and repeats it once if the reserve made space.
     fn with_room<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let held = self.held();
         match call() {
@@ -62,7 +62,7 @@ impl ReservedDisk {
         }
     }
 
-    /// The reserve that a call which begins now may count on.
+    /// Returns the reserve if a call that begins now may free it.
     fn held(&self) -> Option<&Reserve> {
         self.reserve()
             .map(Arc::as_ref)
@@ -70,12 +70,12 @@ impl ReservedDisk {
     }
 }
 
-/// Whether there is room now that was missing when `error` came to a call that began with this
-/// reserve `held`: freed by this call, or meanwhile by another one that found the disk as full.
+/// Returns true if a call that began with the reserve `held`, and failed with `error`, should be
+/// repeated: this call or a concurrent one freed the reserve.
 fn makes_room(held: Option<&Reserve>, error: &io::Error) -> bool {
-    // A file that may not grow further does not grow for other files' room.
-    let needs_room =
-        Trouble::of(error) == Trouble::Full && error.kind() != io::ErrorKind::FileTooLarge;
+    // The limit on a file's size is not lifted by free space.
+    let needs_room = DiskErrorKind::of(error) == DiskErrorKind::Full
+        && error.kind() != io::ErrorKind::FileTooLarge;
     needs_room && held.is_some_and(|reserve| reserve.spend().is_ok())
 }
 

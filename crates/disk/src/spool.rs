@@ -1,22 +1,21 @@
-//! Bytes that memory should not hold, in a file without a name.
+//! Temporary bytes that are too many for memory, in an unnamed file.
 //!
-//! Nothing here outlasts the process: the file has no name from the beginning (`O_TMPFILE`) or
-//! loses it at once, so that a kill leaves nothing behind. Such bytes are not durable and are not
-//! written through [`crate::Disk`]; an error of theirs is the end of one piece of work, never a
-//! damaged file.
+//! Nothing here outlives the process: the file has no name from the start (`O_TMPFILE`) or loses it
+//! at once, so a kill leaves nothing behind. The bytes are not durable and do not go through
+//! [`crate::Disk`]; an error ends one piece of work and never damages a file.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// A file without a name, open for appending.
+/// An unnamed file, open for appending.
 #[derive(Debug)]
 pub struct Spool {
     file: File,
     length: u64,
 }
 
-/// The bytes of a [`Spool`] that is complete.
+/// The bytes of a finished [`Spool`].
 #[derive(Debug)]
 pub struct Spooled {
     file: File,
@@ -27,7 +26,7 @@ impl Spool {
     /// Creates an empty spool on the file system of `directory`, which exists.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors of the system.
     pub fn in_directory(directory: &Path) -> io::Result<Self> {
         let file = tempfile::tempfile_in(directory)?;
         Ok(Self { file, length: 0 })
@@ -36,7 +35,7 @@ impl Spool {
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// What the system says; nothing of `bytes` counts as appended then.
+    /// I/O errors of the system; none of `bytes` counts as appended then.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self.file.seek(SeekFrom::Start(self.length));
         written.and_then(|_at| self.file.write_all(bytes))?;
@@ -44,22 +43,21 @@ impl Spool {
         Ok(())
     }
 
-    /// Reads some of the bytes at `offset` into `into` and returns their number; 0 at the end only.
+    /// Reads bytes at `offset` into `into` and returns their number, which is 0 only at the end.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are
-    /// gone.
+    /// I/O errors of the system; [`io::ErrorKind::UnexpectedEof`] if written bytes are gone.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         read_within(&self.file, self.length, into, offset)
     }
 
-    /// Returns the number of bytes so far.
+    /// Returns the number of bytes appended.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Ends the writing.
+    /// Ends writing.
     #[must_use]
     pub fn finish(self) -> Spooled {
         Spooled {
@@ -76,17 +74,16 @@ impl Spooled {
         self.length
     }
 
-    /// Reads some of the bytes at `offset` into `into` and returns their number; 0 at the end only.
+    /// Reads bytes at `offset` into `into` and returns their number, which is 0 only at the end.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are
-    /// gone.
+    /// I/O errors of the system; [`io::ErrorKind::UnexpectedEof`] if written bytes are gone.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         read_within(&self.file, self.length, into, offset)
     }
 }
 
-/// Reads from a file that has `length` bytes, or should.
+/// Reads from a file that should have `length` bytes.
 fn read_within(file: &File, length: u64, into: &mut [u8], offset: u64) -> io::Result<usize> {
     let left = length.saturating_sub(offset);
     let most = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));

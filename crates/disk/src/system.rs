@@ -1,10 +1,10 @@
-//! The machine's own file systems.
+//! The file systems of this machine.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::{Disk, DiskFile, ShortWrite};
+use crate::calls::{Disk, DiskFile, ShortWrite};
 
 /// The file systems of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +67,7 @@ impl Disk for SystemDisk {
             self.create_directories(above)?;
         }
         match fs::create_dir(path) {
-            // Somebody else was faster; what stands there may be a file, too.
+            // Another process created it first, or a file has that name.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
             made => made?,
         }
@@ -85,11 +85,10 @@ impl Disk for SystemDisk {
 
 #[cfg(unix)]
 fn free_room(path: &Path) -> Option<u64> {
-    let told = rustix::fs::statvfs(path).ok()?;
-    // Some file systems (overlays, network mounts) tell nothing, which looks as if there were no
-    // blocks at all.
-    let tells = told.f_blocks > 0;
-    tells.then(|| told.f_bavail.saturating_mul(told.f_frsize))
+    let found = rustix::fs::statvfs(path).ok()?;
+    // Some file systems (overlays, network mounts) report zero blocks because they do not know.
+    let is_known = found.f_blocks > 0;
+    is_known.then(|| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 #[cfg(not(unix))]

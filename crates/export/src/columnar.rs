@@ -1,10 +1,10 @@
-//! Parquet (<https://parquet.apache.org/docs/file-format/>): a row group at a time, compressed with
-//! Zstandard, with statistics.
+//! Parquet (<https://parquet.apache.org/docs/file-format/>), written one row group at a time,
+//! compressed with Zstandard, with statistics.
 //!
-//! Records are collected by column until a row group is full, in records or in bytes, and are then
-//! encoded, so that memory is bounded by one row group, whatever the table's length. Numbers
-//! without sign have the logical type INTEGER(n,false): readers that know it (DuckDB, pandas,
-//! Polars, Spark) show a fingerprint beyond 2⁶³ as the number it is.
+//! Records are collected by column until a row group is full, by records or by bytes, and are then
+//! encoded, so memory is bounded by one row group. Unsigned numbers have the logical type
+//! INTEGER(n,false): readers that know it (DuckDB, pandas, Polars, Spark) show a fingerprint above
+//! 2⁶³ as the number that it is.
 
 use std::io::Write;
 use std::mem;
@@ -22,11 +22,13 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::{About, Column, ExportFault, Kind, Table, Value};
+use crate::export_info::ExportInfo;
+use crate::fault::ExportFault;
+use crate::table::{Column, Kind, Table, Value};
 
-/// Records in a row group, at most.
+/// Maximum number of records in a row group.
 pub const ROW_GROUP_ROWS: usize = 131_072;
-/// Bytes of values in a row group; the record that reaches this is its last.
+/// Bytes of values that end a row group; the record that reaches this is its last.
 pub const ROW_GROUP_BYTES: usize = 32 << 20;
 
 /// Writes a Parquet file.
@@ -37,7 +39,7 @@ pub(crate) struct Columnar<W: Write + Send> {
     bytes: usize,
 }
 
-/// The schema of a table, in Parquet's own language.
+/// Returns the schema of a table in Parquet's message type language.
 pub(crate) fn schema(table: Table) -> String {
     let name = table.schema.split('/').next().unwrap_or_default();
     let mut text = format!("message {} {{\n", name.replace('-', "_"));
@@ -64,7 +66,7 @@ pub(crate) fn schema(table: Table) -> String {
     text + "}\n"
 }
 
-fn properties(table: Table, about: &About) -> Result<WriterProperties, ExportFault> {
+fn properties(table: Table, about: &ExportInfo) -> Result<WriterProperties, ExportFault> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_created_by(format!("crawler version {}", about.version))
@@ -75,7 +77,7 @@ fn properties(table: Table, about: &About) -> Result<WriterProperties, ExportFau
         if is_various(column) {
             properties = properties.set_column_dictionary_enabled(path.clone(), false);
         }
-        // The least of all sketches tells nobody anything.
+        // Minimum and maximum of sketches have no meaning.
         if matches!(column.kind, Kind::Bytes(_)) {
             properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
         }
@@ -83,7 +85,8 @@ fn properties(table: Table, about: &About) -> Result<WriterProperties, ExportFau
     Ok(properties.build())
 }
 
-/// Whether next to no two records have the same: a dictionary would only be made to be given up.
+/// Returns true if the values of a column rarely repeat, so that a dictionary would be built and
+/// discarded.
 fn is_various(column: &Column) -> bool {
     matches!(
         column.kind,
@@ -92,7 +95,7 @@ fn is_various(column: &Column) -> bool {
 }
 
 impl<W: Write + Send> Columnar<W> {
-    pub(crate) fn begin(table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+    pub(crate) fn begin(table: Table, about: &ExportInfo, out: W) -> Result<Self, ExportFault> {
         let schema = Arc::new(parse_message_type(&schema(table))?);
         let properties = Arc::new(properties(table, about)?);
         Ok(Self {
@@ -114,13 +117,13 @@ impl<W: Write + Send> Columnar<W> {
         Ok(())
     }
 
-    /// Notes this in the footer.
+    /// Appends a key-value pair to the footer.
     pub(crate) fn note(&mut self, name: &str, value: String) {
         self.file
             .append_key_value_metadata(KeyValue::new(name.to_owned(), value));
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the last row group and the footer.
     pub(crate) fn finish(mut self) -> Result<W, ExportFault> {
         self.end_row_group()?;
         let mut out = self.file.into_inner()?;
@@ -146,7 +149,7 @@ impl<W: Write + Send> Columnar<W> {
 /// The values of a column in a row group.
 struct Buffer {
     values: Values,
-    /// For each record whether there is a value, where there may be none.
+    /// Definition levels, one for each record; only in a nullable column.
     levels: Option<Vec<i16>>,
 }
 
@@ -154,9 +157,9 @@ enum Values {
     Int32(Vec<i32>),
     Int64(Vec<i64>),
     Double(Vec<f64>),
-    /// All texts, and where each ends.
+    /// All texts, and the end of each.
     Text(Vec<u8>, Vec<usize>),
-    /// All of them, each of the length.
+    /// All values, each of this length.
     Fixed(Vec<u8>, usize),
 }
 
@@ -174,9 +177,9 @@ impl Buffer {
         }
     }
 
-    /// Adds a value; returns how many bytes it takes. What the column cannot have is nothing, or
-    /// where there must be something, the nearest to nothing: tables are constants, and their tests
-    /// show that this does not happen.
+    /// Adds a value and returns its size in bytes. A value of another kind becomes null, or a zero
+    /// value in a column that is not nullable; tables are constants, and their tests show that this
+    /// does not happen.
     fn add(&mut self, value: Option<Value<'_>>) -> usize {
         let added = value.and_then(|value| self.values.push(value));
         if let Some(levels) = &mut self.levels {
@@ -230,10 +233,10 @@ fn put<T: DataType>(
 }
 
 impl Values {
-    /// Adds a value, and says how many bytes it has; none where it is not for this column.
+    /// Adds a value and returns its size in bytes; `None` if it is of another kind.
     fn push(&mut self, value: Value<'_>) -> Option<usize> {
         match (self, value) {
-            // Numbers without sign are stored by their bits.
+            // Unsigned numbers are stored by their bits.
             (Self::Int32(values), Value::Number(number)) => {
                 values.push(u32::try_from(number).ok()?.cast_signed());
                 Some(4)

@@ -1,5 +1,4 @@
-//! Why an export ends early: reading the crawl is ours, where it is written to is the user's
-//! choice.
+//! Errors of an export: reading the crawl is our part, the destination is the user's choice.
 
 use std::error::Error;
 use std::io;
@@ -8,32 +7,32 @@ use std::path::PathBuf;
 use parquet::errors::ParquetError;
 use store::StoreFault;
 
-use crate::Differs;
+use crate::whole_file::Differs;
 
-/// Why an export ends early.
+/// An error that ends an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportFault {
-    /// What the crawl remembers cannot be read.
+    /// The crawl's state cannot be read.
     #[error(transparent)]
     Store(#[from] StoreFault),
-    /// What is to be written cannot be.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(io::Error),
-    /// What is there already is not how this export begins.
+    /// The existing file is not a beginning of this export.
     #[error(transparent)]
     Differs(Differs),
-    /// The encoder of Parquet refused.
+    /// The Parquet encoder failed.
     #[error("the Parquet file cannot be made")]
     Encode(#[source] ParquetError),
-    /// A part that is there is not one of this export.
+    /// An existing part does not belong to this export.
     #[error("{} is not a part of this export: {why}", path.display())]
     ForeignPart {
         /// The file.
         path: PathBuf,
-        /// In what it differs.
+        /// The difference.
         why: String,
     },
-    /// There are parts where an export is to begin.
+    /// The directory of a new export has parts already.
     #[error("{} has parts of an export already", .0.display())]
     Occupied(PathBuf),
 }

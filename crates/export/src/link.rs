@@ -1,9 +1,9 @@
-//! A record for each link: the graph of the pages that were kept.
+//! The table of links: the graph of the pages that were kept.
 
-use crate::{Column, Kind, Table, Value};
+use crate::table::{Column, Kind, Table, Value};
 
-/// A record for each link of each page that the archive has, in the order of the visits, and in the
-/// order of the page.
+/// The links of each page in the archive, in the order of the visits and, within a page, of the
+/// document.
 pub const LINKS: Table = Table {
     schema: "links/2",
     columns: &[
@@ -18,20 +18,20 @@ pub const LINKS: Table = Table {
 /// A link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link<'a> {
-    /// The page that it stands on: the `final_url` of a visit.
+    /// The page that has the link: the `final_url` of a visit.
     pub source: &'a str,
-    /// Where it leads: the `url` of a visit, if it was visited.
+    /// The link's target: the `url` of a visit, if it was visited.
     pub target: &'a str,
-    /// The words that it is attached to; empty for none.
+    /// The anchor text; empty if there is none.
     pub anchor: &'a str,
-    /// What the page says of it, with blanks between: `nofollow ugc`; empty for nothing.
+    /// The `rel` values, separated by spaces: `nofollow ugc`; empty if there are none.
     pub rel: &'a str,
-    /// What it is to the page.
+    /// The kind of the link.
     pub kind: &'a str,
 }
 
 impl<'a> Link<'a> {
-    /// Its fields, for [`LINKS`].
+    /// Returns its fields, for [`LINKS`].
     #[must_use]
     pub fn fields(&self) -> [Option<Value<'a>>; 5] {
         let some = |text: &'a str| (!text.is_empty()).then_some(Value::Text(text));

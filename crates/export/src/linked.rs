@@ -1,9 +1,9 @@
-//! How far the link graph in a file of text goes.
+//! The extent of the link graph in an existing text file, to continue an export.
 //!
-//! The links of a page stand together, and pages stand in the order of the visits. So the sources
-//! in the file, each once, must be found among the visits in this order; a visit between two of
-//! them has no links. The last source's links may have been cut short: they are written again.
-//! Nothing is read of the archive for that, and no more than a line is in memory.
+//! The links of a page are consecutive, and pages are in the order of the visits. So the distinct
+//! sources in the file must occur among the visits in this order; a visit between two of them has
+//! no links. The links of the last source may be incomplete and are written again. This reads
+//! nothing of the archive and holds one line in memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -12,23 +12,27 @@ use std::path::Path;
 use serde::Deserialize;
 use store::StoreFault;
 
+use crate::fault::ExportFault;
+use crate::link::LINKS;
+use crate::visit::Visit;
+use crate::whole_file::Differs;
 use crate::whole_file::begun;
-use crate::{Differs, ExportFault, Form, LINKS, Visit};
+use crate::writer::Form;
 
-/// How far a file goes.
+/// The extent of a file of links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Linked {
-    /// The links of so many visits, from the first on, are there.
+    /// The number of visits, from the first, whose links are complete.
     pub visits: u64,
-    /// In so many bytes.
+    /// The length of those links in bytes.
     pub bytes: u64,
 }
 
-/// How far the file of links that is at `path`, or is to be there, goes: nowhere where there is
-/// none, or nothing but a torn line.
+/// Returns the extent of the file of links at `path`, or of its draft; the default if there is no
+/// file, or only a torn line.
 ///
 /// # Errors
-/// [`Differs`] where it is not of these visits, [`ExportFault`] where either cannot be read.
+/// [`Differs`] if the file is not of these visits, [`ExportFault`] if either cannot be read.
 pub fn linked_so_far(
     path: &Path,
     form: Form,
@@ -171,7 +175,7 @@ impl Links {
         Ok(())
     }
 
-    /// The next link that is whole.
+    /// Returns the next complete link.
     fn next(&mut self) -> Result<Option<Run>, ExportFault> {
         match self {
             Self::Jsonl {

@@ -1,13 +1,12 @@
-//! A table in Parquet as a directory of files, each of them whole: `part-00000.parquet` and so on.
+//! A Parquet table as a directory of complete files: `part-00000.parquet` and so on.
 //!
-//! A Parquet file has its contents listed at its end, so one that was cut short is lost, and one
-//! that is whole cannot grow. In parts, a kill costs the part that was being written, and what was
-//! visited since goes into new ones.
+//! A Parquet file has its index at the end, so a truncated one is lost and a complete one cannot
+//! grow. With parts, a kill costs only the part in progress, and later visits go into new parts.
 //!
-//! Each part notes up to which visit it goes, and a digest of all visits up to there: parts that
-//! were made when the crawl told otherwise (a visit was revoked since), or of another crawl, are
-//! refused, and left as they are. The digest is a chain: of the one before and of the visit as a
-//! line of JSON, with XXH3-128 under the zero key. It guards against mistakes, not against malice.
+//! The footer of each part has the number of visits that it covers and a digest of all visits up to
+//! there. Parts of another crawl, or from before a visit was revoked, are refused and left
+//! unchanged. The digest is a chain, of the previous digest and of the visit as a line of JSON,
+//! with XXH3-128 under the zero key. It guards against mistakes, not against malice.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,36 +16,39 @@ use disk::Disk;
 use neardup::HashKey;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
+use crate::export_info::ExportInfo;
+use crate::fault::ExportFault;
+use crate::table::{Table, Value};
 use crate::text::json_line;
-use crate::{
-    About, Beginning, ExportFault, Form, SKETCHES, Table, TableWriter, Value, Visit, WholeFile,
-};
+use crate::visit::{SKETCHES, Visit};
+use crate::whole_file::{Beginning, WholeFile};
+use crate::writer::{Form, TableWriter};
 
-/// Records in a part, unless told otherwise.
+/// Default number of records in a part.
 pub const DEFAULT_ROWS_PER_FILE: u64 = 1_000_000;
 
-/// A visit's place among all.
+/// A position in the sequence of visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
-    /// How many visits there are up to this one.
+pub struct VisitPosition {
+    /// The number of visits up to here.
     visits: u64,
-    /// Stands for all of them.
+    /// The chained digest of these visits.
     digest: u128,
 }
 
-/// A directory of parts that is being written.
+/// A directory of parts, open for writing.
 pub struct Parts {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     table: Table,
-    about: About,
+    about: ExportInfo,
     rows_per_file: u64,
-    /// Of each part that was there: how far it goes.
-    there: Vec<Mark>,
-    /// How far was read.
-    read: Mark,
-    /// How far was written.
-    written: Mark,
+    /// The end of each part that existed at the start.
+    there: Vec<VisitPosition>,
+    /// The last visit that was read.
+    read: VisitPosition,
+    /// The last visit that was written.
+    written: VisitPosition,
     /// The number of the next part.
     next: usize,
     open: Option<(TableWriter<WholeFile>, u64)>,
@@ -57,23 +59,23 @@ const VISITS_NOTE: &str = "crawler.visits";
 const DIGEST_NOTE: &str = "crawler.visits_digest";
 
 impl Parts {
-    /// Begins a table in `directory`, or goes on with it. A part ends with the visit that brings it
-    /// to `rows_per_file` records.
+    /// Begins a table in `directory`, or continues it if `go_on` is set. A part ends with the visit
+    /// that brings it to `rows_per_file` records.
     ///
     /// # Errors
-    /// [`ExportFault::Occupied`] where parts are there that are not to be continued,
-    /// [`ExportFault::ForeignPart`] where they cannot be, else what the system said.
+    /// [`ExportFault::Occupied`] if parts exist and `go_on` is not set,
+    /// [`ExportFault::ForeignPart`] if they cannot be continued, otherwise the system's error.
     pub fn begin(
         disk: Arc<dyn Disk>,
         directory: &Path,
         table: Table,
-        about: About,
+        about: ExportInfo,
         rows_per_file: u64,
         go_on: bool,
     ) -> Result<Self, ExportFault> {
         disk.create_directories(directory)?;
         let mut there = Vec::new();
-        while let Some(mark) = mark_of(&directory.join(name(there.len())), table, &about)? {
+        while let Some(mark) = position_of(&directory.join(name(there.len())), table, &about)? {
             there.push(mark);
             if !go_on {
                 return Err(ExportFault::Occupied(directory.to_owned()));
@@ -88,27 +90,27 @@ impl Parts {
             next: there.len(),
             written: there.last().copied().unwrap_or_default(),
             there,
-            read: Mark::default(),
+            read: VisitPosition::default(),
             open: None,
             line: Vec::new(),
         })
     }
 
-    /// Hears of the next visit, in their order: its mark, or none where the parts that are there
-    /// have it.
+    /// Takes the next visit, in order, and returns its position; `None` if an existing part covers
+    /// it.
     ///
     /// # Errors
-    /// [`ExportFault::ForeignPart`] where a part that is there ends with this visit, and was made
-    /// from others.
-    pub fn hear(&mut self, visit: &Visit) -> Result<Option<Mark>, ExportFault> {
+    /// [`ExportFault::ForeignPart`] if an existing part ends with this visit and was made from
+    /// others.
+    pub fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         self.line.clear();
         self.line.extend_from_slice(&self.read.digest.to_le_bytes());
         json_line(SKETCHES, &visit.fields(), &mut self.line)?;
-        self.read = Mark {
+        self.read = VisitPosition {
             visits: self.read.visits + 1,
             digest: HashKey::ZERO.digest(&self.line),
         };
-        let ends_here = |mark: &Mark| mark.visits == self.read.visits;
+        let ends_here = |mark: &VisitPosition| mark.visits == self.read.visits;
         if let Some(number) = self
             .there
             .iter()
@@ -126,18 +128,18 @@ impl Parts {
     /// Writes a record.
     ///
     /// # Errors
-    /// [`ExportFault`] where it cannot be written.
+    /// [`ExportFault`] if the output cannot be written.
     pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         let (writer, rows) = self.open()?;
         *rows += 1;
         writer.write(fields)
     }
 
-    /// All records of this visit were written, and of those before it.
+    /// Marks all records up to this visit as written, and ends the part if it is full.
     ///
     /// # Errors
-    /// [`ExportFault`] where a part ends here and cannot be written.
-    pub fn wrote(&mut self, mark: Mark) -> Result<(), ExportFault> {
+    /// [`ExportFault`] if a part ends here and cannot be written.
+    pub fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
         self.written = mark;
         match &self.open {
             Some((_, rows)) if *rows >= self.rows_per_file => self.end_part(),
@@ -145,11 +147,10 @@ impl Parts {
         }
     }
 
-    /// Ends the last part. Where there is no record at all, there is a part without any, for its
-    /// columns.
+    /// Ends the last part. A table without a record gets one empty part, for its columns.
     ///
     /// # Errors
-    /// [`ExportFault`] where it cannot be written, or where parts go beyond the last visit.
+    /// [`ExportFault`] if the part cannot be written, or if parts extend beyond the last visit.
     pub fn finish(mut self) -> Result<(), ExportFault> {
         let beyond = self
             .there
@@ -199,8 +200,12 @@ fn name(number: usize) -> String {
     format!("part-{number:05}.parquet")
 }
 
-/// How far a part goes; none where it is not there.
-fn mark_of(path: &Path, table: Table, about: &About) -> Result<Option<Mark>, ExportFault> {
+/// Returns the end of the part at `path`; `None` if there is no file.
+fn position_of(
+    path: &Path,
+    table: Table,
+    about: &ExportInfo,
+) -> Result<Option<VisitPosition>, ExportFault> {
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other?,
@@ -216,8 +221,7 @@ fn mark_of(path: &Path, table: Table, about: &About) -> Result<Option<Mark>, Exp
         found.and_then(|note| note.value.clone())
     };
     for ours in about.notes(table) {
-        // A later version of ours may go on, as long as the columns and what is in them mean the
-        // same.
+        // A later version of this program may continue as long as the columns keep their meaning.
         if ours.key != "crawler.version" && note(&ours.key) != ours.value {
             return Err(foreign(&format!(
                 "its {} is not that of this export",
@@ -228,7 +232,7 @@ fn mark_of(path: &Path, table: Table, about: &About) -> Result<Option<Mark>, Exp
     let visits = note(VISITS_NOTE).and_then(|visits| visits.parse().ok());
     let digest = note(DIGEST_NOTE).and_then(|digits| u128::from_str_radix(&digits, 16).ok());
     match (visits, digest) {
-        (Some(visits), Some(digest)) => Ok(Some(Mark { visits, digest })),
+        (Some(visits), Some(digest)) => Ok(Some(VisitPosition { visits, digest })),
         _ => Err(foreign("it does not say how far it goes")),
     }
 }

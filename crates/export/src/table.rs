@@ -1,9 +1,9 @@
-//! What a table is, whatever form it is written in.
+//! Tables, columns and values, independent of the output form.
 
 use neardup::Fingerprint;
 use web::Timestamp;
 
-/// What stands in a column.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text. Parquet: `BYTE_ARRAY (STRING)`.
@@ -14,14 +14,15 @@ pub enum Kind {
     U32,
     /// A number of at most 64 bits. Parquet: `INT64 (INTEGER(64,false))`.
     U64,
-    /// A share. Parquet: `DOUBLE`.
+    /// A fraction. Parquet: `DOUBLE`.
     Real,
     /// A moment. Text: RFC 3339 in UTC with milliseconds. Parquet: `INT64
     /// (TIMESTAMP(MILLIS,true))`.
     Time,
     /// 64 bits. Text: 16 hexadecimal digits. Parquet: `INT64 (INTEGER(64,false))`.
     Fingerprint,
-    /// So many bytes. Text: twice as many hexadecimal digits. Parquet: `FIXED_LEN_BYTE_ARRAY`.
+    /// This number of bytes. Text: twice as many hexadecimal digits. Parquet:
+    /// `FIXED_LEN_BYTE_ARRAY`.
     Bytes(u16),
 }
 
@@ -30,9 +31,9 @@ pub enum Kind {
 pub struct Column {
     /// Its name: part of the contract.
     pub name: &'static str,
-    /// What stands in it.
+    /// Its type.
     pub kind: Kind,
-    /// Whether there may be nothing in it.
+    /// True if the column may have nulls.
     pub nullable: bool,
 }
 
@@ -57,13 +58,13 @@ impl Column {
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// What it is called, with the version of its columns: `visits/1`.
+    /// Its name and the version of its columns: `visits/1`.
     pub schema: &'static str,
     /// Its columns in order.
     pub columns: &'static [Column],
 }
 
-/// What stands in a field. Which of these it is, is for the column to say.
+/// A value of a field. The column determines the variant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// [`Kind::Text`].

@@ -1,21 +1,21 @@
 //! JSON lines and CSV (RFC 4180, with `\n` at the end of a line).
 //!
-//! What is nothing is `null` in JSON and an empty field in CSV, where it cannot be told from an
-//! empty text.
+//! Null is `null` in JSON and an empty field in CSV, where it looks like an empty text.
 //!
-//! A spreadsheet takes a field for a formula if it begins with one of [`FORMULA_MARKS`], quoted or
-//! not, and titles, anchors and URLs are other people's texts. So a text field that begins with one
-//! gets a `'` before it, which a spreadsheet reads as "text follows" (OWASP, "CSV Injection"). The
-//! numbers that we write ourselves are left alone. [`Texts::ToTheLetter`] leaves texts alone, too.
+//! A spreadsheet treats a field as a formula if it begins with one of [`FORMULA_MARKS`], quoted or
+//! not, and titles, anchors and URLs are written by strangers. So a text field that begins with one
+//! gets a leading `'`, which a spreadsheet reads as "text follows" (OWASP, "CSV Injection"). Our
+//! own numbers are unchanged, and with [`FormulaPolicy::Verbatim`] all texts are.
 
 use std::io::{self, Write};
 
 use data_encoding::HEXLOWER;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{ExportFault, Table, Value};
+use crate::fault::ExportFault;
+use crate::table::{Table, Value};
 
-/// A value as JSON has it.
+/// A value, serialized as JSON.
 pub(crate) struct Json<'a>(pub Value<'a>);
 
 impl Serialize for Json<'_> {
@@ -59,23 +59,23 @@ const FORMULA_MARKS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', 
 
 /// The treatment of text fields that a spreadsheet would run as formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Texts {
-    /// A `'` before them.
+pub(crate) enum FormulaPolicy {
+    /// Prefixed with `'`.
     Neutralised,
-    /// As they are.
-    ToTheLetter,
+    /// Unchanged.
+    Verbatim,
 }
 
 /// Writes CSV.
 pub(crate) struct Csv<W: Write> {
     writer: csv::Writer<W>,
-    texts: Texts,
+    texts: FormulaPolicy,
     field: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
-    /// Begins with the names of the columns.
-    pub(crate) fn begin(table: Table, texts: Texts, out: W) -> Result<Self, ExportFault> {
+    /// Begins a table with the header line.
+    pub(crate) fn begin(table: Table, texts: FormulaPolicy, out: W) -> Result<Self, ExportFault> {
         let mut writer = csv::WriterBuilder::new().from_writer(out);
         writer.write_record(table.columns.iter().map(|column| column.name))?;
         Ok(Self {
@@ -85,8 +85,8 @@ impl<W: Write> Csv<W> {
         })
     }
 
-    /// Goes on where the names are there already.
-    pub(crate) fn go_on(texts: Texts, out: W) -> Self {
+    /// Continues a table that has its header line.
+    pub(crate) fn go_on(texts: FormulaPolicy, out: W) -> Self {
         Self {
             writer: csv::WriterBuilder::new().from_writer(out),
             texts,
@@ -107,7 +107,7 @@ impl<W: Write> Csv<W> {
                     continue;
                 }
                 Some(Value::Number(number)) => write!(self.field, "{number}")?,
-                // As JSON writes it: the shortest digits that are read back as the same.
+                // As in JSON: the shortest digits that are read back as the same value.
                 Some(Value::Real(share)) => {
                     serde_json::to_writer(&mut self.field, share).map_err(io::Error::from)?;
                 }
@@ -124,7 +124,7 @@ impl<W: Write> Csv<W> {
     }
 
     fn is_formula(&self, text: &str) -> bool {
-        self.texts == Texts::Neutralised && text.starts_with(FORMULA_MARKS)
+        self.texts == FormulaPolicy::Neutralised && text.starts_with(FORMULA_MARKS)
     }
 
     pub(crate) fn finish(mut self) -> Result<W, ExportFault> {
@@ -138,7 +138,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// Text into bytes.
+/// Appends text to a byte vector.
 struct Utf8<'a>(&'a mut Vec<u8>);
 
 impl std::fmt::Write for Utf8<'_> {
@@ -151,9 +151,9 @@ impl std::fmt::Write for Utf8<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LINKS, Link};
+    use crate::link::{LINKS, Link};
 
-    fn written(texts: Texts, anchor: &str) -> String {
+    fn written(texts: FormulaPolicy, anchor: &str) -> String {
         let link = Link {
             source: "http://a.test/",
             target: "http://b.test/",
@@ -169,11 +169,10 @@ mod tests {
         record[2].to_owned()
     }
 
-    /// A title `=cmd|'/c calc'!A1` was exported as it stood: whoever opened the table in a
-    /// spreadsheet ran what a stranger's page said.
+    /// A title `=cmd|'/c calc'!A1` was exported unchanged: opening the table in a spreadsheet ran a
+    /// stranger's formula.
     #[test]
-    fn a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe_unless_it_is_wanted_to_the_letter()
-     {
+    fn a_formula_begins_with_an_apostrophe_unless_texts_are_verbatim() {
         for dangerous in [
             "=cmd|'/c calc'!A1",
             "+1",
@@ -189,13 +188,13 @@ mod tests {
             "=\"a\",\"b\"",
         ] {
             assert_eq!(
-                written(Texts::Neutralised, dangerous),
+                written(FormulaPolicy::Neutralised, dangerous),
                 format!("'{dangerous}")
             );
-            assert_eq!(written(Texts::ToTheLetter, dangerous), dangerous);
+            assert_eq!(written(FormulaPolicy::Verbatim, dangerous), dangerous);
         }
         for harmless in ["", "a=b", "1-2", "'quoted", " =1", "http://a.test/?a=+1"] {
-            assert_eq!(written(Texts::Neutralised, harmless), harmless);
+            assert_eq!(written(FormulaPolicy::Neutralised, harmless), harmless);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! A record for each visit, in the order in which the visits ended.
+//! The table of visits, in the order in which they ended.
 //!
-//! The columns are those that scripts know since the first export; what comes later stands behind
-//! them. A sketch is told by the journal when its page is admitted, before the visit's row: it is
-//! remembered until then, so memory grows with the visits that are under way (and with those that
-//! no session ended), not with the pages. A page that was left out has none there.
+//! New columns are appended after those that scripts know. The journal has a sketch when its page
+//! is admitted, before the visit's record, so sketches are held until then: memory grows with the
+//! visits in progress (and with those that no session ended), not with the pages. A page that was
+//! left out has no sketch.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,16 +15,16 @@ use store::embedded::{History, Revocations, revocations};
 use store::{StoreFault, VisitRecord};
 use web::UrlKey;
 
+use crate::table::{Column, Kind, Table, Value};
 use crate::text::Json;
-use crate::{Column, Kind, Table, Value};
 
-/// A visit, as far as tables tell of it.
+/// A visit, with the data of its columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
-    /// What became of it.
+    /// Its record.
     pub row: VisitRecord,
-    /// What the verdicts about later pages go by; none where the page was not admitted, or is
-    /// compared exactly only.
+    /// The sketch that later pages are compared with; `None` if the page was not admitted or is
+    /// compared only exactly.
     pub sketch: Option<[u8; SKETCH_BYTES]>,
 }
 
@@ -34,7 +34,7 @@ pub const VISITS: Table = Table {
     columns: columns().split_at(COLUMNS - 1).0,
 };
 
-/// The same, with the sketch of each page that was kept.
+/// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
     schema: "visits-sketches/1",
     columns: columns(),
@@ -70,7 +70,7 @@ const fn columns() -> &'static [Column] {
 }
 
 impl Visit {
-    /// Its fields, for [`SKETCHES`]; those for [`VISITS`] are the same without the last.
+    /// Returns its fields, for [`SKETCHES`]; [`VISITS`] lacks the last.
     #[must_use]
     pub fn fields(&self) -> [Option<Value<'_>>; COLUMNS] {
         fields(&self.row, self.sketch.as_ref())
@@ -107,7 +107,7 @@ fn fields<'a>(
     ]
 }
 
-/// A row as one JSON object, as in the export.
+/// A record that serializes to the JSON object of the export.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitRow<'a>(pub &'a VisitRecord);
 
@@ -125,18 +125,17 @@ impl Serialize for VisitRow<'_> {
 pub struct Visits {
     history: History,
     revoked: Revocations,
-    /// Sketches of pages that were admitted and whose visit has not ended yet where the journal is
-    /// being read.
+    /// Sketches of admitted pages whose visit has not ended at this point of the journal.
     begun: HashMap<UrlKey, [u8; SKETCH_BYTES]>,
     sketches: bool,
 }
 
 impl Visits {
-    /// Opens the journal of the store in `state`; takes no lock. Where `sketches` are not asked
-    /// for, no visit has one.
+    /// Opens the journal of the store in `state` without a lock. Visits have sketches only if
+    /// `sketches` is set.
     ///
     /// # Errors
-    /// [`StoreFault`] where the journal cannot be opened.
+    /// [`StoreFault`] if the journal cannot be opened.
     pub fn open(state: &Path, sketches: bool) -> Result<Self, StoreFault> {
         Ok(Self {
             revoked: revocations(state)?,
@@ -159,8 +158,8 @@ impl Visits {
     }
 
     fn end(&mut self, row: VisitRecord) -> Option<Visit> {
-        if self.revoked.take(&row).is_some() {
-            // Its page waits again, and may have kept its admission.
+        if self.revoked.takes_back(&row) {
+            // The page is queued again and may have kept its admission.
             return None;
         }
         let sketch = self.begun.remove(&row.url.key());
@@ -199,7 +198,8 @@ mod tests {
         assert_eq!(VISITS.columns.len() + 1, SKETCHES.columns.len());
         assert_eq!(
             names.join(" "),
-            "url final_url status fetched_at depth via content_type bytes charset language title verdict duplicate_of \
+            "url final_url status fetched_at depth via content_type \
+             bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset sketch"
         );
     }

@@ -1,14 +1,13 @@
-//! A file that has its name only once it is whole.
+//! A file that gets its name once it is complete.
 //!
-//! Until then it is called `NAME.part`; its bytes are on the disk before it is renamed. So whoever
-//! finds `NAME` finds all of an export, and what a kill leaves is `NAME.part` and, of an earlier
-//! export, the old `NAME`.
+//! Until then it is called `NAME.part`, and its bytes are synced before it is renamed. So `NAME` is
+//! always a complete export, and a kill leaves `NAME.part` and possibly the `NAME` of an earlier
+//! export.
 //!
-//! An export can go on with what is there because it says the same in the same order: what is
-//! written is compared with what is there, byte by byte, up to its end, and only what comes then is
-//! written. Invariant: what is there in the end is what an export that began anew would have
-//! written. What is not a beginning of that is refused, and left as it is. (Zeros at the end are
-//! what a power cut makes of bytes that the disk did not have yet: they count as not there.)
+//! An export is deterministic, so it can continue an existing file: its output is compared with the
+//! file byte by byte up to the file's end, and only the rest is written. Invariant: the result
+//! equals that of a new export. A file that is not a beginning of the output is refused and left
+//! unchanged. (Trailing zeros, which a power cut leaves for unwritten bytes, count as absent.)
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,26 +16,26 @@ use std::sync::Arc;
 
 use disk::{Disk, DiskFile};
 
-/// What is there already is not a beginning of what is to be written.
+/// The existing file is not a beginning of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of it is not what this export says")]
 pub struct Differs {
-    /// Counted from 1.
+    /// The first line that differs, from 1.
     pub line: u64,
 }
 
-/// How a file begins.
+/// The start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// Empty.
     Anew,
-    /// With what is there, which is compared with what is written.
+    /// With the existing content, which the output is compared with.
     Compared,
-    /// With so many bytes of what is there, which are not written again.
+    /// After this number of existing bytes, which are not written again.
     Behind(u64),
 }
 
-/// A file that is being written.
+/// A file in progress.
 pub struct WholeFile {
     disk: Arc<dyn Disk>,
     path: PathBuf,
@@ -45,9 +44,9 @@ pub struct WholeFile {
 }
 
 enum State {
-    /// What is there says the same so far.
+    /// The existing content agrees so far.
     Comparing(Comparing),
-    /// A draft that grows, and the lock that keeps others from it.
+    /// A growing draft, and the lock on it.
     Writing(DiskFile, File),
 }
 
@@ -58,10 +57,10 @@ struct Comparing {
     lines: u64,
 }
 
-/// Bytes that are collected before they are written.
+/// Bytes buffered before a write.
 const BUFFER: usize = 256 << 10;
 
-/// What the file at `path` is called until it is whole.
+/// Returns the name of the file at `path` until it is complete.
 #[must_use]
 pub fn draft_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -69,8 +68,8 @@ pub fn draft_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// What an export that goes on begins with, if there is anything: a draft, and whether it is one,
-/// or a whole file.
+/// Opens the file that an export continues: the draft, else the complete file; the flag is true for
+/// a draft.
 pub(crate) fn begun(path: &Path) -> io::Result<Option<(File, bool)>> {
     for (place, is_draft) in [(draft_of(path), true), (path.to_owned(), false)] {
         match File::open(&place) {
@@ -83,10 +82,11 @@ pub(crate) fn begun(path: &Path) -> io::Result<Option<(File, bool)>> {
 }
 
 impl WholeFile {
-    /// Begins the file that is to be at `path`.
+    /// Begins the file at `path`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::ResourceBusy`] where another export writes it, else what the system said.
+    /// [`io::ErrorKind::ResourceBusy`] if another export writes the file, otherwise the system's
+    /// error.
     pub fn begin(disk: Arc<dyn Disk>, path: &Path, beginning: Beginning) -> io::Result<Self> {
         let state = match (beginning, begun(path)?) {
             (Beginning::Anew, _) | (_, None) => writing(&*disk, path, None, 0)?,
@@ -108,10 +108,10 @@ impl WholeFile {
         })
     }
 
-    /// Has the disk keep the file, and gives it its name.
+    /// Syncs the file and gives it its name.
     ///
     /// # Errors
-    /// [`Differs`] where more is there than was written, else what the system said.
+    /// [`Differs`] if the existing file is longer than the output, otherwise the system's error.
     pub fn complete(mut self) -> io::Result<()> {
         if let State::Comparing(comparing) = &mut self.state {
             comparing.is_at_end()?;
@@ -134,7 +134,7 @@ impl WholeFile {
         Ok(())
     }
 
-    /// What is there has come to its end, and agrees: what follows is written.
+    /// Starts writing after the existing content, which agreed up to its end.
     fn go_beyond(&mut self) -> io::Result<()> {
         if let State::Comparing(comparing) = &self.state {
             let whole = (!comparing.is_draft)
@@ -146,7 +146,7 @@ impl WholeFile {
     }
 }
 
-/// A draft that has the first bytes of what is there: of itself, or of the whole file.
+/// Opens a draft with the first `bytes` bytes of itself or of the complete file.
 fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io::Result<State> {
     let draft = draft_of(path);
     let file = match disk.create(&draft) {
@@ -155,8 +155,8 @@ fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io:
     };
     let lock = File::open(&draft)?;
     lock.try_lock().map_err(|_taken| {
-        let told = format!("another export writes {}", draft.display());
-        io::Error::new(io::ErrorKind::ResourceBusy, told)
+        let reason = format!("another export writes {}", draft.display());
+        io::Error::new(io::ErrorKind::ResourceBusy, reason)
     })?;
     match whole {
         None => disk.set_length(&file, bytes)?,
@@ -178,8 +178,7 @@ fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io:
 }
 
 impl Comparing {
-    /// How many of these bytes are there, and are the same; fewer than all at the end of what is
-    /// there.
+    /// Returns the number of bytes that agree with the existing content; fewer than all at its end.
     fn compare(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut same = 0;
         while same < bytes.len() {
@@ -213,7 +212,7 @@ impl Comparing {
         Ok(same)
     }
 
-    /// That nothing more is there, but for zeros.
+    /// Checks that nothing but zeros follows.
     fn is_at_end(&mut self) -> io::Result<()> {
         loop {
             let rest = self.there.fill_buf()?;

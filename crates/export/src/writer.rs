@@ -1,14 +1,14 @@
-//! A table, written in one of three forms.
+//! Writes a table in one of its forms.
 
 use std::io::Write;
 
-use parquet::file::metadata::KeyValue;
-
 use crate::columnar::Columnar;
-use crate::text::{Csv, Texts, json_line};
-use crate::{ExportFault, Table, Value};
+use crate::export_info::ExportInfo;
+use crate::fault::ExportFault;
+use crate::table::{Table, Value};
+use crate::text::{Csv, FormulaPolicy, json_line};
 
-/// How a table is written.
+/// An output form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// One JSON object a line.
@@ -16,35 +16,10 @@ pub enum Form {
     /// Comma-separated values, with a header line. A text that a spreadsheet would take for a
     /// formula has a `'` before it.
     Csv,
-    /// The same with every text to the letter.
+    /// CSV with every text unchanged.
     RawCsv,
     /// Parquet.
     Parquet,
-}
-
-/// What a file says of itself, where its form has a place for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
-    /// Of this program.
-    pub version: &'static str,
-    /// Of fingerprints and sketches: only those of one version may be compared.
-    pub algorithm: u16,
-    /// Whether everything is hashed under the zero key. Another key is a secret, and not told.
-    pub zero_key: bool,
-}
-
-impl About {
-    pub(crate) fn notes(&self, table: Table) -> Vec<KeyValue> {
-        let key = if self.zero_key { "zero" } else { "secret" };
-        [
-            ("crawler.schema", table.schema.to_owned()),
-            ("crawler.version", self.version.to_owned()),
-            ("crawler.algorithm", self.algorithm.to_string()),
-            ("crawler.hash_key", key.to_owned()),
-        ]
-        .map(|(name, value)| KeyValue::new(name.to_owned(), value))
-        .into()
-    }
 }
 
 /// Writes the records of a table.
@@ -63,26 +38,42 @@ impl<W: Write + Send> TableWriter<W> {
     /// Begins a table.
     ///
     /// # Errors
-    /// [`ExportFault`] where its beginning cannot be written.
-    pub fn begin(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+    /// [`ExportFault`] if its beginning cannot be written.
+    pub fn begin(
+        form: Form,
+        table: Table,
+        about: &ExportInfo,
+        out: W,
+    ) -> Result<Self, ExportFault> {
         let form = match form {
             Form::Jsonl => Writing::Jsonl(out),
-            Form::Csv => Writing::Csv(Box::new(Csv::begin(table, Texts::Neutralised, out)?)),
-            Form::RawCsv => Writing::Csv(Box::new(Csv::begin(table, Texts::ToTheLetter, out)?)),
+            Form::Csv => Writing::Csv(Box::new(Csv::begin(
+                table,
+                FormulaPolicy::Neutralised,
+                out,
+            )?)),
+            Form::RawCsv => {
+                Writing::Csv(Box::new(Csv::begin(table, FormulaPolicy::Verbatim, out)?))
+            }
             Form::Parquet => Writing::Parquet(Box::new(Columnar::begin(table, about, out)?)),
         };
         Ok(Self { table, form })
     }
 
-    /// Goes on with a table of text whose beginning is there. A Parquet file begins anew: it cannot
+    /// Continues a text table whose beginning exists. A Parquet file begins anew, because it cannot
     /// be continued.
     ///
     /// # Errors
-    /// [`ExportFault`] where its beginning cannot be written.
-    pub fn go_on(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+    /// [`ExportFault`] if its beginning cannot be written.
+    pub fn go_on(
+        form: Form,
+        table: Table,
+        about: &ExportInfo,
+        out: W,
+    ) -> Result<Self, ExportFault> {
         let texts = match form {
-            Form::Csv => Texts::Neutralised,
-            Form::RawCsv => Texts::ToTheLetter,
+            Form::Csv => FormulaPolicy::Neutralised,
+            Form::RawCsv => FormulaPolicy::Verbatim,
             Form::Jsonl | Form::Parquet => return Self::begin(form, table, about, out),
         };
         Ok(Self {
@@ -91,11 +82,10 @@ impl<W: Write + Send> TableWriter<W> {
         })
     }
 
-    /// Writes a record: a field for each column, in their order. Fields beyond the last column are
-    /// left out.
+    /// Writes a record with a field for each column, in their order. Excess fields are ignored.
     ///
     /// # Errors
-    /// [`ExportFault`] where it cannot be written.
+    /// [`ExportFault`] if the output cannot be written.
     pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         let fields = &fields[..self.table.columns.len().min(fields.len())];
         match &mut self.form {
@@ -105,10 +95,10 @@ impl<W: Write + Send> TableWriter<W> {
         }
     }
 
-    /// Ends the table; everything was handed to the writer, which is given back.
+    /// Ends the table, flushes the output and returns it.
     ///
     /// # Errors
-    /// [`ExportFault`] where its end cannot be written.
+    /// [`ExportFault`] if its end cannot be written.
     pub fn finish(self) -> Result<W, ExportFault> {
         match self.form {
             Writing::Jsonl(mut out) => {
@@ -120,7 +110,7 @@ impl<W: Write + Send> TableWriter<W> {
         }
     }
 
-    /// Notes this in the footer of a Parquet file; the other forms have no place for it.
+    /// Appends a key-value pair to the footer of a Parquet file; other forms ignore it.
     pub(crate) fn note(&mut self, name: &str, value: String) {
         if let Writing::Parquet(columnar) = &mut self.form {
             columnar.note(name, value);

@@ -1,4 +1,4 @@
-//! What can go wrong with an index: never a page's fault, and never the archive's.
+//! Errors of an index: never a page's fault, and never the archive's.
 
 use std::any::Any;
 use std::fs::File;
@@ -6,40 +6,40 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::Trouble;
+use disk::DiskErrorKind;
 use sinks::SinkFault;
 use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 
-/// Why an index cannot do its work; a variant for each different reaction.
+/// An error of an index; a variant for each different reaction.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexFault {
-    /// There is none.
+    /// There is no index.
     #[error("{} holds no search index", directory.display())]
     Missing {
-        /// Where it should be.
+        /// The directory.
         directory: PathBuf,
     },
     /// Another process writes to it.
     #[error("another process is writing the search index in {}", directory.display())]
     InUse {
-        /// Where it is.
+        /// Its directory.
         directory: PathBuf,
     },
     /// The system refused something.
     #[error("cannot use the search index in {}", directory.display())]
     Io {
-        /// Where it is.
+        /// Its directory.
         directory: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is not what was written: make it again from the archive.
+    /// The index is damaged: rebuild it from the archive.
     #[error("the search index in {} is damaged: {reason}", directory.display())]
     Damaged {
-        /// Where it is.
+        /// Its directory.
         directory: PathBuf,
-        /// What is wrong.
+        /// The damage.
         reason: String,
     },
 }
@@ -68,7 +68,7 @@ impl IndexFault {
             }
         };
         match source.kind() {
-            // Bytes that are not there, or mean nothing.
+            // Missing or invalid bytes.
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::InvalidData
             | io::ErrorKind::InvalidInput => {
@@ -82,19 +82,18 @@ impl IndexFault {
         }
     }
 
-    /// The engine panics over bytes that it does not expect.
+    /// Returns the fault of a panic: tantivy panics over unexpected bytes.
     pub(crate) fn of_panic(directory: &Path, panic: &(dyn Any + Send)) -> Self {
-        let told = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let told = told.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
         Self::Damaged {
             directory: directory.to_owned(),
-            reason: told.unwrap_or_else(|| "its engine panicked".to_owned()),
+            reason: message.unwrap_or_else(|| "its engine panicked".to_owned()),
         }
     }
 
-    /// Returns the lack of room in place of damage where the disk takes nothing more: the engine
-    /// panics, and loses threads, over a disk that is full, and then does not say which error it
-    /// was.
+    /// Returns the error of a full disk in place of damage if the disk is full: tantivy then
+    /// panics, and loses threads, without naming the error.
     pub(crate) fn unless_full(self) -> Self {
         let Self::Damaged { directory, .. } = &self else {
             return self;
@@ -108,7 +107,7 @@ impl IndexFault {
         }
     }
 
-    /// The same, once more: who waits must be told what the one was told who asked first.
+    /// Returns a copy: each waiting caller gets the error of the first.
     pub(crate) fn again(&self) -> Self {
         match self {
             Self::Missing { directory } => Self::Missing {
@@ -129,11 +128,11 @@ impl IndexFault {
     }
 }
 
-/// Bytes that the engine may ask of a disk at once: with less, nothing it says is taken for damage.
+/// Bytes that tantivy may need at once: on a disk with less, its errors do not count as damage.
 const ROOM_BYTES: usize = 16 << 20;
 
-/// Writes a file in a directory and removes it again; returns the error of a disk that has no room
-/// for it.
+/// Writes a probe file in a directory and removes it; returns the error if the disk has no room for
+/// it.
 fn no_room_in(directory: &Path) -> Option<io::Error> {
     let probe = directory.join("room.probe");
     let written = File::create(&probe).and_then(|mut file| {
@@ -145,10 +144,10 @@ fn no_room_in(directory: &Path) -> Option<io::Error> {
     });
     let removed = std::fs::remove_file(&probe);
     let refused = written.and(removed).err()?;
-    (Trouble::of(&refused) == Trouble::Full).then_some(refused)
+    (DiskErrorKind::of(&refused) == DiskErrorKind::Full).then_some(refused)
 }
 
-/// The number of the error is what tells a full disk.
+/// Copies an error with its number, which identifies a full disk.
 fn own(source: &io::Error) -> io::Error {
     match source.raw_os_error() {
         Some(number) => io::Error::from_raw_os_error(number),
@@ -171,7 +170,7 @@ impl From<IndexFault> for SinkFault {
 mod tests {
     use super::*;
 
-    /// It was told as "another process is writing".
+    /// This was reported as "another process is writing".
     #[test]
     fn a_lock_that_finds_no_room_is_no_other_process() {
         let full = Arc::new(io::Error::from(io::ErrorKind::StorageFull));

@@ -1,14 +1,16 @@
-//! What of a page stands in the index.
+//! The fields of a page in the index.
 //!
-//! | field | found by | kept |
+//! | field | indexed as | stored |
 //! |---|---|---|
-//! | `title`, `text` | words with their places ([`crate::words`]) | the title; the text is in the archive |
-//! | `address` | words of the URL with their places | |
+//! | `title`, `text` | words with positions ([`crate::words`]) | the title only |
+//! | `address` | words of the URL with positions | |
 //! | `url` | | as it is |
-//! | `host` | the host and every domain that it is in: `www.example.org`, `example.org`, `org` | |
+//! | `host` | the host and its parent domains: `www.example.org`, `example.org`, `org` | |
 //! | `language` | the primary subtag | as it is |
-//! | `date` | a range, milliseconds since 1970 | a column |
-//! | `file`, `offset` | the file; the place of the page's record in it | columns |
+//! | `date` | milliseconds since 1970, for ranges | a column |
+//! | `file`, `offset` | the file; the offset of the page's record in it | columns |
+//!
+//! The archive has the text itself.
 
 use std::sync::Arc;
 
@@ -26,18 +28,18 @@ use crate::words::tokens::WordTokenizer;
 const WORDS: &str = "words";
 const WHOLE: &str = "raw";
 
-/// A page as the index has it.
+/// A page to be indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPage {
-    /// Its address: that of its record in the archive.
+    /// The URL of its record in the archive.
     pub url: PageUrl,
-    /// When it was fetched: the date of its record.
+    /// The date of its record: when it was fetched.
     pub at: Timestamp,
     /// The file that its record is in, without its directory.
     pub file: Arc<str>,
-    /// Where its record begins, in bytes.
+    /// The offset of its record in bytes.
     pub offset: u64,
-    /// What it is found by.
+    /// Its searchable text.
     pub text: Box<IndexText>,
 }
 
@@ -60,7 +62,7 @@ pub(crate) const FILE: &str = "file";
 pub(crate) const OFFSET: &str = "offset";
 
 impl Fields {
-    /// The fields, and the schema that they make.
+    /// Returns the fields and their schema.
     pub(crate) fn schema() -> (Self, Schema) {
         let mut schema = Schema::builder();
         let words = TextFieldIndexing::default()
@@ -86,7 +88,7 @@ impl Fields {
         (fields, schema.build())
     }
 
-    /// What cuts the fields into words.
+    /// Returns the tokenizers of the fields.
     pub(crate) fn tokenizers() -> TokenizerManager {
         let tokenizers = TokenizerManager::default();
         tokenizers.register(WORDS, TextAnalyzer::builder(WordTokenizer).build());
@@ -94,7 +96,7 @@ impl Fields {
     }
 }
 
-/// A page on its way into the index: nothing of it is copied.
+/// A tantivy document that borrows the text of a page.
 pub(crate) struct PageDocument {
     pub(crate) fields: Fields,
     pub(crate) page: IndexPage,
@@ -113,8 +115,8 @@ impl PageDocument {
     }
 }
 
-/// An address with spaces between its parts, so that each of them is a word; percent-encoded
-/// letters are letters.
+/// Returns an address with spaces between its parts, so that each is a word; percent-encoding is
+/// decoded.
 pub(crate) fn address_words(url: &str) -> String {
     let decoded = percent_decode_str(url).decode_utf8_lossy();
     decoded
@@ -129,7 +131,7 @@ pub(crate) fn address_words(url: &str) -> String {
         .collect()
 }
 
-/// A host and every domain that it is in, the longest first; an IP address alone.
+/// Iterates over a host and its parent domains, the longest first; an IP address has none.
 pub(crate) fn domains(host: &str) -> impl Iterator<Item = &str> {
     let is_name = !host.starts_with('[') && host.bytes().any(|byte| byte.is_ascii_alphabetic());
     std::iter::successors(Some(host), move |domain| {

@@ -1,7 +1,6 @@
-//! The index as it is read: queries, and what it holds.
+//! Reading an index: queries and statistics.
 //!
-//! A finder sees the last commit before it was opened, and goes on seeing that while the crawl goes
-//! on.
+//! A finder sees the last commit before it was opened, also while the crawl continues.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,14 +15,14 @@ use tantivy::{
 };
 use web::Timestamp;
 
-use crate::covered::Covered;
+use crate::commit_payload::CommitPayload;
 use crate::fault::IndexFault;
 use crate::fields::{DATE, FILE, Fields, OFFSET};
 use crate::plan::plan;
-use crate::query::Query;
+use crate::query::clause::Query;
 use crate::writer::{guarded, open, reader_of};
 
-/// Hits that may be asked for at a time, with those that are passed over: they are kept in memory.
+/// Maximum number of hits of a search, those skipped included: they are held in memory.
 pub const MAX_HITS: usize = 100_000;
 
 /// Finds pages.
@@ -32,37 +31,37 @@ pub struct Finder {
     fields: Fields,
     searcher: Searcher,
     threads: Executor,
-    covered: Covered,
+    covered: CommitPayload,
 }
 
 /// A page that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Its address, as in its record.
+    /// Its URL, as in its record.
     pub url: String,
     /// Its title.
     pub title: Option<String>,
     /// The primary subtag of its language.
     pub language: Option<String>,
-    /// When it was fetched.
+    /// The time of the fetch.
     pub at: Timestamp,
-    /// How well it fits: BM25 of title and text; more is better.
+    /// Its relevance: BM25 of title and text; more is better.
     pub score: f32,
-    /// Where its record is.
-    pub place: Place,
+    /// The position of its record.
+    pub location: RecordLocation,
 }
 
-/// Where the record of a page is.
+/// The position of a page's record in the archive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct RecordLocation {
     /// The archive file, without its directory.
     pub file: String,
-    /// Where the record begins, in bytes.
+    /// The offset of the record in bytes.
     pub offset: u64,
 }
 
 impl Finder {
-    /// Opens the index in `directory`, be it written to meanwhile.
+    /// Opens the index in `directory`; it may be written to at the same time.
     ///
     /// # Errors
     /// [`IndexFault`]
@@ -79,10 +78,10 @@ impl Finder {
         })
     }
 
-    /// Looks through segments with so many threads at a time.
+    /// Searches segments with `threads` threads in parallel.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`] where the system has no more threads.
+    /// [`IndexFault::Damaged`] if the system has no more threads.
     pub fn with_threads(self, threads: usize) -> Result<Self, IndexFault> {
         let directory = self.directory.clone();
         guarded(&directory, || {
@@ -94,32 +93,32 @@ impl Finder {
         })
     }
 
-    /// Up to where the archive can be searched.
+    /// Returns the end of the part of the archive that the index covers.
     #[must_use]
     pub fn covered(&self) -> Option<&ArchiveEnd> {
         self.covered.end.as_ref()
     }
 
-    /// By which rules pages were chosen.
+    /// Returns the rules by which pages were chosen.
     #[must_use]
     pub fn rules(&self) -> &str {
         &self.covered.rules
     }
 
-    /// Pages that can be found.
+    /// Returns the number of pages in the index.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.searcher.num_docs()
     }
 
-    /// Segments that they are in.
+    /// Returns the number of segments.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.searcher.segment_readers().len()
     }
 
-    /// The best hits behind the first `offset`, best first; at most `limit`, and [`MAX_HITS`] with
-    /// those passed over.
+    /// Returns the best hits after the first `offset`, best first; at most `limit`, and
+    /// [`MAX_HITS`] including those skipped.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
@@ -138,7 +137,7 @@ impl Finder {
                 .and_offset(offset)
                 .order_by_score();
             let found = self.run(query, &best)?;
-            // Opened once a segment, not once a hit.
+            // Columns are opened once a segment, not once a hit.
             let mut columns = HashMap::new();
             let mut hits = Vec::with_capacity(found.len());
             for (score, address) in found {
@@ -154,7 +153,7 @@ impl Finder {
         })
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages that match.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
@@ -185,27 +184,27 @@ impl Finder {
             language: text(self.fields.language),
             at: columns.date(address.doc_id)?,
             score,
-            place: columns.place(address.doc_id)?,
+            location: columns.location(address.doc_id)?,
         })
     }
 
-    /// Shows the place of every page that can be found, in no order.
+    /// Calls `each` with the location of every page in the index, in no order.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
-    pub fn places(&self, mut each: impl FnMut(Place)) -> Result<(), IndexFault> {
+    pub fn locations(&self, mut each: impl FnMut(RecordLocation)) -> Result<(), IndexFault> {
         guarded(&self.directory, || {
             for segment in self.searcher.segment_readers() {
                 let columns = Columns::of(segment)?;
                 for page in segment.doc_ids_alive() {
-                    each(columns.place(page)?);
+                    each(columns.location(page)?);
                 }
             }
             Ok(())
         })
     }
 
-    /// The files of the index whose bytes are not those that were written.
+    /// Returns the files of the index whose checksums do not match.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
@@ -240,12 +239,12 @@ impl Columns {
         })
     }
 
-    fn place(&self, page: DocId) -> tantivy::Result<Place> {
+    fn location(&self, page: DocId) -> tantivy::Result<RecordLocation> {
         let number = self.files.ords().first(page).ok_or_else(|| missing(FILE))?;
         let mut file = String::new();
         self.files.ord_to_str(number, &mut file)?;
         let offset = self.offsets.first(page).ok_or_else(|| missing(OFFSET))?;
-        Ok(Place { file, offset })
+        Ok(RecordLocation { file, offset })
     }
 
     fn date(&self, page: DocId) -> tantivy::Result<Timestamp> {

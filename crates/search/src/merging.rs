@@ -1,19 +1,19 @@
-//! Which segments of the index become one.
+//! The merge policy of the index: which segments are merged.
 //!
-//! Segments are sorted into tiers, each for sixteen times as many pages as the one below; as soon
-//! as a tier has sixteen segments, they are merged in the background. So an index of n pages has at
-//! most 15 segments in each of its log₁₆(n) tiers, however often it was committed, and each page is
-//! written again once a tier: never in a crawl that fills fewer than sixteen segments, three times
-//! on the way from 5,000 pages to 20 million. (The log-structured merge of O'Neil et al., Acta
-//! Informatica 1996, with tiers in place of levels.)
+//! Segments are sorted into tiers, each for sixteen times as many pages as the one below. Once a
+//! tier has sixteen segments, they are merged in the background. So an index of n pages has at most
+//! 15 segments in each of its log₁₆(n) tiers, regardless of the number of commits, and each page is
+//! rewritten once a tier: never in a crawl that fills fewer than sixteen segments, three times
+//! between 5,000 and 20 million pages. (The log-structured merge of O'Neil et al., Acta Informatica
+//! 1996, with tiers in place of levels.)
 
 use tantivy::SegmentMeta;
 use tantivy::indexer::{MergeCandidate, MergePolicy};
 
-/// Segments that become one.
+/// Segments of a merge.
 const FAN_IN: usize = 16;
 
-/// Larger segments stay as they are: merging them would take hours and twice their room.
+/// Larger segments are not merged: that would take hours and twice their space.
 const MAX_PAGES: u32 = 20_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl MergePolicy for Tiers {
     }
 }
 
-/// How often 16 goes into the number of pages.
+/// Returns the logarithm of the number of pages to base 16, rounded down.
 fn tier(pages: u32) -> usize {
     pages.checked_ilog(FAN_IN as u32).unwrap_or(0) as usize
 }

@@ -1,11 +1,11 @@
-//! Words that stand one directly behind the other.
+//! Phrases: consecutive words.
 //!
-//! The engine's own phrase goes through two sorted lists of places step by step, and which one goes
-//! on is a coin toss to the processor; of two frequent words these lists are long, and every page
-//! has both. Here the places of the word that is rarest in a page are marked in a map, the next
-//! word marks those of them once more behind which it stands, and so on: nothing depends on where a
-//! word stands. What is found, and its score, is the same (compared with a plain scan in
-//! `tests/scan`).
+//! tantivy's phrase scorer merges two sorted lists of positions step by step, with a branch at each
+//! step that the processor cannot predict; for two frequent words these lists are long, and every
+//! page has both. This scorer marks the positions of the word that is rarest in a page in an array;
+//! the next word marks those again that it follows, and so on, without unpredictable branches.
+//! Matches and scores are the same (compared with a plain scan in `tests/scan`). Reasons and
+//! measurements: `docs/adr/0014-own-scorers-beside-tantivys.md`.
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
@@ -13,9 +13,9 @@ use tantivy::query::{Bm25Weight, EmptyScorer, EnableScoring, Explanation, Query,
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
-use crate::query::MAX_WORDS;
+use crate::query::clause::MAX_WORDS;
 
-/// Terms of one field, each with its place among them; two at least.
+/// Two or more terms of one field, each with its position in the phrase.
 #[derive(Clone, Debug)]
 pub(crate) struct Phrase {
     pub(crate) terms: Vec<(usize, Term)>,
@@ -84,7 +84,7 @@ impl Weight for PhraseWeight {
 }
 
 impl PhraseWeight {
-    /// None where the segment lacks one of the words.
+    /// Returns the scorer; `None` if the segment lacks one of the words.
     fn words(
         &self,
         segment: &SegmentReader,
@@ -105,7 +105,7 @@ impl PhraseWeight {
             else {
                 return Ok(None);
             };
-            // The number of terms of a query is bounded far below this.
+            // Queries have far fewer terms than this.
             let to_end = u32::try_from(last - at).unwrap_or(u32::MAX);
             words.push(Word { pages, to_end });
         }
@@ -117,7 +117,7 @@ impl PhraseWeight {
             count: 0,
             similarity: self.similarity.as_ref().map(|bm25| bm25.boost_by(boost)),
             norms: norms.unwrap_or_else(|| FieldNormReader::constant(segment.max_doc(), 1)),
-            ends: Ends::default(),
+            ends: PhraseEnds::default(),
             places: Vec::new(),
         }))
     }
@@ -125,12 +125,12 @@ impl PhraseWeight {
 
 struct Word {
     pages: SegmentPostings,
-    /// From where it stands to the last word of the phrase.
+    /// The distance from this word to the last of the phrase.
     to_end: u32,
 }
 
 impl Word {
-    /// Where the phrase would end in the page that this is at.
+    /// Returns the positions at which the phrase would end in the current page.
     fn ends<'p>(&mut self, places: &'p mut Vec<u32>) -> &'p [u32] {
         self.pages.positions_with_offset(self.to_end, places);
         places
@@ -138,19 +138,19 @@ impl Word {
 }
 
 struct PhraseScorer {
-    /// The rarest first.
+    /// The words, the rarest first.
     words: Vec<Word>,
     page: DocId,
-    /// How often the phrase stands there.
+    /// The number of occurrences in that page.
     count: u32,
     similarity: Option<Bm25Weight>,
     norms: FieldNormReader,
-    ends: Ends,
+    ends: PhraseEnds,
     places: Vec<u32>,
 }
 
 impl PhraseScorer {
-    /// How often the phrase stands in the page that all words are at.
+    /// Counts the occurrences in the page that all words are at.
     fn count_here(&mut self) -> u32 {
         let rarest = (0..self.words.len()).min_by_key(|&word| self.words[word].pages.term_freq());
         let rarest = rarest.unwrap_or_default();
@@ -217,7 +217,8 @@ impl DocSet for PhraseScorer {
     }
 
     fn cost(&self) -> u64 {
-        // Reading places is what costs: whatever else there is in a query chooses pages first.
+        // Reading positions is the expensive part, so any other clause of a query should choose
+        // pages first.
         let pages = self.words.first().map_or(0, |word| word.pages.size_hint());
         u64::from(pages) * 10 * self.words.len() as u64
     }
@@ -235,16 +236,16 @@ impl Scorer for PhraseScorer {
 /// More marks than a page can need: one for each word of the longest phrase.
 const MARKS: u16 = 2 * MAX_WORDS as u16;
 
-/// Where phrases may end in a page, as a map of marks: a place has the last mark if all words so
-/// far stand where they must.
+/// The possible ends of a phrase in a page, as an array of marks: a position has the last mark if
+/// all words so far occur where they must.
 #[derive(Default)]
-struct Ends {
+struct PhraseEnds {
     marks: Vec<u16>,
     last: u16,
 }
 
-impl Ends {
-    /// Begins a page with the places of its first word.
+impl PhraseEnds {
+    /// Begins a page with the ends by its first word.
     fn begin(&mut self, places: &[u32]) {
         let length = places.last().map_or(0, |last| *last as usize + 1);
         if self.marks.len() < length {
@@ -262,7 +263,7 @@ impl Ends {
         }
     }
 
-    /// Keeps those that the next word has, too; how many these are.
+    /// Keeps the ends that the next word has too, and returns their number.
     fn keep(&mut self, places: &[u32]) -> u32 {
         let so_far = self.last;
         self.last += 1;
@@ -289,10 +290,13 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_is_what_all_words_have(
-            pages in prop::collection::vec(prop::collection::vec(prop::collection::btree_set(0_u32..40, 1..12), 2..5), 1..30),
+            pages in prop::collection::vec(
+                prop::collection::vec(prop::collection::btree_set(0_u32..40, 1..12), 2..5),
+                1..30,
+            ),
             last in prop_oneof![Just(0), u16::MAX - MARKS - 3..u16::MAX - MARKS],
         ) {
-            let mut ends = Ends { last, ..Ends::default() };
+            let mut ends = PhraseEnds { last, ..PhraseEnds::default() };
             for words in pages {
                 let list = |word: &BTreeSet<u32>| word.iter().copied().collect::<Vec<u32>>();
                 let mut all = words[0].clone();

@@ -1,8 +1,8 @@
-//! A query in the engine's terms.
+//! Translates a query into tantivy queries.
 //!
-//! Filters choose and do not weigh: only words do (BM25, the sum of title and text, as Robertson
-//! and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.5 warns against weighing
-//! fields by more than that without training).
+//! Filters do not contribute to the score, only words do (BM25, the sum of title and text;
+//! Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.5 warns against
+//! weighting fields further without training).
 
 use std::ops::Bound;
 
@@ -13,14 +13,14 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
-use crate::either::Either;
+use crate::exclusion::Exclusion;
 use crate::fields::Fields;
+use crate::lazy_union::LazyUnion;
 use crate::phrase::Phrase;
-use crate::query::{Clause, Part, Query, Words};
-use crate::without::Gathered;
+use crate::query::clause::{Clause, Query, SearchField, Words};
 
-/// Different continuations of a character at the end of a phrase that are looked for in a segment:
-/// more than Unicode has for any that was seen so far, and room for each is set aside.
+/// Maximum number of different continuations of a character at the end of a phrase in a segment:
+/// more than were ever seen, and memory for each is reserved.
 const CONTINUATIONS: u32 = 4_096;
 
 pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
@@ -30,8 +30,8 @@ pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
     }
 }
 
-/// A word, or words of which one is enough, each in title and text: where that is the whole query,
-/// the engine passes over the pages that cannot be among the best.
+/// Returns the term queries of a query that is a union of single words, in title and text: for
+/// these tantivy skips the pages that cannot be among the best.
 fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
     match asked {
         Clause::Any(clauses) => {
@@ -44,7 +44,7 @@ fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
                     .collect(),
             )
         }
-        Clause::Words(Part::Page, looked_for)
+        Clause::Words(SearchField::Page, looked_for)
             if looked_for.terms.len() == 1 && !looked_for.open =>
         {
             Some(vec![
@@ -82,12 +82,12 @@ fn clause(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
         Clause::Words(part, looked_for) => {
             let one = |field| words(field, looked_for);
             match part {
-                Part::Page => Box::new(Either {
-                    halves: [one(fields.title), one(fields.text)],
+                SearchField::Page => Box::new(LazyUnion {
+                    operands: [one(fields.title), one(fields.text)],
                 }),
-                Part::Title => one(fields.title),
-                Part::Text => one(fields.text),
-                Part::Address => one(fields.address),
+                SearchField::Title => one(fields.title),
+                SearchField::Text => one(fields.text),
+                SearchField::Address => one(fields.address),
             }
         }
         Clause::Host(host) => whole(fields.host, host),
@@ -104,7 +104,7 @@ fn clause(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
 }
 
 fn gathered(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
-    Box::new(Gathered {
+    Box::new(Exclusion {
         inner: clause(asked, fields),
     })
 }
@@ -127,8 +127,8 @@ fn words(field: Field, looked_for: &Words) -> Box<dyn Engine> {
     match (looked_for.terms.as_slice(), looked_for.open) {
         ([(_, word)], false) => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
         ([(_, word)], true) => {
-            // All tokens that begin so: the next character behind the mark at its end is beyond
-            // them.
+            // The range of tokens with this prefix: it ends at the next character after the mark at
+            // its end.
             let beyond = format!(
                 "{}{}",
                 word.trim_end_matches(crate::words::tokens::PAIR),

@@ -1,13 +1,13 @@
-//! The index as a sink: it hands every visit on, and indexes those that have words, in a thread of
-//! its own.
+//! The index as a sink: it passes every visit on to the sink below and indexes those with text, in
+//! a thread of its own.
 //!
-//! Pages wait for that thread in a queue that holds so many bytes; who comes when it is full waits,
-//! and the crawl with it. The archive is the truth: what was added since the last commit is lost
-//! with a kill, and read again from the archive when the index is opened.
+//! Pages wait for that thread in a queue bounded in bytes; a full queue makes callers wait, and the
+//! crawl with them. The archive is the truth: a kill loses the pages since the last commit, and the
+//! next opening reads them again from the archive.
 //!
-//! Tickets say what is complete: an order to commit follows all pages in the queue whose tickets
-//! are below the first that is missing, so what the commit covers is in it. Locks: `tickets` is
-//! held for a moment, and nothing is locked or awaited meanwhile.
+//! Tickets determine what a commit covers: a commit command follows, in the queue, all pages whose
+//! tickets are below the first missing one. Locks: `tickets` is held briefly, without another lock
+//! and without awaiting.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,52 +23,53 @@ use crate::fault::IndexFault;
 use crate::fields::IndexPage;
 use crate::writer::Writer;
 
-/// Bytes of text that wait for the index; one page may be larger.
+/// Maximum bytes of text in the queue; one page may be larger.
 const QUEUE_BYTES: usize = 4 << 20;
-/// A page without a word takes so much of that, too.
+/// Minimum bytes that a page counts for.
 const LEAST: usize = 4 << 10;
-/// So many pages fit, and some orders to commit.
+/// Capacity of the queue: as many pages as fit, and some commit commands.
 const QUEUE: usize = QUEUE_BYTES / LEAST + 16;
 
-/// Bytes of text after which the next sync commits: a kill costs reading these once more.
+/// Bytes of text after which the next sync commits: the most that a kill makes it read again.
 const COMMIT_BYTES: u64 = 256 << 20;
-/// The time after which it does, whatever was added: so old is what a search sees at most, but for
-/// the time between two syncs.
+/// The time after which the next sync commits, whatever was added: it bounds the age of what a
+/// search sees, but for the time between two syncs.
 const COMMIT_AFTER: Duration = Duration::from_secs(60);
 
-/// Indexes what the sink below it kept.
+/// A sink that indexes the visits that the sink below keeps.
 pub struct Searchable {
     below: Arc<dyn Sink>,
     clock: Clock,
-    queue: mpsc::Sender<Order>,
+    queue: mpsc::Sender<IndexCommand>,
     room: Arc<Semaphore>,
     tickets: Mutex<Tickets>,
-    /// Why the thread ended, where it did not want to.
+    /// The fault that ended the thread, if one did.
     broken: Arc<OnceLock<IndexFault>>,
 }
 
-enum Order {
+enum IndexCommand {
     Add(IndexPage, OwnedSemaphorePermit),
     Commit(Option<ArchiveEnd>),
     Close(Option<ArchiveEnd>, oneshot::Sender<()>),
 }
 
-/// Up to where every visit has been added.
+/// The visits added so far, by ticket.
 struct Tickets {
-    /// The first ticket that was not.
+    /// The first ticket that was not added.
     next: u64,
-    /// Those behind it that were, with the ends of their visits.
+    /// Later tickets that were added, with the ends of their visits.
     early: BinaryHeap<Reverse<(u64, String, u64)>>,
     covered: Option<ArchiveEnd>,
     /// Bytes of text since the last commit.
     added: u64,
-    /// When that was.
+    /// The time of the last commit.
     committed: Timestamp,
     closed: bool,
 }
 
 impl Searchable {
-    /// Adds to `index` what `below` keeps from now on; everything before is in it already.
+    /// Wraps `below` and adds the visits that it keeps from now on to `index`, which has all
+    /// earlier ones.
     #[must_use]
     pub fn over(below: Arc<dyn Sink>, index: Writer, clock: Clock) -> Self {
         let (queue, orders) = mpsc::channel(QUEUE);
@@ -81,13 +82,13 @@ impl Searchable {
             committed: clock.now(),
             closed: false,
         };
-        let told = Arc::clone(&broken);
+        let broken_by = Arc::clone(&broken);
         std::thread::spawn(move || {
             let mut orders = orders;
-            if let Err(fault) = obey(index, &mut orders) {
-                // Before the queue is closed, so that who finds it closed finds the reason. Nobody
-                // else sets it.
-                drop(told.set(fault));
+            if let Err(fault) = run_commands(index, &mut orders) {
+                // The fault is set before the queue closes, so that a sender who finds it closed
+                // finds the reason. This is the only place that sets it.
+                drop(broken_by.set(fault));
             }
         });
         Self {
@@ -100,14 +101,14 @@ impl Searchable {
         }
     }
 
-    async fn order(&self, order: Order) -> Result<(), SinkFault> {
+    async fn order(&self, order: IndexCommand) -> Result<(), SinkFault> {
         match self.queue.send(order).await {
             Ok(()) => Ok(()),
             Err(_ended) => Err(self.fault().await),
         }
     }
 
-    /// Why the thread ended.
+    /// Returns the fault that ended the thread.
     async fn fault(&self) -> SinkFault {
         self.queue.closed().await;
         match self.broken.get() {
@@ -141,7 +142,7 @@ impl Sink for Searchable {
             let permit = Arc::clone(&self.room).acquire_many_owned(room).await;
             let permit = permit.expect("this semaphore is never closed");
             let page = page_of(text, url, at, &archived);
-            self.order(Order::Add(page, permit)).await?;
+            self.order(IndexCommand::Add(page, permit)).await?;
         }
         self.tickets().done(&archived, bytes);
         Ok(archived)
@@ -151,8 +152,8 @@ impl Sink for Searchable {
         let end = self.below.sync().await?;
         let due = self.tickets().due(self.clock.now());
         if let Some(covered) = due {
-            // Nobody waits for it: the journal does not speak of the index.
-            self.order(Order::Commit(covered)).await?;
+            // The sync does not wait for the commit: the journal does not depend on the index.
+            self.order(IndexCommand::Commit(covered)).await?;
         }
         Ok(end)
     }
@@ -171,7 +172,7 @@ impl Sink for Searchable {
             tickets.covered.clone()
         };
         let (closed, closing) = oneshot::channel();
-        self.order(Order::Close(covered, closed)).await?;
+        self.order(IndexCommand::Close(covered, closed)).await?;
         if closing.await.is_err() {
             return Err(self.fault().await);
         }
@@ -195,18 +196,21 @@ fn page_of(
     }
 }
 
-/// The thread that writes the index.
-fn obey(mut index: Writer, orders: &mut mpsc::Receiver<Order>) -> Result<(), IndexFault> {
+/// Runs the commands of the queue, in the thread that writes the index.
+fn run_commands(
+    mut index: Writer,
+    orders: &mut mpsc::Receiver<IndexCommand>,
+) -> Result<(), IndexFault> {
     while let Some(order) = orders.blocking_recv() {
         match order {
-            Order::Add(page, permit) => {
+            IndexCommand::Add(page, permit) => {
                 index.add(page)?;
                 drop(permit);
             }
-            Order::Commit(covered) => index.commit(covered)?,
-            Order::Close(covered, closed) => {
+            IndexCommand::Commit(covered) => index.commit(covered)?,
+            IndexCommand::Close(covered, closed) => {
                 index.close(covered)?;
-                // Who asked may have been dropped.
+                // The receiver may have been dropped.
                 let _dropped = closed.send(());
                 return Ok(());
             }
@@ -232,7 +236,7 @@ impl Tickets {
         }
     }
 
-    /// What is to be committed, where it is time to.
+    /// Returns what a commit would cover if a commit is due.
     fn due(&mut self, now: Timestamp) -> Option<Option<ArchiveEnd>> {
         let waited = now.since(self.committed) >= COMMIT_AFTER && self.added > 0;
         if !waited && self.added < COMMIT_BYTES {

@@ -1,14 +1,14 @@
-//! The part of a text that says what was looked for.
+//! Snippets: the part of a text that matches a query best.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use tantivy::tokenizer::TokenStream;
 
-use crate::query::{Query, Words};
+use crate::query::clause::{Query, Words};
 use crate::words::tokens::{PAIR, Tokens};
 
-/// About so many bytes of a text are shown.
+/// Approximate length of a snippet in bytes.
 const LENGTH: usize = 240;
 
 /// A part of a text.
@@ -16,11 +16,11 @@ const LENGTH: usize = 240;
 pub struct Snippet {
     /// The part, in one line.
     pub text: String,
-    /// What was looked for in it, in bytes, in order and apart from each other.
+    /// The matches in it, as byte ranges, in order and disjoint.
     pub found: Vec<Range<usize>>,
-    /// Whether the text begins before it.
+    /// True if the text begins before it.
     pub cut_before: bool,
-    /// Whether the text goes on behind it.
+    /// True if the text continues after it.
     pub cut_behind: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Snippets<'q> {
 }
 
 impl<'q> Snippets<'q> {
-    /// For what `query` looks for.
+    /// Returns the snippet maker of a query.
     #[must_use]
     pub fn of(query: &'q Query) -> Self {
         Self {
@@ -38,8 +38,8 @@ impl<'q> Snippets<'q> {
         }
     }
 
-    /// The part of `text` with the most of what is looked for, the first of these; the beginning
-    /// where nothing of it is there.
+    /// Returns the first part of `text` with the most different matches; its beginning if there is
+    /// no match.
     #[must_use]
     pub fn cut(&self, text: &str) -> Snippet {
         let found = self.find(text);
@@ -48,10 +48,9 @@ impl<'q> Snippets<'q> {
         show(text, window, found)
     }
 
-    /// Where each of the words and phrases stands, by its number.
+    /// Finds the words and phrases: the number and the range of each match.
     fn find(&self, text: &str) -> Vec<(usize, Range<usize>)> {
-        // Where the run of words must have begun that each open end belongs to, by what must come
-        // at its place.
+        // The phrases and prefixes by their first term.
         let mut firsts: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut open = Vec::new();
         for (number, words) in self.words.iter().enumerate() {
@@ -68,12 +67,12 @@ impl<'q> Snippets<'q> {
             .map(|words| span(words))
             .max()
             .unwrap_or_default();
-        let mut recent: std::collections::VecDeque<Seen> = std::collections::VecDeque::new();
+        let mut recent: std::collections::VecDeque<RecentToken> = std::collections::VecDeque::new();
         let mut found = Vec::new();
         let mut tokens = Tokens::of(text);
         while tokens.advance() {
             let token = tokens.token();
-            recent.push_back(Seen {
+            recent.push_back(RecentToken {
                 text: token.text.clone(),
                 place: token.offset_from..token.offset_to,
             });
@@ -93,10 +92,10 @@ impl<'q> Snippets<'q> {
         found
     }
 
-    /// What begins with the first of the recent tokens.
+    /// Adds the matches that begin with the first of the recent tokens.
     fn take_first(
         &self,
-        recent: &std::collections::VecDeque<Seen>,
+        recent: &std::collections::VecDeque<RecentToken>,
         firsts: &HashMap<&str, Vec<usize>>,
         open: &[(usize, &str)],
         found: &mut Vec<(usize, Range<usize>)>,
@@ -129,7 +128,7 @@ impl<'q> Snippets<'q> {
         }
     }
 
-    /// Of the windows that begin with a find, the first with the most different ones.
+    /// Returns the first of the windows that begin with a match and have the most different ones.
     fn best_window(&self, text: &str, found: &[(usize, Range<usize>)]) -> Range<usize> {
         let mut counts = vec![0_usize; self.words.len()];
         let (mut best, mut different, mut end) = ((0, 0..0), 0, 0);
@@ -148,7 +147,7 @@ impl<'q> Snippets<'q> {
             different -= usize::from(counts[*number] == 0);
         }
         let (_, finds) = best;
-        // What is left of the room goes before and behind, a third before.
+        // A third of the remaining length goes before the matches, the rest after.
         let spare = LENGTH.saturating_sub(finds.len());
         let start = text.floor_char_boundary(finds.start.saturating_sub(spare / 3));
         let end = text.ceil_char_boundary((finds.end + spare - spare / 3).min(text.len()));
@@ -156,20 +155,20 @@ impl<'q> Snippets<'q> {
     }
 }
 
-struct Seen {
+struct RecentToken {
     text: String,
     place: Range<usize>,
 }
 
-/// How many tokens lie between the first and the last piece of these words: that which a closed
-/// pair ends with is one more.
+/// Returns the number of tokens between the first and the last piece of these words; the second
+/// half of a closed pair counts as one more.
 fn span(words: &Words) -> usize {
     let (first, last) = (&words.terms[0], &words.terms[words.terms.len() - 1]);
     let pair = usize::from(!last.1.ends_with(PAIR) && last.1.contains(PAIR));
     last.0 - first.0 + pair
 }
 
-/// Shows `window` of `text` in one line, cut between words where there are any nearby.
+/// Returns `window` of `text` in one line, cut between words if there is a space nearby.
 fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usize>>) -> Snippet {
     const NEAR: usize = 24;
     let mut window = window;
@@ -228,7 +227,7 @@ fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usiz
     }
     snippet.text.truncate(snippet.text.trim_end().len());
     if let Some(last) = snippet.found.pop() {
-        // A find that the window cuts behind a space.
+        // A match that the window cuts after a space.
         push_range(
             &mut snippet.found,
             last.start..last.end.min(snippet.text.len()),

@@ -1,13 +1,12 @@
-//! The index as it is written: one page after another, by one thread, in bounded memory.
+//! Writing an index: one page after another, by one thread, in bounded memory.
 //!
-//! The engine has a writer of its own with threads and a queue of 10,000 documents, whatever their
-//! size. Here its segments are filled directly, so that what is in memory is what was asked for,
-//! and an error is had where it happens; the engine's writer commits them, merges them and removes
-//! what is no longer needed.
+//! tantivy's writer has threads and a queue of 10,000 documents of any size. Here its segments are
+//! filled directly, so that memory stays within the option and errors are returned where they
+//! occur; tantivy's writer only commits, merges and removes segments.
 //!
-//! Invariant: after a commit the index has every page of the archive that is to be found up to
-//! [`Covered::end`], once, and none behind it; pages that were added later are there after the next
-//! commit, or not at all.
+//! Invariant: after a commit the index has every selected page of the archive up to
+//! [`CommitPayload::end`], once, and none after it; a page that was added later is in the index
+//! after the next commit, or not at all.
 
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,60 +21,60 @@ use tantivy::{
     Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Segment, TantivyError, Term,
 };
 
-use crate::covered::{Covered, is_before};
+use crate::commit_payload::{CommitPayload, is_before};
 use crate::fault::IndexFault;
 use crate::fields::{Fields, IndexPage, PageDocument};
 use crate::merging::Tiers;
 
-/// How an index is written.
+/// Options of an index.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
-    /// Where it is.
+    /// Its directory.
     pub directory: PathBuf,
-    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`]. Half of them at least are
-    /// for pages, whatever an empty one has.
+    /// Maximum bytes of a segment in memory; at least [`MIN_MEMORY`]. At least half are for pages,
+    /// whatever an empty segment takes.
     pub memory: u64,
-    /// Which pages of the archive are in it, and what of them, as one word: an index with another
-    /// is no use.
+    /// The selection of pages and texts, as one word: an index with another selection is not used.
     pub rules: String,
 }
 
-/// With less there would be a segment for every few pages.
+/// Minimum memory of a segment in bytes: with less there would be a segment for every few pages.
 pub const MIN_MEMORY: u64 = 8 << 20;
 
-/// The engine's own writer is asked for the least that it takes: it never gets a page.
+/// The memory of tantivy's writer: its minimum, since it never gets a page.
 const IDLE: usize = 15_000_000;
 
-/// An index that pages are added to.
+/// An index, open for writing.
 pub struct Writer {
     directory: PathBuf,
     fields: Fields,
     index: Index,
     writer: IndexWriter,
     memory: usize,
-    filling: Option<Filling>,
-    covered: Covered,
+    filling: Option<OpenSegment>,
+    covered: CommitPayload,
 }
 
-/// A segment that is being filled.
-struct Filling {
+/// A segment in memory.
+struct OpenSegment {
     segment: Segment,
     pages: SegmentWriter,
-    /// Bytes with which it is full.
+    /// Bytes at which it is full.
     full: usize,
 }
 
 impl Writer {
-    /// Makes an index where there is none.
+    /// Creates an index.
     ///
     /// # Errors
-    /// [`IndexFault::Io`]; [`IndexFault::Damaged`] where there is one already.
+    /// [`IndexFault::Io`]; [`IndexFault::Damaged`] if an index exists already.
     pub fn create(options: &IndexOptions) -> Result<Self, IndexFault> {
         writing(&options.directory, || {
             std::fs::create_dir_all(&options.directory)?;
             let (fields, schema) = Fields::schema();
             let settings = IndexSettings {
-                // A page is some hundred bytes there: another thread would cost more than it does.
+                // A page has some hundred bytes in the document store: another thread would cost
+                // more than it saves.
                 docstore_compress_dedicated_thread: false,
                 ..IndexSettings::default()
             };
@@ -84,23 +83,21 @@ impl Writer {
                 .settings(settings)
                 .tokenizers(Fields::tokenizers())
                 .create_in_dir(&options.directory)?;
-            let covered = Covered {
+            let covered = CommitPayload {
                 rules: options.rules.clone(),
                 end: None,
             };
-            // It is no index yet: without a commit it says nothing of itself, and the next opening
-            // begins anew.
+            // Without a commit there is no index yet: the next opening begins anew.
             Self::over(options, fields, index, covered)
         })
     }
 
-    /// Opens an index. Pages behind `settled` are taken out, for the archive does not have them any
-    /// more: all of them where nothing is settled.
+    /// Opens an index and deletes the pages after `settled`, which the archive no longer has: all
+    /// pages if nothing is settled.
     ///
     /// # Errors
-    /// [`IndexFault::Missing`] where there is none; [`IndexFault::Damaged`] where it is not what
-    /// this version writes with these rules, or lost bytes; [`IndexFault::InUse`],
-    /// [`IndexFault::Io`].
+    /// [`IndexFault::Missing`] if there is no index; [`IndexFault::Damaged`] if it is of another
+    /// version, of other rules, or damaged; [`IndexFault::InUse`], [`IndexFault::Io`].
     pub fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(&options.directory).map_err(IndexFault::unless_full)?;
         if covered.rules != options.rules {
@@ -123,7 +120,7 @@ impl Writer {
         options: &IndexOptions,
         fields: Fields,
         index: Index,
-        covered: Covered,
+        covered: CommitPayload,
     ) -> tantivy::Result<Self> {
         let idle = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -143,13 +140,13 @@ impl Writer {
         })
     }
 
-    /// Up to where the archive is covered.
+    /// Returns the end of the part of the archive that the index covers.
     #[must_use]
     pub fn covered(&self) -> Option<&ArchiveEnd> {
         self.covered.end.as_ref()
     }
 
-    /// Where the index is.
+    /// Returns the directory of the index.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -158,16 +155,15 @@ impl Writer {
     /// Adds a page.
     ///
     /// # Errors
-    /// [`IndexFault::Io`] where there is no room for a segment that is full;
-    /// [`IndexFault::Damaged`] where the engine gives up. What was added since the last commit is
-    /// lost then.
+    /// [`IndexFault::Io`] if the disk has no room for a full segment; [`IndexFault::Damaged`] if
+    /// tantivy fails. The pages since the last commit are then lost.
     pub fn add(&mut self, page: IndexPage) -> Result<(), IndexFault> {
         let directory = self.directory.clone();
         writing(&directory, || self.add_now(page))
     }
 
-    /// Makes durable, and visible to readers, what was added: now everything up to `end` is
-    /// covered, and nothing behind it was added.
+    /// Makes the added pages durable and visible to readers: the index then covers everything up to
+    /// `end`, and nothing after it.
     ///
     /// # Errors
     /// As for [`Writer::add`].
@@ -176,7 +172,7 @@ impl Writer {
         writing(&directory, || self.commit_now(end))
     }
 
-    /// The last commit; merges that would be worth it are left to the next time.
+    /// Makes the last commit and leaves further merges to the next opening.
     ///
     /// # Errors
     /// As for [`Writer::add`].
@@ -189,10 +185,10 @@ impl Writer {
         if self.filling.is_none() {
             let segment = self.index.new_segment();
             let pages = SegmentWriter::for_segment(self.memory, segment.clone())?;
-            // An empty one says that it has 10 MiB, hardly any of which was touched: with the least
-            // memory each page was a segment.
+            // An empty segment reports 10 MiB, most of it untouched: with the minimum memory each
+            // page would be a segment.
             let full = self.memory.max(pages.mem_usage() + self.memory / 2);
-            self.filling = Some(Filling {
+            self.filling = Some(OpenSegment {
                 segment,
                 pages,
                 full,
@@ -214,7 +210,7 @@ impl Writer {
 
     /// Writes the segment that is being filled.
     fn flush(&mut self) -> tantivy::Result<()> {
-        let Some(Filling { segment, pages, .. }) = self.filling.take() else {
+        let Some(OpenSegment { segment, pages, .. }) = self.filling.take() else {
             return Ok(());
         };
         let count = pages.max_doc();
@@ -233,8 +229,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes out what the archive does not have, and what was added before a commit that did not
-    /// say so.
+    /// Deletes the pages that the archive does not have, and those added before a commit that did
+    /// not cover them.
     fn cut(&mut self, settled: Option<&ArchiveEnd>) -> tantivy::Result<()> {
         let place = |end: &ArchiveEnd| (end.file.clone(), end.end);
         let settled_covered = match (settled, &self.covered.end) {
@@ -268,7 +264,7 @@ impl Writer {
         Ok(count > 0)
     }
 
-    /// Finds the pages behind `end`.
+    /// Returns a query for the pages after `end`.
     fn behind(
         &self,
         reader: &IndexReader,
@@ -306,8 +302,8 @@ impl Writer {
     }
 }
 
-/// Opens an index to whatever end; what stands in it is of this version.
-pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, Covered), IndexFault> {
+/// Opens an index of this version for reading or writing.
+pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, CommitPayload), IndexFault> {
     if !exists(directory) {
         return Err(IndexFault::Missing {
             directory: directory.to_owned(),
@@ -322,20 +318,20 @@ pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, Covered), IndexFa
             return Ok(None);
         }
         let payload = metas.payload.unwrap_or_default();
-        let covered = Covered::read(&payload).filter(|_| index.schema() == schema);
+        let covered = CommitPayload::read(&payload).filter(|_| index.schema() == schema);
         let Some(covered) = covered else {
-            let told = format!("it is of another version: {payload:?}");
-            return Err(TantivyError::SchemaError(told));
+            let reason = format!("it is of another version: {payload:?}");
+            return Err(TantivyError::SchemaError(reason));
         };
         Ok(Some((fields, index, covered)))
     })?;
-    // A kill leaves an index that was never committed: there is nothing in it.
+    // A kill can leave an index without a commit: it has no pages.
     opened.ok_or_else(|| IndexFault::Missing {
         directory: directory.to_owned(),
     })
 }
 
-/// Whether there is an index, be it damaged.
+/// Returns true if the directory has an index, damaged or not.
 #[must_use]
 pub fn exists(directory: &Path) -> bool {
     directory.join("meta.json").exists()
@@ -348,7 +344,7 @@ pub(crate) fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
         .try_into()
 }
 
-/// Does something that writes; what no disk had room for is no damage.
+/// Runs `work`, which writes; a full disk is not reported as damage.
 fn writing<T>(
     directory: &Path,
     work: impl FnOnce() -> tantivy::Result<T>,
@@ -356,7 +352,7 @@ fn writing<T>(
     guarded(directory, work).map_err(IndexFault::unless_full)
 }
 
-/// Does something with the engine, which panics over some of what it does not expect.
+/// Runs `work` and turns panics of tantivy into faults.
 pub(crate) fn guarded<T>(
     directory: &Path,
     work: impl FnOnce() -> tantivy::Result<T>,

@@ -1,5 +1,5 @@
-//! How fast archives are read back: unpacked megabytes a second of one core, for each packing,
-//! digests checked.
+//! Measures the speed of reading archives: unpacked megabytes a second of one core, for each
+//! packing, digests checked.
 //!
 //!     cargo run --release -p sinks --example read_back
 
@@ -7,7 +7,7 @@
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "it prints what it measures, with the time of this machine, and has nothing to do where something fails"
+    reason = "it prints measurements by this machine's clock, and ends where something fails"
 )]
 
 use std::io::{Cursor, Write};
@@ -91,8 +91,10 @@ fn record(number: u64) -> Vec<u8> {
     ]
     .concat();
     let head = format!(
-        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number}>\r\nWARC-Date: 2026-11-20T18:24:55Z\r\n\
-         WARC-Target-URI: http://example.org/{number}\r\nContent-Type: application/http;msgtype=response\r\n\
+        "WARC/1.1\r\nWARC-Type: response\r\n\
+         WARC-Record-ID: <urn:uuid:{number}>\r\nWARC-Date: 2026-11-20T18:24:55Z\r\n\
+         WARC-Target-URI: http://example.org/{number}\r\n\
+         Content-Type: application/http;msgtype=response\r\n\
          WARC-Block-Digest: {}\r\nWARC-Payload-Digest: {}\r\nContent-Length: {}\r\n\r\n",
         PayloadDigest::of(&block),
         PayloadDigest::of(&body),

@@ -60,7 +60,7 @@ fn line(record: &Record<BufferedBody>) -> Result<String, String> {
     ))
 }
 
-/// What follows the head of an HTTP message; the block, where it is none.
+/// Returns the bytes after the head of an HTTP message, or the whole block if it is not one.
 fn payload(record: &Record<BufferedBody>) -> Result<&[u8], String> {
     let block = record.body();
     let content_type = record.header(WarcHeader::ContentType).unwrap_or_default();

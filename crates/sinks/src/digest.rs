@@ -1,5 +1,4 @@
-//! The digests by which payloads and blocks are checked and told apart: SHA-1 or SHA-256, written
-//! in base 32.
+//! Digests of payloads and blocks: SHA-1 or SHA-256, written in base 32.
 //!
 //! SHA-1 is no longer safe against someone who makes two payloads on purpose, but it is what CDX
 //! indexes and replay tools compare (WARC/1.1 section 5.9 gives it as the example), and a forged
@@ -15,7 +14,7 @@ use sha1::{Digest, Sha1};
 use sha2::Sha256;
 use web::Body;
 
-/// How digests are computed.
+/// A digest algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DigestAlgorithm {
     /// SHA-1 (RFC 3174): 20 bytes.
@@ -26,7 +25,7 @@ pub enum DigestAlgorithm {
 }
 
 impl DigestAlgorithm {
-    /// Its word in options, and its label in digests.
+    /// Returns its name in options and its label in digests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +34,7 @@ impl DigestAlgorithm {
         }
     }
 
-    /// The digest of `payload`.
+    /// Computes the digest of `payload`.
     #[must_use]
     pub fn of(self, payload: &[u8]) -> PayloadDigest {
         let mut hasher = self.hasher();
@@ -43,10 +42,10 @@ impl DigestAlgorithm {
         hasher.finish()
     }
 
-    /// The digest of a body.
+    /// Computes the digest of a body.
     ///
     /// # Errors
-    /// What the system says while a stored body is read.
+    /// I/O errors of reading a spooled body.
     pub fn of_body(self, body: &Body) -> io::Result<PayloadDigest> {
         let mut hasher = self.hasher();
         body.for_each_piece(|piece| hasher.update(piece))?;
@@ -61,7 +60,7 @@ impl DigestAlgorithm {
     }
 }
 
-/// Neither of the two words.
+/// An unknown name of a digest algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not sha1 or sha256")]
 pub struct UnknownDigestAlgorithm(String);
@@ -83,7 +82,7 @@ impl fmt::Display for DigestAlgorithm {
     }
 }
 
-/// A digest that is fed piece by piece.
+/// An incremental digest.
 #[derive(Clone)]
 pub(crate) enum Hasher {
     Sha1(Sha1),
@@ -117,14 +116,14 @@ pub enum PayloadDigest {
 }
 
 impl PayloadDigest {
-    /// The SHA-1 of `payload`; [`DigestAlgorithm::of`] computes either.
+    /// Computes the SHA-1 of `payload`; [`DigestAlgorithm::of`] computes either.
     #[must_use]
     pub fn of(payload: &[u8]) -> Self {
         DigestAlgorithm::Sha1.of(payload)
     }
 
-    /// Reads `sha1:` or `sha256:`, also written `sha-1:` and so on, and the digest in base 32,
-    /// padded or not, or, as some archives have it, in base 16.
+    /// Parses a label, `sha1:`, `sha256:`, `sha-1:` or `sha-256:` in any case, and a digest in base
+    /// 32, padded or not, or, as in some archives, in base 16.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (label, value) = text.split_once(':')?;
@@ -138,7 +137,7 @@ impl PayloadDigest {
         }
     }
 
-    /// How it was computed.
+    /// Returns its algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> DigestAlgorithm {
         match self {
@@ -147,7 +146,7 @@ impl PayloadDigest {
         }
     }
 
-    /// Its bytes: 20 or 32.
+    /// Returns its 20 or 32 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8] {
         match self {
@@ -157,7 +156,7 @@ impl PayloadDigest {
     }
 }
 
-/// `N` bytes in base 16, which takes two letters for each, or in base 32, which takes fewer.
+/// Decodes `N` bytes from base 16, which has two letters a byte, or from base 32, which has fewer.
 fn decoded<const N: usize>(value: &str) -> Option<[u8; N]> {
     let bytes = if value.len() == 2 * N {
         HEXLOWER_PERMISSIVE.decode(value.as_bytes())

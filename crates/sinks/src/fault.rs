@@ -1,32 +1,31 @@
-//! What can go wrong with a sink: never a page's fault, always ours or the machine's.
+//! Errors of a sink: never a page's fault, always ours or the machine's.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use disk::Trouble;
+use disk::DiskErrorKind;
 
-use crate::warc::ReadFault;
+use crate::warc::read::ReadFault;
 
-/// Why a sink cannot do its work; a variant for each different reaction.
+/// An error of a sink; a variant for each different reaction.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkFault {
-    /// There is no room: the disk is full, or a quota or file-size limit is reached. Make room,
-    /// then resume.
+    /// The disk is full, or a quota or file-size limit is reached: free space, then resume.
     #[error("no room to write {}", path.display())]
     Full {
         /// The file that should have grown.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The system refused something else.
+    /// Any other I/O error.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was being done, as a verb: "create", "write".
+        /// The operation, as a verb: "create", "write".
         doing: &'static str,
-        /// The file or directory that it was done to.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The file in which the archive should continue is gone.
@@ -40,22 +39,26 @@ pub enum SinkFault {
     TooShort {
         /// The file.
         path: PathBuf,
-        /// How long it must be at least, in bytes.
+        /// Its minimum length in bytes.
         end: u64,
-        /// How long it is, in bytes.
+        /// Its length in bytes.
         length: u64,
     },
-    /// The file in which the archive should continue is there under both of its names: one of them
-    /// is a copy that somebody made. Take away the one that is shorter.
-    #[error("both {} and {} are there, and only one of them can be the archive's", open.display(), closed.display())]
+    /// The file in which the archive should continue exists under both of its names: one of them is
+    /// a copy. Remove the shorter one.
+    #[error(
+        "both {} and {} are there, and only one of them can be the archive's",
+        open.display(),
+        closed.display()
+    )]
     Twice {
         /// The name of a file that is being written.
         open: PathBuf,
         /// The name of one that was closed.
         closed: PathBuf,
     },
-    /// Visits are behind the end from which the archive should continue that the journal told of
-    /// once.
+    /// Visits after the end at which the archive should continue were settled, as the journal once
+    /// recorded.
     #[error(
         "the journal ends before the archive: {} in {} has visits that it does not tell of",
         files.join(", "),
@@ -67,7 +70,8 @@ pub enum SinkFault {
         /// The names of the files that have such visits.
         files: Vec<String>,
     },
-    /// The name in which the archive should continue is not one that an archive gives its files.
+    /// The name of the file in which the archive should continue is not the name of an archive
+    /// file.
     #[error("the archive should continue in {name:?}, which is not the name of an archive file")]
     Foreign {
         /// The name.
@@ -79,17 +83,17 @@ pub enum SinkFault {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of reading it.
         source: ReadFault,
     },
-    /// A part of the index is not what was written, and making it again did not help.
+    /// A part of the index is damaged, and rebuilding it did not help.
     #[error("{} is not what was written to it", path.display())]
     IndexDamaged {
         /// The part.
         path: PathBuf,
     },
-    /// An earlier fault left the end of the archive in doubt; nothing is written until it is opened
-    /// anew.
+    /// An earlier fault left the end of the archive uncertain; nothing is written until it is
+    /// opened again.
     #[error("nothing more is written to {} after an earlier fault", path.display())]
     Poisoned {
         /// The file that was being written.
@@ -101,26 +105,25 @@ pub enum SinkFault {
         /// The file that was written last.
         path: PathBuf,
     },
-    /// An index over the archive cannot go on: the archive is whole, and the index is made again
-    /// from it.
+    /// An index of the archive failed: the archive is intact, and the index is rebuilt from it.
     #[error("what was archived cannot be indexed")]
     Index {
-        /// What is wrong with the index.
+        /// The error of the index.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The runtime is ending and did not let the work begin.
+    /// The runtime is shutting down and did not run the work.
     #[error("the archive was stopped before it could write")]
     Stopped,
 }
 
 impl SinkFault {
-    /// Sorts what the system said: no room, or anything else.
+    /// Returns the fault of an I/O error: a full disk, or any other error.
     #[must_use]
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        match Trouble::of(&source) {
-            Trouble::Full => Self::Full { path, source },
-            Trouble::ReadOnly | Trouble::Broken => Self::Io {
+        match DiskErrorKind::of(&source) {
+            DiskErrorKind::Full => Self::Full { path, source },
+            DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Self::Io {
                 doing,
                 path,
                 source,

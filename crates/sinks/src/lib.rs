@@ -1,8 +1,8 @@
-//! Where pages go.
+//! Sinks: the destinations of visits.
 //!
-//! A crawl hands every finished [`Visit`] to a [`Sink`] and learns where it was kept. The one sink
-//! so far is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
-//! such files back, [`wacz`] packs them into one.
+//! A crawl passes every finished [`Visit`] to a [`Sink`], which returns where it was stored. The
+//! main sink is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
+//! such files, [`cdxj`] indexes them, and [`wacz`] packs them into one file.
 
 pub mod cdxj;
 mod digest;
@@ -13,5 +13,5 @@ pub mod warc;
 
 pub use digest::{DigestAlgorithm, PayloadDigest, UnknownDigestAlgorithm};
 pub use fault::SinkFault;
-pub use sink::{Archived, IndexText, Keeping, Note, Original, Resource, Sink, Visit};
+pub use sink::{Archived, IndexText, Keeping, MetadataField, Original, Resource, Sink, Visit};
 pub use warc::{ArchiveEnd, ArchiveOptions, Settled, WarcArchive};

@@ -1,4 +1,4 @@
-//! What a crawl asks of the place where its pages go.
+//! The interface between a crawl and the archive.
 
 use std::net::SocketAddr;
 
@@ -6,106 +6,121 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use web::{Exchange, PageUrl, Protocol, Timestamp, Truncation};
 
-use crate::cdxj::Capture;
-use crate::{ArchiveEnd, PayloadDigest, Settled, SinkFault};
+use crate::cdxj::capture::Capture;
+use crate::digest::PayloadDigest;
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
+use crate::warc::settled::Settled;
 
-/// Keeps visits.
+/// A destination of visits.
 ///
-/// **Concurrency.** Every method may be called by many tasks at once. The records of one visit
-/// stand together, never between those of another. Tickets are dealt 0, 1, 2, … without gaps among
-/// the calls that succeed, in the order in which the visits stand in the archive: whoever settles
-/// visits by ticket knows that everything up to the last settled end is there and is whole.
+/// **Concurrency.** Every method may be called by many tasks at once. The records of a visit are
+/// consecutive, never interleaved with those of another. Tickets are 0, 1, 2, … without gaps among
+/// the successful calls, in the order of the visits in the archive: a caller that settles visits by
+/// ticket knows that everything up to the last settled end is complete.
 ///
-/// **Repetition.** A sink does not compare visits: what is written twice is kept twice, under two
-/// tickets. What was written and never settled is set aside when the archive is opened again.
+/// **Repetition.** A sink does not compare visits: a visit that is written twice is stored twice,
+/// under two tickets. Visits that were never settled are set aside when the archive is opened
+/// again.
 ///
 /// **Faults.** A failed `write` or `sync` is final: it is not retried, and every later call fails
 /// too. A visit whose `write` failed has no ticket and is not in the archive.
 ///
-/// **Cancellation.** A call must be awaited to its end. Dropping it does not take the visit back,
-/// and its ticket is then missing from the row.
+/// **Cancellation.** A call must be awaited to its end. Dropping it does not undo the visit, and
+/// its ticket is then missing from the sequence.
 #[async_trait]
 pub trait Sink: Send + Sync {
-    /// Keeps a visit and says where. It is on the disk only after a later [`Sink::sync`].
+    /// Stores a visit and returns its location. It is durable only after a later [`Sink::sync`].
+    ///
+    /// # Errors
+    /// [`SinkFault`]; the visit is then not in the archive, and every later call fails.
     async fn write(&self, visit: Visit) -> Result<Archived, SinkFault>;
 
-    /// When this returns, every visit whose `write` returned before is on the disk. Says up to
-    /// where the sink is: a visit that ends behind that place may still be lost when the power
-    /// goes.
+    /// Makes every visit durable whose `write` returned before. Returns the end of the durable
+    /// part: a visit after it may be lost in a power cut.
+    ///
+    /// # Errors
+    /// [`SinkFault`]; every later call then fails.
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault>;
 
-    /// Hears up to where the settlements of its visits are durable; nothing where no visit is
-    /// settled. Whoever settles visits calls it once the sink is open, before the first `write`,
-    /// and after each checkpoint: a file is closed only when all its visits are settled. Where it
-    /// is never called, files are closed when they are on the disk.
+    /// Takes the end up to which the settlements of visits are durable; `None` if no visit is
+    /// settled. A caller that settles visits calls this once after opening the sink, before the
+    /// first `write`, and after each checkpoint: a file is closed only when all its visits are
+    /// settled. If it is never called, files are closed when they are synced.
+    ///
+    /// # Errors
+    /// [`SinkFault`] if the end cannot be noted or a file cannot be closed.
     async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault>;
 
-    /// Ends cleanly: everything is on the disk, and nothing can be written afterwards. Says where
-    /// the end is. Closing twice is no fault.
+    /// Makes everything durable and ends writing. Returns the end of the archive. Closing twice is
+    /// not an error.
+    ///
+    /// # Errors
+    /// [`SinkFault`] if the archive cannot be synced.
     async fn close(&self) -> Result<ArchiveEnd, SinkFault>;
 }
 
 /// A field of a `metadata` record.
-pub type Note = (&'static str, String);
+pub type MetadataField = (&'static str, String);
 
-/// What one visit to a page came to.
+/// The outcome of a visit to a page.
 #[derive(Clone, Debug)]
 pub struct Visit {
     /// The page, as it was leased.
     pub url: PageUrl,
-    /// When the visit began.
+    /// The start of the visit.
     pub at: Timestamp,
-    /// The robots.txt files that were asked for on the way, as far as there were any to read.
+    /// The robots.txt files that were fetched on the way and could be read.
     pub robots: Vec<Resource>,
-    /// The exchanges in order (robots.txt aside): redirects first, the page last. Empty where
-    /// nothing was asked or nothing answered. The records of an exchange are dated
+    /// The exchanges in order, without robots.txt: redirects first, the page last. Empty if nothing
+    /// was requested or nothing answered. The records of an exchange are dated
     /// [`Exchange::started`].
     pub exchanges: Vec<Exchange>,
-    /// What becomes of the last exchange; those before it are always kept whole.
+    /// The treatment of the last exchange; the others are always kept whole.
     pub keeping: Keeping,
-    /// The digest of the last exchange's body, where it is known already.
+    /// The digest of the last exchange's body, if it is known.
     pub payload: Option<PayloadDigest>,
-    /// The verdict, as fields of a `metadata` record; no such record where this is empty. The names
-    /// must be tokens (letters, digits, hyphens); in the values, control characters and line
-    /// separators become spaces.
-    pub notes: Vec<Note>,
-    /// What a search index is to find the page by; none where it is not to be found. Whoever
-    /// indexes it takes it out.
+    /// The verdict, as fields of a `metadata` record; no such record if this is empty. Names must
+    /// be tokens (letters, digits, hyphens); control characters and line separators in values
+    /// become spaces.
+    pub metadata: Vec<MetadataField>,
+    /// The text by which a search index finds the page; `None` if it is not to be found. The
+    /// indexing sink takes it.
     pub text: Option<Box<IndexText>>,
 }
 
-/// What a search index finds a page by, beside its address and date.
+/// The searchable text of a page, beside its address and date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexText {
     /// Its title.
     pub title: Option<String>,
     /// The primary subtag of its language, `en`.
     pub language: Option<String>,
-    /// What it says, a block a line.
+    /// Its text, a block a line.
     pub text: String,
 }
 
-/// A file without the exchange that brought it.
+/// A resource without its exchange.
 #[derive(Clone, Debug)]
 pub struct Resource {
-    /// Its address.
+    /// Its URL.
     pub url: PageUrl,
-    /// What its server called it, where it said so.
+    /// Its `Content-Type`, if the server sent one.
     pub content_type: Option<String>,
-    /// The file itself: content coding taken off, since nothing here could tell it.
+    /// Its body, without content coding, which a `resource` record cannot express.
     pub body: Bytes,
-    /// Why it is not whole, where it is not.
+    /// The reason why it is truncated, if it is.
     pub truncated: Option<Truncation>,
-    /// Who gave it.
+    /// The server's address.
     pub address: Option<SocketAddr>,
-    /// The version of HTTP that was spoken.
+    /// The HTTP version.
     pub protocol: Protocol,
-    /// When it was asked for.
+    /// The time of the request.
     pub at: Timestamp,
 }
 
 impl Resource {
-    /// What an exchange brought; `body` is its payload without content coding.
+    /// Returns the resource of an exchange; `body` is its payload without content coding.
     #[must_use]
     pub fn of(exchange: &Exchange, body: Bytes) -> Self {
         Self {
@@ -120,24 +135,24 @@ impl Resource {
     }
 }
 
-/// What becomes of the page itself.
+/// The treatment of a page in the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keeping {
     /// Kept with its payload.
     Whole,
-    /// Kept without its payload, which is the same, byte for byte, as that of `of`.
+    /// Kept without its payload, which equals that of `of` byte for byte.
     Revisit {
-        /// Where the payload is.
+        /// The page with the payload.
         of: Original,
     },
-    /// The answer to a conditional request that says that the page is still what `of` is (section
-    /// 6.7.3 of WARC/1.1): kept as it came. [`Visit::payload`] is the digest of the payload of
-    /// `of`, where it is known.
+    /// Kept as it came: the answer to a conditional request that says that `of` is still current
+    /// (section 6.7.3 of WARC/1.1). [`Visit::payload`] is the digest of the payload of `of`, if it
+    /// is known.
     NotModified {
-        /// What was archived then.
+        /// The archived page.
         of: Original,
     },
-    /// Not kept; only the notes say that it was seen.
+    /// Not kept; only the metadata record mentions it.
     LeftOut,
 }
 
@@ -150,21 +165,21 @@ pub struct Original {
     pub at: Timestamp,
 }
 
-/// Where a visit was kept.
+/// The location of a visit in the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archived {
-    /// The visit's place in the order of the archive, counted from 0 since it was opened.
+    /// The visit's number in the order of the archive, from 0 since the archive was opened.
     pub ticket: u64,
     /// The name of the file, without its directory: [`warc::locate`](crate::warc::locate) finds it
     /// on the disk.
     pub file: String,
-    /// Where the visit's first record begins, in bytes.
+    /// The start of the visit's first record, in bytes.
     pub offset: u64,
-    /// Where its last record ends, in bytes; equal to `offset` where the visit left no record.
+    /// The end of its last record, in bytes; equal to `offset` if the visit left no record.
     pub end: u64,
-    /// Where the record begins that stands for the page: its `response` or `revisit` record, else
-    /// the `metadata` record of a page that was left out, else `offset`.
+    /// The start of the record of the page: its `response` or `revisit` record, else the `metadata`
+    /// record of a page that was left out, else `offset`.
     pub page_offset: u64,
-    /// What an index tells of its records, in their order.
+    /// The index entries of its records, in their order.
     pub captures: Vec<Capture>,
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use sinks::wacz::{About, Packer, Page, WaczCheck, WaczFault, archives, check};
+use sinks::wacz::{PackageInfo, Packer, Page, WaczCheck, WaczFault, archives, check};
 use web::Timestamp;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -24,9 +24,11 @@ fn record(number: usize) -> Vec<u8> {
     let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Page {number}");
     let length = block.len();
     let record = format!(
-        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012}>\r\n\
+        "WARC/1.1\r\nWARC-Type: response\r\n\
+         WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012}>\r\n\
          WARC-Date: 2026-11-20T19:04:55Z\r\nWARC-Target-URI: http://a.test/{number}\r\n\
-         Content-Type: application/http;msgtype=response\r\nContent-Length: {length}\r\n\r\n{block}\r\n\r\n"
+         Content-Type: application/http;msgtype=response\r\n\
+         Content-Length: {length}\r\n\r\n{block}\r\n\r\n"
     );
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(record.as_bytes()).unwrap();
@@ -40,7 +42,8 @@ fn archive(count: usize) -> (Vec<u8>, String) {
         let record = record(number);
         let (offset, length) = (bytes.len(), record.len());
         index.push_str(&format!(
-            "test,a)/{number:05} 20261120190455 {{\"url\": \"http://a.test/{number}\", \"length\": \"{length}\", \"offset\": \"{offset}\", \
+            "test,a)/{number:05} 20261120190455 {{\"url\": \"http://a.test/{number}\", \
+             \"length\": \"{length}\", \"offset\": \"{offset}\", \
              \"filename\": \"{NAME}\"}}\n"
         ));
         bytes.extend(record);
@@ -48,8 +51,8 @@ fn archive(count: usize) -> (Vec<u8>, String) {
     (bytes, index)
 }
 
-fn about() -> About {
-    About {
+fn about() -> PackageInfo {
+    PackageInfo {
         software: "tests".to_owned(),
         title: Some("A \"title\"".to_owned()),
         description: None,
@@ -96,16 +99,16 @@ fn checked(bytes: &[u8]) -> WaczCheck {
     check(Cursor::new(bytes), &mut || {}).unwrap()
 }
 
-/// That something is wrong, and how it is told.
+/// Checks that a problem is found, and its message.
 fn complains(bytes: &[u8], words: &str) {
     let found = checked(bytes);
     assert!(
         found
-            .complaints
+            .problems
             .iter()
             .any(|complaint| complaint.contains(words)),
         "{words:?} in {:?}",
-        found.complaints
+        found.problems
     );
 }
 
@@ -145,7 +148,7 @@ fn what_is_packed_is_valid_whether_it_can_be_gone_back_in_or_not() {
             .into_inner();
         for wacz in [&whole, &stream] {
             let found = checked(wacz);
-            assert_eq!(found.complaints, [""; 0], "{count}");
+            assert_eq!(found.problems, [""; 0], "{count}");
             let counts = (found.files, found.archives, found.index_lines, found.pages);
             assert_eq!(counts, (6, 1, count as u64, count as u64));
         }
@@ -158,9 +161,12 @@ fn lines_of_duplicates_and_of_what_is_not_packed_are_left_out() {
     let (bytes, index) = archive(2);
     let length = bytes.len();
     let odd = format!(
-        "!duplicate:test,a)/ 20261120190455 {{\"length\": \"5\", \"offset\": \"0\", \"filename\": \"{NAME}\"}}\n{index}\
-         test,b)/ 20261120190455 {{\"length\": \"5\", \"offset\": \"{length}\", \"filename\": \"{NAME}\"}}\n\
-         test,c)/ 20261120190455 {{\"length\": \"5\", \"offset\": \"0\", \"filename\": \"other.warc.gz\"}}\n"
+        "!duplicate:test,a)/ 20261120190455 {{\"length\": \"5\", \
+         \"offset\": \"0\", \"filename\": \"{NAME}\"}}\n{index}\
+         test,b)/ 20261120190455 {{\"length\": \"5\", \
+         \"offset\": \"{length}\", \"filename\": \"{NAME}\"}}\n\
+         test,c)/ 20261120190455 {{\"length\": \"5\", \
+         \"offset\": \"0\", \"filename\": \"other.warc.gz\"}}\n"
     );
     let packer = Packer::new(Cursor::new(Vec::new()), Timestamp::from_millis(AT));
     let wacz = fill(packer, &bytes, &odd, 2).into_inner().into_inner();
@@ -241,7 +247,7 @@ fn a_byte_that_was_changed_in_any_file_is_told_and_one_elsewhere_breaks_nothing(
             let mut changed = wacz.clone();
             changed[place] ^= 1 << bit;
             let found = check(Cursor::new(&changed), &mut || {});
-            let is_told = found.map_or(true, |found| found.complaint_count > 0);
+            let is_told = found.map_or(true, |found| found.problem_count > 0);
             let must_be = data.iter().any(|range| range.contains(&(place as u64)));
             assert!(is_told || !must_be, "bit {bit} of byte {place}");
         }
@@ -376,7 +382,8 @@ proptest! {
 
     #[test]
     fn whatever_bytes_come_nothing_panics(
-        from in 0_usize..6_000, to in 0_usize..6_000, length in 0_usize..200, noise in prop::collection::vec(any::<u8>(), 0..40),
+        from in 0_usize..6_000, to in 0_usize..6_000, length in 0_usize..200,
+        noise in prop::collection::vec(any::<u8>(), 0..40),
     ) {
         let wacz = packed(1);
         let cut = |at: usize| at.min(wacz.len());

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use disk::{Disk, SystemDisk};
 use export::{
-    About, Beginning, ExportFault, Form, LINKS, Linked, Mark, Parts, SKETCHES, Table, TableWriter,
-    VISITS, Value, Visit, Visits, WholeFile, draft_of, linked_so_far,
+    Beginning, ExportFault, ExportInfo, Form, LINKS, Linked, Parts, SKETCHES, Table, TableWriter,
+    VISITS, Value, Visit, VisitPosition, Visits, WholeFile, draft_of, linked_so_far,
 };
 use neardup::HashKey;
 use store::embedded::History;
@@ -31,7 +31,7 @@ struct Export<'a> {
     args: &'a ExportArgs,
     form: Form,
     table: Table,
-    about: About,
+    about: ExportInfo,
     state: PathBuf,
     /// The pages from which links are read.
     pages: Option<Pages>,
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
             (false, true) => SKETCHES,
             (false, false) => VISITS,
         },
-        about: About {
+        about: ExportInfo {
             version: env!("CARGO_PKG_VERSION"),
             algorithm: neardup::ALGORITHM,
             zero_key: History::open(&state).map_err(|error| fault(&error))?.key()
@@ -184,8 +184,8 @@ impl<W: Write + Send> Destination<W> {
     /// Passes the next visit on; returns none if its records are already written.
     fn hear(&mut self, visit: &Visit) -> Result<Option<Mark>, ExportFault> {
         match self {
-            Self::Table(_) => Ok(Some(Mark::default())),
-            Self::Parts(parts) => parts.hear(visit),
+            Self::Table(_) => Ok(Some(VisitPosition::default())),
+            Self::Parts(parts) => parts.advance(visit),
         }
     }
 
@@ -196,7 +196,7 @@ impl<W: Write + Send> Destination<W> {
         }
     }
 
-    fn wrote(&mut self, mark: Mark) -> Result<(), ExportFault> {
+    fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
         match self {
             Self::Table(_) => Ok(()),
             Self::Parts(parts) => parts.wrote(mark),

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
         main: MainSelectors::parse(&args.main_selector)
             .map_err(|error| usage(format!("--main-selector {error}")))?,
         limits: limits(args),
-        oddities: SeenOddities::default(),
+        oddities: SeenDeviations::default(),
     };
     let unreadable =
         |error: io::Error| usage(format!("cannot read {}: {error}", args.file.display()));
@@ -133,7 +133,7 @@ struct Extractor<'a> {
     main: MainSelectors,
     limits: ReadLimits,
     /// Of the archive that is read.
-    oddities: SeenOddities,
+    oddities: SeenDeviations,
 }
 
 impl Extractor<'_> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use sinks::SinkFault;
-use sinks::cdxj::{self, Gathering};
+use sinks::cdxj::{self, IndexingReport};
 use store::embedded::DirectoryLock;
 
 use crate::args::IndexArgs;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
             )?
         }
     };
-    for broken in &gathering.told {
+    for broken in &gathering.faults {
         say(&format!("warning: {}", printable(&broken.to_string())));
     }
     if gathering.broken > 0 {
@@ -104,14 +104,14 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, CliError> {
-    let mut gathering = Ok(Gathering::default());
+fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CliError> {
+    let mut gathering = Ok(IndexingReport::default());
     output::file_to_stdout(|out| {
         gathering = gather(files, scratch, out);
         match &mut gathering {
             Err(SinkFault::Io { path, source, .. }) if path == Path::new("-") => {
                 let source = std::mem::replace(source, std::io::ErrorKind::Other.into());
-                gathering = Ok(Gathering::default());
+                gathering = Ok(IndexingReport::default());
                 Err(source)
             }
             _ => Ok(()),
@@ -135,7 +135,11 @@ fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
     Ok(gathering)
 }
 
-fn gather(files: &[PathBuf], scratch: &Path, out: &mut dyn Write) -> Result<Gathering, SinkFault> {
+fn gather(
+    files: &[PathBuf],
+    scratch: &Path,
+    out: &mut dyn Write,
+) -> Result<IndexingReport, SinkFault> {
     let gathering = cdxj::index_files(&SystemDisk, files, scratch, out);
     if scratch.is_dir() {
         // Empty, unless something failed, and that is told.

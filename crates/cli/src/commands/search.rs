@@ -113,8 +113,8 @@ impl SearchHit {
             language: hit.language,
             snippet: None,
             highlights: None,
-            warc_file: hit.place.file,
-            warc_offset: hit.place.offset,
+            warc_file: hit.location.file,
+            warc_offset: hit.location.offset,
             duplicates: None,
             cut: None,
         }

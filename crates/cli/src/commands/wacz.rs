@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use sinks::cdxj;
-use sinks::wacz::{About, Packer, WaczFault};
+use sinks::wacz::{PackageInfo, Packer, WaczFault};
 use sinks::warc::name_of;
 use store::StoreFault;
 use store::embedded::DirectoryLock;

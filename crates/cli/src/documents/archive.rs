@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{Oddities, Record, WarcStream};
+use sinks::warc::{Deviations, Record, WarcStream};
 use web::{CanonicalForm, Exchange, Protocol};
 
 use super::document::{Content, Document};
@@ -31,12 +31,12 @@ const MAX_HEAD: u64 = 64 << 10;
 /// are told, and those behind them follow.
 pub(crate) struct ArchiveDocuments {
     stream: WarcStream,
-    seen: SeenOddities,
+    seen: SeenDeviations,
 }
 
 /// The oddities in archives that were read to their ends, reported once all are read.
 #[derive(Clone, Default)]
-pub(crate) struct SeenOddities(Arc<Mutex<Oddities>>);
+pub(crate) struct SeenDeviations(Arc<Mutex<Deviations>>);
 
 impl ArchiveDocuments {
     /// Returns the documents in `stream`, whose oddities are added to `seen` at its end.
@@ -45,8 +45,8 @@ impl ArchiveDocuments {
     }
 }
 
-impl SeenOddities {
-    fn add(&self, oddities: &Oddities) {
+impl SeenDeviations {
+    fn add(&self, oddities: &Deviations) {
         self.locked().add(oddities);
     }
 
@@ -60,7 +60,7 @@ impl SeenOddities {
         (!seen.is_empty()).then(|| format!("odd records, read all the same: {}", seen.join(", ")))
     }
 
-    fn locked(&self) -> MutexGuard<'_, Oddities> {
+    fn locked(&self) -> MutexGuard<'_, Deviations> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -77,7 +77,7 @@ impl Iterator for ArchiveDocuments {
                     }
                 }
                 Ok(None) => {
-                    self.seen.add(self.stream.oddities());
+                    self.seen.add(self.stream.deviations());
                     return None;
                 }
                 Err(fault) => return Some(Err(fault.to_string())),
@@ -104,7 +104,7 @@ impl WaczStreams {
     /// Returns the documents in all of them.
     pub(crate) fn documents(
         self,
-        seen: SeenOddities,
+        seen: SeenDeviations,
     ) -> impl Iterator<Item = Result<Document, String>> + Send {
         self.flat_map(move |stream| -> Box<dyn Iterator<Item = _> + Send> {
             match stream {

@@ -43,7 +43,7 @@ impl fmt::Display for Skipped {
 pub(crate) struct Documents {
     paths: VecDeque<PathBuf>,
     open: Option<Open>,
-    oddities: SeenOddities,
+    oddities: SeenDeviations,
 }
 
 /// A file that holds many documents.
@@ -69,7 +69,7 @@ impl Documents {
         Ok(Self {
             paths: paths.iter().cloned().collect(),
             open: None,
-            oddities: SeenOddities::default(),
+            oddities: SeenDeviations::default(),
         })
     }
 

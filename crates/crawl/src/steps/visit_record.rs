@@ -1,7 +1,7 @@
 //! The record of a visit: a row for the journal, and fields for the archive.
 
 use neardup::Likeness;
-use sinks::{Keeping, Note};
+use sinks::{Keeping, MetadataField};
 use store::{DiscoveredUrl, EarlierCapture, Fate, Lease, Original, RetainedDuplicate, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 

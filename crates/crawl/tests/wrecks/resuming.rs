@@ -50,7 +50,7 @@ impl Session {
             exchanges: Vec::new(),
             keeping: Keeping::LeftOut,
             payload: None,
-            notes: vec![("verdict", "failed".to_owned())],
+            metadata: vec![("verdict", "failed".to_owned())],
             text: None,
         };
         self.archive.write(visit).await.unwrap()

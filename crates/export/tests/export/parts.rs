@@ -20,7 +20,7 @@ fn export(
 ) -> Result<(), ExportFault> {
     let mut parts = Parts::begin(disk, directory, SKETCHES, ABOUT, rows_per_file, go_on)?;
     for visit in visits {
-        if let Some(mark) = parts.hear(visit)? {
+        if let Some(mark) = parts.advance(visit)? {
             parts.write(&visit.fields())?;
             parts.wrote(mark)?;
         }

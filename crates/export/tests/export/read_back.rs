@@ -1,7 +1,7 @@
 //! The three forms, read by readers that are not ours; and visits to write.
 
 use bytes::Bytes;
-use export::{About, Form, Kind, Table, TableWriter, Value, Visit};
+use export::{ExportInfo, Form, Kind, Table, TableWriter, Value, Visit};
 use neardup::Fingerprint;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
-pub(crate) const ABOUT: About = About {
+pub(crate) const ABOUT: ExportInfo = ExportInfo {
     version: "0.0.0",
     algorithm: 1,
     zero_key: true,
@@ -145,11 +145,12 @@ pub(crate) fn visit(number: u32) -> Visit {
     }
 }
 
-/// Texts with everything that a form might stumble over.
+/// Texts with everything that a form might break on.
 pub(crate) fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
-        "[\\x00\",'\\\\\r\n\t;=+@ -\u{7f}-\u{9f}\u{202a}-\u{202e}\u{2028}\u{feff}a漢😀\u{10ffff}]{0,12}",
+        "[\\x00\",'\\\\\r\n\t;=+@ -\u{7f}-\u{9f}\u{202a}-\u{202e}\
+         \u{2028}\u{feff}a漢😀\u{10ffff}]{0,12}",
         Just("null".to_owned()),
         Just("\"".repeat(3)),
         Just("x".repeat(3_000)),

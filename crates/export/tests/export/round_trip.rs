@@ -1,4 +1,4 @@
-//! What is written in any form is read as it was.
+//! Records read back equal in every form.
 
 use export::{Form, LINKS, Link, ROW_GROUP_BYTES, ROW_GROUP_ROWS, SKETCHES, Table, VISITS, Value};
 use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -1,4 +1,4 @@
-//! What a Parquet file says of itself: a promise to whoever reads it.
+//! The schema and metadata of a Parquet file, which are a contract.
 
 use std::fmt::Write as _;
 

@@ -1,24 +1,24 @@
-//! What is wrong with a query, and where.
+//! Errors of a query, with their position.
 
 use std::fmt;
 
-use super::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS};
+use super::clause::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS};
 
-/// A query that cannot be understood.
+/// A syntax error of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
-    /// What is wrong.
+    /// The kind of the error.
     pub reason: Reason,
-    /// The part of the query that is.
+    /// The part of the query that is wrong.
     pub culprit: String,
-    /// Where it begins, in characters counted from 1.
+    /// Its position in characters, from 1.
     pub at: usize,
 }
 
-/// What is wrong with it.
+/// The kind of a syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// There is nothing to look for.
+    /// The query is empty.
     Empty,
     /// More than [`MAX_QUERY`] bytes.
     TooLong,
@@ -30,11 +30,11 @@ pub enum Reason {
     TooDeep,
     /// A quotation mark without another.
     OpenPhrase,
-    /// A parenthesis that nothing closes.
+    /// An opening parenthesis without its pair.
     OpenParenthesis,
-    /// A parenthesis that closes nothing.
+    /// A closing parenthesis without its pair.
     ClosingParenthesis,
-    /// Something must follow.
+    /// An operator or a field without an operand.
     Dangling,
     /// There is no such field.
     UnknownField,
@@ -51,7 +51,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// What would be right.
+    /// Returns a remedy.
     #[must_use]
     pub const fn remedy(self) -> &'static str {
         match self {
@@ -66,7 +66,8 @@ impl Reason {
                 "parentheses come in pairs; in \"quotes\" they mean nothing"
             }
             Self::UnknownField => {
-                "fields are title:, text:, url:, host:, lang:, after: and before:; a word with a colon goes in \"quotes\""
+                "fields are title:, text:, url:, host:, lang:, after: and before:; \
+                 a word with a colon goes in \"quotes\""
             }
             Self::NoWord => "words have letters or digits",
             Self::Wildcard => "words are found whole: name each that you mean, with OR in between",
@@ -109,3 +110,15 @@ impl fmt::Display for QueryError {
 }
 
 impl std::error::Error for QueryError {}
+
+/// Characters of a culprit that are shown.
+const SHOWN: usize = 60;
+
+/// Returns an error about the bytes from `start` to `end`.
+pub(super) fn error_at(reason: Reason, query: &str, start: usize, end: usize) -> QueryError {
+    QueryError {
+        reason,
+        culprit: query[start..end].chars().take(SHOWN).collect(),
+        at: query[..start].chars().count() + 1,
+    }
+}

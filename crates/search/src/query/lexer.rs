@@ -1,30 +1,29 @@
-//! The marks of a query: words, phrases, operators.
+//! The lexer: splits a query into words, phrases and operators.
 
-use super::error::{QueryError, Reason};
-use super::places::error_at;
+use super::error::{QueryError, Reason, error_at};
 
-/// A part of a query that means something by itself.
+/// A lexeme of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark<'q> {
+pub(super) enum Lexeme<'q> {
     Open,
     Close,
     And,
     Or,
     Not,
-    /// It must be so: which it must anyway.
+    /// `+`: required, which every clause is.
     Must,
     /// The name of a field, whose value follows directly.
     Field(&'q str),
     Word(&'q str),
-    /// What stands between two quotation marks.
+    /// The text between two quotation marks.
     Phrase(&'q str),
 }
 
-/// A mark, and where it begins and ends, in bytes.
-pub(super) type Placed<'q> = (Mark<'q>, usize, usize);
+/// A lexeme with its start and end in bytes.
+pub(super) type Spanned<'q> = (Lexeme<'q>, usize, usize);
 
-/// Reads the marks of a query.
-pub(super) fn marks(query: &str) -> Result<Vec<Placed<'_>>, QueryError> {
+/// Splits a query into lexemes.
+pub(super) fn marks(query: &str) -> Result<Vec<Spanned<'_>>, QueryError> {
     let mut marks = Vec::new();
     let mut at = 0;
     while let Some(first) = query[at..].chars().next() {
@@ -39,13 +38,13 @@ pub(super) fn marks(query: &str) -> Result<Vec<Placed<'_>>, QueryError> {
     Ok(marks)
 }
 
-fn first_mark(query: &str, at: usize) -> Result<(Mark<'_>, usize), QueryError> {
+fn first_mark(query: &str, at: usize) -> Result<(Lexeme<'_>, usize), QueryError> {
     let rest = &query[at..];
     let one = match rest.as_bytes()[0] {
-        b'(' => Some(Mark::Open),
-        b')' => Some(Mark::Close),
-        b'-' | b'!' => Some(Mark::Not),
-        b'+' => Some(Mark::Must),
+        b'(' => Some(Lexeme::Open),
+        b')' => Some(Lexeme::Close),
+        b'-' | b'!' => Some(Lexeme::Not),
+        b'+' => Some(Lexeme::Must),
         _ => None,
     };
     if let Some(mark) = one {
@@ -55,24 +54,24 @@ fn first_mark(query: &str, at: usize) -> Result<(Mark<'_>, usize), QueryError> {
         let Some(end) = phrase.find('"') else {
             return Err(error_at(Reason::OpenPhrase, query, at, query.len()));
         };
-        return Ok((Mark::Phrase(&phrase[..end]), end + 2));
+        return Ok((Lexeme::Phrase(&phrase[..end]), end + 2));
     }
     let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
     let word = &rest[..rest.find(ends).unwrap_or(rest.len())];
     if let Some(name) = field_name(word, &rest[word.len()..]) {
-        return Ok((Mark::Field(name), name.len() + 1));
+        return Ok((Lexeme::Field(name), name.len() + 1));
     }
     let mark = match word {
-        "AND" | "&&" => Mark::And,
-        "OR" | "||" => Mark::Or,
-        "NOT" => Mark::Not,
-        word => Mark::Word(word),
+        "AND" | "&&" => Lexeme::And,
+        "OR" | "||" => Lexeme::Or,
+        "NOT" => Lexeme::Not,
+        word => Lexeme::Word(word),
     };
     Ok((mark, word.len()))
 }
 
-/// The name before a colon, where a value follows: not in `http://…`, `std::vec`, `12:30` or `note:
-/// this`.
+/// Returns the name before a colon that a value follows: not in `http://…`, `std::vec`, `12:30` or
+/// `note: this`.
 fn field_name<'q>(word: &'q str, behind: &str) -> Option<&'q str> {
     let (name, value) = word.split_once(':')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! From marks to conditions, by recursive descent.
+//! The parser: recursive descent from lexemes to conditions.
 //!
 //! ```text
 //! any  = all { OR all }
@@ -6,17 +6,27 @@
 //! one  = ( "-" | NOT | "+" ) one | "(" any ")" | [ field ":" ] ( word | phrase )
 //! ```
 //!
-//! Invariant: whatever the text, this ends, in time that is linear in its length, with a query or
-//! an error.
+//! Invariant: for any text, parsing ends with a query or an error, in time linear in its length.
 
 use web::{CanonicalForm, PageUrl, Timestamp};
 
-use super::error::{QueryError, Reason};
-use super::lexer::{Mark, Placed, marks};
-use super::places::error_at;
-use super::{Clause, MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS, Part, Query, Words};
+use super::clause::{
+    Clause, MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS, Query, SearchField, Words,
+};
+use super::error::{QueryError, Reason, error_at};
+use super::lexer::{Lexeme, Spanned, marks};
 
-pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
+impl Query {
+    /// Reads a query.
+    ///
+    /// # Errors
+    /// [`QueryError`] with the culprit and its position if the text is not a query.
+    pub fn parse(text: &str) -> Result<Self, QueryError> {
+        parse(text)
+    }
+}
+
+fn parse(text: &str) -> Result<Query, QueryError> {
     if text.len() > MAX_QUERY {
         return Err(error_at(Reason::TooLong, text, 0, text.len()));
     }
@@ -40,28 +50,28 @@ pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
 
 struct Parser<'q> {
     text: &'q str,
-    marks: Vec<Placed<'q>>,
+    marks: Vec<Spanned<'q>>,
     at: usize,
     clauses: usize,
     words: usize,
 }
 
 impl<'q> Parser<'q> {
-    fn peek(&self) -> Option<Placed<'q>> {
+    fn peek(&self) -> Option<Spanned<'q>> {
         self.marks.get(self.at).copied()
     }
 
-    fn next(&mut self) -> Option<Placed<'q>> {
+    fn next(&mut self) -> Option<Spanned<'q>> {
         let mark = self.peek();
         self.at += usize::from(mark.is_some());
         mark
     }
 
-    fn error(&self, reason: Reason, (_, start, end): Placed<'_>) -> QueryError {
+    fn error(&self, reason: Reason, (_, start, end): Spanned<'_>) -> QueryError {
         error_at(reason, self.text, start, end)
     }
 
-    /// Something should have come behind the mark before.
+    /// Returns the error of a lexeme without its operand.
     fn dangling(&self) -> QueryError {
         let before = self
             .at
@@ -75,7 +85,7 @@ impl<'q> Parser<'q> {
 
     fn any(&mut self, depth: usize) -> Result<Clause, QueryError> {
         let mut clauses = vec![self.all(depth)?];
-        while let Some((Mark::Or, ..)) = self.peek() {
+        while let Some((Lexeme::Or, ..)) = self.peek() {
             self.at += 1;
             clauses.push(self.all(depth)?);
         }
@@ -86,8 +96,10 @@ impl<'q> Parser<'q> {
         let mut clauses = vec![self.one(depth)?];
         loop {
             match self.peek() {
-                None | Some((Mark::Or | Mark::Close, ..)) => return Ok(only(clauses, Clause::All)),
-                Some((Mark::And, ..)) => self.at += 1,
+                None | Some((Lexeme::Or | Lexeme::Close, ..)) => {
+                    return Ok(only(clauses, Clause::All));
+                }
+                Some((Lexeme::And, ..)) => self.at += 1,
                 Some(_) => {}
             }
             clauses.push(self.one(depth)?);
@@ -103,31 +115,31 @@ impl<'q> Parser<'q> {
         }
         self.at += 1;
         match mark.0 {
-            Mark::Not => Ok(Clause::Not(Box::new(self.one(depth + 1)?))),
-            Mark::Must => self.one(depth + 1),
-            Mark::Open => {
+            Lexeme::Not => Ok(Clause::Not(Box::new(self.one(depth + 1)?))),
+            Lexeme::Must => self.one(depth + 1),
+            Lexeme::Open => {
                 let inner = self.any(depth + 1)?;
                 match self.next() {
-                    Some((Mark::Close, ..)) => Ok(inner),
+                    Some((Lexeme::Close, ..)) => Ok(inner),
                     _ => Err(self.error(Reason::OpenParenthesis, mark)),
                 }
             }
-            Mark::Field(name) => self.field(name, mark),
-            Mark::Word(word) => self.words(Part::Page, word, mark, false),
-            Mark::Phrase(phrase) => self.words(Part::Page, phrase, mark, true),
-            Mark::And | Mark::Or => Err(self.error(Reason::Dangling, mark)),
-            Mark::Close if depth == 0 => Err(self.error(Reason::ClosingParenthesis, mark)),
-            Mark::Close => {
+            Lexeme::Field(name) => self.field(name, mark),
+            Lexeme::Word(word) => self.words(SearchField::Page, word, mark, false),
+            Lexeme::Phrase(phrase) => self.words(SearchField::Page, phrase, mark, true),
+            Lexeme::And | Lexeme::Or => Err(self.error(Reason::Dangling, mark)),
+            Lexeme::Close if depth == 0 => Err(self.error(Reason::ClosingParenthesis, mark)),
+            Lexeme::Close => {
                 self.at -= 1;
                 Err(self.dangling())
             }
         }
     }
 
-    fn field(&mut self, name: &str, named: Placed<'_>) -> Result<Clause, QueryError> {
+    fn field(&mut self, name: &str, named: Spanned<'_>) -> Result<Clause, QueryError> {
         let (value, quoted, end) = match self.next() {
-            Some((Mark::Word(word), _, end)) => (word, false, end),
-            Some((Mark::Phrase(phrase), _, end)) => (phrase, true, end),
+            Some((Lexeme::Word(word), _, end)) => (word, false, end),
+            Some((Lexeme::Phrase(phrase), _, end)) => (phrase, true, end),
             // `title:AND`, `title:lang:x`: the word as it stands.
             Some((_, start, end)) if start == named.2 => (&self.text[start..end], false, end),
             _ => return Err(self.error(Reason::Dangling, named)),
@@ -135,11 +147,11 @@ impl<'q> Parser<'q> {
         let place = (named.0, named.1, end);
         let bad = |reason| Err(self.error(reason, place));
         let clause = match name.to_ascii_lowercase().as_str() {
-            "title" => return self.words(Part::Title, value, place, quoted),
-            "text" => return self.words(Part::Text, value, place, quoted),
+            "title" => return self.words(SearchField::Title, value, place, quoted),
+            "text" => return self.words(SearchField::Text, value, place, quoted),
             "url" => {
                 let words = crate::fields::address_words(value);
-                return self.words(Part::Address, &words, place, true);
+                return self.words(SearchField::Address, &words, place, true);
             }
             "host" | "site" => match host(value) {
                 Some(host) => Clause::Host(host),
@@ -162,9 +174,9 @@ impl<'q> Parser<'q> {
 
     fn words(
         &mut self,
-        part: Part,
+        part: SearchField,
         text: &str,
-        place: Placed<'_>,
+        place: Spanned<'_>,
         quoted: bool,
     ) -> Result<Clause, QueryError> {
         if !quoted && text.len() > 1 && text.ends_with('*') {
@@ -177,7 +189,12 @@ impl<'q> Parser<'q> {
         Ok(Clause::Words(part, words))
     }
 
-    fn count(&mut self, clauses: usize, words: usize, place: Placed<'_>) -> Result<(), QueryError> {
+    fn count(
+        &mut self,
+        clauses: usize,
+        words: usize,
+        place: Spanned<'_>,
+    ) -> Result<(), QueryError> {
         self.clauses += clauses;
         self.words += words;
         if self.clauses > MAX_CLAUSES {
@@ -197,7 +214,7 @@ fn only(mut clauses: Vec<Clause>, several: fn(Vec<Clause>) -> Clause) -> Clause 
     }
 }
 
-/// A host or a domain as it stands in addresses: lower case, Punycode.
+/// Returns a host or domain in canonical form: lower case, Punycode.
 fn host(value: &str) -> Option<String> {
     if value.contains(['/', '@', '?', '#']) {
         return None;
@@ -208,7 +225,7 @@ fn host(value: &str) -> Option<String> {
     (port.is_none() && !host.is_empty()).then(|| host.to_owned())
 }
 
-/// The primary subtag: two or three letters, or up to eight.
+/// Returns the primary subtag: two or three letters, or up to eight.
 fn language(value: &str) -> Option<String> {
     let primary = value.split(['-', '_']).next()?;
     let is_tag =
@@ -216,7 +233,7 @@ fn language(value: &str) -> Option<String> {
     is_tag.then(|| primary.to_ascii_lowercase())
 }
 
-/// The beginning of a year, a month or a day, or a time, in milliseconds since 1970.
+/// Returns the start of a year, a month or a day, or a time, in milliseconds since 1970.
 fn date(value: &str) -> Option<u64> {
     let rest = match value.len() {
         4 => "-01-01T00:00:00Z",

@@ -1,24 +1,26 @@
 use proptest::prelude::*;
 
+use super::clause::{Clause, SearchField};
 use super::*;
+use crate::words::tokens::PAIR;
 
-/// A query as it was understood.
-fn told(text: &str) -> String {
+/// Returns a query as it was understood.
+fn understood(text: &str) -> String {
     match Query::parse(text) {
-        Ok(query) => tell(&query.root),
+        Ok(query) => shown(&query.root),
         Err(error) => format!("{error}"),
     }
 }
 
-fn tell(clause: &Clause) -> String {
+fn shown(clause: &Clause) -> String {
     let all = |clauses: &[Clause], joint: &str| {
-        let told: Vec<String> = clauses.iter().map(tell).collect();
-        format!("({})", told.join(joint))
+        let understood: Vec<String> = clauses.iter().map(shown).collect();
+        format!("({})", understood.join(joint))
     };
     match clause {
         Clause::All(clauses) => all(clauses, " & "),
         Clause::Any(clauses) => all(clauses, " | "),
-        Clause::Not(clause) => format!("!{}", tell(clause)),
+        Clause::Not(clause) => format!("!{}", shown(clause)),
         Clause::Words(part, words) => {
             let terms: Vec<String> = words
                 .terms
@@ -26,10 +28,10 @@ fn tell(clause: &Clause) -> String {
                 .map(|(at, term)| format!("{at}{}", term.replace(PAIR, "⸱")))
                 .collect();
             let part = match part {
-                Part::Page => "",
-                Part::Title => "title ",
-                Part::Text => "text ",
-                Part::Address => "url ",
+                SearchField::Page => "",
+                SearchField::Title => "title ",
+                SearchField::Text => "text ",
+                SearchField::Address => "url ",
             };
             format!(
                 "{part}{}{}",
@@ -86,7 +88,7 @@ fn queries_mean_what_people_expect() {
         ("note: this", "(0note & 0this)"),
         ("((a))", "0a"),
     ] {
-        assert_eq!(told(text), meaning, "{text}");
+        assert_eq!(understood(text), meaning, "{text}");
     }
 }
 
@@ -126,7 +128,7 @@ fn what_cannot_be_understood_is_named() {
             "this is no date: \"before:2026-13-01\" at character 1",
         ),
     ] {
-        assert_eq!(told(text), complaint, "{text}");
+        assert_eq!(understood(text), complaint, "{text}");
     }
 }
 
@@ -168,7 +170,8 @@ fn every_size_has_a_cap() {
 
 proptest! {
     #[test]
-    fn any_text_is_a_query_or_an_error_that_quotes_it(text in "([-+()\":a東 ]|OR|AND|NOT|host:|title:|after:|\\PC){0,40}") {
+    fn any_text_is_a_query_or_an_error_that_quotes_it(text in "([-+()\":a東 ]|OR|AND|NOT|\
+    host:|title:|after:|\\PC){0,40}") {
         if let Err(error) = Query::parse(&text) {
             prop_assert!(text.contains(&error.culprit), "{}", error);
             prop_assert!(error.at <= text.chars().count() + 1);

@@ -1,4 +1,4 @@
-//! One spelling for what readers take for one word.
+//! Case folding: one spelling for all forms that readers take for one word.
 //!
 //! A word becomes NFKC(fold(NFKD(word))), a compatibility caseless match (The Unicode Standard,
 //! section 3.13, D146): É is é however it is composed, ß is ss, ＡＢＣ is abc, ﬁ is fi, a sigma is a
@@ -6,9 +6,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::letters::Letters;
+use super::letters::{Letters, case_folded};
 
-/// Bytes of a folded word that count: what is longer is no word that somebody looks for.
+/// Maximum length of a folded word in bytes; longer words are cut.
 pub(crate) const MAX_WORD: usize = 128;
 
 /// Appends the folded `word` to `folded`.
@@ -26,17 +26,10 @@ pub(crate) fn fold_into(folded: &mut String, word: &str, letters: &Letters) {
     folded.truncate(end);
 }
 
-/// The lower case of the upper case of the lower case: CaseFolding.txt, statuses C and F, with the
-/// Turkish ı taken for an i.
-pub(super) fn case_folded(c: char) -> impl Iterator<Item = char> {
-    c.to_lowercase()
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-}
-
-/// Soft hyphens, marks of direction, joints without width, variants of glyphs: nothing that makes
-/// another word.
+/// Returns true for soft hyphens, direction marks, zero-width joiners and variation selectors,
+/// which do not make another word.
 fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
 }

@@ -1,6 +1,6 @@
-//! Letters of which words can be read off without asking the rules: those of Latin, Greek,
-//! Cyrillic, Armenian, Hebrew and Arabic that fold to one letter and join with nothing, and the
-//! syllables of Hangul. They make up nearly all words that are not ASCII.
+//! Letters whose words need no segmentation rules: those of Latin, Greek, Cyrillic, Armenian,
+//! Hebrew and Arabic that fold to one letter and join with nothing, and the syllables of Hangul.
+//! They make up nearly all words that are not ASCII.
 
 use std::sync::LazyLock;
 
@@ -8,12 +8,10 @@ use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::fold::case_folded;
-
 /// The letters below this have an entry.
 const TABLE: usize = 0x700;
 
-/// What each letter folds to; 0 for what is no such letter.
+/// The folded form of each letter; 0 for characters that are not such letters.
 pub(crate) struct Letters(&'static [u16; TABLE]);
 
 static FOLDED: LazyLock<Box<[u16; TABLE]>> = LazyLock::new(|| {
@@ -29,7 +27,7 @@ impl Letters {
         Self(&FOLDED)
     }
 
-    /// Whether words may be read off through this character without asking the rules.
+    /// Returns true if a word may contain this character without the segmentation rules.
     pub(crate) fn has(&self, c: char) -> bool {
         match self.0.get(c as usize) {
             Some(&folded) => folded != 0,
@@ -37,8 +35,8 @@ impl Letters {
         }
     }
 
-    /// Appends the folded word; false where it has other characters, and then something may have
-    /// been appended.
+    /// Appends the folded word; returns false if it has other characters, and may then have
+    /// appended a part.
     pub(crate) fn fold_into(&self, folded: &mut String, word: &str) -> bool {
         for c in word.chars() {
             let letter = match self.0.get(c as usize) {
@@ -59,8 +57,8 @@ fn is_hangul(c: char) -> bool {
     matches!(c, '가'..='힣')
 }
 
-/// What `c` folds to, where it is a letter or digit of one word with whatever letter stands beside
-/// it, and folds to one such.
+/// Returns the folded form of `c` if it joins any adjacent letter or digit into one word and folds
+/// to one such letter.
 fn folded(c: char) -> Option<u16> {
     let whole = |text: String| text.split_word_bounds().count() == 1;
     if c == '_' {
@@ -92,4 +90,12 @@ fn folded(c: char) -> Option<u16> {
         .filter(|_| again)?
         .try_into()
         .ok()
+}
+
+/// Returns the lower case of the upper case of the lower case: CaseFolding.txt, statuses C and F,
+/// except that the Turkish ı becomes i.
+pub(super) fn case_folded(c: char) -> impl Iterator<Item = char> {
+    c.to_lowercase()
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
 }

@@ -4,10 +4,10 @@
 //! words (Han, kana, Thai, Lao, Khmer, Burmese and others) would need a dictionary; of these each
 //! character is a piece, with its marks.
 //!
-//! Most words are read off the bytes: runs of ASCII and of other [`Letters`]. Wherever another
-//! character comes near, the rules are asked for all that stands up to the next white space, before
-//! which every word ends (WB4 lets marks behind a space be part of the space). Invariant: the words
-//! are those of `unicode_words` over the whole text, but for the unspaced scripts (property test).
+//! Most words are read directly: runs of ASCII and of other [`Letters`]. Near any other character,
+//! the rules are applied to the text up to the next white space, before which every word ends (WB4
+//! lets marks after a space belong to it). Invariant: the words are those of `unicode_words` over
+//! the whole text, but for the unspaced scripts (property test).
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ use super::letters::Letters;
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Where it stands, in bytes.
+    /// Its byte range.
     pub(crate) place: Range<usize>,
-    /// Whether it is one character of a script without spaces.
+    /// True if it is one character of a script without spaces.
     pub(crate) unspaced: bool,
 }
 
@@ -30,9 +30,9 @@ pub(crate) struct Pieces<'t> {
     text: &'t str,
     at: usize,
     letters: Letters,
-    /// What the rules say of a stretch that begins there.
+    /// The word boundaries of a stretch, and where it begins.
     ruled: Option<(usize, UWordBoundIndices<'t>)>,
-    /// The rest of a word of the rules that has more than one piece.
+    /// The rest of a word that has more than one piece.
     rest: Range<usize>,
 }
 
@@ -47,12 +47,12 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// What `word` is looked for by.
+    /// Returns the table of letters.
     pub(crate) fn letters(&self) -> &Letters {
         &self.letters
     }
 
-    /// The next piece of what the rules were asked for.
+    /// Returns the next piece of the stretch that the rules are applied to.
     fn next_ruled(&mut self) -> Option<Piece> {
         loop {
             if !self.rest.is_empty() {
@@ -72,7 +72,8 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// A word of letters alone that begins at `start`; none where the rules must be asked.
+    /// Returns the end of a word of plain letters that begins at `start`; `None` if the rules must
+    /// be applied.
     fn plain_word(&self, start: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let (mut end, mut is_ascii) = (start, true);
@@ -96,7 +97,7 @@ impl<'t> Pieces<'t> {
                 return Some(end);
             }
             if next == b'\'' && !is_ascii {
-                // Behind a Hebrew letter it is part of the word, whatever follows (WB7a).
+                // After a Hebrew letter it is part of the word, whatever follows (WB7a).
                 return None;
             }
             match bytes.get(end + 1) {
@@ -149,8 +150,8 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Takes the first piece off a word of the rules: one unspaced character with its marks, or all
-/// that comes before the next such.
+/// Splits the first piece off a word: one unspaced character with its marks, or everything before
+/// the next one.
 fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     let mut chars = text[word.clone()].char_indices();
     let unspaced = chars.next().is_some_and(|(_, first)| is_unspaced(first));
@@ -172,8 +173,8 @@ fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     (piece, end..word.end)
 }
 
-/// A letter or a digit; a mark behind a space or a dash, which the rules make one with those, is
-/// neither.
+/// Returns true if a word has a letter or a digit. A mark after a space or a dash, which the rules
+/// join with it, is neither.
 pub(super) fn says_something(word: &str) -> bool {
     word.chars().any(|c| c.is_alphanumeric() && !is_mark(c))
 }
@@ -182,7 +183,7 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a byte joins what stands beside it into one word: WB6, WB7, WB11 and WB12.
+/// Returns true if a byte joins its neighbours into one word: WB6, WB7, WB11 and WB12.
 fn joins(before: u8, byte: u8, after: u8) -> bool {
     let letters = before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
     let digits = before.is_ascii_digit() && after.is_ascii_digit();
@@ -198,24 +199,32 @@ fn is_mark(c: char) -> bool {
     is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}' | '\u{200c}' | '\u{200d}')
 }
 
-/// A character of a script that writes no spaces between words, but for its marks and digits.
+/// Returns true for a character of a script without spaces between words, except its marks and
+/// digits.
 pub(crate) fn is_unspaced(c: char) -> bool {
     let script = matches!(c,
         // Thai and Lao; Burmese; Khmer; New Tai Lue; Tai Tham; Burmese and Tai Viet again
-        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}'
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{1950}'..='\u{19df}'
         | '\u{1a20}'..='\u{1aaf}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}'
         // Marks of ideographs, kana, bopomofo; ideographs; Yi; their compatibility forms and half
         // width
-        | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}'
-        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
-        | '\u{3105}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}' | '\u{a000}'..='\u{a48c}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}'
+        | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}'
+        | '\u{3038}'..='\u{303c}'
+        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{30fc}'..='\u{30ff}'
+        | '\u{3105}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{a000}'..='\u{a48c}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9d}'
         | '\u{16fe0}'..='\u{18dff}' | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3ffff}');
     script && c.is_alphanumeric() && !is_digit(c) && !is_combining_mark(c)
 }
 
-/// Digits of those scripts, which make numbers like other digits.
+/// Returns true for digits of those scripts, which form numbers like other digits.
 fn is_digit(c: char) -> bool {
-    matches!(c, '\u{e50}'..='\u{e59}' | '\u{ed0}'..='\u{ed9}' | '\u{1040}'..='\u{1049}' | '\u{1090}'..='\u{1099}'
-        | '\u{17e0}'..='\u{17e9}' | '\u{19d0}'..='\u{19da}' | '\u{1a80}'..='\u{1a99}' | '\u{a9f0}'..='\u{a9f9}')
+    matches!(c, '\u{e50}'..='\u{e59}' | '\u{ed0}'..='\u{ed9}' | '\u{1040}'..='\u{1049}'
+        | '\u{1090}'..='\u{1099}'
+        | '\u{17e0}'..='\u{17e9}' | '\u{19d0}'..='\u{19da}' | '\u{1a80}'..='\u{1a99}'
+        | '\u{a9f0}'..='\u{a9f9}')
 }

@@ -1,21 +1,21 @@
-//! What of a text stands in the index: a folded word, or two characters of a script without spaces.
+//! Index tokens: a folded word, or two characters of a script without spaces.
 //!
-//! At the position of each unspaced character stands the pair of it and the next one, which follows
-//! it directly, or it alone at the end of a run: `東京都` is 東⸱京, 京⸱都, 都⸱, with U+001F for the dot. So
-//! there is one token for each piece, a run of characters in a query is a phrase of pairs, rarer by
-//! far than single characters, and a single one is all tokens that begin with it and the dot. What
-//! is found is what a scan for the characters in a row finds. (Bigrams as in Lucene's
-//! `CJKBigramFilter`, but without its separate single characters.)
+//! The token of an unspaced character is the pair of it and the character that follows directly, or
+//! it alone at the end of a run: `東京都` gives 東⸱京, 京⸱都, 都⸱, with U+001F for the dot. So there is one
+//! token a piece; a run of characters in a query is a phrase of pairs, which are far rarer than
+//! single characters, and a single character matches all tokens that begin with it and the dot. A
+//! search finds what a scan for the characters in a row finds. (Bigrams as in Lucene's
+//! `CJKBigramFilter`, without its separate single characters.)
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::fold::fold_into;
 use super::pieces::{Piece, Pieces};
 
-/// Stands behind the first character of a pair. No word has it: it is a control character.
+/// Separates the characters of a pair. No word has it, since it is a control character.
 pub(crate) const PAIR: char = '\u{1f}';
 
-/// Makes tokens for tantivy.
+/// The tokenizer for tantivy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WordTokenizer;
 
@@ -31,9 +31,9 @@ impl Tokenizer for WordTokenizer {
 pub(crate) struct Tokens<'t> {
     text: &'t str,
     pieces: Pieces<'t>,
-    /// The piece behind the token, where it was needed for that.
+    /// The next piece, if it was read for the pair.
     ahead: Option<Piece>,
-    /// The piece that the token begins with.
+    /// The first piece of the token.
     piece: Piece,
     token: Token,
 }
@@ -52,7 +52,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// The piece that the token begins with.
+    /// The first piece of the token.
     pub(crate) fn piece(&self) -> &Piece {
         &self.piece
     }

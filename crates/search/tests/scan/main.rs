@@ -1,4 +1,4 @@
-//! What the index finds is what a plain scan finds, and its order is that of BM25.
+//! The index finds what a plain scan finds, in the order of BM25.
 
 #![expect(
     clippy::unwrap_used,
@@ -155,7 +155,10 @@ fn found(finder: &Finder, query: &str) -> Vec<usize> {
     let query = Query::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
     let hits = finder.search(&query, search::MAX_HITS, 0).unwrap();
     assert_eq!(finder.count(&query).unwrap(), hits.len());
-    let mut found: Vec<usize> = hits.iter().map(|hit| hit.place.offset as usize).collect();
+    let mut found: Vec<usize> = hits
+        .iter()
+        .map(|hit| hit.location.offset as usize)
+        .collect();
     found.sort_unstable();
     found
 }
@@ -263,7 +266,7 @@ fn hits_come_in_the_order_of_bm25() {
         assert!(!hits.is_empty(), "{query:?}");
         let (of_title, of_text) = (bm25(query, &titles), bm25(query, &texts));
         for hit in &hits {
-            let number = hit.place.offset as usize;
+            let number = hit.location.offset as usize;
             let expected = of_title[number] + of_text[number];
             let apart = (f64::from(hit.score) - expected).abs();
             assert!(
@@ -291,14 +294,17 @@ fn a_hit_tells_what_the_page_is() {
         .unwrap();
     assert_eq!(hits.len(), pages.len());
     for hit in hits {
-        let expected = page(hit.place.offset as usize, &pages[hit.place.offset as usize]);
+        let expected = page(
+            hit.location.offset as usize,
+            &pages[hit.location.offset as usize],
+        );
         assert_eq!(hit.url, expected.url.as_str());
         assert_eq!(
             (hit.title, hit.language),
             (expected.text.title, expected.text.language)
         );
         assert_eq!(
-            (hit.at, hit.place.file.as_str(), hit.score),
+            (hit.at, hit.location.file.as_str(), hit.score),
             (expected.at, FILE, 0.0)
         );
     }
@@ -316,7 +322,7 @@ fn what_the_archive_does_not_have_any_more_is_taken_out_and_the_rest_stays() {
                 writer.commit(end(30)).unwrap();
             }
         }
-        // What was added behind the end that the commit covers is added again by whoever goes on
+        // Pages after the end that the commit covers are added again by the next session
         // from there.
         writer.commit(end(40)).unwrap();
         drop(writer);
@@ -326,7 +332,7 @@ fn what_the_archive_does_not_have_any_more_is_taken_out_and_the_rest_stays() {
         let finder = Finder::open(&directory.path().join("search")).unwrap();
         let mut places = BTreeMap::new();
         finder
-            .places(|place| *places.entry(place.offset).or_insert(0) += 1)
+            .locations(|place| *places.entry(place.offset).or_insert(0) += 1)
             .unwrap();
         assert_eq!(
             places,
@@ -366,7 +372,7 @@ fn later_files_lie_behind_the_end() {
     let mut places = Vec::new();
     let finder = Finder::open(&directory.path().join("search")).unwrap();
     finder
-        .places(|place| places.push((place.file, place.offset)))
+        .locations(|place| places.push((place.file, place.offset)))
         .unwrap();
     places.sort();
     assert_eq!(
@@ -479,10 +485,12 @@ fn a_snippet_shows_the_words_where_they_stand_together() {
     }
 }
 
-/// What was found ended behind the text that was shown, and `crawler search` panicked over it.
+/// A match ended after the shown text, and `crawler search` panicked.
 #[test]
 fn a_phrase_that_is_cut_off_between_its_words_ends_where_the_text_does() {
-    let text = "é é京東東\n京東京京. é.東東\n.京京\né.é京東a京éaé .éa\né\né\n東 京   a京.東 a京京éa.....  a京京..東.a京é 京東\na a京 b\nc\naa京.\n a京é京 \n東京東.\n京東a京\n \n京b..\n  ..  .c\n";
+    let text = "é é京東東\n京東京京. é.東東\n.京京\né.é京東a京éaé .éa\n\
+         é\né\n東 京   a京.東 a京京éa.....  a京京..東.a京é 京東\na a京 b\nc\n\
+    aa京.\n a京é京 \n東京東.\n京東a京\n \n京b..\n  ..  .c\n";
     let query = Query::parse("é \"b c\"").unwrap();
     let snippet = Snippets::of(&query).cut(text);
     assert!(!snippet.found.is_empty());
@@ -526,7 +534,8 @@ proptest! {
         let random = &mut Random::of(seed, 1);
         for _ in 0..40 {
             let asked: Asked = ask(random, &pages, 3);
-            let scanned: Vec<usize> = (0..pages.len()).filter(|&number| asked.fits(&pages[number], &all[number])).collect();
+            let fits = |&number: &usize| asked.fits(&pages[number], &all[number]);
+            let scanned: Vec<usize> = (0..pages.len()).filter(fits).collect();
             prop_assert_eq!(found(&finder, &asked.typed()), scanned, "{}", asked.typed());
         }
     }

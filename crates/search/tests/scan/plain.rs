@@ -20,7 +20,7 @@ pub(crate) struct Page {
     pub(crate) day: u64,
 }
 
-/// What is looked for.
+/// A query, in plain form.
 #[derive(Clone, Debug)]
 pub(crate) enum Asked {
     /// As it is typed, and its words.
@@ -72,7 +72,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     found
 }
 
-/// Whether these words stand somewhere in a part of a page, as they stand to each other.
+/// Returns true if a part of a page has these words at their relative positions.
 fn stand(phrase: &[Word], part: &[Word]) -> bool {
     part.windows(phrase.len())
         .any(|some| some[0].0 == phrase[0].0 && some[1..] == phrase[1..])

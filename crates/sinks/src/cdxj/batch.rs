@@ -1,23 +1,22 @@
-//! Lines in memory, until they are a run.
+//! The lines in memory that will become a run.
 
-/// Lines that are gathered, in the order of the archive, to be sorted when there are enough of
-/// them.
+/// Lines in the order of the archive, to be sorted when there are enough of them.
 #[derive(Default)]
 pub(super) struct Batch {
     text: Vec<u8>,
-    /// Where each line ends, without its line break.
+    /// The end of each line, without its line break.
     ends: Vec<usize>,
 }
 
 impl Batch {
-    /// Takes a line, with its line break.
+    /// Appends a line, with its line break.
     pub(super) fn push(&mut self, line: &str) {
         debug_assert!(line.ends_with('\n'), "a line ends as one");
         self.text.extend_from_slice(line.as_bytes());
         self.ends.push(self.text.len() - 1);
     }
 
-    /// How much memory it takes, in bytes: when it is sorted, too.
+    /// Returns the memory that it takes in bytes, sorting included.
     pub(super) fn size(&self) -> usize {
         self.text.len() + self.ends.len() * (size_of::<usize>() + size_of::<&[u8]>())
     }
@@ -26,7 +25,7 @@ impl Batch {
         self.ends.is_empty()
     }
 
-    /// The lines, without their line breaks, in the order of `LC_ALL=C sort`.
+    /// Returns the lines, without their line breaks, in the order of `LC_ALL=C sort`.
     pub(super) fn sorted(&self) -> Vec<&[u8]> {
         let mut start = 0;
         let mut lines: Vec<&[u8]> = Vec::with_capacity(self.ends.len());

@@ -1,64 +1,61 @@
-//! What a record is in the index: a line of CDXJ, or nothing.
+//! The CDXJ line of a record, if it has one.
 //!
 //! A line is `key timestamp {json}` with the fields of cdxj-indexer in its order: `url`, `mime`,
-//! `status`, `digest`, `length`, `offset`, `filename`, all strings, what a record does not have
-//! left out. Which records have a line is cdxj-indexer's default too: `response`, `revisit`,
-//! `resource` and `metadata`, the latter two not if they consist of `application/warc-fields`.
+//! `status`, `digest`, `length`, `offset`, `filename`, all strings; missing ones are left out. As
+//! in cdxj-indexer by default, the record types with a line are `response`, `revisit`, `resource`
+//! and `metadata`, the latter two unless their content is `application/warc-fields`.
 //!
-//! Of the `metadata` records that do, those that tell the verdict on a duplicate have a line under
-//! a key that no URL has ([`DUPLICATE`]): whoever replays does not find it, and whoever looks for
-//! what was left out does.
+//! A `metadata` record with the verdict on a duplicate has a line under a key that no URL has
+//! ([`DUPLICATE`]): replay does not find it, and a search for what was left out does.
 //!
-//! Records are read here as warcio 1.8 reads them, since cdxj-indexer is built on it: lenient with
-//! status lines, charsets and URLs in angle brackets. One function serves the record that is being
-//! made and the record that is read again, so both give the same line.
+//! Records are parsed as by warcio 1.8, which cdxj-indexer is built on: lenient with status lines,
+//! charsets and URLs in angle brackets. One function serves the record being written and the record
+//! being read, so both give the same line.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::MAX_LINE;
-use super::head::Head;
+use super::entry::MAX_LINE;
 use super::json;
 use super::key::key;
-use crate::PayloadDigest;
+use super::warcio_head::WarcioHead;
+use crate::digest::PayloadDigest;
 
-/// Before the key of a page that repeats another one. No URL has a key that begins so: it stands
-/// before all of them.
+/// The key prefix of a duplicate. No URL has a key with it; it sorts before all of them.
 pub const DUPLICATE: &str = "!duplicate:";
 
-/// The line breaks behind a record: in a file that is not packed, an index does not count them to
-/// its length.
+/// The line breaks after a record, in bytes: in a plain file, an index does not count them.
 pub(crate) const BLANK: u64 = 4;
 
-/// Bytes of a block that are looked at: heads of HTTP messages are shorter.
+/// Bytes of a block that are examined: heads of HTTP messages are shorter.
 pub(crate) const GLANCE: usize = 64 << 10;
 
-/// Room that length, offset and the name of the file have in a line: names have 255 bytes, each of
-/// which may take six.
-const MAX_TOLD: usize = MAX_LINE - 4096;
+/// The maximum length of a line before `length`, `offset` and `filename`: names have 255 bytes,
+/// each of which may take six.
+const MAX_LINE_START: usize = MAX_LINE - 4096;
 
-/// A line of the index, but for the name of its file: that is known when the record is appended.
+/// A line of the index without its file name, which is known once the record is appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// Key, timestamp, and the fields before `length`.
-    told: String,
-    /// Where the record begins in its file, in bytes.
+    start: String,
+    /// The start of the record in its file, in bytes.
     pub offset: u64,
-    /// How long it is there, in bytes (compressed).
+    /// Its packed length in bytes.
     pub length: u64,
 }
 
 impl Capture {
-    /// The line, with its end, of a capture in the file of this name.
+    /// Returns the line, with its line break, of a capture in the file of this name.
     #[must_use]
     pub fn line(&self, file: &str) -> String {
         let Self {
-            told,
+            start,
             offset,
             length,
         } = self;
-        let mut line = String::with_capacity(told.len() + file.len() + 80);
-        line.push_str(told);
+        let mut line = String::with_capacity(start.len() + file.len() + 80);
+        line.push_str(start);
         write!(
             line,
             "\"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": "
@@ -70,15 +67,14 @@ impl Capture {
     }
 }
 
-/// A capture that does not know its place yet.
+/// A capture without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told(String);
+pub(crate) struct UnplacedCapture(String);
 
-impl Told {
-    /// What the index tells of a record whose header has these fields and whose block begins with
-    /// `block`: [`GLANCE`] bytes are enough. `payload` is the digest of its payload, which is asked
-    /// for if the header does not tell it. Nothing for a record that has no line, or none that
-    /// could be found: without a URL or a date.
+impl UnplacedCapture {
+    /// Returns the capture of a record with these header fields, whose block begins with `block`:
+    /// [`GLANCE`] bytes suffice. `payload` computes the digest of its payload, if the header has
+    /// none. `None` for a record without a line, or without a usable URL or date.
     pub(crate) fn of<'a>(
         field: impl Fn(&str) -> Option<&'a str>,
         block: &[u8],
@@ -100,15 +96,16 @@ impl Told {
         }
         let is_message = matches!(kind, "response" | "revisit");
         let is_http = url.starts_with("http:") || url.starts_with("https:");
-        let head = (is_message && is_http && !block.is_empty()).then(|| Head::of_message(block));
+        let head =
+            (is_message && is_http && !block.is_empty()).then(|| WarcioHead::of_message(block));
         let mime = match kind {
             "revisit" => Some(Cow::Borrowed("warc/revisit")),
             "response" => head.as_ref().and_then(|head| head.field("content-type")),
             _ => content_type().map(Cow::Borrowed),
         };
         let computed = || payload().filter(|_| kind != "revisit");
-        let digest = match field("WARC-Payload-Digest").filter(|told| !told.is_empty()) {
-            Some(told) => Some(Cow::Borrowed(told)),
+        let digest = match field("WARC-Payload-Digest").filter(|declared| !declared.is_empty()) {
+            Some(declared) => Some(Cow::Borrowed(declared)),
             None => computed().map(|digest| Cow::Owned(digest.to_string())),
         };
         let mut line = begin("", &url, date)?;
@@ -117,25 +114,25 @@ impl Told {
         push(
             &mut line,
             "status",
-            head.as_ref().map(Head::status).as_deref(),
+            head.as_ref().map(WarcioHead::status).as_deref(),
         );
         push(&mut line, "digest", digest.as_deref());
-        (line.len() <= MAX_TOLD).then_some(Self(line))
+        (line.len() <= MAX_LINE_START).then_some(Self(line))
     }
 
-    /// The capture of this record at this place in its file, in bytes.
+    /// Returns the capture of this record at this position in its file, in bytes.
     pub(crate) fn at(self, offset: u64, length: u64) -> Capture {
         Capture {
-            told: self.0,
+            start: self.0,
             offset,
             length,
         }
     }
 }
 
-/// The line of a page that repeats another one, by the record of the verdict on it.
-fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<Told> {
-    let notes = Head::of_fields(block);
+/// Returns the line of a duplicate, by the record of its verdict.
+fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<UnplacedCapture> {
+    let notes = WarcioHead::of_fields(block);
     let original = notes.field("duplicate-of")?;
     let mut line = begin(DUPLICATE, url, date)?;
     push(&mut line, "url", Some(url));
@@ -148,10 +145,11 @@ fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<Told> {
         "resemblance",
         notes.field("resemblance").as_deref(),
     );
-    (line.len() <= MAX_TOLD).then_some(Told(line))
+    (line.len() <= MAX_LINE_START).then_some(UnplacedCapture(line))
 }
 
-/// A URL without the angle brackets of Wget 1.19, and without spaces: a key must not have any.
+/// Returns a URL without the angle brackets of Wget 1.19, and with its spaces encoded: a line
+/// separates its parts by spaces.
 fn target(url: &str) -> Cow<'_, str> {
     let url = url
         .strip_prefix('<')
@@ -163,14 +161,14 @@ fn target(url: &str) -> Cow<'_, str> {
     Cow::Borrowed(url)
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn essence(media_type: &str) -> &str {
     let end = media_type.find(|letter: char| letter == ';' || letter.is_whitespace());
     &media_type[..end.unwrap_or(media_type.len())]
 }
 
-/// Key and timestamp; nothing where the date is none, or the URL is one of which no key for a line
-/// can be made.
+/// Begins a line with key and timestamp; `None` if the date is invalid, or the key of the URL has
+/// white space or control characters.
 fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     let key = key(url);
     if key.is_empty() || key.contains(|letter: char| letter.is_whitespace() || letter.is_control())
@@ -186,7 +184,7 @@ fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     Some(line)
 }
 
-/// The fourteen digits of a date, down to the second.
+/// Appends the fourteen digits of a date, to the second.
 fn push_timestamp(line: &mut String, date: &str) -> Option<()> {
     let mut parts = date.split(|letter: char| !letter.is_ascii_digit());
     for digits in [4, 2, 2, 2, 2, 2] {
@@ -221,8 +219,8 @@ mod tests {
         let fields: HashMap<&str, &str> = fields.iter().copied().collect();
         let field = |name: &str| fields.get(name).copied();
         let payload = || Some(PayloadDigest::of(b""));
-        let told = Told::of(field, block.as_bytes(), payload)?;
-        Some(told.at(7, 9).line("a.warc.gz"))
+        let capture = UnplacedCapture::of(field, block.as_bytes(), payload)?;
+        Some(capture.at(7, 9).line("a.warc.gz"))
     }
 
     const PAGE: [(&str, &str); 4] = [
@@ -241,8 +239,9 @@ mod tests {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\nbody";
         assert_eq!(
             line(&PAGE, head).unwrap(),
-            "org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
-             \"status\": \"200\", \"digest\": \"sha1:ABC\", \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
+            "org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \
+             \"mime\": \"text/html\", \"status\": \"200\", \"digest\": \"sha1:ABC\", \
+             \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
         );
     }
 
@@ -284,8 +283,8 @@ mod tests {
             ),
         ] {
             let line = line(&fields, block).unwrap();
-            let (_, told) = line.split_once("A?b\", ").unwrap();
-            assert_eq!(told.split_once("\"length\"").unwrap().0, expected);
+            let (_, fields) = line.split_once("A?b\", ").unwrap();
+            assert_eq!(fields.split_once("\"length\"").unwrap().0, expected);
         }
     }
 
@@ -295,12 +294,16 @@ mod tests {
             ("WARC-Type", "metadata"),
             ("Content-Type", "application/warc-fields"),
         ]);
-        let notes = "verdict: near-duplicate\r\nduplicate-of: https://example.org/\r\ndistance: 2\r\nresemblance: 0.9100\r\n\
+        let notes = "verdict: near-duplicate\r\nduplicate-of: https://example.org/\r\n\
+                     distance: 2\r\n\
+                     resemblance: 0.9100\r\n\
                      http-status: 200\r\ncontent-type: text/html\r\n";
         assert_eq!(
             line(&fields, notes).unwrap(),
-            "!duplicate:org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
-             \"status\": \"200\", \"duplicate_of\": \"https://example.org/\", \"distance\": \"2\", \"resemblance\": \"0.9100\", \
+            "!duplicate:org,example)/a?b 20261121200455 \
+             {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
+             \"status\": \"200\", \"duplicate_of\": \"https://example.org/\", \
+             \"distance\": \"2\", \"resemblance\": \"0.9100\", \
              \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
         );
         assert_eq!(line(&fields, "verdict: excluded\r\n"), None);

@@ -1,9 +1,9 @@
-//! An index side by side with its archive, in memory that does not grow with either.
+//! Compares an index with its archive, in memory that does not grow with either.
 //!
-//! The one is sorted by key, the other by time: to compare them line by line, one would have to be
-//! sorted anew. Instead the digests of the lines are added up, in as many sums as there are
-//! [`BUCKETS`], for either side; where the sums agree, so do the lines. Only if some do not are
-//! both read once more, and the lines of those buckets compared.
+//! The index is sorted by key, the archive by time, so a comparison line by line would need a sort.
+//! Instead the digests of the lines are summed, for either side, in [`BUCKETS`] sums; equal sums
+//! mean equal lines. Only if sums differ are both sides read again, and the lines of those buckets
+//! compared.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,54 +13,54 @@ use std::path::{Path, PathBuf};
 use libdeflater::Crc;
 use sha1::{Digest, Sha1};
 
+use super::entry::{CdxjLine, MAX_LINE};
 use super::index::{self, INDEX};
 use super::run::Run;
-use super::{MAX_LINE, scan};
-use crate::{ArchiveEnd, SinkFault};
+use super::scan;
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
 
-/// Sums a side: 1 MiB of them.
+/// Sums of a side: 1 MiB.
 const BUCKETS: usize = 1 << 16;
-/// Buckets that are looked into where they differ.
+/// Differing buckets whose lines are compared.
 const MAX_DIFFERING: usize = 16;
-/// Lines that are kept of them.
+/// Lines of these buckets that are held in memory.
 const MAX_KEPT: usize = 20_000;
 
-/// What came of comparing an index with its archive.
+/// The result of comparing an index with its archive.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Lines of the index.
+    /// The number of lines of the index.
     pub lines: u64,
-    /// Captures of the archive that should have one.
+    /// The number of captures in the part of the archive that the index covers.
     pub captures: u64,
-    /// Captures of the archive behind what the index covers: it is not closed, and they are read
-    /// when it goes on.
+    /// The number of captures after that part: an open index reads them when it continues.
     pub uncovered: u64,
-    /// Where they do not agree, as far as it is told.
+    /// The differences, as far as they are kept.
     pub differences: Vec<Difference>,
 }
 
-/// Where index and archive do not agree.
+/// A difference between index and archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// There is no index, or none that says what it covers.
+    /// There is no index with a manifest.
     NoIndex,
-    /// A part of it is not there.
+    /// A part of the index is missing.
     NoFile(PathBuf),
-    /// A part of it is not what was written.
+    /// A part of the index is damaged.
     Touched(PathBuf),
-    /// A line of it stands in front of one that should stand before it: its number, counted from 1.
+    /// A line is out of order: its number, from 1.
     Unsorted(PathBuf, u64),
-    /// A capture of the archive has no line: the one it should have.
+    /// A capture of the archive has no line: the expected line.
     NoLine(String),
     /// A line has no capture in the archive.
     NoCapture(String),
 }
 
-/// Compares the index of the archive in `archive` with that archive up to `end`, which both should
-/// tell of alike.
+/// Compares the index of the archive in `archive` with that archive up to `end`.
 ///
 /// # Errors
-/// What the disk says.
+/// I/O errors of the disk.
 pub fn compare(archive: &Path, end: &ArchiveEnd) -> Result<Comparison, SinkFault> {
     let mut comparison = Comparison::default();
     let survey = index::survey(archive);
@@ -114,7 +114,7 @@ pub fn compare(archive: &Path, end: &ArchiveEnd) -> Result<Comparison, SinkFault
     Ok(comparison)
 }
 
-/// The differences in these buckets.
+/// Returns the differences in these buckets.
 fn look_into(
     archive: &Path,
     end: &ArchiveEnd,
@@ -122,7 +122,7 @@ fn look_into(
     runs: &[Run],
     differing: &[usize],
 ) -> Result<Vec<Difference>, SinkFault> {
-    // How much more often a line is in the archive than in the index.
+    // The occurrences of a line in the archive, minus those in the index.
     let mut lines: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
     let mut count = |line: &[u8], more: i64| {
         if differing.contains(&bucket(digest(line)))
@@ -146,19 +146,19 @@ fn look_into(
             }
         })?;
     }
-    let told = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+    let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
     let differences = lines.iter().filter_map(|(line, more)| match more.cmp(&0) {
-        std::cmp::Ordering::Greater => Some(Difference::NoLine(told(line))),
-        std::cmp::Ordering::Less => Some(Difference::NoCapture(told(line))),
+        std::cmp::Ordering::Greater => Some(Difference::NoLine(text(line))),
+        std::cmp::Ordering::Less => Some(Difference::NoCapture(text(line))),
         std::cmp::Ordering::Equal => None,
     });
     Ok(differences.collect())
 }
 
-/// Whether a line tells of what lies behind the end of the archive: it is cut when the crawl goes
-/// on.
+/// Returns true if a line is about a record after the end of the archive: it is cut when the crawl
+/// continues.
 fn is_beyond(line: &[u8], end: &ArchiveEnd) -> bool {
-    super::Entry::parse(line).is_ok_and(|entry| {
+    CdxjLine::parse(line).is_ok_and(|entry| {
         let place = ArchiveEnd {
             file: entry.file().to_owned(),
             end: entry.end(),
@@ -167,7 +167,7 @@ fn is_beyond(line: &[u8], end: &ArchiveEnd) -> bool {
     })
 }
 
-/// Reads a run, however it looks by now.
+/// Reads a run, damaged or not; returns what is wrong with it.
 fn read(run: &Run, each: &mut dyn FnMut(&[u8])) -> Result<Vec<Difference>, SinkFault> {
     let path = &run.path;
     let unreadable = |source| SinkFault::io("read", path, source);
@@ -200,7 +200,7 @@ fn read(run: &Run, each: &mut dyn FnMut(&[u8])) -> Result<Vec<Difference>, SinkF
     Ok(differences)
 }
 
-/// Sums of digests, by bucket.
+/// The sums of digests, by bucket.
 struct Sums(Vec<u128>);
 
 impl Sums {
@@ -214,7 +214,7 @@ impl Sums {
         *sum = sum.wrapping_add(digest);
     }
 
-    /// The first buckets in which two sides differ.
+    /// Returns the first buckets that differ.
     fn differing(&self, other: &Self) -> Vec<usize> {
         let pairs = self.0.iter().zip(&other.0).enumerate();
         pairs

@@ -1,12 +1,14 @@
-//! A line of an index, read.
+//! A parsed line of an index.
 
 use serde_json::{Map, Value};
 
-use super::MAX_LINE;
+/// Maximum length of a line that is written or read, in bytes: enough for a URL as long as a
+/// record's header may have.
+pub const MAX_LINE: usize = 1 << 20;
 
 /// A line of CDXJ: key, timestamp, and an object of fields.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct CdxjLine {
     /// The sort key.
     pub key: String,
     /// Digits, fourteen as a rule.
@@ -14,61 +16,63 @@ pub struct Entry {
     fields: Map<String, Value>,
 }
 
-/// Why a line is not an [`Entry`].
+/// A violation of the form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Oddity {
-    /// It is longer than any capture needs.
+pub enum LineError {
+    /// The line is longer than [`MAX_LINE`].
     #[error("it is longer than {MAX_LINE} bytes")]
     TooLong,
-    /// It is not a key, a timestamp and a JSON object in UTF-8.
+    /// The line is not a key, a timestamp and a JSON object in UTF-8.
     #[error("it is not a key, a timestamp and a JSON object")]
     Malformed,
-    /// It does not tell where the record is.
+    /// A field of the record's position is missing.
     #[error("it has no {0}")]
     Missing(&'static str),
-    /// It stands behind a line that should stand behind it.
+    /// The line sorts before the one that precedes it.
     #[error("it is not in its place in the order of bytes")]
     Unsorted,
 }
 
-impl Entry {
-    /// Reads a line, with its line break or without.
+impl CdxjLine {
+    /// Parses a line, with or without its line break.
     ///
     /// # Errors
-    /// [`Oddity`], where it has not all that it takes to find a record.
-    pub fn parse(line: &[u8]) -> Result<Self, Oddity> {
+    /// [`LineError`] if the line lacks a part that is needed to find the record.
+    pub fn parse(line: &[u8]) -> Result<Self, LineError> {
         if line.len() > MAX_LINE {
-            return Err(Oddity::TooLong);
+            return Err(LineError::TooLong);
         }
-        let text = std::str::from_utf8(line).map_err(|_not_utf8| Oddity::Malformed)?;
+        let text = std::str::from_utf8(line).map_err(|_not_utf8| LineError::Malformed)?;
         let mut words = text.trim_end_matches(['\n', '\r']).splitn(3, ' ');
-        let mut word = || words.next().ok_or(Oddity::Malformed);
+        let mut word = || words.next().ok_or(LineError::Malformed);
         let (key, timestamp, object) = (word()?, word()?, word()?);
         let is_time = !timestamp.is_empty() && timestamp.bytes().all(|byte| byte.is_ascii_digit());
         if key.is_empty() || !is_time {
-            return Err(Oddity::Malformed);
+            return Err(LineError::Malformed);
         }
         let fields: Map<String, Value> =
-            serde_json::from_str(object).map_err(|_no_object| Oddity::Malformed)?;
+            serde_json::from_str(object).map_err(|_no_object| LineError::Malformed)?;
         let entry = Self {
             key: key.to_owned(),
             timestamp: timestamp.to_owned(),
             fields,
         };
         for name in ["offset", "length"] {
-            entry.number(name).ok_or(Oddity::Missing(name))?;
+            entry.number(name).ok_or(LineError::Missing(name))?;
         }
-        entry.text("filename").ok_or(Oddity::Missing("filename"))?;
+        entry
+            .text("filename")
+            .ok_or(LineError::Missing("filename"))?;
         Ok(entry)
     }
 
-    /// A field that is text: `url`, `mime`, `status`, `digest`, `duplicate_of`, …
+    /// Returns a text field: `url`, `mime`, `status`, `digest`, `duplicate_of`, …
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name).and_then(Value::as_str)
     }
 
-    /// A field that is a number, whether it is written as one or, as cdxj-indexer does, as text.
+    /// Returns a numeric field, written as a number or, as by cdxj-indexer, as text.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         match self.fields.get(name)? {
@@ -77,19 +81,20 @@ impl Entry {
         }
     }
 
-    /// The name of the file that has the record: data, and no path to be followed unchecked.
+    /// Returns the name of the record's file. It is untrusted: do not follow it as a path
+    /// unchecked.
     #[must_use]
     pub fn file(&self) -> &str {
         self.text("filename").unwrap_or_default()
     }
 
-    /// Where the record begins, in bytes.
+    /// Returns the start of the record in bytes.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.number("offset").unwrap_or_default()
     }
 
-    /// Where the record ends, in bytes.
+    /// Returns the end of the record in bytes.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.offset()

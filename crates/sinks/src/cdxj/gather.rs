@@ -1,4 +1,4 @@
-//! The index of any WARC files, ours or others'.
+//! Indexes any WARC files, ours or others'.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,41 +10,43 @@ use super::capture::{Capture, GLANCE};
 use super::index::MEMORY;
 use super::run::{self, MergeFault, Run, Writer};
 use super::scan;
-use crate::SinkFault;
-use crate::warc::{self, ReadFault, WarcStream};
+use crate::fault::SinkFault;
+use crate::warc::files;
+use crate::warc::read::ReadFault;
+use crate::warc::stream::WarcStream;
 
-/// Faults that are kept to be told; the others are only counted.
-const MOST_TOLD: usize = 20;
+/// Faults that are kept; the others are only counted.
+const MAX_REPORTED: usize = 20;
 
-/// What came of indexing files.
+/// The result of indexing files.
 #[derive(Debug, Default)]
-pub struct Gathering {
-    /// Records that were read.
+pub struct IndexingReport {
+    /// The number of records read.
     pub records: u64,
-    /// Lines that were written.
+    /// The number of lines written.
     pub lines: u64,
-    /// Places that could not be read, and were passed over: all else is in the index.
+    /// The number of unreadable stretches, which were skipped.
     pub broken: u64,
-    /// What was wrong with the first of them.
-    pub told: Vec<ReadFault>,
-    /// Records that share a packed member with others: no reader finds them by a place in the file,
-    /// so that they have no line.
+    /// The faults of the first of them.
+    pub faults: Vec<ReadFault>,
+    /// The number of records that share a packed member with others: they cannot be read by an
+    /// offset, so they have no line.
     pub sharing: u64,
 }
 
-/// Writes the index of these files to `out`, sorted; files are named without their directories.
-/// Lines that do not fit into memory are kept in runs in the directory `scratch`, which is made if
-/// it takes any and is empty afterwards.
+/// Writes the sorted index of these files to `out`; lines name files without their directories.
+/// Lines that exceed the memory go to runs in the directory `scratch`, which is created if needed
+/// and is empty afterwards.
 ///
 /// # Errors
-/// What the disk says, and `out`: [`SinkFault::Io`] with the path `-`.
+/// I/O errors of the disk and of `out`: for the latter, [`SinkFault::Io`] with the path `-`.
 pub fn index_files(
     disk: &dyn Disk,
     files: &[PathBuf],
     scratch: &Path,
     out: &mut dyn Write,
-) -> Result<Gathering, SinkFault> {
-    let mut gathering = Gathering::default();
+) -> Result<IndexingReport, SinkFault> {
+    let mut gathering = IndexingReport::default();
     let mut batch = Batch::default();
     let mut runs: Vec<Run> = Vec::new();
     let mut number = 0;
@@ -53,8 +55,8 @@ pub fn index_files(
         scratch.join(format!("{number:06}.cdxj"))
     };
     for path in files {
-        // One that is still written has the name that it will have.
-        let file = match warc::name_of(path) {
+        // An open file gets its later name.
+        let file = match files::name_of(path) {
             Some(name) => name.into(),
             None => path.file_name().unwrap_or_default().to_string_lossy(),
         };
@@ -110,16 +112,16 @@ fn spill(disk: &dyn Disk, scratch: &Path, batch: &Batch, path: &Path) -> Result<
     writer.finish()
 }
 
-/// Shows what each record of a file has for the index, and goes on behind whatever cannot be read.
+/// Calls `each` with the capture of each record of a file, and skips what cannot be read.
 fn read_file(
     path: &Path,
-    gathering: &mut Gathering,
+    gathering: &mut IndexingReport,
     each: &mut dyn FnMut(&Capture) -> Result<(), SinkFault>,
 ) -> Result<(), SinkFault> {
-    let pass_over = |gathering: &mut Gathering, fault: ReadFault| {
+    let pass_over = |gathering: &mut IndexingReport, fault: ReadFault| {
         gathering.broken += 1;
-        if gathering.told.len() < MOST_TOLD {
-            gathering.told.push(fault);
+        if gathering.faults.len() < MAX_REPORTED {
+            gathering.faults.push(fault);
         }
     };
     let mut stream = match WarcStream::open(path) {

@@ -1,20 +1,20 @@
-//! The index of an archive: sorted runs, what they cover, and one file of all of them when it is
-//! closed.
+//! The index of an archive: sorted runs, the part of the archive that each covers, and one merged
+//! file when it is closed.
 //!
 //! ```text
-//! archive/index.cdxj       the whole index, when it is closed; the first run while the archive goes on
-//! archive/index/runs       which runs there are, and what they cover (`manifest`)
-//! archive/index/NNNNNN.cdxj  runs, each of a span of the archive that begins where the one before ends
+//! archive/index.cdxj         the whole index when closed; the first run while the archive goes on
+//! archive/index/runs         the runs, and the part of the archive that each covers (`manifest`)
+//! archive/index/NNNNNN.cdxj  runs, each of a span that begins where the one before ends
 //! ```
 //!
-//! Invariant: **the archive is the truth.** What the manifest names tells exactly of the archive up
-//! to where it says. On opening, what tells of more than there is is cut, what is missing or not
-//! whole is dropped, and the rest of the archive is read again. So whatever call to the disk is the
-//! last one that was made, the next opening puts the index right.
+//! Invariant: **the archive is the truth.** The runs of the manifest agree exactly with the archive
+//! up to their noted end. On opening, lines beyond the archive's end are cut, missing and damaged
+//! runs are dropped, and the rest of the archive is read again. So an interruption at any call to
+//! the disk is repaired by the next opening.
 //!
-//! To close it, the runs are merged into one, that one alone is put into the manifest, and is then
-//! renamed to `index.cdxj`: under either name it is found by its length, and its checksum is
-//! checked whenever it is read.
+//! Closing merges the runs into one, puts that one alone into the manifest, and renames it to
+//! `index.cdxj`. It is found under either name by its length, and its checksum is verified whenever
+//! it is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,17 +22,18 @@ use std::sync::Arc;
 use disk::Disk;
 
 use super::batch::Batch;
-use super::entry::Entry;
-use super::manifest::{Covering, Manifest};
+use super::entry::CdxjLine;
+use super::manifest::{CoveredRun, Manifest};
 use super::run::{self, MergeFault, Reader, Run, Seal, Writer};
 use super::scan;
-use crate::{ArchiveEnd, SinkFault};
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
 
-/// Memory for lines that are no run yet, in bytes. It holds two batches: one is gathered while the
+/// Memory for lines that are in no run yet, in bytes, for two batches: one is filled while the
 /// other is written.
 pub(super) const MEMORY: usize = 16 << 20;
 
-/// The whole index, below the directory of the archive.
+/// The merged index, in the directory of the archive.
 pub const INDEX: &str = "index.cdxj";
 /// The directory of the runs.
 const DIRECTORY: &str = "index";
@@ -44,20 +45,19 @@ pub(super) struct Index {
     disk: Arc<dyn Disk>,
     archive: PathBuf,
     manifest: Manifest,
-    /// Above the numbers of all runs.
+    /// The next number of a run, above all others.
     next: u64,
-    /// Bytes of a batch that make it a run.
+    /// Bytes at which a batch becomes a run.
     full: usize,
-    /// Whether the only run was read since it was written.
+    /// True if the only run was verified since it was written.
     is_checked: bool,
-    /// Whether the manifest on the disk is that of another index, which this one takes the place of
-    /// once it is whole.
+    /// True if the manifest on the disk is still that of the index that this one will replace.
     is_draft: bool,
 }
 
 impl Index {
-    /// Opens the index of the archive in `archive`, of which what lies up to `end` is valid, and
-    /// brings it up to there.
+    /// Opens the index of the archive in `archive`, which is valid up to `end`, and updates it up
+    /// to there.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
         archive: &Path,
@@ -88,17 +88,17 @@ impl Index {
         Ok(index)
     }
 
-    /// Up to where the runs tell of the archive.
+    /// Returns the end of the part of the archive that the runs cover.
     pub(super) fn covered(&self) -> Option<&ArchiveEnd> {
         self.manifest.0.last().map(|run| &run.end)
     }
 
-    /// Bytes of a batch that make it a run.
+    /// Bytes at which a batch becomes a run.
     pub(super) fn full(&self) -> usize {
         self.full
     }
 
-    /// Makes a run of these lines, which tell of what follows [`Index::covered`] up to `end`.
+    /// Writes a run of these lines, which cover the archive from [`Index::covered`] up to `end`.
     pub(super) fn add(&mut self, batch: &Batch, end: ArchiveEnd) -> Result<(), SinkFault> {
         if self.covered() == Some(&end) {
             return Ok(());
@@ -117,11 +117,11 @@ impl Index {
         }
         let seal = writer.finish()?.seal;
         self.sync(DIRECTORY)?;
-        self.manifest.0.push(Covering { number, seal, end });
+        self.manifest.0.push(CoveredRun { number, seal, end });
         self.write_manifest()
     }
 
-    /// Reads the archive from where the runs end up to `end`.
+    /// Indexes the archive from the end of the runs up to `end`.
     pub(super) fn catch_up(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
         if self.covered() == Some(end) {
             return Ok(());
@@ -129,12 +129,12 @@ impl Index {
         self.read(Some(end)).map(drop)
     }
 
-    /// Reads the archive from where the runs end up to `end`, or to its own.
-    fn read(&mut self, end: Option<&ArchiveEnd>) -> Result<Made, SinkFault> {
+    /// Indexes the archive from the end of the runs up to `end`, or to the archive's own end.
+    fn read(&mut self, end: Option<&ArchiveEnd>) -> Result<IndexCounts, SinkFault> {
         let from = self.covered().cloned();
         let archive = self.archive.clone();
         let mut batch = Batch::default();
-        let mut made = Made::default();
+        let mut made = IndexCounts::default();
         let reached = scan::scan(&archive, from.as_ref(), end, &mut |place| {
             made.records += 1;
             if let Some(line) = place.line() {
@@ -153,14 +153,17 @@ impl Index {
         Ok(made)
     }
 
-    /// Merges all runs into [`INDEX`], which tells of the archive up to `end`.
+    /// Merges all runs into [`INDEX`], which then covers the archive up to `end`.
     pub(super) fn close(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
         self.catch_up(end)?;
         match self.merge() {
             Err(MergeFault::Sink(fault)) => return Err(fault),
             Err(MergeFault::Damaged(path)) => {
                 let path = path.display();
-                tracing::warn!(%path, "this part of the index is damaged: all of it is made again from the archive");
+                tracing::warn!(
+                    %path,
+                    "this part of the index is damaged: all of it is made again from the archive"
+                );
                 self.drop_all()?;
                 self.catch_up(end)?;
                 self.merge().map_err(|fault| match fault {
@@ -173,7 +176,7 @@ impl Index {
         self.promote()
     }
 
-    /// Forgets all runs, and what they covered.
+    /// Drops all runs.
     pub(super) fn drop_all(&mut self) -> Result<(), SinkFault> {
         self.manifest = Manifest::default();
         self.write_manifest()?;
@@ -205,13 +208,13 @@ impl Index {
         })?
         .seal;
         self.sync(DIRECTORY)?;
-        self.manifest = Manifest(vec![Covering { number, seal, end }]);
+        self.manifest = Manifest(vec![CoveredRun { number, seal, end }]);
         self.write_manifest()?;
         self.is_checked = true;
         Ok(())
     }
 
-    /// The one run becomes [`INDEX`]; what is no run any more is removed.
+    /// Renames the only run to [`INDEX`] and removes the others.
     fn promote(&mut self) -> Result<(), SinkFault> {
         if let [whole] = self.manifest.0.as_slice() {
             let from = self.run_path(whole.number);
@@ -227,7 +230,7 @@ impl Index {
         self.remove_strays()
     }
 
-    /// Drops what cannot be trusted, and cuts what tells of more than there is.
+    /// Drops runs that are missing or damaged, and cuts lines beyond the archive's end.
     fn keep_what_holds(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
         let before = self.manifest.clone();
         let mut kept = 0;
@@ -254,8 +257,8 @@ impl Index {
         self.remove_strays()
     }
 
-    /// Makes a run of what `run`, which tells of what follows [`Index::covered`], tells of the
-    /// archive before `end`. Where it is damaged, nothing is made.
+    /// Writes a run with the lines of `run`, which follows [`Index::covered`], that are before
+    /// `end`. Writes nothing if `run` is damaged.
     fn cut(&mut self, run: &Run, end: &ArchiveEnd) -> Result<(), SinkFault> {
         let (number, path) = self.next_run();
         let mut writer = Writer::create(&*self.disk, &path)?;
@@ -263,7 +266,7 @@ impl Index {
             let mut reader = Reader::open(run)?;
             while let Some(line) = reader.next()? {
                 let entry =
-                    Entry::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
+                    CdxjLine::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
                 let place = ArchiveEnd {
                     file: entry.file().to_owned(),
                     end: entry.end(),
@@ -282,11 +285,11 @@ impl Index {
         let seal = writer.finish()?.seal;
         self.sync(DIRECTORY)?;
         let end = end.clone();
-        self.manifest.0.push(Covering { number, seal, end });
+        self.manifest.0.push(CoveredRun { number, seal, end });
         Ok(())
     }
 
-    /// Whether the run in this place is there, and so is the end of what it covers.
+    /// Returns true if this run exists and the archive reaches the end of what it covers.
     fn holds(&self, place: usize) -> bool {
         let end = &self.manifest.0[place].end;
         let is_later = place
@@ -295,12 +298,12 @@ impl Index {
         is_later && scan::reaches(&self.archive, end) && self.found(place).is_some()
     }
 
-    /// Where the run in this place lies.
+    /// Returns this run, if its file exists.
     fn found(&self, place: usize) -> Option<Run> {
         find(&self.archive, &self.manifest.0[place], place == 0)
     }
 
-    /// Removes runs and an index that the manifest does not name.
+    /// Removes runs, and a merged index, that the manifest does not name.
     fn remove_strays(&self) -> Result<(), SinkFault> {
         let directory = self.archive.join(DIRECTORY);
         let listed = std::fs::read_dir(&directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
@@ -342,7 +345,7 @@ impl Index {
         self.manifest.write(&*self.disk, &path)
     }
 
-    /// Has the names in this directory outlast a power cut.
+    /// Makes the names in this directory durable.
     fn sync(&self, directory: &str) -> Result<(), SinkFault> {
         let directory = self.archive.join(directory);
         self.disk
@@ -351,8 +354,8 @@ impl Index {
     }
 }
 
-/// What an index that is not open has: its runs, whether they are what was written or not, and up
-/// to where in the archive they should tell. Those that are not there at all are left out.
+/// Returns the runs of an index that is not open, damaged or not, without the missing ones, and the
+/// end of what they should cover.
 pub(super) fn survey(archive: &Path) -> Option<Survey> {
     let manifest = Manifest::read(&archive.join(DIRECTORY).join(MANIFEST));
     let covered = manifest.0.last()?.end.clone();
@@ -381,16 +384,16 @@ pub(super) fn survey(archive: &Path) -> Option<Survey> {
     Some(survey)
 }
 
-/// See [`survey`].
+/// The result of [`survey`].
 pub(super) struct Survey {
     pub(super) runs: Vec<Run>,
     pub(super) covered: ArchiveEnd,
-    /// A run that should be there.
+    /// A run that is missing.
     pub(super) missing: Option<PathBuf>,
 }
 
-/// Up to where the index that is closed tells of the archive in `archive`; none where it is not
-/// closed, or not what was written. It is read once, for its checksum.
+/// Returns the end of the part of the archive that a closed index covers; `None` if the index is
+/// not closed, or damaged. Reads the index once, for its checksum.
 #[must_use]
 pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
     let survey = survey(archive)?;
@@ -402,20 +405,20 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
     is_whole.then_some(survey.covered)
 }
 
-/// Makes the index of the archive in `archive` again, from all of its records up to the first one
-/// of its end that is not whole. Nobody may have the archive open.
+/// Rebuilds the index of the archive in `archive` from its records, up to the first torn one at its
+/// end. No process may have the archive open.
 ///
-/// The index that is there stays as it is until the new one is whole: wherever this ends, the one
-/// or the other is found under its name. Runs of a making that was cut short are removed by the
-/// next, and by the next opening; [`strays`] names them.
+/// The old index stays until the new one is complete: an interruption leaves the one or the other
+/// under its name. Runs of an interrupted rebuild are removed by the next one, and by the next
+/// opening; [`strays`] lists them.
 ///
 /// # Errors
-/// What the disk says.
-pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<Made, SinkFault> {
+/// I/O errors of the disk.
+pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<IndexCounts, SinkFault> {
     make_again_with(disk, archive, MEMORY)
 }
 
-/// The same with other memory for lines, in bytes.
+/// Does the same with another limit of memory for lines, in bytes.
 ///
 /// # Errors
 /// As [`make_again`].
@@ -423,7 +426,7 @@ pub fn make_again_with(
     disk: Arc<dyn Disk>,
     archive: &Path,
     memory: usize,
-) -> Result<Made, SinkFault> {
+) -> Result<IndexCounts, SinkFault> {
     let directory = archive.join(DIRECTORY);
     disk.create_directories(&directory)
         .map_err(|source| SinkFault::io("create", &directory, source))?;
@@ -456,11 +459,11 @@ pub fn make_again_with(
     Ok(made)
 }
 
-/// The runs in the index of an archive that its manifest does not name: what a kill left of an
-/// index that was being made. Nobody may have the archive open.
+/// Lists the runs of an index that its manifest does not name: the rest of an interrupted rebuild.
+/// No process may have the archive open.
 ///
 /// # Errors
-/// What the disk says.
+/// I/O errors of the disk.
 pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
     let directory = archive.join(DIRECTORY);
     let manifest = Manifest::read(&directory.join(MANIFEST));
@@ -482,17 +485,17 @@ pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(strays)
 }
 
-/// What a reading of an archive brought.
+/// The counts of indexing an archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Made {
-    /// Records that were read.
+pub struct IndexCounts {
+    /// The number of records read.
     pub records: u64,
-    /// Lines that were made of them.
+    /// The number of lines written.
     pub lines: u64,
 }
 
-/// Whether this file, by its name, tells what runs an index has: no part of an archive, and nothing
-/// to read.
+/// Returns true if this file, by its name, is the manifest of an index, and so not part of an
+/// archive.
 #[must_use]
 pub fn is_manifest(path: &Path) -> bool {
     let is_in_index = path
@@ -501,11 +504,11 @@ pub fn is_manifest(path: &Path) -> bool {
     path.ends_with(MANIFEST) && is_in_index
 }
 
-/// Takes away the index of an archive that goes on without one: nobody would tell it what is cut
-/// off the archive meanwhile.
+/// Removes the index of an archive that continues without one: it would miss what is cut off the
+/// archive meanwhile.
 ///
 /// # Errors
-/// What the disk said.
+/// I/O errors of the disk.
 pub fn remove(disk: &dyn Disk, archive: &Path) -> Result<(), SinkFault> {
     let directory = archive.join(DIRECTORY);
     if !directory.exists() {
@@ -528,7 +531,7 @@ fn run_path(archive: &Path, number: u64) -> PathBuf {
     archive.join(DIRECTORY).join(format!("{number:06}{SUFFIX}"))
 }
 
-fn find(archive: &Path, run: &Covering, is_first: bool) -> Option<Run> {
+fn find(archive: &Path, run: &CoveredRun, is_first: bool) -> Option<Run> {
     let own = run_path(archive, run.number);
     let whole = is_first.then(|| archive.join(INDEX));
     let path = [Some(own), whole]
@@ -541,19 +544,19 @@ fn find(archive: &Path, run: &Covering, is_first: bool) -> Option<Run> {
     })
 }
 
-/// Whether a file is as long as it should be. Its checksum is left to whoever reads it.
+/// Returns true if a file has the noted length. Readers verify its checksum.
 fn is_sealed(path: &Path, seal: Seal) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == seal.bytes)
 }
 
-/// Reads a run to its end: whether it is whole.
+/// Reads a run to its end and verifies it.
 fn check(run: &Run) -> Result<(), MergeFault> {
     let mut reader = Reader::open(run)?;
     while reader.next()?.is_some() {}
     Ok(())
 }
 
-/// Whether `place` lies before `end`, or is the same.
+/// Returns true if `place` is before `end` or equal to it.
 pub(super) fn is_up_to(place: &ArchiveEnd, end: &ArchiveEnd) -> bool {
     let number = |end: &ArchiveEnd| scan::number(&end.file);
     (number(place), place.end) <= (number(end), end.end)

@@ -1,9 +1,9 @@
-//! A sink that indexes what another one archives.
+//! A sink that indexes the visits that another sink archives.
 //!
-//! Lines are made where the records are, and gathered in the order of the archive, by ticket: a run
-//! must cover all of a span. When there are enough, they are sorted and written away from the
-//! reactor, while the next ones are gathered. Whatever goes missing on the way, a visit that was
-//! never heard of again included, is read from the archive when it is closed or opened.
+//! Lines are derived from the records as they are written, and collected in the order of the
+//! archive, by ticket: a run must cover a span without gaps. A full batch is sorted and written off
+//! the reactor while the next one is filled. Whatever is missing, such as a visit whose write never
+//! returned, is read from the archive when the index is closed or opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,42 +15,45 @@ use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::batch::Batch;
 use super::index::{Index, MEMORY};
-use crate::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
+use crate::fault::SinkFault;
+use crate::sink::{Archived, Sink, Visit};
+use crate::warc::archive_end::ArchiveEnd;
+use crate::warc::settled::Settled;
 
-/// Visits that may be archived behind one whose write has not returned; more means that it never
+/// Visits that may be archived after one whose write has not returned; more mean that it never
 /// will.
 const MAX_AHEAD: usize = 1 << 16;
 
-/// Indexes what another sink archives.
+/// A sink that indexes the visits of another sink.
 pub struct Indexed {
     inner: Arc<dyn Sink>,
     archive: PathBuf,
-    /// Held while a run is written; nothing once that failed. Taken before `gathered`.
+    /// Held while a run is written; `None` after a failed write. Taken before `gathered`.
     index: Arc<Turns<Option<Index>>>,
-    gathered: Mutex<Gathered>,
+    gathered: Mutex<PendingLines>,
     full: usize,
 }
 
-/// Lines that are in no run yet.
-struct Gathered {
+/// Lines in no run yet.
+struct PendingLines {
     batch: Batch,
-    /// Where the last visit in the batch ends.
+    /// The end of the last visit in the batch.
     end: ArchiveEnd,
-    /// The ticket of the visit behind that.
+    /// The ticket of the next visit.
     next: u64,
-    /// Visits beyond one that is still missing.
+    /// Visits after one that is still missing.
     ahead: BTreeMap<u64, Archived>,
-    /// Whether one is missing for good: the rest is read from the archive.
+    /// True if a visit is missing for good: the rest is read from the archive.
     is_torn: bool,
 }
 
 impl Indexed {
-    /// Indexes what `inner` archives in the directory `archive`, which it has opened and has not
-    /// written to since. Reads what of the archive is not in the index yet: all of it where there
-    /// is none.
+    /// Indexes the visits that `inner` archives in the directory `archive`, which it has opened and
+    /// not written to since. Reads the part of the archive that the index lacks: all of it if there
+    /// is no index.
     ///
     /// # Errors
-    /// What the disk says, and what [`Sink::sync`] of `inner` does.
+    /// I/O errors of the disk, and faults of [`Sink::sync`] of `inner`.
     pub async fn open(
         inner: Arc<dyn Sink>,
         disk: Arc<dyn Disk>,
@@ -59,7 +62,7 @@ impl Indexed {
         Self::open_with(inner, disk, archive, MEMORY).await
     }
 
-    /// The same with other memory for lines, in bytes.
+    /// Does the same with another limit of memory for lines, in bytes.
     ///
     /// # Errors
     /// As [`Indexed::open`].
@@ -77,7 +80,7 @@ impl Indexed {
             archive: archive.to_owned(),
             full: index.full(),
             index: Arc::new(Turns::new(Some(index))),
-            gathered: Mutex::new(Gathered {
+            gathered: Mutex::new(PendingLines {
                 batch: Batch::default(),
                 end,
                 next: 0,
@@ -87,7 +90,7 @@ impl Indexed {
         })
     }
 
-    /// Makes a run of what is gathered, if that is still enough.
+    /// Writes a run of the collected lines, if there are still enough.
     async fn spill(&self) -> Result<(), SinkFault> {
         let index = Arc::clone(&self.index).lock_owned().await;
         let (batch, end) = {
@@ -101,8 +104,8 @@ impl Indexed {
             .await
     }
 
-    /// Changes the index off the reactor. One that failed is not touched again: the next opening
-    /// puts it right.
+    /// Changes the index off the reactor. After a failure the index is not used again: the next
+    /// opening repairs it.
     async fn change(
         &self,
         mut index: OwnedMutexGuard<Option<Index>>,
@@ -120,8 +123,8 @@ impl Indexed {
         .await
     }
 
-    fn gathered(&self) -> std::sync::MutexGuard<'_, Gathered> {
-        // Nothing in it is worth a panic: what it lost is read from the archive.
+    fn gathered(&self) -> std::sync::MutexGuard<'_, PendingLines> {
+        // A panic under the lock is no reason for another: lost lines are read from the archive.
         self.gathered.lock().unwrap_or_else(|poisoned| {
             let mut gathered = PoisonError::into_inner(poisoned);
             gathered.is_torn = true;
@@ -130,8 +133,8 @@ impl Indexed {
     }
 }
 
-impl Gathered {
-    /// Takes what a visit left; true when there is enough for a run.
+impl PendingLines {
+    /// Takes the captures of a visit; returns true if there are enough lines for a run.
     fn take(&mut self, archived: &Archived, full: usize) -> bool {
         if self.is_torn {
             return false;
@@ -191,7 +194,7 @@ impl Sink for Indexed {
         };
         let until = end.clone();
         self.change(index, move |index| {
-            // Of a second closing there is nothing gathered, and everything is covered.
+            // A second closing has no lines, and everything is covered.
             if !batch.is_empty() {
                 index.add(&batch, gathered)?;
             }

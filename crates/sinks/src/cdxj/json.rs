@@ -1,10 +1,10 @@
-//! JSON strings as Python's `json.dumps` writes them, so that lines agree with cdxj-indexer's byte
-//! for byte.
+//! JSON strings in the form of Python's `json.dumps`, so that lines equal those of cdxj-indexer
+//! byte for byte.
 
 use std::fmt::Write as _;
 
-/// Appends `text` in quotation marks; everything but ASCII as `\uXXXX`, in two halves where it is
-/// beyond 16 bits.
+/// Appends `text` in quotation marks; characters beyond ASCII become `\uXXXX`, in two halves beyond
+/// 16 bits.
 pub(super) fn push_string(line: &mut String, text: &str) {
     line.push('"');
     let mut rest = text;
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn strings_are_written_as_python_writes_them() {
-        // Each expected value is what `json.dumps` of Python 3.11 printed.
+        // Each expected value is the output of `json.dumps` of Python 3.11.
         for (text, expected) in [
             ("", r#""""#),
             ("plain ~", r#""plain ~""#),

@@ -1,34 +1,34 @@
-//! Sort keys of the index: what cdxj-indexer and pywb compute from any URL, byte for byte.
+//! Sort keys of the index: equal to those of cdxj-indexer and pywb, byte for byte.
 //!
 //! Both call the `surt` package (0.3.1, its default canonicaliser, a port of the Internet Archive's
-//! `WaybackURLKeyMaker`), so the key is what that makes, its oddities included: a capture whose key
-//! differs is not found by a replay tool. In this order:
+//! `WaybackURLKeyMaker`), and replay tools do not find a capture under another key, so its oddities
+//! are reproduced. In this order:
 //!
-//! - white space around the URL and line breaks in it are dropped, `http://` is put before what has
-//!   no scheme, and of `http://https://` the last one counts; user, password and fragment are
-//!   dropped;
-//! - the host is decoded, in lower case, in punycode, without dots at its ends and without a
-//!   leading `www.`, `www2.`, …; what `inet_aton` reads as an IPv4 address is one. It is reversed
-//!   and joined by commas, addresses too;
-//! - path and query are percent-decoded until nothing is left to decode, then encoded once, and are
-//!   in lower case;
-//! - segments of the path are resolved, runs of slashes folded, and the slash at its end dropped;
-//! - old session parameters are dropped, and the others sorted by their bytes.
+//! - white space around the URL and line breaks in it are removed; `http://` is prepended if there
+//!   is no scheme; of `http://https://` the last one counts; user, password and fragment are
+//!   removed;
+//! - the host is decoded, lower-cased, converted to punycode, and stripped of dots at its ends and
+//!   of a leading `www.`, `www2.`, …; what `inet_aton` accepts as an IPv4 address becomes one. It
+//!   is reversed and joined by commas, addresses too;
+//! - path and query are percent-decoded until nothing is left to decode, then encoded once and
+//!   lower-cased;
+//! - segments of the path are resolved, runs of slashes folded, and a trailing slash removed;
+//! - old session parameters are removed, and the others sorted by their bytes.
 //!
-//! [`web::PageUrl::surt`] is the same for the URLs of pages, but for addresses, which it leaves in
-//! their order, and port 0, which this drops.
+//! [`web::PageUrl::surt`] is the same for the URLs of pages, except for addresses, which it does
+//! not reverse, and port 0, which is dropped here.
 //!
-//! Only of a host that is not ASCII and has characters that no host name has, Python makes punycode
-//! where this does not.
+//! One difference remains: for a host that is not ASCII and has characters that no host name has,
+//! Python makes punycode and this does not.
 //!
-//! `golden/surt.tsv` was made by `surt` itself (`golden/keys.py`).
+//! The package itself made `golden/surt.tsv` (`golden/keys.py`).
 
 use web::{CanonicalForm, PageUrl};
 
-use super::sessions::{without_path_sessions, without_query_sessions};
+use super::sessions::{split_at, without_path_sessions, without_query_sessions};
 
-/// The key of a URL, as it stands in the archive. A URL that `surt` refuses (a port that is no
-/// number) is its own key, as in cdxj-indexer.
+/// Returns the key of a URL, as written in the archive. A URL that `surt` refuses (a port that is
+/// not a number) is its own key, as in cdxj-indexer.
 #[must_use]
 pub fn key(url: &str) -> String {
     if url.is_empty() {
@@ -43,7 +43,7 @@ pub fn key(url: &str) -> String {
     String::from_utf8(key).unwrap_or_else(|_| url.to_owned())
 }
 
-/// A URL in its parts, as `surt` takes it apart: by the expression in appendix B of RFC 2396.
+/// The parts of a URL, split as by `surt`: by the expression in appendix B of RFC 2396.
 #[derive(Default)]
 struct Parts {
     scheme: Vec<u8>,
@@ -53,7 +53,7 @@ struct Parts {
     query: Option<Vec<u8>>,
 }
 
-/// Nothing where `surt` raises an exception.
+/// Splits a URL; `None` if `surt` raises an exception.
 fn parse(url: &str) -> Option<Parts> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let bytes = url.as_bytes();
@@ -96,7 +96,7 @@ fn parse(url: &str) -> Option<Parts> {
     Some(parts)
 }
 
-/// Where the colon behind a scheme stands.
+/// Returns the position of the colon after a scheme.
 fn scheme_end(text: &[u8]) -> Option<usize> {
     let end = text
         .iter()
@@ -104,7 +104,7 @@ fn scheme_end(text: &[u8]) -> Option<usize> {
     (text[end] == b':' && text[0].is_ascii_alphabetic()).then_some(end)
 }
 
-/// From the last of several `http://` and `https://` on.
+/// Returns the text from the last of several `http://` and `https://` on.
 fn last_protocol(text: &[u8]) -> &[u8] {
     let protocol = |text: &[u8]| {
         [b"http://".as_slice(), b"https://"]
@@ -121,15 +121,7 @@ fn last_protocol(text: &[u8]) -> &[u8] {
     &text[last..]
 }
 
-/// What stands before and behind the first of `mark`.
-pub(super) fn split_at<'a>(text: &'a [u8], mark: &[u8; 1]) -> (&'a [u8], Option<&'a [u8]>) {
-    match text.iter().position(|byte| *byte == mark[0]) {
-        Some(place) => (&text[..place], Some(&text[place + 1..])),
-        None => (text, None),
-    }
-}
-
-/// As Python's `urllib.parse` has it; nothing where that refuses the port.
+/// Splits an authority like Python's `urllib.parse`; `None` if that refuses the port.
 fn host_and_port(authority: &[u8]) -> Option<(Option<Vec<u8>>, Option<u16>)> {
     let mut authority = authority;
     while let Some(shorter) = authority.strip_suffix(b":") {
@@ -154,7 +146,7 @@ fn host_and_port(authority: &[u8]) -> Option<(Option<Vec<u8>>, Option<u16>)> {
     Some((host, port.filter(|&port| port != 0)))
 }
 
-/// A port in decimal digits, of which there may be any number.
+/// Parses a port in any number of decimal digits.
 fn number(digits: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0_u16, |number, digit| {
         number.checked_mul(10)?.checked_add(u16::from(digit - b'0'))
@@ -228,7 +220,7 @@ fn canonical(parts: Parts) -> Vec<u8> {
     key
 }
 
-/// The host, in lower case and escaped once, or the address that it is.
+/// Returns the host, lower-cased and escaped once, or its address.
 fn canonical_host(host: &[u8]) -> Vec<u8> {
     let mut host = decoded(host);
     if !host.is_ascii()
@@ -262,8 +254,8 @@ fn trim_dots(mut host: &[u8]) -> &[u8] {
     host
 }
 
-/// In punycode, where it can be. Python maps as IDNA 2003 does: what today's rules keep apart is
-/// written out before.
+/// Converts a host to punycode, if possible. Python maps as IDNA 2003 does: characters that today's
+/// rules treat differently are replaced first.
 fn punycode(host: &[u8]) -> Option<Vec<u8>> {
     let text: String = String::from_utf8_lossy(host)
         .chars()
@@ -278,7 +270,7 @@ fn punycode(host: &[u8]) -> Option<Vec<u8>> {
     Some(host.as_bytes().to_vec())
 }
 
-/// A host that is an IPv4 address in any of the forms of `inet_aton`, or a mere number, with four
+/// Returns a host that is an IPv4 address in any form of `inet_aton`, or a mere number, as four
 /// decimal parts.
 fn address(host: &[u8]) -> Option<String> {
     if host.is_empty() || !host[0].is_ascii_digit() {
@@ -298,15 +290,15 @@ fn address(host: &[u8]) -> Option<String> {
     Some(format!("{a}.{b}.{c}.{d}"))
 }
 
-/// Two to four numbers between dots, decimal or with a leading zero octal; the last one fills what
-/// is left.
+/// Parses two to four numbers between dots, decimal or with a leading zero octal; the last one
+/// fills the remaining bytes.
 fn inet_aton(host: &[u8]) -> Option<u32> {
     let parts: Vec<&[u8]> = host.split(|&byte| byte == b'.').collect();
     let (last, bytes) = parts.split_last()?;
     if bytes.len() > 3 {
         return None;
     }
-    // Of names whose first part is octal, surt asks about those only whose other parts could be,
+    // For names with an octal first part, surt tries only those whose other parts could be octal,
     // too.
     if parts[0].starts_with(b"0") && !host.iter().all(|byte| matches!(byte, b'0'..=b'7' | b'.')) {
         return None;
@@ -335,7 +327,7 @@ fn without_www(host: &[u8]) -> &[u8] {
     rest[digits..].strip_prefix(b".").unwrap_or(host)
 }
 
-/// `.` and `..` resolved, runs of slashes folded.
+/// Resolves `.` and `..` and folds runs of slashes.
 fn normal_path(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for segment in path.split(|&byte| byte == b'/').skip(1) {
@@ -437,7 +429,13 @@ mod tests {
         }
 
         #[test]
-        fn the_key_of_a_page_is_the_same_as_its_canonical_sort_key(url in "https?://((www[0-9]?\\.)?[a-z]{1,3}\\.[a-z]{2,3}|(1?[0-9]{1,2}\\.){3}1?[0-9]|\\[[0-9a-f]{1,4}::(1\\.2\\.3\\.)?[1-9]\\])(:0|:[1-9][0-9]{1,3})?(/[a-zA-Z%0-9./]{0,8}){0,3}(\\?[a-z=&%0-9]{0,12})?") {
+        fn the_key_of_a_page_is_the_same_as_its_canonical_sort_key(
+            url in concat!(
+                "https?://((www[0-9]?\\.)?[a-z]{1,3}\\.[a-z]{2,3}",
+                "|(1?[0-9]{1,2}\\.){3}1?[0-9]|\\[[0-9a-f]{1,4}::(1\\.2\\.3\\.)?[1-9]\\])",
+                "(:0|:[1-9][0-9]{1,3})?(/[a-zA-Z%0-9./]{0,8}){0,3}(\\?[a-z=&%0-9]{0,12})?"
+            )
+        ) {
             if let Ok(page) = PageUrl::parse(&url, &CanonicalForm::keep_all()) {
                 proptest::prop_assert_eq!(key(page.as_str()), page.surt());
             }

@@ -1,85 +1,84 @@
-//! Reading an index, anybody's, in bounded memory.
+//! Reads any index, in bounded memory.
 
 use std::io::{self, BufRead, Read as _};
 
-use super::MAX_LINE;
 use super::capture::DUPLICATE;
-use super::entry::{Entry, Oddity};
+use super::entry::{CdxjLine, LineError, MAX_LINE};
 
-/// Reads the lines of an index in order. What is not a line of it is skipped and counted; a line
-/// out of order is counted, too, but given.
-pub struct Lines<R> {
+/// A reader of the lines of an index, in order. Invalid lines are skipped and counted; a line out
+/// of order is counted, but returned.
+pub struct CdxjReader<R> {
     input: R,
     line: Vec<u8>,
-    /// The line that was given before, by which order is told.
+    /// The line that was returned before, to check the order.
     before: Vec<u8>,
     is_given: bool,
-    skipped: Skipped,
+    skipped: SkippedLines,
 }
 
-/// What was odd about an index.
+/// The counts of invalid lines of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
-    /// Lines that were read, all of them.
+pub struct SkippedLines {
+    /// All lines that were read.
     pub lines: u64,
-    /// Longer than any line is.
+    /// Lines that are too long.
     pub too_long: u64,
-    /// Not a key, a timestamp and a JSON object.
+    /// Lines that are not a key, a timestamp and a JSON object.
     pub malformed: u64,
-    /// Without the place of the record.
+    /// Lines without the position of the record.
     pub placeless: u64,
-    /// Out of order: given all the same.
+    /// Lines out of order, which are returned.
     pub unsorted: u64,
-    /// The number of the first odd line, counted from 1, and what is odd about it.
-    pub first: Option<(u64, Oddity)>,
+    /// The number of the first invalid line, from 1, and its error.
+    pub first: Option<(u64, LineError)>,
 }
 
-impl Skipped {
-    /// Lines that were not given.
+impl SkippedLines {
+    /// Returns the number of skipped lines.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.too_long + self.malformed + self.placeless
     }
 
-    fn add(&mut self, oddity: Oddity) {
+    fn add(&mut self, oddity: LineError) {
         let count = match oddity {
-            Oddity::TooLong => &mut self.too_long,
-            Oddity::Malformed => &mut self.malformed,
-            Oddity::Missing(_) => &mut self.placeless,
-            Oddity::Unsorted => &mut self.unsorted,
+            LineError::TooLong => &mut self.too_long,
+            LineError::Malformed => &mut self.malformed,
+            LineError::Missing(_) => &mut self.placeless,
+            LineError::Unsorted => &mut self.unsorted,
         };
         *count += 1;
         self.first.get_or_insert((self.lines, oddity));
     }
 }
 
-impl<R: BufRead> Lines<R> {
-    /// Reads `input` from where it stands.
+impl<R: BufRead> CdxjReader<R> {
+    /// Reads `input` from its current position.
     pub fn new(input: R) -> Self {
         Self {
             input,
             line: Vec::new(),
             before: Vec::new(),
             is_given: false,
-            skipped: Skipped::default(),
+            skipped: SkippedLines::default(),
         }
     }
 
-    /// What was odd so far.
-    pub fn skipped(&self) -> Skipped {
+    /// Returns the counts so far.
+    pub fn skipped(&self) -> SkippedLines {
         self.skipped
     }
 
-    /// The line of the entry that was given last, without its line break.
+    /// Returns the last returned line, without its line break.
     pub fn line(&self) -> &[u8] {
         self.line.strip_suffix(b"\n").unwrap_or(&self.line)
     }
 
-    /// The next entry; nothing at the end.
+    /// Returns the next line; `None` at the end.
     ///
     /// # Errors
-    /// What reading the input meets.
-    pub fn next_entry(&mut self) -> io::Result<Option<Entry>> {
+    /// I/O errors of the input.
+    pub fn next_entry(&mut self) -> io::Result<Option<CdxjLine>> {
         loop {
             if !self.read_line()? {
                 return Ok(None);
@@ -87,10 +86,10 @@ impl<R: BufRead> Lines<R> {
             if is_header(&self.line) {
                 continue;
             }
-            match Entry::parse(&self.line) {
+            match CdxjLine::parse(&self.line) {
                 Ok(entry) => {
                     if self.line < self.before {
-                        self.skipped.add(Oddity::Unsorted);
+                        self.skipped.add(LineError::Unsorted);
                     }
                     self.is_given = true;
                     return Ok(Some(entry));
@@ -100,7 +99,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads a line, or what of it may be kept; false at the end.
+    /// Reads a line, up to the cap; returns false at the end.
     fn read_line(&mut self) -> io::Result<bool> {
         if std::mem::take(&mut self.is_given) {
             std::mem::swap(&mut self.line, &mut self.before);
@@ -127,7 +126,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The first lines of some indexes tell of the index: ` CDX …`, `!meta …`.
+/// Returns true for the header lines of some indexes: ` CDX …`, `!meta …`.
 fn is_header(line: &[u8]) -> bool {
     line.starts_with(b" CDX") || line.starts_with(b"!") && !line.starts_with(DUPLICATE.as_bytes())
 }
@@ -139,8 +138,8 @@ mod tests {
     const PLACE: &str =
         r#"{"url": "http://a.com/", "length": "5", "offset": 7, "filename": "a.warc.gz"}"#;
 
-    fn read(text: &[u8]) -> (Vec<String>, Skipped) {
-        let mut lines = Lines::new(text);
+    fn read(text: &[u8]) -> (Vec<String>, SkippedLines) {
+        let mut lines = CdxjReader::new(text);
         let mut keys = Vec::new();
         while let Some(entry) = lines.next_entry().unwrap() {
             keys.push(entry.key);
@@ -152,8 +151,10 @@ mod tests {
     fn what_is_no_line_is_skipped_and_counted() {
         let long = "x".repeat(MAX_LINE);
         let text = format!(
-            " CDX N b a\n!meta 0 {{}}\n!duplicate:com,a)/ 2026 {PLACE}\ncom,a)/ 2026 {PLACE}\nno line\ncom,a)/ soon {PLACE}\n\
-             com,b)/ 2026 {{\"offset\": \"7\", \"filename\": \"a\"}}\ncom,c)/ 2026 {{\"offset\": }}\n{long} 2026 {PLACE}\n\
+            " CDX N b a\n!meta 0 {{}}\n!duplicate:com,a)/ 2026 {PLACE}\n\
+             com,a)/ 2026 {PLACE}\nno line\ncom,a)/ soon {PLACE}\n\
+             com,b)/ 2026 {{\"offset\": \"7\", \"filename\": \"a\"}}\n\
+             com,c)/ 2026 {{\"offset\": }}\n{long} 2026 {PLACE}\n\
              com,a)/ 2025 {PLACE}\r\n\ncom,z)/ 2026 {PLACE}"
         );
         let (keys, skipped) = read(text.as_bytes());
@@ -161,13 +162,13 @@ mod tests {
             keys,
             ["!duplicate:com,a)/", "com,a)/", "com,a)/", "com,z)/"]
         );
-        let expected = Skipped {
+        let expected = SkippedLines {
             lines: 12,
             too_long: 1,
             malformed: 4,
             placeless: 1,
             unsorted: 1,
-            first: Some((5, Oddity::Malformed)),
+            first: Some((5, LineError::Malformed)),
         };
         assert_eq!(skipped, expected);
         assert_eq!(skipped.count(), 6);
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn places_are_numbers_however_they_are_written() {
-        let entry = Entry::parse(format!("com,a)/ 20260101000000 {PLACE}").as_bytes()).unwrap();
+        let entry = CdxjLine::parse(format!("com,a)/ 20260101000000 {PLACE}").as_bytes()).unwrap();
         assert_eq!(
             (entry.offset(), entry.end(), entry.file()),
             (7, 12, "a.warc.gz")
@@ -197,8 +198,8 @@ mod tests {
             let line =
                 format!("a 2026 {{\"length\": 1, \"offset\": {value}, \"filename\": \"a\"}}");
             assert_eq!(
-                Entry::parse(line.as_bytes()),
-                Err(Oddity::Missing("offset")),
+                CdxjLine::parse(line.as_bytes()),
+                Err(LineError::Missing("offset")),
                 "{value}"
             );
         }

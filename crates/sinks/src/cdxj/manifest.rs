@@ -1,5 +1,5 @@
-//! What runs there are, and up to where in the archive they tell: a few lines of text, replaced in
-//! one step.
+//! The list of runs and the part of the archive that each covers: a few lines of text, replaced
+//! atomically.
 //!
 //! ```text
 //! cdxj-index 1
@@ -8,9 +8,9 @@
 //! crc32 0d4a1185
 //! ```
 //!
-//! Version; a line for each run, with its number, length and checksum and the place in the archive
-//! where what it covers ends, which is where the next one begins; the checksum of all that. A
-//! manifest that is not exactly so is as good as none: what it told is made again from the archive.
+//! A version; a line for each run, with its number, length and checksum and the position in the
+//! archive where its part ends, which is where the next one begins; the checksum of these lines. A
+//! manifest of any other form is ignored: the index is then rebuilt from the archive.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,35 +19,36 @@ use std::path::Path;
 use disk::Disk;
 
 use super::run::Seal;
-use crate::{ArchiveEnd, SinkFault};
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
 
 const VERSION: &str = "cdxj-index 1";
-/// More is no manifest: a run is 8 MiB and takes a line.
+/// Maximum length of a manifest: a run is 8 MiB and takes a line.
 const MAX_LENGTH: u64 = 16 << 20;
 
-/// A run, and what it covers.
+/// A run, and the end of the part of the archive that it covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Covering {
+pub(super) struct CoveredRun {
     /// Names its file.
     pub(super) number: u64,
     pub(super) seal: Seal,
-    /// Where in the archive it ends; it begins where the one before ends.
+    /// The end of its part of the archive, which begins at the end of the one before.
     pub(super) end: ArchiveEnd,
 }
 
 /// The runs, in the order of the archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Manifest(pub(super) Vec<Covering>);
+pub(super) struct Manifest(pub(super) Vec<CoveredRun>);
 
 impl Manifest {
-    /// The manifest at `path`; one without runs where there is none that can be read.
+    /// Reads the manifest at `path`; an unreadable one has no runs.
     pub(super) fn read(path: &Path) -> Self {
         let is_fit = fs::metadata(path).is_ok_and(|found| found.len() <= MAX_LENGTH);
         let text = is_fit.then(|| fs::read_to_string(path).ok()).flatten();
         text.and_then(|text| Self::parse(&text)).unwrap_or_default()
     }
 
-    /// Puts it in the place of the one at `path`.
+    /// Replaces the manifest at `path`.
     pub(super) fn write(&self, disk: &dyn Disk, path: &Path) -> Result<(), SinkFault> {
         disk.replace(path, self.text().as_bytes())
             .map_err(|source| SinkFault::io("replace", path, source))
@@ -55,7 +56,7 @@ impl Manifest {
 
     fn text(&self) -> String {
         let mut text = format!("{VERSION}\n");
-        for Covering { number, seal, end } in &self.0 {
+        for CoveredRun { number, seal, end } in &self.0 {
             let Seal { bytes, crc } = seal;
             writeln!(text, "{number} {bytes} {crc:08x} {} {}", end.file, end.end)
                 .expect("a string takes every byte");
@@ -69,7 +70,7 @@ impl Manifest {
         let runs = text.lines().skip(1).map_while(|line| {
             let mut words = line.split(' ');
             let mut word = || words.next();
-            Some(Covering {
+            Some(CoveredRun {
                 number: word()?.parse().ok()?,
                 seal: Seal {
                     bytes: word()?.parse().ok()?,
@@ -82,7 +83,7 @@ impl Manifest {
             })
         });
         let manifest = Self(runs.collect());
-        // There is one way to write each manifest, its checksum included.
+        // Each manifest has exactly one text, its checksum included.
         (manifest.text() == text).then_some(manifest)
     }
 }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     fn two() -> Manifest {
-        let run = |number, bytes, crc, file: &str, end| Covering {
+        let run = |number, bytes, crc, file: &str, end| CoveredRun {
             number,
             seal: Seal { bytes, crc },
             end: ArchiveEnd {

@@ -1,8 +1,8 @@
-//! Sorted files of lines: written from a batch, read, and merged, a bounded number at a time.
+//! Runs: sorted files of lines, written from a batch, read, and merged a bounded number at a time.
 //!
-//! Invariant: a run is in the order of `LC_ALL=C sort`, has no line twice, and is as long, and has
-//! the checksum, that was noted when it was written. Whatever else is found is damage, and the
-//! lines are made again from the archive.
+//! Invariant: a run is in the order of `LC_ALL=C sort`, has no line twice, and has the length and
+//! checksum that were noted when it was written. Anything else is damage, and the lines are derived
+//! again from the archive.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,35 +13,35 @@ use std::path::{Path, PathBuf};
 use disk::{Disk, DiskFile};
 use libdeflater::Crc;
 
-use super::MAX_LINE;
-use crate::SinkFault;
+use super::entry::MAX_LINE;
+use crate::fault::SinkFault;
 
-/// Runs that are merged at a time: with [`BUFFER`], what merging takes of memory.
+/// Runs that are merged at a time: with [`BUFFER`], it bounds the memory of merging.
 const FAN_IN: usize = 64;
-/// Bytes that are read from a run, or written to one, at a time.
+/// Bytes that are read from or written to a run at a time.
 const BUFFER: usize = 64 << 10;
 
-/// How a file was when it was written.
+/// The length and checksum of a file when it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
-    /// How long it is, in bytes.
+    /// Its length in bytes.
     pub(super) bytes: u64,
     /// Its CRC-32 (RFC 1952, section 8).
     pub(super) crc: u32,
 }
 
-/// A run where it lies.
+/// A run and its path.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) path: PathBuf,
     pub(super) seal: Seal,
 }
 
-/// Why runs cannot be merged.
+/// A failure to merge runs.
 pub(super) enum MergeFault {
-    /// A run is not what was written: make it again.
+    /// A run is damaged: rebuild it.
     Damaged(PathBuf),
-    /// The disk does not do what it should.
+    /// A fault of the disk.
     Sink(SinkFault),
 }
 
@@ -51,7 +51,7 @@ impl From<SinkFault> for MergeFault {
     }
 }
 
-/// A run that is being written.
+/// A run being written.
 pub(super) struct Writer<'a> {
     disk: &'a dyn Disk,
     file: DiskFile,
@@ -62,7 +62,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins a run in place of whatever lies there.
+    /// Creates a run and replaces any file at `path`.
     pub(super) fn create(disk: &'a dyn Disk, path: &Path) -> Result<Self, SinkFault> {
         remove(disk, path)?;
         let file = disk
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Appends a line, which comes without its line break, unless it is the same as the one before.
+    /// Appends a line without its line break, unless it equals the one before.
     pub(super) fn push(&mut self, line: &[u8]) -> Result<(), SinkFault> {
         if self.bytes + self.buffer.len() as u64 > 0 && self.last == line {
             return Ok(());
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The run is on the disk, but for its name in the directory.
+    /// Writes and syncs the run; its name is durable after a sync of the directory.
     pub(super) fn finish(mut self) -> Result<Run, SinkFault> {
         self.flush()?;
         let path = self.file.path();
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Reads a run to its end, in which it must be sorted and what it was when it was written.
+/// A reader that verifies order, length and checksum of a run.
 pub(super) struct Reader {
     input: BufReader<File>,
     run: Run,
@@ -143,7 +143,7 @@ impl Reader {
         })
     }
 
-    /// The next line, without its line break; nothing behind the last one.
+    /// Returns the next line, without its line break; `None` after the last one.
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, MergeFault> {
         std::mem::swap(&mut self.line, &mut self.before);
         self.line.clear();
@@ -182,8 +182,8 @@ fn unreadable(path: &Path, error: io::Error) -> MergeFault {
     SinkFault::io("read", path, error).into()
 }
 
-/// Merges runs into one, in passes of [`FAN_IN`]; `name` gives the files of each pass their names,
-/// the result the last. The runs stay; what was made on the way does not.
+/// Merges runs into one, in passes of [`FAN_IN`]; `name` returns the names of the files of each
+/// pass, the result's last. The runs stay; intermediate files are removed.
 pub(super) fn merge(
     disk: &dyn Disk,
     runs: &[Run],
@@ -218,8 +218,8 @@ fn merge_group(disk: &dyn Disk, group: &[Run], into: &Path) -> Result<Run, Merge
     Ok(writer.finish()?)
 }
 
-/// Shows the lines of all these runs, which must not be more than [`FAN_IN`] where memory counts,
-/// in their common order; one that is in several of them several times.
+/// Calls `each` with the lines of all these runs, in their common order, a repeated line
+/// repeatedly. More than [`FAN_IN`] runs take more memory.
 pub(super) fn merged(
     runs: &[Run],
     each: &mut dyn FnMut(&[u8]) -> Result<(), MergeFault>,
@@ -250,7 +250,7 @@ pub(super) fn merged(
     Ok(())
 }
 
-/// Removes a file that may be there.
+/// Removes a file, if it exists.
 pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SinkFault> {
     match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

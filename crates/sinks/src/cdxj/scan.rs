@@ -1,25 +1,30 @@
-//! Reading an archive for its index: each record of a span, in order, with its line if it has one.
+//! Reads an archive for its index: each record of a span, in order, with its capture if it has one.
 
 use std::path::{Path, PathBuf};
 
-use super::capture::{Capture, GLANCE, Told};
-use crate::warc::{self, ReadFault, Record, WarcReader, WarcStream};
-use crate::{ArchiveEnd, SinkFault};
+use super::capture::{Capture, GLANCE, UnplacedCapture};
+use crate::fault::SinkFault;
+use crate::warc::archive_end::ArchiveEnd;
+use crate::warc::files;
+use crate::warc::foreign;
+use crate::warc::parsed::Record;
+use crate::warc::read::{ReadFault, WarcReader};
+use crate::warc::stream::WarcStream;
 
-/// A record where it stands.
-pub(super) struct Place<'a> {
+/// A record with its position.
+pub(super) struct ScannedRecord<'a> {
     capture: Option<Capture>,
     file: &'a str,
     end: u64,
 }
 
-impl Place<'_> {
-    /// The record's line, with its line break.
+impl ScannedRecord<'_> {
+    /// Returns the record's line, with its line break.
     pub(super) fn line(&self) -> Option<String> {
         self.capture.as_ref().map(|capture| capture.line(self.file))
     }
 
-    /// Where the record ends.
+    /// Returns the end of the record.
     pub(super) fn end(&self) -> ArchiveEnd {
         ArchiveEnd {
             file: self.file.to_owned(),
@@ -28,27 +33,26 @@ impl Place<'_> {
     }
 }
 
-/// What an index tells of a record that was read with [`GLANCE`] bytes of its block.
+/// Returns the capture of a record that was read with [`GLANCE`] bytes of its block.
 pub(super) fn capture(record: &Record) -> Option<Capture> {
     let payload = || record.undeclared_payload;
-    let told = Told::of(|name| record.field(name), &record.block, payload)?;
-    Some(told.at(record.offset, record.length - record.breaks))
+    let capture = UnplacedCapture::of(|name| record.field(name), &record.block, payload)?;
+    Some(capture.at(record.offset, record.length - record.breaks))
 }
 
-/// The number of an archive file of ours, by which they are ordered.
+/// Returns the number of an archive file of ours, by which files are ordered.
 pub(super) fn number(name: &str) -> Option<u64> {
-    warc::file_number(name)
+    files::file_number(name)
 }
 
-/// The files in a directory, by their names, which the one being written has without its last
-/// suffix, in their order: those of others have no number, as far as their names tell, and come
-/// first.
+/// Lists the archive files in a directory in order, by name, without the suffix of an open file.
+/// Files of other crawlers have no number of ours and come first.
 fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFault> {
     let unlisted = |source| SinkFault::io("list", directory, source);
     let mut files = Vec::new();
     for item in std::fs::read_dir(directory).map_err(unlisted)? {
         let path = item.map_err(unlisted)?.path();
-        if let Some(name) = warc::name_of(&path) {
+        if let Some(name) = files::name_of(&path) {
             files.push((number(name), name.to_owned(), path));
         }
     }
@@ -56,24 +60,24 @@ fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFa
     Ok(files)
 }
 
-/// Whether the archive has a file of this name, of ours, that is as long.
+/// Returns true if the archive has this file of ours, and it is at least as long.
 pub(super) fn reaches(directory: &Path, end: &ArchiveEnd) -> bool {
-    let path = warc::locate(directory, &end.file);
+    let path = files::locate(directory, &end.file);
     let is_there =
         std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() >= end.end);
     number(&end.file).is_some() && is_there
 }
 
-/// Shows each record of the archive in `directory` between two places, at which records begin and
-/// end: from its beginning, up to its end, where none is given. A file of ours in which a record
-/// cannot be read is left there, with a warning: `verify` says more. Files of other crawlers are
-/// whole, and told first; of those, what is broken or cannot be read by its offset is passed over.
-/// Returns where the last record ends that could be read.
+/// Calls `each` with each record of the archive in `directory` between two record boundaries;
+/// `None` means the start or the end of the archive. A file of ours is read up to the first
+/// unreadable record, with a warning: `verify` reports more. Files of other crawlers are complete,
+/// and come first; their broken records, and those without an offset of their own, are skipped.
+/// Returns the end of the last record that was read.
 pub(super) fn scan(
     directory: &Path,
     from: Option<&ArchiveEnd>,
     to: Option<&ArchiveEnd>,
-    each: &mut dyn FnMut(&Place<'_>) -> Result<(), SinkFault>,
+    each: &mut dyn FnMut(&ScannedRecord<'_>) -> Result<(), SinkFault>,
 ) -> Result<Option<ArchiveEnd>, SinkFault> {
     let first = from.and_then(|from| number(&from.file));
     let last = to.map_or(Some(u64::MAX), |to| number(&to.file));
@@ -87,13 +91,13 @@ pub(super) fn scan(
         let ends_within = to.filter(|_| number.is_some() && number == last);
         let end = ends_within.map_or(u64::MAX, |to| to.end);
         let mut at = start;
-        let scan = match warc::is_foreign(&path) {
+        let scan = match foreign::is_foreign(&path) {
             true => scan_foreign,
             false => scan_file,
         };
         let read = scan(&path, start, end, &mut |record| {
             at = record.offset + record.length;
-            each(&Place {
+            each(&ScannedRecord {
                 capture: capture(record),
                 file: &name,
                 end: at,
@@ -115,7 +119,7 @@ pub(super) fn scan(
     Ok(reached)
 }
 
-/// Why a file is not read on.
+/// A failure that ends reading a file.
 enum ScanFault {
     Read(ReadFault),
     Sink(SinkFault),
@@ -143,7 +147,7 @@ fn scan_file(
     Ok(())
 }
 
-/// The same with a file of another crawler.
+/// Does the same with a file of another crawler.
 fn scan_foreign(
     path: &Path,
     start: u64,

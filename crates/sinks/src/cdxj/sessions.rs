@@ -1,12 +1,10 @@
-//! Session parameters of old servers, which `surt` takes out of keys: two visits to a page would
-//! have two keys otherwise.
+//! Session parameters of old servers, which `surt` removes from keys, so that two visits to a page
+//! have one key.
 
-use super::key::split_at;
-
-/// How long the session is with which a text begins, if it begins with one of this kind.
+/// Returns the length of the session at the start of a text, if there is one of this kind.
 type Session = fn(&[u8]) -> Option<usize>;
 
-/// In the order in which they are taken out: of each kind one, the last.
+/// The order of removal: the last one of each kind.
 const IN_QUERIES: [Session; 5] = [
     |text| parameter(text, b"jsessionid="),
     |text| parameter(text, b"phpsessid="),
@@ -17,9 +15,9 @@ const IN_QUERIES: [Session; 5] = [
 
 const IN_PATHS: [Session; 2] = [nested_brackets, bracket];
 
-/// A query without sessions, and without the `&` behind them.
+/// Removes sessions from a query, each with the `&` after it.
 pub(super) fn without_query_sessions(mut query: Vec<u8>) -> Vec<u8> {
-    // All of them have these letters in their names, and most queries do not.
+    // All their names have these letters, and most queries do not.
     if !query.windows(2).any(|two| two.eq_ignore_ascii_case(b"id")) {
         return query;
     }
@@ -35,8 +33,8 @@ pub(super) fn without_query_sessions(mut query: Vec<u8>) -> Vec<u8> {
     query
 }
 
-/// A path in lower case without the session that ASP.NET put between two slashes, where it leads to
-/// an `.aspx` page.
+/// Removes from a lower-case path the session that ASP.NET put between two slashes, if the path is
+/// that of an `.aspx` page.
 pub(super) fn without_path_sessions(mut path: Vec<u8>) -> Vec<u8> {
     if !path.windows(5).any(|word| word == b".aspx") {
         return path;
@@ -59,7 +57,7 @@ pub(super) fn without_path_sessions(mut path: Vec<u8>) -> Vec<u8> {
     path
 }
 
-/// What stands behind `name`, in any case.
+/// Returns the text after `name`, in any case.
 fn behind<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (begins, rest) = text.split_at_checked(name.len())?;
     begins.eq_ignore_ascii_case(name).then_some(rest)
@@ -106,4 +104,12 @@ fn nested_brackets(text: &[u8]) -> Option<usize> {
         end += 1 + length;
     }
     (end > 1 && text.get(end) == Some(&b')')).then_some(end + 1)
+}
+
+/// Splits a text at the first `mark`.
+pub(super) fn split_at<'a>(text: &'a [u8], mark: &[u8; 1]) -> (&'a [u8], Option<&'a [u8]>) {
+    match text.iter().position(|byte| *byte == mark[0]) {
+        Some(place) => (&text[..place], Some(&text[place + 1..])),
+        None => (text, None),
+    }
 }

@@ -1,8 +1,7 @@
-//! The index of a WACZ: gzip members of some thousand lines each, one after the other, and a list
-//! of where they begin (ZipNum).
+//! The index of a WACZ: gzip members of some thousand lines each, and a list of them (ZipNum).
 //!
-//! Who looks for a key finds the member in the list and unpacks that alone. A line of the list has
-//! the key and the timestamp of the member's first line, where it lies, and its digest, as
+//! A lookup finds the member of a key in the list and unpacks only that. A line of the list has the
+//! key and the timestamp of the member's first line, and the member's position and digest, as
 //! cdxj-indexer writes it and pywb and ReplayWeb.page read it.
 
 use std::io::{self, Write};
@@ -11,17 +10,18 @@ use libdeflater::{CompressionLvl, Compressor};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{WaczFault, sha256_text};
+use super::fault::WaczFault;
+use super::layout::sha256_text;
 
-/// Lines of a member, as pywb has them.
+/// Lines of a member, as in pywb.
 const LINES: usize = 3_000;
-/// A member of very long lines ends earlier, after so many bytes.
+/// Bytes after which a member of very long lines ends early.
 const BYTES: usize = 4 << 20;
 
-/// What the list says of the index.
+/// The header of the list.
 const META: &str = "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": \"index.cdx.gz\"}\n";
 
-/// Packs lines into members, and keeps the list of them.
+/// Packs lines into members and collects their list.
 pub(super) struct Blocks<W> {
     out: W,
     compressor: Compressor,
@@ -45,7 +45,7 @@ impl<W: Write> Blocks<W> {
         }
     }
 
-    /// Adds a line, which has no line break.
+    /// Adds a line without a line break.
     pub(super) fn push(&mut self, line: &[u8]) -> Result<(), WaczFault> {
         self.text.extend_from_slice(line);
         self.text.push(b'\n');
@@ -56,9 +56,9 @@ impl<W: Write> Blocks<W> {
         self.end_block()
     }
 
-    /// The list, once all lines are written.
+    /// Ends the last member; returns the output and the list.
     pub(super) fn finish(mut self) -> Result<(W, Vec<u8>), WaczFault> {
-        // An index without a line is an empty member: what is no gzip file cannot be opened.
+        // An index without a line gets one empty member: an empty file is not valid gzip.
         if self.lines > 0 || self.offset == 0 {
             self.end_block()?;
         }
@@ -91,7 +91,7 @@ impl<W: Write> Blocks<W> {
     }
 }
 
-/// Key and timestamp of the line with which this begins.
+/// Returns key and timestamp of the first line.
 pub(super) fn prefix(line: &[u8]) -> &[u8] {
     let mut spaces = line
         .iter()

@@ -1,8 +1,7 @@
-//! Whether a WACZ is what it says: names, lengths, digests, and an index whose every line leads to
-//! a record.
+//! Checks a WACZ: names, lengths, digests, and an index whose every line leads to a record.
 //!
-//! Everything is read front to back in bounded memory, but for the records that the index names: of
-//! those, the head alone. What is wrong is told with its culprit, and the next thing is looked at.
+//! Everything is read front to back in bounded memory; of the records that the index names, only
+//! the head. A violation is reported with its culprit, and the check continues.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -11,60 +10,62 @@ use libdeflater::Crc;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::complaints::Complaints;
 use super::entries::{Entries, Entry, Packing, is_archive};
-use super::{ARCHIVE, CHUNK, DIGEST, INDEXES, PACKAGE, PAGES, WaczFault, indexes, sha256_text};
+use super::fault::WaczFault;
+use super::indexes;
+use super::layout::{ARCHIVE, CHUNK, DIGEST, INDEXES, PACKAGE, PAGES, sha256_text};
+use super::problems::{Problems, shown};
 
-/// More of a `datapackage.json` is not read.
+/// Maximum bytes of a `datapackage.json` that are read.
 const MAX_PACKAGE: u64 = 64 << 20;
-/// A longer line of a list of pages is not read.
+/// Maximum length of a line of a list of pages, in bytes.
 const MAX_PAGE: u64 = 64 << 20;
 
-/// What a WACZ was found to hold.
+/// The result of checking a WACZ.
 #[derive(Clone, Debug, Default)]
 pub struct WaczCheck {
-    /// Files.
+    /// The number of files.
     pub files: u64,
-    /// WARC files among them.
+    /// The number of WARC files.
     pub archives: u64,
-    /// Bytes of those.
+    /// Their total length in bytes.
     pub archive_bytes: u64,
-    /// Lines of its indexes, each of which leads to a record if nothing is wrong.
+    /// The number of lines of its indexes.
     pub index_lines: u64,
-    /// Pages that it lists.
+    /// The number of pages listed.
     pub pages: u64,
-    /// What is wrong, the first thousand things in words.
-    pub complaints: Vec<String>,
-    /// How much is wrong.
-    pub complaint_count: u64,
+    /// The first thousand problems, in words.
+    pub problems: Vec<String>,
+    /// The number of problems.
+    pub problem_count: u64,
 }
 
-/// What `datapackage.json` says of a file.
-struct Told {
+/// The length and digest that `datapackage.json` declares for a file.
+struct DeclaredResource {
     bytes: Option<u64>,
     hash: String,
 }
 
-/// Reads the WACZ in `input`; `each` is called for each piece of it.
+/// Checks the WACZ in `input`; calls `each` after each piece.
 ///
 /// # Errors
-/// [`WaczFault::NotZip`] where there is nothing that could be looked at.
+/// [`WaczFault::NotZip`] if the input is not a readable ZIP file.
 pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczCheck, WaczFault> {
     let entries = Entries::read(input)?;
-    let mut complaints = Complaints::default();
+    let mut problems = Problems::default();
     for oddity in &entries.oddities {
-        complaints.add(oddity.clone());
+        problems.add(oddity.clone());
     }
     let mut found = WaczCheck::default();
-    let told = told(&entries, &mut complaints);
-    let mut listed: HashMap<&str, &Told> = told
+    let declared = declared_resources(&entries, &mut problems);
+    let mut listed: HashMap<&str, &DeclaredResource> = declared
         .iter()
-        .map(|(path, told)| (path.as_str(), told))
+        .map(|(path, declared)| (path.as_str(), declared))
         .collect();
     for entry in &entries.list {
         let name = shown(&entry.name);
         for oddity in &entry.oddities {
-            complaints.add(format!("{name}: {oddity}"));
+            problems.add(format!("{name}: {oddity}"));
         }
         if entry.is_directory {
             continue;
@@ -77,22 +78,22 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
         let is_read_in_parts = entry.name.starts_with(ARCHIVE)
             || entry.name.starts_with(INDEXES) && entry.name.ends_with(".gz");
         if is_read_in_parts && entry.packing != Packing::Stored {
-            complaints.add(format!(
+            problems.add(format!(
                 "{name} is not stored as it is: nothing in it can be found"
             ));
         }
         match digest(&entries, entry, each) {
-            Err(error) => complaints.add(format!("{name} cannot be read: {error}")),
+            Err(error) => problems.add(format!("{name} cannot be read: {error}")),
             Ok((bytes, hash, crc)) => {
                 if bytes != entry.size || crc != entry.crc {
-                    complaints.add(format!(
+                    problems.add(format!(
                         "{name} is not what was packed: its checksum or its length is another"
                     ));
                 }
                 match listed.remove(entry.name.as_str()) {
                     None if matches!(entry.name.as_str(), PACKAGE | DIGEST) => {}
-                    None => complaints.add(format!("{name} is not listed in {PACKAGE}")),
-                    Some(told) => compare(&name, told, bytes, &hash, &mut complaints),
+                    None => problems.add(format!("{name} is not listed in {PACKAGE}")),
+                    Some(declared) => compare(&name, declared, bytes, &hash, &mut problems),
                 }
             }
         }
@@ -100,43 +101,43 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
     let mut missing: Vec<&str> = listed.into_keys().collect();
     missing.sort_unstable();
     for path in missing {
-        complaints.add(format!(
+        problems.add(format!(
             "{} is listed in {PACKAGE}, and is not there",
             shown(path)
         ));
     }
     if found.archives == 0 {
-        complaints.add("it has no WARC file");
+        problems.add("it has no WARC file");
     }
-    found.index_lines = indexes::check(&entries, &mut complaints, each);
-    found.pages = pages(&entries, &mut complaints);
-    found.complaint_count = complaints.count;
-    found.complaints = complaints.told;
+    found.index_lines = indexes::check(&entries, &mut problems, each);
+    found.pages = pages(&entries, &mut problems);
+    found.problem_count = problems.count;
+    found.problems = problems.kept;
     Ok(found)
 }
 
-/// A name from the file, in a complaint: one line, and not too long.
-pub(super) fn shown(name: &str) -> String {
-    let short: String = name.chars().take(200).collect();
-    short.escape_debug().collect()
-}
-
-fn compare(name: &str, told: &Told, bytes: u64, hash: &str, complaints: &mut Complaints) {
-    if told.bytes.is_some_and(|told| told != bytes) {
-        complaints.add(format!(
+fn compare(
+    name: &str,
+    declared: &DeclaredResource,
+    bytes: u64,
+    hash: &str,
+    problems: &mut Problems,
+) {
+    if declared.bytes.is_some_and(|length| length != bytes) {
+        problems.add(format!(
             "{name} has {bytes} bytes, and not as many as {PACKAGE} says"
         ));
     }
-    if !told.hash.starts_with("sha256:") {
-        complaints.add(format!("{name}: its digest in {PACKAGE} is no SHA-256"));
-    } else if told.hash != hash {
-        complaints.add(format!(
+    if !declared.hash.starts_with("sha256:") {
+        problems.add(format!("{name}: its digest in {PACKAGE} is no SHA-256"));
+    } else if declared.hash != hash {
+        problems.add(format!(
             "{name} does not have the digest that {PACKAGE} says"
         ));
     }
 }
 
-/// Reads a file to its end: length, SHA-256, CRC-32.
+/// Reads a file to its end; returns its length, SHA-256 and CRC-32.
 fn digest<R: Read + Seek>(
     entries: &Entries<R>,
     entry: &Entry,
@@ -157,55 +158,58 @@ fn digest<R: Read + Seek>(
     }
 }
 
-/// What `datapackage.json` says, which is to have the digest in `datapackage-digest.json`, if there
-/// is one.
-fn told<R: Read + Seek>(entries: &Entries<R>, complaints: &mut Complaints) -> Vec<(String, Told)> {
-    let Some((package, bytes)) = json(entries, PACKAGE, complaints) else {
+/// Reads the resources of `datapackage.json`, and compares its digest with that in
+/// `datapackage-digest.json`, if there is one.
+fn declared_resources<R: Read + Seek>(
+    entries: &Entries<R>,
+    problems: &mut Problems,
+) -> Vec<(String, DeclaredResource)> {
+    let Some((package, bytes)) = json(entries, PACKAGE, problems) else {
         return Vec::new();
     };
     if entries.find(DIGEST).is_some()
-        && let Some((digest, _)) = json(entries, DIGEST, complaints)
+        && let Some((digest, _)) = json(entries, DIGEST, problems)
         && digest["hash"] != sha256_text(&Sha256::digest(&bytes))
     {
-        complaints.add(format!(
+        problems.add(format!(
             "{PACKAGE} does not have the digest that {DIGEST} says"
         ));
     }
     if !package["wacz_version"].is_string() {
-        complaints.add(format!(
+        problems.add(format!(
             "{PACKAGE} does not say which version of WACZ it is"
         ));
     }
     let Some(resources) = package["resources"].as_array() else {
-        complaints.add(format!("{PACKAGE} lists no resources"));
+        problems.add(format!("{PACKAGE} lists no resources"));
         return Vec::new();
     };
     let read = |resource: &Value| {
         let path = resource["path"].as_str()?.to_owned();
-        let told = Told {
+        let declared = DeclaredResource {
             bytes: resource["bytes"].as_u64(),
             hash: resource["hash"].as_str()?.to_owned(),
         };
-        Some((path, told))
+        Some((path, declared))
     };
-    let told: Vec<_> = resources.iter().filter_map(read).collect();
-    if told.len() < resources.len() {
-        let count = resources.len() - told.len();
-        complaints.add(format!(
+    let declared: Vec<_> = resources.iter().filter_map(read).collect();
+    if declared.len() < resources.len() {
+        let count = resources.len() - declared.len();
+        problems.add(format!(
             "{PACKAGE}: {count} resources have no path or no hash"
         ));
     }
-    told
+    declared
 }
 
-/// A file of JSON, and its bytes.
+/// Reads a JSON file; returns its value and its bytes.
 fn json<R: Read + Seek>(
     entries: &Entries<R>,
     name: &str,
-    complaints: &mut Complaints,
+    problems: &mut Problems,
 ) -> Option<(Value, Vec<u8>)> {
     let Some(entry) = entries.find(name) else {
-        complaints.add(format!("{name} is missing"));
+        problems.add(format!("{name} is missing"));
         return None;
     };
     let mut bytes = Vec::new();
@@ -213,22 +217,22 @@ fn json<R: Read + Seek>(
         .open(entry)
         .and_then(|input| input.take(MAX_PACKAGE).read_to_end(&mut bytes));
     if let Err(error) = read {
-        complaints.add(format!("{name} cannot be read: {error}"));
+        problems.add(format!("{name} cannot be read: {error}"));
         return None;
     }
     match serde_json::from_slice(&bytes) {
         Ok(value) => Some((value, bytes)),
         Err(error) => {
-            complaints.add(format!("{name} is no JSON: {error}"));
+            problems.add(format!("{name} is no JSON: {error}"));
             None
         }
     }
 }
 
-/// Reads the list of pages; says how many there are.
-fn pages<R: Read + Seek>(entries: &Entries<R>, complaints: &mut Complaints) -> u64 {
+/// Checks the list of pages; returns their number.
+fn pages<R: Read + Seek>(entries: &Entries<R>, problems: &mut Problems) -> u64 {
     let Some(entry) = entries.find(PAGES) else {
-        complaints.add(format!("{PAGES} is missing"));
+        problems.add(format!("{PAGES} is missing"));
         return 0;
     };
     let mut pages = 0;
@@ -245,18 +249,18 @@ fn pages<R: Read + Seek>(entries: &Entries<R>, complaints: &mut Complaints) -> u
                 Ok(value) => value,
                 Err(_) if line.trim_ascii().is_empty() => continue,
                 Err(_no_json) => {
-                    complaints.add(format!("{PAGES}: line {number} is no JSON"));
+                    problems.add(format!("{PAGES}: line {number} is no JSON"));
                     continue;
                 }
             };
             match number {
                 1 if value["format"].is_string() => {}
                 _ if value["url"].is_string() && value["ts"].is_string() => pages += 1,
-                _ => complaints.add(format!("{PAGES}: line {number} has no url and ts")),
+                _ => problems.add(format!("{PAGES}: line {number} has no url and ts")),
             }
         }
     };
-    // What cannot be read was told when its digest was taken.
+    // Unreadable bytes were reported with the digest.
     read().ok();
     pages
 }

@@ -1,9 +1,9 @@
-//! A ZIP file as a list of places.
+//! The files in a ZIP, with their positions.
 //!
-//! The library reads the list at the end of the file; the bytes are then read straight from their
-//! places, so that several can be read at once. What a hostile list says is bounded here: places
-//! are cut to the file, and what is deflated ends where it unpacks to more than its length can
-//! account for.
+//! The library reads the central directory; the bytes are then read directly from their positions,
+//! so that several files can be read at once. Hostile directories are bounded here: positions are
+//! clamped to the file, and decompression fails once the output is more than the compressed length
+//! can explain.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -13,31 +13,32 @@ use std::path::Path;
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::{ARCHIVE, CHUNK, WaczFault};
+use super::fault::WaczFault;
+use super::layout::{ARCHIVE, CHUNK};
 
-/// What is deflated may unpack to so many times its length, and this on top; text is about a fifth.
+/// Maximum ratio of unpacked to compressed length, beyond [`SLACK`]; text has about 5.
 const RATIO: u64 = 250;
 const SLACK: u64 = 16 << 20;
 
 /// A file in a ZIP.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// As the list has it; what is not UTF-8 is replaced.
+    /// Its name in the directory; invalid UTF-8 is replaced.
     pub(super) name: String,
     pub(super) packing: Packing,
-    /// Where its bytes begin in the file.
+    /// The start of its bytes in the file.
     pub(super) begin: u64,
-    /// How long they are there.
+    /// Their length there.
     pub(super) length: u64,
-    /// How long the list says that it is, unpacked.
+    /// Its unpacked length, as declared.
     pub(super) size: u64,
     pub(super) crc: u32,
     pub(super) is_directory: bool,
-    /// What is wrong with it, by the list alone.
+    /// The problems of its directory entry.
     pub(super) oddities: Vec<&'static str>,
 }
 
-/// How its bytes are packed.
+/// The compression of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     Stored,
@@ -45,10 +46,10 @@ pub(super) enum Packing {
     Other,
 }
 
-/// The list of a ZIP file, and the file.
+/// The directory of a ZIP file, and the file.
 pub(super) struct Entries<R> {
     pub(super) list: Vec<Entry>,
-    /// What is wrong with the list as a whole.
+    /// The problems of the directory as a whole.
     pub(super) oddities: Vec<String>,
     file: RefCell<R>,
 }
@@ -75,7 +76,7 @@ impl<R: Read + Seek> Entries<R> {
             match zip.by_index_raw(number) {
                 Ok(file) => list.push(Entry::of(&file, end)),
                 Err(error) => {
-                    oddities.push(format!("file {number} of the ZIP is damaged: {error}"))
+                    oddities.push(format!("file {number} of the ZIP is damaged: {error}"));
                 }
             }
         }
@@ -90,7 +91,7 @@ impl<R: Read + Seek> Entries<R> {
         self.list.iter().find(|entry| entry.name == name)
     }
 
-    /// Its bytes, unpacked. Where there are more than there can be, reading fails.
+    /// Returns a reader of its unpacked bytes, which fails if there are implausibly many.
     pub(super) fn open(&self, entry: &Entry) -> io::Result<Box<dyn Read + '_>> {
         let section = self.section(entry, 0, entry.length);
         match entry.packing {
@@ -105,7 +106,7 @@ impl<R: Read + Seek> Entries<R> {
         }
     }
 
-    /// So many bytes from this place of it on, as they lie in the file; fewer where it ends.
+    /// Returns a reader of up to `length` raw bytes of an entry, from `from` on.
     pub(super) fn section(&self, entry: &Entry, from: u64, length: u64) -> Section<'_, R> {
         let from = from.min(entry.length);
         let length = length.min(entry.length - from);
@@ -155,7 +156,7 @@ impl Entry {
     }
 }
 
-/// Whether a name, unpacked, stays below where it is unpacked to, on any system.
+/// Returns true if a name, unpacked on any system, stays below the target directory.
 fn is_inside(name: &str) -> bool {
     let path = name.strip_suffix('/').unwrap_or(name);
     let is_drive = path.as_bytes().get(1) == Some(&b':');
@@ -165,7 +166,7 @@ fn is_inside(name: &str) -> bool {
     is_plain && !is_drive && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// A part of a file, read from wherever others have left it.
+/// A part of a shared file; each read seeks first.
 pub(super) struct Section<'a, R> {
     file: &'a RefCell<R>,
     at: u64,
@@ -192,14 +193,14 @@ impl<R: Read + Seek> Read for Section<'_, R> {
     }
 }
 
-/// Fails where there is more than there may be.
+/// A reader that fails after a maximum number of bytes.
 pub(super) struct Bounded<R> {
     input: R,
     left: u64,
 }
 
 impl<R> Bounded<R> {
-    /// What `input` unpacks from so many bytes.
+    /// Limits `input`, which unpacks `packed` bytes.
     pub(super) fn of(input: R, packed: u64) -> Self {
         Self {
             input,
@@ -219,20 +220,20 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// A WARC file in a WACZ: its name there, and its place.
+/// A WARC file in a WACZ: its name and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivePart {
-    /// As the WACZ has it, "archive/data.warc.gz": data, and no path to be followed.
+    /// Its name in the WACZ, "archive/data.warc.gz". It is untrusted: do not follow it as a path.
     pub name: String,
     begin: u64,
     length: u64,
 }
 
 impl ArchivePart {
-    /// Its bytes, from the WACZ at `path`.
+    /// Opens its bytes in the WACZ at `path`.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors of the system.
     pub fn open(&self, path: &Path) -> io::Result<Take<File>> {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(self.begin))?;
@@ -240,11 +241,11 @@ impl ArchivePart {
     }
 }
 
-/// The WARC files in the WACZ at `path`, in its order.
+/// Lists the WARC files in the WACZ at `path`, in its order.
 ///
 /// # Errors
-/// [`WaczFault::Read`] where it cannot be read, and [`WaczFault::NotZip`] where it is no ZIP file,
-/// has no WARC file, or has one that is not stored as it is.
+/// [`WaczFault::Read`] if the file cannot be read, and [`WaczFault::NotZip`] if it is not a ZIP
+/// file, has no WARC file, or has a compressed one.
 pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
     let file = File::open(path).map_err(|source| WaczFault::Read {
         path: path.to_owned(),
@@ -276,7 +277,7 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
     Ok(parts)
 }
 
-/// Whether it is a file of the archive.
+/// Returns true if an entry is a WARC file of the archive.
 pub(super) fn is_archive(entry: &Entry) -> bool {
     let is_warc = |name: &str| {
         let name = name

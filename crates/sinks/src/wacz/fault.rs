@@ -1,39 +1,38 @@
-//! What can go wrong with a WACZ.
+//! Errors of a WACZ.
 
 use std::io;
 use std::path::PathBuf;
 
 use zip::result::ZipError;
 
-/// Why a WACZ cannot be made or read.
+/// An error of writing or reading a WACZ.
 #[derive(Debug, thiserror::Error)]
 pub enum WaczFault {
-    /// What is to be packed cannot be read.
+    /// A file to be packed cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It cannot be written.
+    /// The WACZ cannot be written.
     #[error("the WACZ cannot be written")]
     Write(#[source] io::Error),
-    /// The index of what is to be packed has a line that is none, or is out of its order. Make it
-    /// again.
+    /// The index of the archive has an invalid line, or one out of order: rebuild it.
     #[error("line {line} of {} is not in order: {reason}", path.display())]
     Index {
         /// The index.
         path: PathBuf,
-        /// The number of the first such line, from 1 on.
+        /// The number of the first such line, from 1.
         line: u64,
-        /// What is wrong with it.
-        reason: crate::cdxj::Oddity,
+        /// The error of the line.
+        reason: crate::cdxj::entry::LineError,
     },
-    /// What is to be read is no ZIP file, or its list of files cannot be read.
+    /// The file is not a ZIP file, or its directory cannot be read.
     #[error("it is no ZIP file that can be read: {reason}")]
     NotZip {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }

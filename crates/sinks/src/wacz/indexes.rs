@@ -1,5 +1,5 @@
-//! The indexes of a WACZ: each line leads to a record, and each line of a list of blocks (ZipNum)
-//! to a block that begins as it says.
+//! Checks the indexes of a WACZ: each line leads to a record, and each line of a list of blocks
+//! (ZipNum) to a block that begins as listed.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -10,23 +10,23 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::blocks::prefix;
-use super::check::shown;
-use super::complaints::Complaints;
 use super::entries::{Bounded, Entries, Entry, is_archive};
-use super::{ARCHIVE, CHUNK, INDEXES, sha256_text};
-use crate::cdxj::{Lines, MAX_LINE};
-use crate::warc::head_in;
+use super::layout::{ARCHIVE, CHUNK, INDEXES, sha256_text};
+use super::problems::{Problems, shown};
+use crate::cdxj::entry::MAX_LINE;
+use crate::cdxj::lines::CdxjReader;
+use crate::warc::read::head_in;
 
-/// Bytes of a record's head that are read.
+/// Maximum bytes of a record's head that are read.
 const MAX_HEAD: usize = 64 << 10;
-/// Bytes with which a Zstandard frame begins (RFC 8878, section 3.1.1): of those, no more is looked
-/// at, since the dictionary stands elsewhere.
+/// The first bytes of a Zstandard frame (RFC 8878, section 3.1.1). Only these are checked, since
+/// the dictionary is elsewhere.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Looks into all indexes; says how many lines they have.
+/// Checks all indexes; returns the number of their lines.
 pub(super) fn check<R: Read + Seek>(
     entries: &Entries<R>,
-    complaints: &mut Complaints,
+    problems: &mut Problems,
     each: &mut dyn FnMut(),
 ) -> u64 {
     let mut archives = HashMap::new();
@@ -54,26 +54,26 @@ pub(super) fn check<R: Read + Seek>(
                 archives: &archives,
                 entry,
             };
-            match index.check(packed, complaints, each) {
+            match index.check(packed, problems, each) {
                 Ok(found) => lines += found,
                 Err(error) => {
-                    complaints.add(format!("{} cannot be read: {error}", shown(&entry.name)))
+                    problems.add(format!("{} cannot be read: {error}", shown(&entry.name)));
                 }
             }
         }
         if entry.name.ends_with(".idx")
-            && let Err(error) = check_blocks(entries, entry, complaints)
+            && let Err(error) = check_blocks(entries, entry, problems)
         {
-            complaints.add(format!("{} cannot be read: {error}", shown(&entry.name)));
+            problems.add(format!("{} cannot be read: {error}", shown(&entry.name)));
         }
     }
     if count == 0 {
-        complaints.add("it has no index");
+        problems.add("it has no index");
     }
     lines
 }
 
-/// An index, and what its lines may name.
+/// An index, and the files that its lines may name.
 struct Index<'a, R> {
     entries: &'a Entries<R>,
     archives: &'a HashMap<&'a str, &'a Entry>,
@@ -84,7 +84,7 @@ impl<R: Read + Seek> Index<'_, R> {
     fn check(
         &self,
         packed: bool,
-        complaints: &mut Complaints,
+        problems: &mut Problems,
         each: &mut dyn FnMut(),
     ) -> io::Result<u64> {
         let name = shown(&self.entry.name);
@@ -94,13 +94,13 @@ impl<R: Read + Seek> Index<'_, R> {
         } else {
             input
         };
-        let mut lines = Lines::new(BufReader::with_capacity(CHUNK, input));
+        let mut lines = CdxjReader::new(BufReader::with_capacity(CHUNK, input));
         let mut given = 0;
         while let Some(line) = lines.next_entry()? {
             given += 1;
             each();
             let number = lines.skipped().lines;
-            let complaint = match self.archives.get(line.file()) {
+            let problem = match self.archives.get(line.file()) {
                 None => format!("names {}, which is not there", shown(line.file())),
                 Some(archive) if line.end() > archive.length => {
                     format!("leads behind the end of {}", shown(line.file()))
@@ -112,19 +112,19 @@ impl<R: Read + Seek> Index<'_, R> {
                     }
                 },
             };
-            complaints.add(format!("{name}: line {number} {complaint}"));
+            problems.add(format!("{name}: line {number} {problem}"));
         }
         let skipped = lines.skipped();
         if let Some((number, oddity)) = skipped.first {
             let odd = skipped.count() + skipped.unsorted;
-            complaints.add(format!(
+            problems.add(format!(
                 "{name}: {odd} lines are odd, the first is line {number}: {oddity}"
             ));
         }
         Ok(given)
     }
 
-    /// That a record begins here.
+    /// Checks that a record begins here.
     fn record(&self, archive: &Entry, offset: u64, end: u64) -> Result<(), String> {
         let mut section = self
             .entries
@@ -143,12 +143,12 @@ impl<R: Read + Seek> Index<'_, R> {
     }
 }
 
-/// That the blocks of a list follow each other to the end of what it is a list of, and begin as it
-/// says.
+/// Checks that the blocks of a list are contiguous, cover the index to its end, and begin as
+/// listed.
 fn check_blocks<R: Read + Seek>(
     entries: &Entries<R>,
     list: &Entry,
-    complaints: &mut Complaints,
+    problems: &mut Problems,
 ) -> io::Result<()> {
     let name = shown(&list.name);
     let mut input = BufReader::with_capacity(CHUNK, entries.open(list)?);
@@ -179,7 +179,7 @@ fn check_blocks<R: Read + Seek>(
         let (Some(index), Some(offset), Some(length)) =
             (index, place["offset"].as_u64(), place["length"].as_u64())
         else {
-            complaints.add(format!(
+            problems.add(format!(
                 "{name}: line {number} does not say where its block is"
             ));
             return Ok(());
@@ -191,19 +191,19 @@ fn check_blocks<R: Read + Seek>(
             prefix(&line),
             place["digest"].as_str(),
         ) {
-            complaints.add(format!("{name}: line {number}: {reason}"));
+            problems.add(format!("{name}: line {number}: {reason}"));
         } else if offset != expected {
-            complaints.add(format!(
+            problems.add(format!(
                 "{name}: line {number}: its block does not follow the one before"
             ));
         }
         expected = offset.saturating_add(length);
     }
     match index {
-        None => complaints.add(format!("{name} does not say what it is a list of")),
-        // An index without lines is a block that no line tells of.
+        None => problems.add(format!("{name} does not say what it is a list of")),
+        // An index without lines is one block that is not listed.
         Some(index) if expected != index.length && expected > 0 => {
-            complaints.add(format!("{name} does not list all blocks"));
+            problems.add(format!("{name} does not list all blocks"));
         }
         Some(_) => {}
     }
@@ -223,12 +223,12 @@ fn check_block<R: Read + Seek>(
     {
         return Err("its block ends behind the end of the index".to_owned());
     }
-    let told = |error: io::Error| format!("its block cannot be read: {error}");
+    let unreadable = |error: io::Error| format!("its block cannot be read: {error}");
     if let Some(digest) = digest.filter(|digest| digest.starts_with("sha256:")) {
         let mut section = entries.section(index, offset, length);
         let (mut sum, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
         loop {
-            let read = section.read(&mut chunk).map_err(told)?;
+            let read = section.read(&mut chunk).map_err(unreadable)?;
             if read == 0 {
                 break;
             }
@@ -243,7 +243,7 @@ fn check_block<R: Read + Seek>(
     BufReader::new(block)
         .take(MAX_LINE as u64)
         .read_until(b'\n', &mut line)
-        .map_err(told)?;
+        .map_err(unreadable)?;
     if prefix(&line) != begin {
         return Err("its block begins with another line".to_owned());
     }

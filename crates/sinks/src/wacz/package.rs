@@ -1,8 +1,8 @@
-//! Writing a WACZ, front to back: each file is copied, packed and digested in one go.
+//! Writes a WACZ, front to back: each file is copied, packed and digested in one pass.
 //!
-//! WARC files and the packed index are stored, since whoever replays reads single records of them
-//! from the middle of the file; what is read as a whole is deflated. Every entry may exceed 4 GiB
-//! (ZIP64), since nobody knows before how long it will be.
+//! WARC files and the packed index are stored, since replay reads single records from the middle of
+//! the file; files that are read as a whole are deflated. Every entry may exceed 4 GiB (ZIP64),
+//! since lengths are unknown in advance.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read, Seek, Write};
@@ -15,85 +15,86 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::blocks::Blocks;
-use super::latch::{Latch, Shutting};
-use super::{
-    ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, WaczFault, sha256_text,
+use super::fault::WaczFault;
+use super::fused_writer::{FuseGuard, FusedWriter};
+use super::layout::{
+    ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, sha256_text,
 };
-use crate::cdxj::{DUPLICATE, Lines};
+use crate::cdxj::capture::DUPLICATE;
+use crate::cdxj::lines::CdxjReader;
 
-/// What a WACZ says of itself.
+/// The description in a WACZ.
 #[derive(Clone, Debug)]
-pub struct About {
-    /// What made the crawl.
+pub struct PackageInfo {
+    /// The crawler's name and version.
     pub software: String,
-    /// A name for people.
+    /// The title.
     pub title: Option<String>,
-    /// What it is, for people.
+    /// The description.
     pub description: Option<String>,
-    /// What is shown first, and when it was archived.
+    /// The page that is shown first, and its date.
     pub main_page: Option<(String, Timestamp)>,
 }
 
 /// A page of the crawl.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// As its capture has it.
+    /// Its URL, as in its capture.
     pub url: &'a str,
-    /// When it was archived.
+    /// The date of its capture.
     pub at: Timestamp,
     /// The document's title.
     pub title: Option<&'a str>,
-    /// All of its text, for a search in the replay.
+    /// Its full text, for searching in the replay.
     pub text: Option<&'a str>,
 }
 
 /// Writes a WACZ: the archive files, the index, the pages, and [`Packer::finish`].
 pub struct Packer<W: Write + Seek> {
-    /// Comes before the writer, and so is dropped before it.
-    shutting: Shutting,
+    /// Declared before the writer, and so dropped before it.
+    fuse: FuseGuard,
     zip: ZipWriter<W>,
     at: Timestamp,
-    /// Lengths of the archive files, by their names.
+    /// The lengths of the archive files, by name.
     archives: HashMap<String, u64>,
     resources: Vec<Resource>,
     chunk: Vec<u8>,
 }
 
-/// A file, as `datapackage.json` has it.
+/// A file in `datapackage.json`.
 struct Resource {
     path: String,
     hash: String,
     bytes: u64,
 }
 
-/// A file that is being written.
+/// A file being written.
 struct Writing<'a, W: Write + Seek> {
     zip: &'a mut ZipWriter<W>,
     digest: Sha256,
     bytes: u64,
 }
 
-impl<W: Write> Packer<StreamWriter<Latch<W>>> {
-    /// Writes to what cannot be gone back in: lengths stand behind the files then, which all but a
-    /// few readers take as well.
+impl<W: Write> Packer<StreamWriter<FusedWriter<W>>> {
+    /// Writes to a stream: lengths then follow the files, which nearly all readers accept.
     pub fn stream(out: W, at: Timestamp) -> Self {
-        let (out, shutting) = Latch::over(out);
-        Self::to(ZipWriter::new_stream(out), shutting, at)
+        let (out, fuse) = FusedWriter::over(out);
+        Self::to(ZipWriter::new_stream(out), fuse, at)
     }
 }
 
-impl<W: Write + Seek> Packer<Latch<W>> {
-    /// Writes to `out`; `at`, the time of the crawl, is when everything in it was made.
+impl<W: Write + Seek> Packer<FusedWriter<W>> {
+    /// Writes to `out`; `at`, the time of the crawl, is the date of all files.
     pub fn new(out: W, at: Timestamp) -> Self {
-        let (out, shutting) = Latch::over(out);
-        Self::to(ZipWriter::new(out), shutting, at)
+        let (out, fuse) = FusedWriter::over(out);
+        Self::to(ZipWriter::new(out), fuse, at)
     }
 }
 
 impl<W: Write + Seek> Packer<W> {
-    fn to(zip: ZipWriter<W>, shutting: Shutting, at: Timestamp) -> Self {
+    fn to(zip: ZipWriter<W>, fuse: FuseGuard, at: Timestamp) -> Self {
         Self {
-            shutting,
+            fuse,
             zip,
             at,
             archives: HashMap::new(),
@@ -102,11 +103,11 @@ impl<W: Write + Seek> Packer<W> {
         }
     }
 
-    /// Copies an archive file, which faults call `path`, under this name; `each` is called for each
-    /// piece of it.
+    /// Copies an archive file, which faults name `path`, to the entry `name`; calls `each` after
+    /// each piece. Returns its length in bytes.
     ///
     /// # Errors
-    /// [`WaczFault::Read`] and [`WaczFault::Write`].
+    /// [`WaczFault::Read`] if the input fails, [`WaczFault::Write`] if the output does.
     pub fn archive(
         &mut self,
         name: &str,
@@ -142,15 +143,15 @@ impl<W: Write + Seek> Packer<W> {
         Ok(bytes)
     }
 
-    /// Packs the lines of the index of the archive files that were copied; `path` is what faults
-    /// call it. Lines about duplicates that were left out, and about what was not copied, are left
-    /// out; returns how many there are.
+    /// Packs the lines of the index of the copied archive files, which faults name `path`. Leaves
+    /// out lines about duplicates and about records that were not copied; returns the number of the
+    /// others.
     ///
     /// # Errors
-    /// [`WaczFault::Index`] where it is not whole or not sorted, [`WaczFault::Read`] and
-    /// [`WaczFault::Write`].
+    /// [`WaczFault::Index`] if the index has an invalid line or is not sorted, [`WaczFault::Read`]
+    /// and [`WaczFault::Write`] as for [`Packer::archive`].
     pub fn index(&mut self, path: &Path, input: impl BufRead) -> Result<u64, WaczFault> {
-        let mut lines = Lines::new(input);
+        let mut lines = CdxjReader::new(input);
         let mut count = 0;
         let archives = std::mem::take(&mut self.archives);
         let writing = self.begin(INDEX, CompressionMethod::Stored)?;
@@ -181,10 +182,10 @@ impl<W: Write + Seek> Packer<W> {
         Ok(count)
     }
 
-    /// Lists the pages that `write` adds.
+    /// Writes the list of the pages that `write` passes on.
     ///
     /// # Errors
-    /// [`WaczFault::Write`], or what `write` returns.
+    /// [`WaczFault::Write`], or the error of `write`.
     pub fn pages<E: From<WaczFault>>(
         &mut self,
         write: impl FnOnce(&mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>) -> Result<(), E>,
@@ -204,24 +205,24 @@ impl<W: Write + Seek> Packer<W> {
         Ok(())
     }
 
-    /// Writes what there is to say of all that, and the ZIP's own list.
+    /// Writes `datapackage.json`, its digest and the ZIP's directory; returns the output.
     ///
     /// # Errors
-    /// [`WaczFault::Write`].
-    pub fn finish(mut self, about: &About) -> Result<W, WaczFault> {
+    /// [`WaczFault::Write`] if the output fails.
+    pub fn finish(mut self, about: &PackageInfo) -> Result<W, WaczFault> {
         let package = pretty(&self.package(about));
         self.whole(PACKAGE, package.as_bytes())?;
         let hash = sha256_text(&Sha256::digest(package.as_bytes()));
         let digest = pretty(&json!({ "path": PACKAGE, "hash": hash }));
         self.whole(DIGEST, digest.as_bytes())?;
-        let Self { zip, shutting, .. } = self;
+        let Self { zip, fuse, .. } = self;
         let out = zip.finish().map_err(WaczFault::writing);
-        drop(shutting);
+        drop(fuse);
         out
     }
 
-    fn package(&self, about: &About) -> Value {
-        let resources: Vec<Value> = self.resources.iter().map(Resource::told).collect();
+    fn package(&self, about: &PackageInfo) -> Value {
+        let resources: Vec<Value> = self.resources.iter().map(Resource::json).collect();
         let mut package = json!({
             "profile": "data-package",
             "wacz_version": WACZ_VERSION,
@@ -243,7 +244,7 @@ impl<W: Write + Seek> Packer<W> {
         package
     }
 
-    /// Writes a file that is read as a whole.
+    /// Writes a deflated file.
     fn whole(&mut self, path: &str, bytes: &[u8]) -> Result<(), WaczFault> {
         let mut writing = self.begin(path, CompressionMethod::Deflated)?;
         writing.write_all(bytes).map_err(WaczFault::Write)?;
@@ -297,7 +298,7 @@ impl<W: Write + Seek> Write for Writing<'_, W> {
 }
 
 impl Resource {
-    fn told(&self) -> Value {
+    fn json(&self) -> Value {
         let name = self
             .path
             .rsplit('/')
@@ -314,13 +315,13 @@ impl Page<'_> {
         let name = Sha256::digest(format!("{} {at}", self.url));
         let id = data_encoding::HEXLOWER.encode(&name[..8]);
         let mut line = format!("{{\"id\": \"{id}\"");
-        let told = [
+        let fields = [
             ("url", Some(self.url)),
             ("ts", Some(&at)),
             ("title", self.title),
             ("text", self.text),
         ];
-        for (name, value) in told {
+        for (name, value) in fields {
             if let Some(value) = value {
                 line.push_str(&format!(", \"{name}\": {}", Value::from(value)));
             }
@@ -334,7 +335,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// RFC 3339 without a fraction: readers take no other.
+/// Returns a date in RFC 3339 without a fraction, the only form that readers accept.
 fn whole_second(at: Timestamp) -> String {
     let text = at.to_string();
     match text.split_once('.') {
@@ -343,7 +344,8 @@ fn whole_second(at: Timestamp) -> String {
     }
 }
 
-/// The time as ZIP has it, in steps of two seconds; 1980 where it cannot say it.
+/// Returns a date in the form of ZIP, in steps of two seconds; 1980 for dates that it cannot
+/// express.
 fn dos_time(at: Timestamp) -> DateTime {
     let digits = at.digits();
     let number = |from: usize, to: usize| digits.get(from..to)?.parse::<u16>().ok();
@@ -382,7 +384,7 @@ mod tests {
         let at = Timestamp::from_millis(1_795_201_495_120);
         assert_eq!(whole_second(at), "2026-11-20T19:04:55Z");
         let time = dos_time(at);
-        let told = (
+        let fields = (
             time.year(),
             time.month(),
             time.day(),
@@ -390,7 +392,7 @@ mod tests {
             time.minute(),
             time.second(),
         );
-        assert_eq!(told, (2026, 11, 20, 19, 4, 54));
+        assert_eq!(fields, (2026, 11, 20, 19, 4, 54));
         for odd in [Timestamp::from_millis(0), Timestamp::NEVER] {
             assert_eq!(dos_time(odd), DateTime::default());
         }

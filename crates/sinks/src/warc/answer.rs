@@ -1,8 +1,7 @@
-//! The exchange that a record was made from, as far as the archive has it: what `message` wrote,
-//! read again; and what others wrote.
+//! The HTTP exchange in a record, ours (see `message`) or another crawler's.
 //!
-//! Browsers' archives have status lines of HTTP/2, which has none; wget and Heritrix keep chunks as
-//! they were sent; some keep the field that tells of chunks and take them apart all the same.
+//! Browsers' archives have HTTP/2 status lines, which HTTP/2 does not have; wget and Heritrix keep
+//! chunks as they were sent; some keep `Transfer-Encoding` and decode the chunks all the same.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,29 +13,29 @@ use web::{CanonicalForm, Exchange, PageUrl, Protocol, Truncation};
 use super::message::RENAMED;
 use super::parsed::Record;
 
-/// Header fields of an answer that are read; a message with more has none.
+/// Maximum number of header fields; a message with more is not parsed.
 const MAX_FIELDS: usize = 4096;
 
-/// So many of them nearly every answer has at most.
+/// The number of header fields that nearly every answer stays below.
 const USUAL_FIELDS: usize = 128;
 
 /// Longest head of an answer whose status line is not one of HTTP/1, in bytes.
 const MAX_HEAD: usize = 256 << 10;
 
-/// An HTTP answer as a record has it.
+/// The HTTP response in a record.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     /// The status code.
     pub status: u16,
-    /// The header fields, under the names that they were received by.
+    /// The header fields, under the names that were received.
     pub headers: HeaderMap,
-    /// Behind the head: as much as was kept.
+    /// The bytes after the head, as far as they were kept.
     sent: &'a [u8],
     is_chunked: bool,
 }
 
 impl<'a> Answer<'a> {
-    /// The body without its transfer coding; its content codings are left.
+    /// Returns the body without its transfer coding, but with its content codings.
     #[must_use]
     pub fn body(&self) -> Cow<'a, [u8]> {
         match self.is_chunked.then(|| without_chunks(self.sent)).flatten() {
@@ -66,7 +65,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// The answer without its body, and how long its head is.
+    /// Parses the head; returns the answer without a body, and the length of the head.
     fn read_head(message: &[u8]) -> Option<(Answer<'static>, usize)> {
         let mut few = [httparse::EMPTY_HEADER; USUAL_FIELDS];
         let mut answer = httparse::Response::new(&mut few);
@@ -88,7 +87,7 @@ impl<'a> Answer<'a> {
         let mut headers = HeaderMap::new();
         let mut is_chunked = false;
         for field in parsed.headers.iter() {
-            // Where we renamed the field, we kept no chunks.
+            // A renamed field means that the chunks were decoded.
             is_chunked |= field.name.eq_ignore_ascii_case("transfer-encoding")
                 && field.value.to_ascii_lowercase().ends_with(b"chunked");
             let name = field.name.strip_prefix(RENAMED).unwrap_or(field.name);
@@ -115,8 +114,8 @@ fn config() -> httparse::ParserConfig {
     config
 }
 
-/// The body that was sent in chunks (RFC 9112, section 7.1); none where it is not in chunks. A body
-/// that breaks off is what came before.
+/// Decodes a chunked body (RFC 9112, section 7.1); `None` if it is not chunked. A body that breaks
+/// off is returned up to there.
 fn without_chunks(mut sent: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::with_capacity(sent.len());
     let mut chunks = 0;
@@ -134,9 +133,9 @@ fn without_chunks(mut sent: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Record {
-    /// The HTTP answer in a `response` or `revisit` record of anybody's; none where there is none,
-    /// or it cannot be read. Its body is empty where the block was not kept whole, and in a
-    /// `revisit`, which has none.
+    /// Returns the HTTP response in a `response` or `revisit` record of any crawler; `None` if
+    /// there is none or it cannot be parsed. Its body is empty if the block was not kept whole, and
+    /// in a `revisit`, which has none.
     #[must_use]
     pub fn http(&self) -> Option<Answer<'_>> {
         let answer = Answer::read(&self.block)?;
@@ -149,9 +148,9 @@ impl Record {
         }
     }
 
-    /// The answer in a `response` or `revisit` record; none where it cannot be read. The body is
-    /// empty where the block was not kept whole, and in a `revisit`, which has none. The request is
-    /// in another record, the address and the time it took are not told.
+    /// Returns the exchange of a `response` or `revisit` record; `None` if it cannot be parsed. The
+    /// body is empty if the block was not kept whole, and in a `revisit`, which has none. The
+    /// request, which is in another record, the address and the elapsed time are missing.
     #[must_use]
     pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
         let answer = self.http()?;
@@ -179,7 +178,7 @@ impl Record {
         })
     }
 
-    /// `WARC-Target-URI`, where it is one that a crawl can visit.
+    /// Returns `WARC-Target-URI` if a crawl can visit it.
     #[must_use]
     pub fn page_url(&self, form: &CanonicalForm) -> Option<PageUrl> {
         PageUrl::parse(self.target()?, form).ok()
@@ -205,7 +204,8 @@ mod tests {
                 "body",
             ),
             (
-                "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n\
+                 4\r\nbody\r\n0\r\n\r\n",
                 200,
                 "body",
             ),

@@ -1,9 +1,9 @@
-//! The archive as a sink: records are made side by side, off the reactor; only their appending
-//! takes turns.
+//! The archive as a sink: records are built in parallel, off the reactor; only appends are
+//! serialized.
 //!
-//! A `write` waits for one of a few permits, makes and compresses its records (in a blocking
-//! thread, unless they are small), and then holds the lock on the [`Tail`] for a single write call.
-//! Records name the `warcinfo` of their file, so those that find their file full are made once more
+//! A `write` waits for one of a few permits, builds and compresses its records (in a blocking
+//! thread, unless they are small), and then holds the lock on the [`Tail`] for a single append.
+//! Records name the `warcinfo` of their file, so those that find their file full are built again
 //! for the next one: at most a few for each gigabyte.
 
 use std::path::{Path, PathBuf};
@@ -11,33 +11,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use disk::{Disk, Trouble};
+use disk::{Disk, DiskErrorKind};
 use tokio::sync::Semaphore;
 
+use super::archive_end::ArchiveEnd;
 use super::identity::RecordId;
 use super::packing::Compression;
 use super::record::RecordWriter;
 use super::settled::Settled;
 use super::tail::{Appended, Tail};
-use super::visit::{self, Names};
+use super::visit::{self, RecordNames};
 use super::warcinfo::ArchiveOptions;
-use crate::{Archived, DigestAlgorithm, Sink, SinkFault, Visit};
+use crate::digest::DigestAlgorithm;
+use crate::fault::SinkFault;
+use crate::sink::{Archived, Sink, Visit};
 
-/// The number of visits that are made into records at a time. Each takes a few MiB of memory at
-/// most.
-const PRESSES: usize = 4;
+/// Visits whose records are built in parallel. Each takes a few MiB of memory at most.
+const MAX_WRITERS: usize = 4;
 
-/// Where an archive ends: the settled part of it, or the part that is on the disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArchiveEnd {
-    /// The last file, as [`Archived::file`] names it.
-    pub file: String,
-    /// The length of that part of it, in bytes: the [`Archived::end`] of a visit.
-    pub end: u64,
-}
-
-/// Payload bytes of a visit whose records are made within half a millisecond: handing them to
-/// another thread and back would cost more than it spares the reactor.
+/// Payload bytes of a visit whose records are built within half a millisecond: handing it to
+/// another thread and back would cost more than it saves the reactor.
 const SMALL_VISIT: u64 = 32 << 10;
 
 /// A directory of WARC/1.1 files.
@@ -51,29 +44,27 @@ struct Inner {
     session: RecordId,
     arrivals: AtomicU64,
     permits: Arc<Semaphore>,
-    /// Idle presses, never more than there are permits.
-    presses: Mutex<Vec<RecordWriter>>,
+    /// Idle writers, never more than there are permits.
+    writers: Mutex<Vec<RecordWriter>>,
     tail: Mutex<Tail>,
-    /// Held during a sync: of two, the second must know how the first one ended. Taken before
-    /// `tail`.
+    /// Held during a sync: a second sync must know how the first one ended. Taken before `tail`.
     syncing: Mutex<()>,
 }
 
 impl WarcArchive {
-    /// Opens the archive in `dir`, which is created where it is missing. Blocks on the disk; call
-    /// it once, at start.
+    /// Opens the archive in `dir`, which is created if it is missing. Blocks on the disk; call it
+    /// once, at the start.
     ///
-    /// With `resume`, the archive continues from there: what lies beyond is cut from that file, and
-    /// files with a higher number are taken away. Without it nothing is settled yet, and **all**
-    /// archive files in `dir` are taken away. What a reader can read of it is kept under names that
-    /// end in `.cut-1`, `.cut-2`, and so on. Files whose names are not exactly of the archive's
-    /// form are left alone in either case.
+    /// With `resume`, the archive continues there: the rest of that file is cut, and files with a
+    /// higher number are removed. Without it nothing is settled yet, and **all** archive files in
+    /// `dir` are removed. Readable records among these are kept under names that end in `.cut-1`,
+    /// `.cut-2`, and so on. Files whose names are not exactly of the archive's form are left alone.
     ///
     /// # Errors
-    /// [`SinkFault::JournalEnds`] where visits lie beyond that were settled once: in a closed file,
-    /// or before the noted end.
+    /// [`SinkFault::JournalEnds`] if visits after `resume` were settled: in a closed file, or
+    /// before the noted end. Other faults if `dir` cannot be read or written.
     ///
-    /// One archive at a time may be open in a directory; the caller sees to that.
+    /// The caller ensures that only one archive is open in a directory.
     pub fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -92,8 +83,8 @@ impl WarcArchive {
             digest,
             session,
             arrivals: AtomicU64::new(0),
-            permits: Arc::new(Semaphore::new(PRESSES)),
-            presses: Mutex::new(Vec::with_capacity(PRESSES)),
+            permits: Arc::new(Semaphore::new(MAX_WRITERS)),
+            writers: Mutex::new(Vec::with_capacity(MAX_WRITERS)),
             tail: Mutex::new(tail),
             syncing: Mutex::new(()),
         })))
@@ -147,24 +138,24 @@ impl Sink for WarcArchive {
 
 impl Inner {
     fn write(&self, visit: &Visit) -> Result<Archived, SinkFault> {
-        let mut press = self.take_press();
+        let mut writer = self.take_writer();
         let arrival = self.arrivals.fetch_add(1, Ordering::Relaxed);
         let mut warcinfo = self.tail()?.warcinfo();
         loop {
-            let names = Names {
+            let names = RecordNames {
                 session: self.session,
                 visit: arrival,
                 warcinfo: &warcinfo,
             };
-            let page_offset = visit::press(visit, names, &mut press)
+            let page_offset = visit::write_records(visit, names, &mut writer)
                 .map_err(|source| SinkFault::io("spool records in", &self.dir, source))?;
             let appended = self
                 .tail()?
-                .append(press.members(), &warcinfo, page_offset)?;
+                .append(writer.members(), &warcinfo, page_offset)?;
             match appended {
                 Appended::At(mut archived) => {
-                    archived.captures = press.take_captures(archived.offset);
-                    self.give_back(press);
+                    archived.captures = writer.take_captures(archived.offset);
+                    self.return_writer(writer);
                     return Ok(archived);
                 }
                 Appended::NextFile(next) => warcinfo = next,
@@ -178,58 +169,59 @@ impl Inner {
         };
         let (files, end) = self.tail()?.unsynced()?;
         for file in &files {
-            self.or_poison(file.open.sync())?;
+            self.poison_on_error(file.open.sync())?;
         }
         self.tail()?.synced(&files);
         self.close_files()?;
         Ok(end)
     }
 
-    /// Notes the settled end, then closes the files before it.
+    /// Records the settled end, then closes the files before it.
     fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
         let Ok(_turn) = self.syncing.lock() else {
             return Err(self.poisoned());
         };
         if let Some(settled) = &settled
-            && self.tail()?.is_news(&settled.place)
+            && self.tail()?.advances(&settled.place)
         {
             let path = Settled::path(&self.dir);
             match self.disk.replace(&path, &settled.note()) {
-                // The earlier note is still true, and the crawl waits for room elsewhere.
-                Err(error) if Trouble::of(&error) == Trouble::Full => {
-                    tracing::warn!(path = %path.display(), %error, "no room to note the settled end");
+                // The earlier note is still true, and the crawl waits for space elsewhere.
+                Err(error) if DiskErrorKind::of(&error) == DiskErrorKind::Full => {
+                    let path = path.display();
+                    tracing::warn!(%path, %error, "no room to note the settled end");
                 }
                 noted => noted.map_err(|source| SinkFault::io("write", &path, source))?,
             }
         }
         self.tail()?
-            .hear_settled(settled.map(|settled| settled.place));
+            .set_settled(settled.map(|settled| settled.place));
         self.close_files()
     }
 
-    /// First the bytes, then their settlements, then the names: a file that is not called `….open`
-    /// is on the disk whole, and its visits are settled.
+    /// Closes the files whose bytes are synced and whose settlements are durable, in this order: a
+    /// file without the suffix `.open` is whole, and its visits are settled.
     fn close_files(&self) -> Result<(), SinkFault> {
         let files = self.tail()?.closable();
         let Some(first) = files.first() else {
             return Ok(());
         };
         for file in &files {
-            self.or_poison(file.open.close(&self.dir, &file.name))?;
+            self.poison_on_error(file.open.close(&self.dir, &file.name))?;
         }
-        self.or_poison(first.open.sync_directory(&self.dir))?;
+        self.poison_on_error(first.open.sync_directory(&self.dir))?;
         self.tail()?.closed(&files);
         Ok(())
     }
 
-    fn or_poison(&self, done: Result<(), SinkFault>) -> Result<(), SinkFault> {
+    fn poison_on_error(&self, done: Result<(), SinkFault>) -> Result<(), SinkFault> {
         if done.is_err() {
             self.tail()?.poison();
         }
         done
     }
 
-    /// The end of the archive; a panic while it was held leaves it in doubt for good.
+    /// Locks the end of the archive; a panic under the lock poisons it for good.
     fn tail(&self) -> Result<MutexGuard<'_, Tail>, SinkFault> {
         let Ok(tail) = self.tail.lock() else {
             return Err(self.poisoned());
@@ -243,24 +235,24 @@ impl Inner {
         }
     }
 
-    fn take_press(&self) -> RecordWriter {
+    fn take_writer(&self) -> RecordWriter {
         let idle = self
-            .presses
+            .writers
             .lock()
             .ok()
-            .and_then(|mut presses| presses.pop());
+            .and_then(|mut writers| writers.pop());
         idle.unwrap_or_else(|| RecordWriter::new(&self.compression, self.digest, &self.dir))
     }
 
-    fn give_back(&self, mut press: RecordWriter) {
-        press.clear();
-        if let Ok(mut presses) = self.presses.lock() {
-            presses.push(press);
+    fn return_writer(&self, mut writer: RecordWriter) {
+        writer.clear();
+        if let Ok(mut writers) = self.writers.lock() {
+            writers.push(writer);
         }
     }
 }
 
-/// The namespace of the record ids of this opening; see [`super::identity`].
+/// Returns the namespace of the record ids of this opening; see [`super::identity`].
 pub(super) fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> RecordId {
     let (file, end) = resume.map_or(("", 0), |resume| (resume.file.as_str(), resume.end));
     RecordId::ROOT
@@ -271,7 +263,7 @@ pub(super) fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> 
         .name(&end.to_be_bytes())
 }
 
-/// Runs `work` where it may block; a panic in it goes on in the caller.
+/// Runs `work` in a blocking thread; a panic in it is resumed in the caller.
 async fn off_the_reactor<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SinkFault> + Send + 'static,
 ) -> Result<T, SinkFault> {

@@ -1,13 +1,12 @@
 //! The names of archive files: `crawl-20261120190455-00001.warc.gz`, and `….warc.gz.open` while it
 //! is being written.
 //!
-//! A name is made of a prefix that the operator chose, a time and a counter; nothing that came from
-//! the web is ever part of a path. The counter orders the files of an archive. Names that are not
-//! exactly of this form are somebody else's.
+//! A name consists of a prefix that the operator chose, a time and a counter; nothing from the web
+//! is part of a path. The counter orders the files of an archive. Other names belong to other
+//! crawlers.
 //!
-//! Journal, rows and indexes always say the name without [`OPEN`]; [`locate`] finds the file by it.
-//! A file loses that suffix once it is on the disk whole, so who finds one without it may copy it
-//! away.
+//! Journal, visit records and indexes have names without [`OPEN`]; [`locate`] finds the file. A
+//! file loses the suffix once it is complete and synced, so a file without it can be copied away.
 
 use std::fs;
 use std::io;
@@ -17,15 +16,14 @@ use web::Timestamp;
 
 use super::packing::Packing;
 
-/// How the name of a file ends, on the disk, that is still being written.
+/// The suffix of a file that is still being written.
 pub const OPEN: &str = ".open";
 
 /// Longest prefix, in bytes: the rest of a name needs 50 of the 255 that file systems allow.
 const MAX_PREFIX: usize = 200;
 
-/// The archive file `name` in `directory`, under the name that it has on the disk now. Where there
-/// is none, the name that it should have. Another process may be about to close the file: look
-/// again where it cannot be opened.
+/// Returns the current path of the archive file `name` in `directory`, or its closed path if there
+/// is no file. Another process may be closing the file: call again if it cannot be opened.
 #[must_use]
 pub fn locate(directory: &Path, name: &str) -> PathBuf {
     let closed = directory.join(name);
@@ -36,8 +34,8 @@ pub fn locate(directory: &Path, name: &str) -> PathBuf {
     closed
 }
 
-/// The name of the archive file at `path`, as the journal has it; none where this is no archive
-/// file.
+/// Returns the name of the archive file at `path`, as in the journal; `None` if this is not an
+/// archive file.
 #[must_use]
 pub fn name_of(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
@@ -48,8 +46,8 @@ pub fn name_of(path: &Path) -> Option<&str> {
         .then_some(name)
 }
 
-/// Whether `prefix` may begin the names of an archive's files: letters, digits, `-`, `_` and `.`,
-/// the first of which is a letter or a digit.
+/// Returns true if `prefix` may begin the names of an archive's files: letters, digits, `-`, `_`
+/// and `.`, the first of which is a letter or a digit.
 #[must_use]
 pub fn is_prefix(prefix: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -58,7 +56,7 @@ pub fn is_prefix(prefix: &str) -> bool {
         && prefix.bytes().all(fits)
 }
 
-/// Where the file `name` is while it is being written.
+/// Returns the path of the file `name` while it is being written.
 pub(super) fn open_path(directory: &Path, name: &str) -> PathBuf {
     directory.join(format!("{name}{OPEN}"))
 }
@@ -67,14 +65,14 @@ pub(super) fn open_path(directory: &Path, name: &str) -> PathBuf {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileName {
     text: String,
-    /// How long the prefix is, in bytes.
+    /// The length of the prefix in bytes.
     prefix: usize,
     counter: u64,
     packing: Packing,
 }
 
 impl FileName {
-    /// The name of the file that was begun at `at` as number `counter`.
+    /// Returns the name of file number `counter`, begun at `at`.
     pub(super) fn new(prefix: &str, at: Timestamp, counter: u64, packing: Packing) -> Self {
         Self {
             text: format!("{prefix}-{}-{counter:05}{}", at.digits(), packing.suffix()),
@@ -84,7 +82,7 @@ impl FileName {
         }
     }
 
-    /// Reads a name; nothing where it is not exactly one that [`FileName::new`] writes.
+    /// Parses a name; `None` unless it is exactly one that [`FileName::new`] writes.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let packing = Packing::ALL
             .into_iter()
@@ -127,23 +125,23 @@ impl FileName {
     }
 }
 
-/// The number of the archive file of this name, which orders it among others; nothing for names
-/// that are not ours.
+/// Returns the number of an archive file of ours, by which files are ordered; `None` for other
+/// names.
 pub(crate) fn file_number(name: &str) -> Option<u64> {
     FileName::parse(name).map(|name| name.counter)
 }
 
-/// An archive file that was found.
-pub(super) struct Found {
+/// An archive file on the disk.
+pub(super) struct FoundFile {
     pub(super) name: FileName,
-    /// Whether it is still called `….open`.
+    /// True if it still has the suffix `.open`.
     pub(super) is_open: bool,
     pub(super) path: PathBuf,
 }
 
-/// The archive files in `dir`, last counter first: removed in this order, what remains is always a
-/// beginning.
-pub(super) fn last_first(dir: &Path) -> io::Result<Vec<Found>> {
+/// Lists the archive files in `dir`, the highest counter first: if they are removed in this order,
+/// the rest is always a beginning of the archive.
+pub(super) fn last_first(dir: &Path) -> io::Result<Vec<FoundFile>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -153,7 +151,7 @@ pub(super) fn last_first(dir: &Path) -> io::Result<Vec<Found>> {
         if let Some(name) = FileName::parse(closed.unwrap_or(text))
             && entry.file_type()?.is_file()
         {
-            all.push(Found {
+            all.push(FoundFile {
                 name,
                 is_open: closed.is_some(),
                 path: entry.path(),

@@ -1,32 +1,33 @@
 //! Files of other crawlers in the directory of an archive of ours: they are read, and never
 //! written, cut or removed.
 //!
-//! Whether a file is foreign, its name says, and where that could be ours, its `warcinfo`: Common
-//! Crawl names files as we do. Our own files come behind them all: the number in the name of the
-//! first is above every number in theirs, so that whoever goes on from a place in one of ours has
-//! nothing to do with them.
+//! A file is foreign by its name, or, if its name could be ours, by its `warcinfo`: Common Crawl
+//! uses the same form of names. Our own files come after all foreign ones: the number in the name
+//! of our first file is above every number in theirs, so that readers that start at a position in
+//! our files skip theirs.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use disk::Disk;
 
-use super::archive::{ArchiveEnd, session};
+use super::archive::session;
+use super::archive_end::ArchiveEnd;
 use super::files::{self, FileName, name_of};
 use super::packing::Packing;
 use super::stream::WarcStream;
-use super::volume::{WarcFile, first_record};
+use super::warc_file::{WarcFile, first_record};
 use super::warcinfo::ArchiveOptions;
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
-/// What the software in our `warcinfo` records begins with.
+/// The prefix of `software` in our `warcinfo` records.
 const OUR_SOFTWARE: &str = "crawler/";
 
-/// More of a `warcinfo` is not read to find out who wrote it.
+/// Maximum bytes of a `warcinfo` that are read to identify its author.
 const MAX_WARCINFO: usize = 64 << 10;
 
-/// Whether another crawler wrote the archive file at `path`. A file with a name like ours whose
-/// beginning cannot be read is ours.
+/// Returns true if another crawler wrote the archive file at `path`. A file with a name of our form
+/// and an unreadable beginning is ours.
 #[must_use]
 pub fn is_foreign(path: &Path) -> bool {
     let Some(name) = name_of(path) else {
@@ -42,7 +43,7 @@ pub fn is_foreign(path: &Path) -> bool {
     first.kind() != "warcinfo" || !is_our_software(&first.block)
 }
 
-/// Whether this is what we say of ourselves, or nothing.
+/// Returns true if a `warcinfo` block names our software, or none.
 fn is_our_software(warcinfo: &[u8]) -> bool {
     let text = String::from_utf8_lossy(warcinfo);
     let mut fields = text.lines().filter_map(|line| line.split_once(':'));
@@ -53,12 +54,12 @@ fn is_our_software(warcinfo: &[u8]) -> bool {
     })
 }
 
-/// Begins an archive of ours behind the files in `dir`, of which none is ours but what an earlier
-/// call of this left; returns where its first visit goes. Durable when it returns.
+/// Begins an archive of ours after the foreign files in `dir`, or reuses the file that an
+/// interrupted call left; returns the position of its first visit. Durable when it returns.
 ///
 /// # Errors
-/// [`SinkFault::Foreign`] where a file has a number in its name that has none above; otherwise what
-/// the disk says.
+/// [`SinkFault::Foreign`] if a file has the highest possible number in its name; otherwise I/O
+/// errors of the disk.
 pub fn begin_behind(
     disk: &Arc<dyn Disk>,
     dir: &Path,
@@ -86,19 +87,19 @@ pub fn begin_behind(
             before = before.max(number.checked_add(1).ok_or_else(taken)? - 1);
         }
     }
-    let volume = WarcFile::begin(disk, dir, options, session(options, None), before + 1)?;
-    volume.open.sync()?;
+    let warc_file = WarcFile::begin(disk, dir, options, session(options, None), before + 1)?;
+    warc_file.open.sync()?;
     Ok(ArchiveEnd {
-        file: volume.name.as_str().to_owned(),
-        end: volume.length,
+        file: warc_file.name.as_str().to_owned(),
+        end: warc_file.length,
     })
 }
 
-/// Where the first visit of an archive of ours goes that begins behind files of others; none where
-/// there are no such files, or nothing of ours.
+/// Returns the position of the first visit of our archive if it follows files of others; `None` if
+/// there are no such files, or none of ours.
 ///
 /// # Errors
-/// What the system says that keeps us from looking.
+/// I/O errors of listing `dir`.
 pub fn beginning(dir: &Path) -> Result<Option<ArchiveEnd>, SinkFault> {
     let unlisted = |source| SinkFault::io("list", dir, source);
     let (mut others, mut first) = (false, None);
@@ -129,7 +130,7 @@ pub fn beginning(dir: &Path) -> Result<Option<ArchiveEnd>, SinkFault> {
     }))
 }
 
-/// The number at the end of a name, by which whoever lists an archive orders its files.
+/// Returns the number at the end of a name, by which archive files are ordered.
 fn last_number(name: &str) -> Option<u64> {
     let suffix = Packing::ALL
         .into_iter()
@@ -173,7 +174,7 @@ mod tests {
         let options = ArchiveOptions::new(web::Clock::new(web::Timestamp::default));
         let begun = begin_behind(&disk, dir.path(), &options).unwrap();
         assert!(begun.file.ends_with("-00043.warc.gz"), "{begun:?}");
-        // What was cut short is made use of.
+        // A file of an interrupted call is reused.
         assert_eq!(begin_behind(&disk, dir.path(), &options).unwrap(), begun);
         let archive =
             super::super::WarcArchive::open(disk, dir.path(), options, Some(begun)).unwrap();

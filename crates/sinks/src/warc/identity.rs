@@ -1,26 +1,25 @@
-//! Names of records: UUIDs made from names, so that no record needs randomness of its own.
+//! Record ids: name-based UUIDs, so that no record needs randomness of its own.
 //!
-//! A record id must be unique for good, among all archives there are (section 5.2). Each opening of
-//! an archive has a namespace, made from the crawl's seed, what the `warcinfo` says of crawl and
-//! machine, the time, and the position from which the archive continues; the records are numbered
-//! within it. Two openings of one crawl that start from the same position cannot both leave
-//! records, since opening cuts what lies beyond; openings of different crawls differ in their
-//! seeds.
+//! A record id must be unique for ever among all archives (section 5.2). Each opening of an archive
+//! has a namespace, derived from the crawl's seed, the crawl and machine in the `warcinfo`, the
+//! time, and the position at which the archive continues; records are numbered within it. Two
+//! openings of one crawl at the same position cannot both leave records, since opening cuts what
+//! follows; openings of different crawls have different seeds.
 
 use std::fmt;
 
 use sha1::{Digest, Sha1};
 
-/// A UUID of version 5 (RFC 9562 section 5.5); shown as `WARC-Record-ID` has it, `<urn:uuid:…>`.
+/// A UUID of version 5 (RFC 9562 section 5.5); displayed as in `WARC-Record-ID`, `<urn:uuid:…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordId([u8; 16]);
 
 impl RecordId {
-    /// The namespace of all namespaces of ours: drawn once, never changed.
+    /// The root of our namespaces: drawn once, never changed.
     pub(super) const ROOT: RecordId =
         RecordId(0x7d5c_a3f1_0b4e_4c52_9e36_5f0d_8a61_c7e4_u128.to_be_bytes());
 
-    /// The name `name` in the namespace `self`.
+    /// Returns the id of `name` in the namespace `self`.
     pub(super) fn name(self, name: &[u8]) -> RecordId {
         let digest: [u8; 20] = Sha1::new()
             .chain_update(self.0)

@@ -12,7 +12,7 @@ use disk::Spool;
 /// Bytes of packed records that are held in memory.
 const HELD: usize = 1 << 20;
 
-/// Room that is kept for the next visit; what a rare large page needed beyond it is given back.
+/// Capacity kept for the next visit; the excess of a rare large page is freed.
 pub(super) const KEPT_ROOM: usize = 256 << 10;
 
 /// Bytes that are read back from the spool at a time.
@@ -44,7 +44,7 @@ impl Members {
         self.spooled.as_ref().map_or(0, Spool::length) + self.held.len() as u64
     }
 
-    /// Returns the end of the bytes, for those who append what fits in memory.
+    /// Returns the buffer in memory, for callers whose bytes fit there.
     pub(super) fn held(&mut self) -> &mut Vec<u8> {
         &mut self.held
     }

@@ -1,10 +1,9 @@
 //! The blocks of `request` and `response` records: HTTP messages as HTTP/1.1 writes them (sections
 //! 6.3.2, 6.5.2).
 //!
-//! An HTTP/2 answer is written with an HTTP/1.1 status line, since that is what replay tools read;
-//! `WARC-Protocol` says what was really spoken. The payload is kept as received but for its
-//! transfer coding, so fields that would have a reader take the kept bytes for chunks, or expect
-//! more or fewer of them, are renamed, never dropped.
+//! An HTTP/2 response gets an HTTP/1.1 status line, since replay tools read that; `WARC-Protocol`
+//! has the real protocol. The payload is kept as received but for its transfer coding, so fields
+//! that would make a reader decode chunks, or expect another length, are renamed, never dropped.
 
 use std::io::Write as _;
 
@@ -12,10 +11,10 @@ use http::StatusCode;
 use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use web::{Exchange, Protocol};
 
-/// How fields begin that were renamed.
+/// The prefix of renamed fields.
 pub(super) const RENAMED: &str = "x-crawler-";
 
-/// Status line, header fields and the empty line of an answer.
+/// Returns the status line, header fields and empty line of a response.
 pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
     let version = match exchange.protocol {
         Protocol::Http10 => "HTTP/1.0",
@@ -43,8 +42,8 @@ pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
     head
 }
 
-/// Whether a reader who believed this field would not find the kept payload, which is `length`
-/// bytes long.
+/// Returns true if a reader that trusts this field would not find the kept payload of `length`
+/// bytes.
 fn misleads(name: &HeaderName, value: &[u8], length: u64) -> bool {
     match *name {
         TRANSFER_ENCODING => true,
@@ -53,8 +52,8 @@ fn misleads(name: &HeaderName, value: &[u8], length: u64) -> bool {
     }
 }
 
-/// Appends a header field as it was received. `http` lets no line break into a value; should one
-/// come all the same, it must not end the line here.
+/// Appends a header field as received. `http` allows no line break in a value; should one occur, it
+/// must not end the line here.
 fn push_line(head: &mut Vec<u8>, name: &str, value: &[u8]) {
     head.extend_from_slice(name.as_bytes());
     head.extend_from_slice(b": ");

@@ -1,9 +1,9 @@
-//! How records are packed: a gzip member each (annex D.2), a zstd frame each, or not at all.
+//! Packing of records: a gzip member each (annex D.2), a zstd frame each, or none.
 //!
-//! zstd is the IIPC's "WARC Zstandard Compression" draft
-//! (<https://iipc.github.io/warc-specifications/specifications/warc-zstd/>): a frame a record, and
-//! where there is a dictionary, it stands at the beginning of each file, in a skippable frame of
-//! its own, so that the file can be read by itself.
+//! zstd follows the IIPC's draft "WARC Zstandard Compression"
+//! (<https://iipc.github.io/warc-specifications/specifications/warc-zstd/>): a frame a record; a
+//! dictionary precedes the records of each file in a skippable frame, so that the file can be read
+//! by itself.
 
 use std::fmt;
 use std::fs::File;
@@ -19,12 +19,12 @@ use zstd::zstd_safe;
 
 /// The skippable frame that holds a dictionary (section 3 of the draft).
 const DICTIONARY_FRAME: u32 = 0x184D_2A5D;
-/// How a dictionary begins that a frame can name (RFC 8878 section 5).
+/// The magic number of a dictionary with an id (RFC 8878 section 5).
 const DICTIONARY_MAGIC: [u8; 4] = 0xEC30_A437_u32.to_le_bytes();
-/// Longest dictionary, in bytes: it stands in every file, and readers hold it in memory.
+/// Maximum length of a dictionary in bytes: every file has it, and readers hold it in memory.
 const MAX_DICTIONARY: usize = 16 << 20;
 
-/// How the records of a file are packed.
+/// A packing of the records of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
     /// Each record is a gzip member.
@@ -37,10 +37,10 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// Each of them once.
+    /// All variants.
     pub const ALL: [Self; 3] = [Self::Gzip, Self::Zstd, Self::Plain];
 
-    /// How the names of such files end.
+    /// Returns the suffix of the names of such files.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Packing {
         }
     }
 
-    /// The option's word.
+    /// Returns its name in options.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -60,8 +60,8 @@ impl Packing {
         }
     }
 
-    /// The levels that there are, fast to small, and the one that is meant where nobody says: none
-    /// of them do the same at the same level.
+    /// Returns the range of levels, from fast to small, and the default. Equal levels of different
+    /// packings are not comparable.
     #[must_use]
     pub const fn levels(self) -> Option<(std::ops::RangeInclusive<i32>, i32)> {
         match self {
@@ -78,7 +78,7 @@ impl fmt::Display for Packing {
     }
 }
 
-/// Not one of the three words.
+/// An unknown name of a packing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not gzip, zstd or none")]
 pub struct UnknownPacking(String);
@@ -94,23 +94,22 @@ impl FromStr for Packing {
     }
 }
 
-/// How an archive's files are packed.
+/// The compression of an archive's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// In gzip members, by libdeflate: 1 (fast) to 12 (small); other levels mean the nearest of
-    /// these.
+    /// gzip members, by libdeflate: 1 (fast) to 12 (small); other levels mean the nearest of these.
     Gzip {
-        /// How hard.
+        /// The level.
         level: i32,
     },
-    /// In zstd frames: 1 (fast) to 19 (small); other levels mean the nearest of these.
+    /// zstd frames: 1 (fast) to 19 (small); other levels mean the nearest of these.
     Zstd {
-        /// How hard.
+        /// The level.
         level: i32,
-        /// What all records are expected to be like.
+        /// A dictionary trained on similar records.
         dictionary: Option<Dictionary>,
     },
-    /// Not at all.
+    /// No compression.
     None,
 }
 
@@ -129,7 +128,7 @@ impl Compression {
         }
     }
 
-    /// The bytes with which each file begins, before its first record.
+    /// Returns the bytes of each file before its first record.
     pub(super) fn preamble(&self) -> Vec<u8> {
         let Self::Zstd {
             dictionary: Some(Dictionary(bytes)),
@@ -143,11 +142,11 @@ impl Compression {
         [&head, &**bytes].concat()
     }
 
-    /// Appends what `plain` yields, `length` bytes, as one packed record, without holding all of
-    /// it.
+    /// Appends the `length` bytes of `plain` as one packed record, without holding all of it in
+    /// memory.
     ///
     /// # Errors
-    /// What the system says while `plain` is read or `members` is written.
+    /// I/O errors of reading `plain` or writing `members`.
     pub(super) fn pack_stream(
         &self,
         mut plain: impl Read,
@@ -156,7 +155,7 @@ impl Compression {
     ) -> io::Result<()> {
         match self {
             Self::Gzip { level } => {
-                // The levels of zlib end at 9.
+                // zlib has levels up to 9.
                 let level = flate2::Compression::new((*level).clamp(1, 9).unsigned_abs());
                 let mut gzip = GzEncoder::new(members, level);
                 io::copy(&mut plain, &mut gzip)?;
@@ -201,11 +200,11 @@ impl Compression {
     }
 }
 
-/// The [`Compression::preamble`] with which the file at `path` was begun: empty where it begins
-/// with a record.
+/// Returns the [`Compression::preamble`] of the file at `path`; empty if the file begins with a
+/// record.
 ///
 /// # Errors
-/// What the system says while it is read.
+/// I/O errors of reading it.
 pub(super) fn preamble_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut preamble = Vec::new();
@@ -216,22 +215,21 @@ pub(super) fn preamble_of(path: &Path) -> io::Result<Vec<u8>> {
     let (true, Ok(length)) = (*magic == DICTIONARY_FRAME.to_le_bytes(), length.try_into()) else {
         return Ok(Vec::new());
     };
-    // A longer one is none of ours, and what is read of it is like none of ours.
+    // A longer one is not ours, and one byte more than the limit shows that.
     let length = u64::from(u32::from_le_bytes(length)).min(MAX_DICTIONARY as u64 + 1);
     file.take(length).read_to_end(&mut preamble)?;
     Ok(preamble)
 }
 
-/// A zstd dictionary, as `zstd --train` makes them.
+/// A zstd dictionary, as made by `zstd --train`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Dictionary(Arc<[u8]>);
 
 impl Dictionary {
-    /// Reads a dictionary's bytes.
+    /// Checks the bytes of a dictionary.
     ///
     /// # Errors
-    /// [`UnusableDictionary`] where it has no number by which a frame could name it, or is damaged
-    /// or too long.
+    /// [`UnusableDictionary`] if it has no id, is damaged, or is too long.
     pub fn new(bytes: &[u8]) -> Result<Self, UnusableDictionary> {
         if bytes.len() > MAX_DICTIONARY {
             return Err(UnusableDictionary("it is longer than 16 MiB"));
@@ -259,13 +257,12 @@ impl fmt::Debug for Dictionary {
     }
 }
 
-/// Why bytes are no dictionary.
+/// The reason why bytes are not a usable dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnusableDictionary(&'static str);
 
-/// A compressor of frames that say how long their content is, and carry a checksum of it: a torn
-/// frame shows.
+/// Returns a compressor of frames with content size and checksum, so that a torn frame is detected.
 fn zstd(level: i32, dictionary: &[u8]) -> io::Result<Zstd<'static>> {
     let mut packer = Zstd::with_dictionary(level.clamp(1, 19), dictionary)?;
     packer.include_checksum(true)?;
@@ -273,7 +270,7 @@ fn zstd(level: i32, dictionary: &[u8]) -> io::Result<Zstd<'static>> {
     Ok(packer)
 }
 
-/// Packs records, one after another.
+/// A packer of records.
 pub(super) enum Packer {
     Gzip(Deflate),
     Zstd(Box<Zstd<'static>>),
@@ -281,7 +278,7 @@ pub(super) enum Packer {
 }
 
 impl Packer {
-    /// Appends `plain`, packed, to `members`.
+    /// Packs `plain` and appends it to `members`.
     pub(super) fn pack(&mut self, plain: &[u8], members: &mut Vec<u8>) {
         let start = members.len();
         let length = match self {

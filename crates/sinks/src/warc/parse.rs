@@ -1,43 +1,43 @@
-//! One record out of unpacked bytes (section 4).
+//! Parses records from unpacked bytes (section 4).
 
 use std::io::{self, BufRead, Read};
 
-use super::oddities::{Oddities, Oddity};
+use super::deviations::{Deviation, Deviations};
 use super::parsed::{DigestCheck, Fields, Record};
 use super::unpack::{VERSION, is_version};
 use crate::digest::Hasher;
-use crate::{DigestAlgorithm, PayloadDigest};
+use crate::digest::{DigestAlgorithm, PayloadDigest};
 
-/// Longest header of a record, in bytes: beyond any URL, and little enough to read damage as
+/// Maximum header of a record, in bytes: more than any URL needs, and little enough to recognise
 /// damage.
 const MAX_HEADER: u64 = 256 << 10;
 
-/// Why there is no record.
+/// A failure to parse a record.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum ParseFailure {
     /// Reading or unpacking failed.
     Io(io::Error),
-    /// What was unpacked is not a record.
+    /// The unpacked bytes are not a record.
     Malformed(String),
-    /// What was unpacked ends too early for a record, which says how.
+    /// The unpacked bytes end within a record.
     Short(&'static str),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for ParseFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-fn malformed<T>(reason: &str) -> Result<T, Trouble> {
-    Err(Trouble::Malformed(reason.to_owned()))
+fn malformed<T>(reason: &str) -> Result<T, ParseFailure> {
+    Err(ParseFailure::Malformed(reason.to_owned()))
 }
 
-/// The block ends before `Content-Length` says so.
+/// The reason of a block that is shorter than `Content-Length`.
 pub(super) const SHORT_BLOCK: &str = "the block is shorter than Content-Length says";
 
-/// Reads the one record of `member`, to its end; offset and length are the caller's to fill in.
-pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+/// Reads the only record of `member`, to its end; the caller fills in offset and length.
+pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let record = next_record(member, keep)?;
     if !member.fill_buf()?.is_empty() {
         return malformed("more than the two line breaks behind the block is in its member");
@@ -45,15 +45,15 @@ pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Reco
     Ok(record)
 }
 
-/// Reads a record and leaves what follows it; offset and length are the caller's to fill in.
-pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+/// Reads a record and leaves what follows it; the caller fills in offset and length.
+pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let record = block(member, fields, block_length, keep)?;
     let mut ending = Vec::new();
     member.take(4).read_to_end(&mut ending)?;
     match ending.as_slice() {
         ending if ending == EMPTY_LINE => Ok(record),
-        short if EMPTY_LINE.starts_with(short) => Err(Trouble::Short(
+        short if EMPTY_LINE.starts_with(short) => Err(ParseFailure::Short(
             "the block is not followed by two line breaks",
         )),
         _ => malformed("the block is not followed by two line breaks"),
@@ -66,13 +66,13 @@ pub(super) fn block(
     fields: Fields,
     length: u64,
     keep: usize,
-) -> Result<Record, Trouble> {
+) -> Result<Record, ParseFailure> {
     let mut block = Block::new(&fields, keep);
     let mut left = length;
     while left > 0 {
         let chunk = member.fill_buf()?;
         if chunk.is_empty() {
-            return Err(Trouble::Short(SHORT_BLOCK));
+            return Err(ParseFailure::Short(SHORT_BLOCK));
         }
         let length = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
         block.take(&chunk[..length]);
@@ -82,9 +82,9 @@ pub(super) fn block(
     Ok(block.finish(fields, length))
 }
 
-/// Reads a record up to the end of the HTTP message's head in it, or `keep` bytes of its block;
-/// offset and length are the caller's.
-pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+/// Reads a record up to the end of the HTTP head in it, or `keep` bytes of its block; the caller
+/// fills in offset and length.
+pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, ParseFailure> {
     let (fields, block_length) = header(member, None)?;
     let mut head_end = HeadEnd::default();
     let mut block = Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
     while block.len() < wanted && !head_end.is_seen() {
         let chunk = member.fill_buf()?;
         if chunk.is_empty() {
-            return Err(Trouble::Short(SHORT_BLOCK));
+            return Err(ParseFailure::Short(SHORT_BLOCK));
         }
         let length = chunk.len().min(wanted - block.len());
         let head = length - head_end.behind(&chunk[..length]).len();
@@ -118,20 +118,23 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
     })
 }
 
-/// Version line and named fields, up to and with the empty line, and the length of the block. What
-/// differs from the standard is malformed, or an oddity where those are counted.
+/// Reads the version line and the named fields, through the empty line; returns the fields and the
+/// length of the block. A deviation from the standard is an error, unless deviations are counted.
 pub(super) fn header(
     member: &mut impl BufRead,
-    mut oddities: Option<&mut Oddities>,
-) -> Result<(Fields, u64), Trouble> {
+    mut deviations: Option<&mut Deviations>,
+) -> Result<(Fields, u64), ParseFailure> {
     let mut member = member.take(MAX_HEADER);
     let mut line = Vec::new();
     member.read_until(b'\n', &mut line)?;
     if !line.ends_with(b"\n") && member.limit() > 0 && is_begun_version(&line) {
-        return Err(Trouble::Short(ENDLESS));
+        return Err(ParseFailure::Short(ENDLESS));
     }
-    match (version_oddity(&line), &mut oddities) {
-        (Some(odd), Some(oddities)) => odd.into_iter().flatten().for_each(|odd| oddities.note(odd)),
+    match (version_oddity(&line), &mut deviations) {
+        (Some(odd), Some(deviations)) => odd
+            .into_iter()
+            .flatten()
+            .for_each(|odd| deviations.note(odd)),
         (Some([None, None]), None) => {}
         _ => return malformed("the record does not begin with a WARC version that we know"),
     }
@@ -142,26 +145,26 @@ pub(super) fn header(
         let Some(text) = line.strip_suffix(b"\n") else {
             return match member.limit() {
                 0 => malformed(ENDLESS),
-                _ => Err(Trouble::Short(ENDLESS)),
+                _ => Err(ParseFailure::Short(ENDLESS)),
             };
         };
         let without = text.strip_suffix(b"\r");
-        if let (None, Some(oddities)) = (without, &mut oddities) {
-            oddities.note(Oddity::BareLineFeed);
+        if let (None, Some(deviations)) = (without, &mut deviations) {
+            deviations.note(Deviation::BareLineFeed);
         }
         let text = String::from_utf8_lossy(without.unwrap_or(text));
         if text.is_empty() {
             break;
         }
         if text.starts_with([' ', '\t']) && fields.extend_last(text.trim()) {
-            if let Some(oddities) = &mut oddities {
-                oddities.note(Oddity::FoldedField);
+            if let Some(deviations) = &mut deviations {
+                deviations.note(Deviation::FoldedField);
             }
             continue;
         }
-        match (text.split_once(':'), &mut oddities) {
+        match (text.split_once(':'), &mut deviations) {
             (Some((name, value)), _) => fields.push(name.trim(), value.trim()),
-            (None, Some(oddities)) => oddities.note(Oddity::NoField),
+            (None, Some(deviations)) => deviations.note(Deviation::NoField),
             (None, None) => return malformed("a header line has no colon"),
         }
     }
@@ -170,10 +173,12 @@ pub(super) fn header(
         _ => return malformed("no Content-Length that is a number"),
     };
     for name in ["WARC-Type", "WARC-Record-ID", "WARC-Date"] {
-        match (fields.get(name), &mut oddities) {
+        match (fields.get(name), &mut deviations) {
             (Some(value), _) if !value.is_empty() => {}
-            (_, Some(oddities)) if name != "WARC-Type" => oddities.note(Oddity::MissingField),
-            _ => return Err(Trouble::Malformed(format!("no {name}"))),
+            (_, Some(deviations)) if name != "WARC-Type" => {
+                deviations.note(Deviation::MissingField);
+            }
+            _ => return Err(ParseFailure::Malformed(format!("no {name}"))),
         }
     }
     Ok((fields, block_length))
@@ -181,7 +186,7 @@ pub(super) fn header(
 
 const ENDLESS: &str = "the header does not end, or not soon enough";
 
-/// Whether this may be the beginning of a version line.
+/// Returns true if `line` may be an incomplete version line.
 fn is_begun_version(line: &[u8]) -> bool {
     let length = line.len().min(VERSION.len());
     !line.is_empty()
@@ -190,37 +195,37 @@ fn is_begun_version(line: &[u8]) -> bool {
         && line.len() < 16
 }
 
-/// What is odd about a version line; nothing where it is none.
-fn version_oddity(line: &[u8]) -> Option<[Option<Oddity>; 2]> {
+/// Returns the deviations of a version line; `None` if the line is not one.
+fn version_oddity(line: &[u8]) -> Option<[Option<Deviation>; 2]> {
     let text = line.strip_suffix(b"\n")?;
     let ending = match text.strip_suffix(b"\r") {
         Some(_) => None,
-        None => Some(Oddity::BareLineFeed),
+        None => Some(Deviation::BareLineFeed),
     };
     if !is_version(text) {
         return None;
     }
     let version = match text[VERSION.len()..].trim_ascii() {
         b"1.0" | b"1.1" => None,
-        [b'0', b'.', ..] => Some(Oddity::OldVersion),
-        number if number.len() < 8 => Some(Oddity::NewVersion),
+        [b'0', b'.', ..] => Some(Deviation::OldVersion),
+        number if number.len() < 8 => Some(Deviation::NewVersion),
         _ => return None,
     };
     Some([version, ending])
 }
 
-/// Where the payload is in a block (section 6, under each type).
+/// The position of the payload in a block (section 6, under each type).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PayloadAt {
-    /// There is none, or it stands elsewhere.
+    /// The block has no payload.
     Nowhere,
     /// The block is the payload.
     Start,
-    /// Behind the head of the HTTP message.
+    /// The payload follows the HTTP head.
     HeadEnd,
 }
 
-/// A block on its way through its digests.
+/// A block being read, with its digests.
 struct Block {
     payload_at: PayloadAt,
     head_end: HeadEnd,
@@ -232,7 +237,8 @@ struct Block {
     kept: Vec<u8>,
 }
 
-/// Whether a block of this media type is an HTTP message; the second name is that of WARC/0.17.
+/// Returns true if a block of this media type is an HTTP message; the second name is that of
+/// WARC/0.17.
 pub(super) fn is_http_message(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     ["application/http", "message/http"]
@@ -249,8 +255,8 @@ impl Block {
             _ => PayloadAt::Nowhere,
         };
         let wanted = |name| {
-            let told = fields.get(name).and_then(PayloadDigest::parse);
-            told.map(|digest| digest.algorithm().hasher())
+            let declared = fields.get(name).and_then(PayloadDigest::parse);
+            declared.map(|digest| digest.algorithm().hasher())
         };
         let has_payload = payload_at != PayloadAt::Nowhere;
         let is_undeclared = fields.get("WARC-Payload-Digest").is_none_or(str::is_empty)
@@ -319,26 +325,26 @@ impl Block {
     }
 }
 
-/// What stands behind a block.
+/// The bytes after a block.
 pub(super) const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
 
-/// Finds the empty line that ends the head of an HTTP message, in whatever pieces it comes. Lines
-/// end in CR LF, or in LF alone, as some servers have them (RFC 9112, section 2.2); the first line
-/// is the status line, whatever it says.
+/// Finds the empty line that ends the head of an HTTP message, for any division into pieces. Lines
+/// end in CR LF or in LF alone (RFC 9112, section 2.2); the first line is the status line, whatever
+/// it contains.
 #[derive(Default)]
 struct HeadEnd(InHead);
 
-/// What was seen last.
+/// The state of the search.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum InHead {
-    /// Part of a line that is not empty, or of the first one.
+    /// Within a line that is not empty, or in the first line.
     #[default]
     Line,
-    /// The end of a line.
+    /// After the end of a line.
     LineEnd,
-    /// A CR right behind that.
+    /// After a CR that follows the end of a line.
     Return,
-    /// The empty line.
+    /// After the empty line.
     Over,
 }
 
@@ -347,7 +353,7 @@ impl HeadEnd {
         self.0 == InHead::Over
     }
 
-    /// The part of `chunk` that stands behind the head.
+    /// Returns the part of `chunk` after the head.
     fn behind<'a>(&mut self, chunk: &'a [u8]) -> &'a [u8] {
         for (place, &byte) in chunk.iter().enumerate() {
             self.0 = match (self.0, byte) {

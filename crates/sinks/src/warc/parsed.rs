@@ -1,74 +1,74 @@
-//! A record as it was read.
+//! A parsed record.
 
-use crate::PayloadDigest;
+use crate::digest::PayloadDigest;
 
-/// A record of an archive: its place, its fields, and what was kept of its block.
+/// A record of an archive: its position, its fields, and the kept part of its block.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Where it begins in the file, in bytes; in what the file unpacks to where it is not
-    /// `addressable`.
+    /// Its start in bytes: in the file if it is `addressable`, otherwise in the unpacked stream.
     pub offset: u64,
-    /// How long it is there, in bytes.
+    /// Its length there in bytes.
     pub length: u64,
-    /// How many of these are the line breaks behind its block, which no index counts; none where
-    /// they are packed with it.
+    /// The line breaks after its block, in bytes, which no index counts; 0 if they are packed with
+    /// it.
     pub breaks: u64,
-    /// Whether it can be read by its offset alone, as every index wants it: in a packed file, it
-    /// has a member of its own.
+    /// True if it can be read by its offset alone, as indexes require: in a packed file, it has a
+    /// member of its own.
     pub addressable: bool,
-    /// How long its block is, in bytes: `Content-Length`.
+    /// The length of its block in bytes: `Content-Length`.
     pub block_length: u64,
-    /// How long its payload is, in bytes, where the record contains one.
+    /// The length of its payload in bytes, if it has one.
     pub payload_length: Option<u64>,
-    /// The digest of its payload, where the record does not declare one: of its block, if it is a
-    /// `metadata` record.
+    /// The digest of its payload if the record does not declare one; of a `metadata` record, that
+    /// of its block.
     pub(crate) undeclared_payload: Option<PayloadDigest>,
-    /// Whether `WARC-Block-Digest` agrees.
+    /// The check of `WARC-Block-Digest`.
     pub block_digest: DigestCheck,
-    /// Whether `WARC-Payload-Digest` agrees.
+    /// The check of `WARC-Payload-Digest`.
     pub payload_digest: DigestCheck,
-    /// The beginning of the block: as much as was to be kept.
+    /// The first bytes of the block, as many as the caller asked for.
     pub block: Vec<u8>,
     pub(super) fields: Fields,
 }
 
-/// What came of comparing a digest with what it is the digest of.
+/// The result of checking a declared digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigestCheck {
     /// The record has no such field.
     Absent,
-    /// It could not be compared: another algorithm, or (`revisit`) the payload stands elsewhere.
+    /// The digest could not be compared: another algorithm, or (`revisit`) the payload is in
+    /// another record.
     Unchecked,
-    /// They agree.
+    /// The digest is correct.
     Holds,
-    /// They do not.
+    /// The digest is wrong.
     False {
-        /// The digest of what is there.
+        /// The computed digest.
         found: PayloadDigest,
     },
 }
 
 impl Record {
-    /// `WARC-Type`: "warcinfo", "response", "request", "revisit", "metadata", …
+    /// Returns `WARC-Type`: "warcinfo", "response", "request", "revisit", "metadata", …
     #[must_use]
     pub fn kind(&self) -> &str {
         self.mandatory("WARC-Type")
     }
 
-    /// `WARC-Record-ID`, with its angle brackets.
+    /// Returns `WARC-Record-ID`, with its angle brackets.
     #[must_use]
     pub fn id(&self) -> &str {
         self.mandatory("WARC-Record-ID")
     }
 
-    /// `WARC-Date`, as it is written.
+    /// Returns `WARC-Date`, as written.
     #[must_use]
     pub fn date(&self) -> &str {
         self.mandatory("WARC-Date")
     }
 
-    /// `WARC-Target-URI`, without the angle brackets that the grammar of WARC/1.0 has around it
-    /// (section 4 there), and wget.
+    /// Returns `WARC-Target-URI`, without the angle brackets that the grammar of WARC/1.0 (section
+    /// 4 there) and wget put around it.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         let target = self.field("WARC-Target-URI")?;
@@ -78,33 +78,33 @@ impl Record {
         Some(inside.unwrap_or(target))
     }
 
-    /// `WARC-Payload-Digest`, where it is a SHA-1 or a SHA-256, whether it agrees or not.
+    /// Returns `WARC-Payload-Digest` if it is a SHA-1 or a SHA-256, correct or not.
     #[must_use]
     pub fn payload(&self) -> Option<PayloadDigest> {
         self.field("WARC-Payload-Digest")
             .and_then(PayloadDigest::parse)
     }
 
-    /// `WARC-Truncated`: why the block is not whole.
+    /// Returns `WARC-Truncated`: the reason of a truncated block.
     #[must_use]
     pub fn truncated(&self) -> Option<&str> {
         self.field("WARC-Truncated")
     }
 
-    /// The value of any field of the record's header, the first where there are several.
+    /// Returns the value of a header field, the first if there are several.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name)
     }
 
-    /// Whether no digest is false.
+    /// Returns true if no digest is wrong.
     #[must_use]
     pub fn digests_hold(&self) -> bool {
         let is_false = |check| matches!(check, DigestCheck::False { .. });
         !is_false(self.block_digest) && !is_false(self.payload_digest)
     }
 
-    /// The head of the HTTP message and the payload, where the whole block was kept.
+    /// Returns the HTTP head and the payload if the whole block was kept.
     #[must_use]
     pub fn head_and_payload(&self) -> Option<(&[u8], &[u8])> {
         if self.block.len() as u64 != self.block_length {
@@ -119,7 +119,7 @@ impl Record {
     }
 }
 
-/// Named fields in their order; names are compared without regard to case (section 4).
+/// Named fields in their order; names are case-insensitive (section 4).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields(Vec<(String, String)>);
 
@@ -136,7 +136,7 @@ impl Fields {
         self.0.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Adds a continuation line to the last field; false where there is none.
+    /// Appends a continuation line to the last field; returns false if there is none.
     pub(super) fn extend_last(&mut self, more: &str) -> bool {
         let Some((_, value)) = self.0.last_mut() else {
             return false;

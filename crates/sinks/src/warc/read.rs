@@ -1,72 +1,72 @@
-//! Reading archives back, one record at a time, in bounded memory.
+//! Reads our archives, one record at a time, in bounded memory.
 //!
-//! Only the layout that the archive writes is read, and nothing is forgiven: in a packed file each
-//! record is a gzip member (annex D.2) or a Zstandard frame of its own, so that its offset and
-//! length in the file are those of the member. Blocks stream through their digests; of each, as
-//! many bytes are kept as the caller asks for.
+//! Only the layout that the archive writes is accepted: in a packed file each record is a gzip
+//! member (annex D.2) or a Zstandard frame of its own, so its offset and length in the file are
+//! those of the member. Blocks stream through their digests; the caller chooses how many bytes of
+//! each are kept.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::parse::{self, EMPTY_LINE, Trouble};
+use super::parse::{self, EMPTY_LINE, ParseFailure};
 use super::parsed::Record;
 use super::unpack::{Packing, Source, Unpacker};
 
-/// How much is read from the file, and unpacked, at a time.
+/// Bytes that are read from the file, and unpacked, at a time.
 pub(super) const CHUNK: usize = 64 << 10;
 
-/// The same, where only the head of a record is wanted.
+/// The same for reading only the head of a record.
 const GLANCE: usize = 4 << 10;
 
-/// Why an archive file cannot be read on.
+/// An error of reading an archive file.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadFault {
-    /// The system did not let us read.
+    /// The system refused the read.
     #[error("cannot read {} at offset {offset}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Where the record begins, in bytes.
+        /// The start of the record in bytes.
         offset: u64,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file ends within a record, as it does after a power cut. Within what was settled, it is
+    /// The file ends within a record, as after a power cut. Within the settled part, this is
     /// damage.
     #[error("{} ends within the record at offset {offset}", path.display())]
     TornTail {
         /// The file.
         path: PathBuf,
-        /// Where the record begins, in bytes.
+        /// The start of the record in bytes.
         offset: u64,
     },
-    /// There is something that is not a record as we know them.
+    /// The bytes are not a valid record.
     #[error("{} is damaged at offset {offset}: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where the record begins, in bytes.
+        /// The start of the record in bytes.
         offset: u64,
-        /// What is wrong.
+        /// The violation.
         reason: String,
     },
-    /// A record of somebody else's archive cannot be read, and is passed over.
+    /// A record of another crawler's archive cannot be read and is skipped.
     #[error("{}: record {record} at offset {offset}: {reason}", path.display())]
     Broken {
         /// The file.
         path: PathBuf,
-        /// The number of the record, from 1 on; those passed over count as one each time.
+        /// The number of the record, from 1; each skipped stretch counts as one.
         record: u64,
-        /// Where it begins, in bytes, or the packed member that it is in.
+        /// The start of the record, or of its packed member, in bytes.
         offset: u64,
-        /// What is wrong.
+        /// The violation.
         reason: String,
     },
 }
 
 impl ReadFault {
-    /// Where the record begins that could not be read, in bytes; everything before it is in order.
+    /// Returns the start of the unreadable record in bytes; everything before it is in order.
     #[must_use]
     pub fn offset(&self) -> u64 {
         match self {
@@ -78,7 +78,7 @@ impl ReadFault {
     }
 }
 
-/// Reads the records of an archive file in order.
+/// A strict reader of the records of an archive file, in order.
 pub struct WarcReader<R> {
     path: PathBuf,
     input: Unpacker<R>,
@@ -86,18 +86,25 @@ pub struct WarcReader<R> {
 }
 
 impl WarcReader<BufReader<File>> {
-    /// Opens a file at its beginning.
+    /// Opens a file at its start.
+    ///
+    /// # Errors
+    /// As [`WarcReader::open_at`].
     pub fn open(path: &Path) -> Result<Self, ReadFault> {
         Self::open_at(path, 0)
     }
 
-    /// Opens a file where a record begins. Offsets are those in the file, as ever.
+    /// Opens a file at the start of a record. Record offsets count from the start of the file.
+    ///
+    /// # Errors
+    /// [`ReadFault::Io`] if the file cannot be read, [`ReadFault::Damaged`] or
+    /// [`ReadFault::TornTail`] if its dictionary is damaged.
     pub fn open_at(path: &Path, offset: u64) -> Result<Self, ReadFault> {
         Self::open_with(path, offset, CHUNK)
     }
 
     fn open_with(path: &Path, offset: u64, chunk: usize) -> Result<Self, ReadFault> {
-        let fault = |trouble: io::Error| Trouble::Io(trouble).at(path, offset);
+        let fault = |failure: io::Error| ParseFailure::Io(failure).at(path, offset);
         let file = File::open(path).map_err(fault)?;
         let mut input = Unpacker::new(Source::File(file), 0, 0, chunk);
         input.read_dictionary().map_err(fault)?;
@@ -111,21 +118,20 @@ impl WarcReader<BufReader<File>> {
         })
     }
 
-    /// Goes to another place of the same file where a record begins: cheaper than opening it once
-    /// more.
+    /// Seeks to the start of another record in the same file: cheaper than opening it again.
     ///
     /// # Errors
-    /// [`ReadFault::Io`] where the system does not let us.
+    /// [`ReadFault::Io`] if the system refuses.
     pub fn go_to(&mut self, offset: u64) -> Result<(), ReadFault> {
         self.failed = false;
         self.input
             .go_to(offset)
-            .map_err(|error| Trouble::Io(error).at(&self.path, offset))
+            .map_err(|error| ParseFailure::Io(error).at(&self.path, offset))
     }
 }
 
 impl<R: Read> WarcReader<R> {
-    /// Reads `input`, which faults call `path`; offsets count from where it stands now.
+    /// Reads `input`, which faults name `path`; offsets count from its current position.
     pub fn new(path: &Path, input: R) -> Self {
         Self {
             path: path.to_owned(),
@@ -134,8 +140,11 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// The next record with the first `keep` bytes of its block; nothing at the end, or behind a
-    /// fault.
+    /// Returns the next record with the first `keep` bytes of its block; `None` at the end and
+    /// after a fault.
+    ///
+    /// # Errors
+    /// [`ReadFault`] if the record is torn or damaged, or the system refuses the read.
     pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
         self.next(
             |input| parse::only_record(input, keep),
@@ -145,33 +154,33 @@ impl<R: Read> WarcReader<R> {
 
     fn next(
         &mut self,
-        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
-        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
+        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
+        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
     ) -> Result<Option<Record>, ReadFault> {
         if self.failed {
             return Ok(None);
         }
         let record = self.read(packed, plain);
         self.failed = record.is_err();
-        record.map_err(|(trouble, offset)| trouble.at(&self.path, offset))
+        record.map_err(|(failure, offset)| failure.at(&self.path, offset))
     }
 
     fn read(
         &mut self,
-        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
-        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
-    ) -> Result<Option<Record>, (Trouble, u64)> {
+        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
+        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
+    ) -> Result<Option<Record>, (ParseFailure, u64)> {
         let here = self.input.place();
         let in_plain = match self.input.fill() {
             Ok(rest) if !rest.is_empty() => true,
             Ok(_) => false,
-            Err(error) => return Err((Trouble::Io(error), here)),
+            Err(error) => return Err((ParseFailure::Io(error), here)),
         };
         if !in_plain {
             match self.input.enter() {
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(None),
-                Err(error) => return Err((Trouble::Io(error), self.input.tried())),
+                Err(error) => return Err((ParseFailure::Io(error), self.input.tried())),
             }
         }
         let offset = self.input.place();
@@ -180,14 +189,14 @@ impl<R: Read> WarcReader<R> {
             .member()
             .is_some_and(|member| member.packing == Packing::Plain);
         let record = match is_plain {
-            // What ends early in a plain file has no more, as after a power cut.
-            true => plain(&mut self.input).map_err(|trouble| match trouble {
-                Trouble::Short(_) => Trouble::Io(io::ErrorKind::UnexpectedEof.into()),
+            // A plain file that ends early has no more bytes, as after a power cut.
+            true => plain(&mut self.input).map_err(|failure| match failure {
+                ParseFailure::Short(_) => ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()),
                 other => other,
             }),
             false => packed(&mut self.input),
         };
-        let record = record.map_err(|trouble| (trouble, offset))?;
+        let record = record.map_err(|failure| (failure, offset))?;
         Ok(Some(Record {
             offset,
             length: self.input.place() - offset,
@@ -197,8 +206,8 @@ impl<R: Read> WarcReader<R> {
     }
 }
 
-impl Trouble {
-    /// The fault that this is in the record at `offset` of the file `path`.
+impl ParseFailure {
+    /// Returns the fault of this failure in the record at `offset` of the file `path`.
     pub(super) fn at(self, path: &Path, offset: u64) -> ReadFault {
         let path = path.to_owned();
         match self {
@@ -214,7 +223,7 @@ impl Trouble {
             },
             Self::Io(source) => match source.kind() {
                 io::ErrorKind::UnexpectedEof => ReadFault::TornTail { path, offset },
-                // What is not packed as it should be, is damaged, or fails its checksum.
+                // Invalid packing, damage, or a wrong checksum.
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => ReadFault::Damaged {
                     path,
                     offset,
@@ -230,9 +239,12 @@ impl Trouble {
     }
 }
 
-/// The record at `offset` of a file up to the end of its HTTP message's head, of which at most
-/// `keep` bytes are read: what stands behind is not even unpacked. So no digest was checked, and
-/// the record's length is not known: it is 0.
+/// Reads the record at `offset` of a file up to the end of its HTTP head, at most `keep` bytes of
+/// its block; the rest is not even unpacked. So no digest is checked, and the record's length is 0,
+/// for unknown.
+///
+/// # Errors
+/// [`ReadFault`] if there is no readable record at `offset`.
 pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFault> {
     let mut reader = WarcReader::open_with(path, offset, GLANCE)?;
     let head = |input: &mut _| parse::head_only(input, keep);
@@ -242,11 +254,11 @@ pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFa
             breaks: 0,
             ..record
         }),
-        None => Err(Trouble::Io(io::ErrorKind::UnexpectedEof.into()).at(path, offset)),
+        None => Err(ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()).at(path, offset)),
     }
 }
 
-/// The same of the record with which `input`, a part of what faults call `path`, begins: offsets
+/// Does the same for the record at the start of `input`, a part of what faults name `path`; offsets
 /// count from there.
 pub(crate) fn head_in(path: &Path, input: impl Read, keep: usize) -> Result<Record, ReadFault> {
     let mut reader = WarcReader {
@@ -256,22 +268,25 @@ pub(crate) fn head_in(path: &Path, input: impl Read, keep: usize) -> Result<Reco
     };
     let head = |input: &mut _| parse::head_only(input, keep);
     let record = reader.next(head, head)?;
-    record.ok_or_else(|| Trouble::Io(io::ErrorKind::UnexpectedEof.into()).at(path, 0))
+    record.ok_or_else(|| ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()).at(path, 0))
 }
 
-/// What a file was found to hold.
+/// The result of checking a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileCheck {
-    /// How many records.
+    /// The number of records.
     pub records: u64,
-    /// How long they are together, in bytes: the length of the file.
+    /// Their total length in bytes: the length of the file.
     pub length: u64,
-    /// How many records have a digest that does not agree with what they hold.
+    /// The number of records with a wrong digest.
     pub false_digests: u64,
 }
 
-/// Reads a file from end to end and shows each record, without its block, to `each`. A digest that
-/// does not agree is no fault of reading: the record says so, and the next one follows.
+/// Reads a whole file and calls `each` with each record, without its block. A wrong digest is not
+/// an error: the record has the result of the check.
+///
+/// # Errors
+/// [`ReadFault`] at the first record that cannot be read.
 pub fn check_file(path: &Path, each: &mut impl FnMut(&Record)) -> Result<FileCheck, ReadFault> {
     let mut reader = WarcReader::open(path)?;
     let mut check = FileCheck::default();

@@ -1,8 +1,8 @@
-//! One record as bytes: header, block, and what both are packed in (section 4, `packing`).
+//! Serializes one record: header, block, and packing (section 4, `packing`).
 //!
-//! Invariant: whatever stands in a URL, a note or a server's answer, a field takes exactly one
-//! line. All values go through [`push_field`], which turns control characters, and what Unicode
-//! takes for the end of a line, into spaces.
+//! Invariant: a field takes exactly one line, whatever a URL, a metadata field or a server's answer
+//! contains. All values go through [`push_field`], which turns control characters and Unicode line
+//! separators into spaces.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
@@ -14,19 +14,19 @@ use web::{Body, Timestamp};
 use super::identity::RecordId;
 use super::members::{KEPT_ROOM, Members};
 use super::packing::{Compression, Packer};
-use crate::DigestAlgorithm;
-use crate::cdxj::{BLANK, Capture, GLANCE, Told};
+use crate::cdxj::capture::{BLANK, Capture, GLANCE, UnplacedCapture};
+use crate::digest::DigestAlgorithm;
 
-/// A record whose body is longer is packed piece by piece and is never in memory as a whole.
+/// Bodies longer than this are packed piece by piece and never held in memory as a whole.
 const WHOLE: u64 = 1 << 20;
 
 /// The two empty lines that end a record (section 4).
 const RECORD_END: &[u8] = b"\r\n\r\n";
 
-/// The content type of blocks that consist of fields (section 8).
+/// The content type of blocks of named fields (section 8).
 pub(super) const FIELDS: &str = "application/warc-fields";
 
-/// The header of a record, but for what depends on the block.
+/// The header of a record, except the fields that depend on the block.
 pub(super) struct Header(Vec<u8>);
 
 impl Header {
@@ -59,7 +59,7 @@ pub(super) fn push_field(line: &mut Vec<u8>, name: &str, value: impl Display) {
     line.extend_from_slice(b"\r\n");
 }
 
-/// Writes text without its control characters, line breaks first among them.
+/// Writes text with a space in place of each control character, line breaks above all.
 struct OneLine<'a>(&'a mut Vec<u8>);
 
 impl fmt::Write for OneLine<'_> {
@@ -75,13 +75,13 @@ impl fmt::Write for OneLine<'_> {
     }
 }
 
-/// Whether some reader may take this character for the end of a line: Python's `splitlines` takes
-/// the last two so.
+/// Returns true if a reader may take this character for the end of a line: Python's `splitlines`
+/// does so for the last two.
 fn ends_lines(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
-/// Turns records into members, one behind the other; used again and again.
+/// Serializes and packs records, one after the other; reused for the next visit.
 pub(super) struct RecordWriter {
     packer: Packer,
     compression: Compression,
@@ -92,7 +92,7 @@ pub(super) struct RecordWriter {
 }
 
 impl RecordWriter {
-    /// Returns an empty press, which spools to the file system of `directory`.
+    /// Returns a writer without records, which spools to the file system of `directory`.
     pub(super) fn new(
         compression: &Compression,
         digest: DigestAlgorithm,
@@ -108,11 +108,10 @@ impl RecordWriter {
         }
     }
 
-    /// Appends a record, whose block is `head` and `body`.
+    /// Appends a record with the block `head` and `body`.
     ///
     /// # Errors
-    /// What the system says while a stored body is read; a part of the record may have been
-    /// appended.
+    /// I/O errors of reading a spooled body; a part of the record may have been appended.
     pub(super) fn record(
         &mut self,
         mut header: Header,
@@ -145,24 +144,24 @@ impl RecordWriter {
             }
         }
         let length = self.members.length() - start;
-        if let Some(told) = told(&header, content_type, head, body)? {
+        if let Some(capture) = capture_of(&header, content_type, head, body)? {
             let blank = if matches!(self.packer, Packer::Plain) {
                 BLANK
             } else {
                 0
             };
-            self.captures.push(told.at(start, length - blank));
+            self.captures.push(capture.at(start, length - blank));
         }
         Ok(())
     }
 
-    /// How digests are computed that stand beside this one's.
+    /// Returns the digest algorithm.
     pub(super) fn digest(&self) -> DigestAlgorithm {
         self.digest
     }
 
-    /// What an index tells of the records pressed since the last [`RecordWriter::clear`], the first
-    /// of which begins at `start` in its file. They are given away once.
+    /// Takes the index entries of the records written since the last [`RecordWriter::clear`];
+    /// `start` is the offset of the first of them in its file.
     pub(super) fn take_captures(&mut self, start: u64) -> Vec<Capture> {
         let mut captures = std::mem::take(&mut self.captures);
         for capture in &mut captures {
@@ -171,22 +170,22 @@ impl RecordWriter {
         captures
     }
 
-    /// The members pressed since the last [`RecordWriter::clear`].
+    /// Returns the members written since the last [`RecordWriter::clear`].
     pub(super) fn members(&self) -> &Members {
         &self.members
     }
 
-    /// The same, for those who take them away.
+    /// Returns the members mutably.
     pub(super) fn members_mut(&mut self) -> &mut Members {
         &mut self.members
     }
 
-    /// How long they are together: where the next one begins.
+    /// Returns their total length: the offset of the next one.
     pub(super) fn length(&self) -> u64 {
         self.members.length()
     }
 
-    /// Empties the press.
+    /// Removes all records.
     pub(super) fn clear(&mut self) {
         self.plain.clear();
         self.plain.shrink_to(KEPT_ROOM);
@@ -195,9 +194,14 @@ impl RecordWriter {
     }
 }
 
-/// What an index tells of a record. It is read out of the header that was just written, and so is
-/// the same as what is read out of the archive later.
-fn told(header: &Header, content_type: &str, head: &[u8], body: &Body) -> io::Result<Option<Told>> {
+/// Returns the index entry of a record. It is derived from the serialized header, and so equals the
+/// entry derived from the archive later.
+fn capture_of(
+    header: &Header,
+    content_type: &str,
+    head: &[u8],
+    body: &Body,
+) -> io::Result<Option<UnplacedCapture>> {
     let Ok(header) = std::str::from_utf8(&header.0) else {
         return Ok(None);
     };
@@ -223,8 +227,8 @@ fn told(header: &Header, content_type: &str, head: &[u8], body: &Body) -> io::Re
         unreadable = body.for_each_piece(|piece| digest.update(piece)).err();
         Some(digest.finish())
     };
-    let told = Told::of(field, &glance, payload);
-    unreadable.map_or(Ok(told), Err)
+    let capture = UnplacedCapture::of(field, &glance, payload);
+    unreadable.map_or(Ok(capture), Err)
 }
 
 #[cfg(test)]

@@ -1,32 +1,31 @@
-//! The settled end of an archive as the archive itself knows it: `archive/settled`.
+//! The settled end of an archive, as recorded in the archive itself: `archive/settled`.
 //!
-//! The journal says which visits are settled. An older state, or a journal that lost its end, says
-//! too little, and what it does not know would be taken for unsettled. So after each checkpoint the
-//! archive notes how far the journal was durable then, and an opening with an earlier end is
-//! refused ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
+//! The journal records which visits are settled. An older state, or a journal that lost its end,
+//! records too few, and the others would be taken for unsettled. So after each checkpoint the
+//! archive notes how much of the journal was durable, and opening it at an earlier end is refused
+//! ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
 //!
 //! ```text
 //! crawler-settled 1
 //! FILE END JOURNAL          the last settled file, bytes of it, bytes of the journal
 //! CRC32                     of both lines above, eight hex digits
 //! ```
-//! The file is replaced in one durable step and never shrinks what it says; a note that is not
-//! there or cannot be read says nothing.
+//! The file is replaced atomically and durably, and its end never moves back; a missing or
+//! unreadable note says nothing.
 
-use std::cmp::Ordering;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::archive::ArchiveEnd;
-use super::files::{file_number, name_of};
+use super::archive_end::ArchiveEnd;
+use super::files::name_of;
 
 /// The name of the note, in the archive's directory.
 const NAME: &str = "settled";
 const VERSION: &str = "crawler-settled 1";
-/// A longer note is none of ours: the name of a file has 255 bytes at most.
+/// Maximum length of a note: the name of a file has at most 255 bytes.
 const MAX_BYTES: u64 = 1024;
 
-/// The part of a crawl that cannot be lost any more but by damage.
+/// The settled part of a crawl, which only damage can lose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// The end of a settled visit: all visits up to it are on the disk, and so are their
@@ -38,18 +37,18 @@ pub struct Settled {
 
 /// A note of the settled end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Noted {
-    /// None was ever written.
-    Nothing,
-    /// It is not what was written.
+pub enum SettledNote {
+    /// There is no note.
+    Absent,
+    /// The note is damaged.
     Damaged,
-    /// What it says.
+    /// The noted end.
     Settled(Settled),
 }
 
 impl Settled {
-    /// Returns the settled part where the archive is on the disk up to `archive`, and the
-    /// settlements are up to `place`.
+    /// Returns the settled part of an archive that is durable up to `archive` and whose settlements
+    /// are durable up to `place`.
     #[must_use]
     pub fn new(archive: ArchiveEnd, place: ArchiveEnd, journal: u64) -> Self {
         let place = if archive.is_before(&place) {
@@ -69,20 +68,22 @@ impl Settled {
     /// Reads the note in the archive in `directory`.
     ///
     /// # Errors
-    /// What the system said, if there is a note.
-    pub fn read(directory: &Path) -> io::Result<Noted> {
+    /// The system's error, except for a missing note.
+    pub fn read(directory: &Path) -> io::Result<SettledNote> {
         let path = Self::path(directory);
         match std::fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Noted::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(SettledNote::Absent);
+            }
             Err(error) => return Err(error),
-            Ok(found) if found.len() > MAX_BYTES => return Ok(Noted::Damaged),
+            Ok(found) if found.len() > MAX_BYTES => return Ok(SettledNote::Damaged),
             Ok(_) => {}
         }
         let bytes = std::fs::read(path)?;
         let text = String::from_utf8(bytes).ok();
         Ok(text
             .and_then(|text| Self::parse(&text))
-            .map_or(Noted::Damaged, Noted::Settled))
+            .map_or(SettledNote::Damaged, SettledNote::Settled))
     }
 
     /// Returns the bytes of the note.
@@ -104,7 +105,7 @@ impl Settled {
     }
 }
 
-/// Returns whether this file, by its name, stands beside an archive and is no part of it: the note,
+/// Returns true if this file, by its name, lies beside an archive and is not part of it: the note,
 /// or a piece that was cut off.
 #[must_use]
 pub fn is_beside(path: &Path) -> bool {
@@ -120,18 +121,6 @@ pub fn is_beside(path: &Path) -> bool {
         number.bytes().all(|byte| byte.is_ascii_digit()) && name_of(Path::new(of)).is_some()
     });
     is_note || is_piece
-}
-
-impl ArchiveEnd {
-    /// Returns whether this end comes before `other` in the same archive.
-    #[must_use]
-    pub fn is_before(&self, other: &Self) -> bool {
-        match file_number(&self.file).cmp(&file_number(&other.file)) {
-            Ordering::Less => true,
-            Ordering::Equal => self.end < other.end,
-            Ordering::Greater => false,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -154,15 +143,15 @@ mod tests {
         assert_eq!(String::from_utf8(note.clone()).unwrap(), expected);
         let directory = tempfile::tempdir().unwrap();
         let read = || Settled::read(directory.path()).unwrap();
-        assert_eq!(read(), Noted::Nothing);
+        assert_eq!(read(), SettledNote::Absent);
         let path = Settled::path(directory.path());
         std::fs::write(&path, &note).unwrap();
-        assert_eq!(read(), Noted::Settled(noted));
+        assert_eq!(read(), SettledNote::Settled(noted));
         for bit in 0..note.len() * 8 {
             let mut flipped = note.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, flipped).unwrap();
-            assert_eq!(read(), Noted::Damaged, "bit {bit}");
+            assert_eq!(read(), SettledNote::Damaged, "bit {bit}");
         }
     }
 

@@ -1,52 +1,52 @@
-//! Reading anybody's archives, from front to back, in bounded memory, with whatever is broken in
-//! them passed over and told.
+//! Reads archives of any crawler, front to back, in bounded memory; skips and reports what is
+//! broken.
 //!
-//! Others write their records plain, each in a gzip member or Zstandard frame of its own, or all in
-//! one: `unpack` makes one stream of it in which record follows record. What differs from the
-//! standard and can be read all the same is an [`Oddity`], and counted. What cannot be read is told
-//! as [`ReadFault::Broken`], once for each place, and the search for the next record begins: in
-//! what the broken member unpacks to, at the next line that names a WARC version; where a member
-//! does not unpack, at the next one that holds such a line.
+//! Other crawlers write their records plain, each in a gzip member or Zstandard frame of its own,
+//! or all in one: `unpack` makes one stream of records of these. A deviation from the standard that
+//! can be read is a [`Deviation`], and counted. An unreadable stretch is reported as one
+//! [`ReadFault::Broken`], and the search for the next record begins: within the unpacked bytes of
+//! the broken member, at the next line that names a WARC version; if a member does not unpack, at
+//! the next member that holds such a line.
 //!
-//! A record is believed where its end is an end: two empty lines and another record, or the end of
-//! the member. Where it is not, `Content-Length` is wrong, and so that no record behind it is
-//! swallowed, the search begins right behind the line that it began with.
+//! A record is accepted if its end is plausible: two empty lines and another record, or the end of
+//! the member. Otherwise `Content-Length` is wrong, and the search begins right after the record's
+//! first line, so that no following record is swallowed.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use super::oddities::{Oddities, Oddity};
-use super::parse::{self, SHORT_BLOCK, Trouble};
+use super::deviations::{Deviation, Deviations};
+use super::parse::{self, ParseFailure, SHORT_BLOCK};
 use super::parsed::{DigestCheck, Record};
 use super::read::{CHUNK, ReadFault};
 use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_version};
 
-/// So many bytes are kept to go back behind a broken record, of the packed stream and of the
-/// unpacked one. A plain file that lies on a disk is read again from anywhere.
+/// Bytes of the packed stream and of the unpacked one that are kept, to go back after a broken
+/// record. A plain file on a disk can be read again from anywhere.
 const KEPT: usize = 1 << 20;
 
-/// Reads the records of any archive in order.
+/// A tolerant reader of the records of any archive, in order.
 pub struct WarcStream {
     path: PathBuf,
     input: Unpacker<Box<dyn Read + Send>>,
-    /// Where the record began that was read last, in the unpacked stream.
+    /// The start of the last record, in the unpacked stream.
     begin: u64,
-    /// Whether the last record was broken, and where the next one begins is not known.
+    /// True if the last record was broken and the start of the next one is unknown.
     lost: bool,
     ended: bool,
-    /// What comes behind the record that was told last.
-    later: Option<Trouble>,
+    /// A failure after the last record, to be returned next.
+    later: Option<ParseFailure>,
     records: u64,
     broken: u64,
-    oddities: Oddities,
+    deviations: Deviations,
 }
 
-/// What stands behind a block.
+/// The bytes after a block.
 struct Ending {
-    /// The line breaks, at most those of two empty lines.
+    /// The line breaks, at most two empty lines.
     breaks: Vec<u8>,
-    /// Whether a record follows, or nothing.
+    /// True if a record or nothing follows.
     is_end: bool,
 }
 
@@ -54,10 +54,10 @@ impl WarcStream {
     /// Opens a file at its beginning.
     ///
     /// # Errors
-    /// [`ReadFault::Io`] where the system does not let us read.
+    /// [`ReadFault::Io`] if the system refuses the read.
     pub fn open(path: &Path) -> Result<Self, ReadFault> {
-        let file = File::open(path).map_err(|source| Trouble::Io(source).at(path, 0))?;
-        // What is not a file proper, a pipe by its name, cannot be read again.
+        let file = File::open(path).map_err(|source| ParseFailure::Io(source).at(path, 0))?;
+        // A pipe, also one with a name, cannot be read again.
         let source = match file.metadata() {
             Ok(about) if about.is_file() => Source::File(file),
             _ => Source::Stream(Box::new(file) as Box<dyn Read + Send>),
@@ -65,7 +65,7 @@ impl WarcStream {
         Ok(Self::of(path, source))
     }
 
-    /// Reads `input`, packed or not, which faults call `path`.
+    /// Reads `input`, packed or plain, which faults name `path`.
     #[must_use]
     pub fn new(path: &Path, input: impl Read + Send + 'static) -> Self {
         Self::of(path, Source::Stream(Box::new(input)))
@@ -81,39 +81,39 @@ impl WarcStream {
             later: None,
             records: 0,
             broken: 0,
-            oddities: Oddities::default(),
+            deviations: Deviations::default(),
         }
     }
 
-    /// How many records were read.
+    /// Returns the number of records read.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// How many places were broken, each of which may have been one record or more.
+    /// Returns the number of broken stretches, each of which may have been one record or more.
     #[must_use]
     pub fn broken(&self) -> u64 {
         self.broken
     }
 
-    /// What was odd about the records that were read.
+    /// Returns the deviations of the records read.
     #[must_use]
-    pub fn oddities(&self) -> &Oddities {
-        &self.oddities
+    pub fn deviations(&self) -> &Deviations {
+        &self.deviations
     }
 
-    /// How far the file was read, in bytes as it lies there.
+    /// Returns the position in the file, in packed bytes.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.input.packed_offset()
     }
 
-    /// The next record with the first `keep` bytes of its block; nothing at the end.
+    /// Returns the next record with the first `keep` bytes of its block; `None` at the end.
     ///
     /// # Errors
-    /// [`ReadFault::Broken`] where something is passed over: the next call goes on behind it.
-    /// Otherwise what the system says, and nothing more is read.
+    /// [`ReadFault::Broken`] if a stretch is skipped: the next call continues after it. Otherwise
+    /// the system's error, and nothing more is read.
     pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
         while !self.ended {
             let read = match self.lost {
@@ -123,7 +123,7 @@ impl WarcStream {
                 }),
                 false => self.read(keep),
             };
-            self.oddities.settle(matches!(read, Ok(Some(_))));
+            self.deviations.settle(matches!(read, Ok(Some(_))));
             match read {
                 Ok(Some(record)) => {
                     self.lost = false;
@@ -131,8 +131,8 @@ impl WarcStream {
                     return Ok(Some(record));
                 }
                 Ok(None) => self.ended = true,
-                Err(trouble) => {
-                    if let Some(fault) = self.lose(trouble) {
+                Err(failure) => {
+                    if let Some(fault) = self.lose(failure) {
                         return Err(fault);
                     }
                 }
@@ -141,20 +141,20 @@ impl WarcStream {
         Ok(None)
     }
 
-    /// Gets ready to search; what is told of the trouble, unless the search was on already.
-    fn lose(&mut self, trouble: Trouble) -> Option<ReadFault> {
+    /// Prepares a search; returns the fault of this failure, unless a search is already under way.
+    fn lose(&mut self, failure: ParseFailure) -> Option<ReadFault> {
         let offset = self.place();
-        let (reason, in_member) = match trouble {
-            Trouble::Malformed(reason) => (reason, true),
-            Trouble::Short(reason) => (reason.to_owned(), true),
-            Trouble::Io(error) => match error.kind() {
+        let (reason, in_member) = match failure {
+            ParseFailure::Malformed(reason) => (reason, true),
+            ParseFailure::Short(reason) => (reason.to_owned(), true),
+            ParseFailure::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof => ("the file ends within it".to_owned(), false),
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
                     (error.to_string(), false)
                 }
                 _ => {
                     self.ended = true;
-                    return Some(Trouble::Io(error).at(&self.path, offset));
+                    return Some(ParseFailure::Io(error).at(&self.path, offset));
                 }
             },
         };
@@ -166,7 +166,7 @@ impl WarcStream {
             Ok(goes_on) => self.ended = !goes_on,
             Err(error) => {
                 self.ended = true;
-                return Some(Trouble::Io(error).at(&self.path, offset));
+                return Some(ParseFailure::Io(error).at(&self.path, offset));
             }
         }
         if std::mem::replace(&mut self.lost, true) {
@@ -181,7 +181,8 @@ impl WarcStream {
         })
     }
 
-    /// Where the record is that was begun last: its place in a plain file, or its member's.
+    /// Returns the position of the last record that was begun: its own in a plain file, else its
+    /// member's.
     fn place(&self) -> u64 {
         match self.input.member() {
             Some(member) if member.packing == Packing::Plain => match member.first {
@@ -192,8 +193,8 @@ impl WarcStream {
         }
     }
 
-    /// Goes to the next line that names a WARC version; false where there is none.
-    fn find_record(&mut self) -> Result<bool, Trouble> {
+    /// Skips to the next line that names a WARC version; returns false if there is none.
+    fn find_record(&mut self) -> Result<bool, ParseFailure> {
         loop {
             let bytes = self.input.peek(VERSION.len() + 3)?;
             if is_version(bytes) {
@@ -213,7 +214,7 @@ impl WarcStream {
         }
     }
 
-    fn read(&mut self, keep: usize) -> Result<Option<Record>, Trouble> {
+    fn read(&mut self, keep: usize) -> Result<Option<Record>, ParseFailure> {
         if let Some(later) = self.later.take() {
             return Err(later);
         }
@@ -222,13 +223,13 @@ impl WarcStream {
         }
         self.begin = self.input.offset();
         let member = self.input.member();
-        let mut across = Across {
+        let mut across = MemberChain {
             input: &mut self.input,
             begin: self.begin,
         };
-        let (fields, block_length) = parse::header(&mut across, Some(&mut self.oddities))?;
+        let (fields, block_length) = parse::header(&mut across, Some(&mut self.deviations))?;
         if self.input.left().is_some_and(|left| left < block_length) {
-            return Err(Trouble::Short(SHORT_BLOCK));
+            return Err(ParseFailure::Short(SHORT_BLOCK));
         }
         let mut record = parse::block(&mut self.across(), fields, block_length, keep)?;
         let block_end = self.input.offset();
@@ -238,17 +239,17 @@ impl WarcStream {
             && self.input.member().is_some_and(is_in);
         match self.ending(has_member) {
             Ok(ending) => self.believe(&ending, &record)?,
-            // It is whole, or the damage is in what it shares a member with.
+            // The record is whole, or the damage is in another record of its member.
             Err(later) if holds || !has_member => {
                 self.later = Some(later);
             }
-            Err(trouble) => return Err(trouble),
+            Err(failure) => return Err(failure),
         }
         for check in [record.block_digest, record.payload_digest] {
             match check {
-                DigestCheck::False { .. } => self.oddities.note(Oddity::FalseDigest),
+                DigestCheck::False { .. } => self.deviations.note(Deviation::FalseDigest),
                 DigestCheck::Unchecked if record.kind() != "revisit" => {
-                    self.oddities.note(Oddity::UnknownDigest);
+                    self.deviations.note(Deviation::UnknownDigest);
                 }
                 _ => {}
             }
@@ -257,21 +258,21 @@ impl WarcStream {
         if member.is_some_and(|member| member.packing == Packing::Plain) {
             record.breaks = self.input.offset() - block_end;
         }
-        // Whose member does not end well cannot be read by our own reader.
+        // Our own reader cannot read a member with a damaged end.
         record.addressable &= self.later.is_none();
         if !record.addressable {
-            self.oddities.note(Oddity::SharedMember);
+            self.deviations.note(Deviation::SharedMember);
         }
         Ok(Some(record))
     }
 
-    /// Passes over empty lines and the ends of members; false at the end of all.
-    fn stand_at_record(&mut self) -> Result<bool, Trouble> {
+    /// Skips empty lines and ends of members; returns false at the end of the file.
+    fn stand_at_record(&mut self) -> Result<bool, ParseFailure> {
         loop {
             let bytes = self.input.fill()?;
             if bytes.is_empty() {
                 if self.input.skip_padding()? > 0 && self.records > 0 {
-                    self.oddities.note(Oddity::Padding);
+                    self.deviations.note(Deviation::Padding);
                 }
                 self.begin = self.input.offset();
                 if self.input.enter()?.is_none() {
@@ -283,14 +284,14 @@ impl WarcStream {
             if breaks == 0 {
                 return Ok(true);
             }
-            self.oddities.note(Oddity::Padding);
+            self.deviations.note(Deviation::Padding);
             self.input.skip(breaks);
         }
     }
 
-    /// The line breaks behind a block, and whether what follows is a record. A record that began
+    /// Reads the line breaks after a block, and looks for a record after them. A record that began
     /// with its member ends with it.
-    fn ending(&mut self, has_member: bool) -> Result<Ending, Trouble> {
+    fn ending(&mut self, has_member: bool) -> Result<Ending, ParseFailure> {
         let mut breaks = Vec::new();
         while breaks.len() < 4 {
             let next = match has_member {
@@ -310,32 +311,32 @@ impl WarcStream {
         })
     }
 
-    /// What follows the beginning of the record.
-    fn across(&mut self) -> Across<'_> {
-        Across {
+    /// Returns a reader of the bytes of the record, across members.
+    fn across(&mut self) -> MemberChain<'_> {
+        MemberChain {
             input: &mut self.input,
             begin: self.begin,
         }
     }
 
-    /// That the block ends where the record says.
-    fn believe(&mut self, ending: &Ending, record: &Record) -> Result<(), Trouble> {
+    /// Checks that the block ends as the record says.
+    fn believe(&mut self, ending: &Ending, record: &Record) -> Result<(), ParseFailure> {
         let is_whole = ending.breaks == b"\r\n\r\n";
         if !is_whole {
-            self.oddities.note(Oddity::MissingEnding);
+            self.deviations.note(Deviation::MissingEnding);
         }
         let is_false = matches!(record.block_digest, DigestCheck::False { .. });
         match ending.is_end || record.block_digest == DigestCheck::Holds || (is_whole && !is_false)
         {
             true => Ok(()),
-            false => Err(Trouble::Malformed(
+            false => Err(ParseFailure::Malformed(
                 "the block is longer or shorter than Content-Length says".to_owned(),
             )),
         }
     }
 
-    /// Offset and length of the record that began in `member` and was read to its end, and whether
-    /// it can be read by them.
+    /// Returns offset and length of the record that began in `member` and was read to its end, and
+    /// true if it can be read by them.
     fn extent(&self, member: Option<Member>) -> (u64, u64, bool) {
         let unpacked = (self.begin, self.input.offset() - self.begin, false);
         let Some(member) = member else {
@@ -347,7 +348,7 @@ impl WarcStream {
         if member.packing == Packing::Plain {
             return (member.begin + self.begin - first, unpacked.1, true);
         }
-        // The member has ended, or the next one has begun and nothing of it was read.
+        // The member has ended, or the next one has begun and is unread.
         let now = self.input.member();
         let is_in = |other: &Member| other.begin == member.begin;
         let end = match now {
@@ -365,14 +366,14 @@ impl WarcStream {
     }
 }
 
-/// Where the first record begins behind byte `from` of a file that can be read from there, as far
-/// as can be told; none where there is no more.
+/// Returns the start of the first record after byte `from` of a file that can be read by its
+/// offset, as far as can be told; `None` if there is none.
 ///
 /// # Errors
-/// [`ReadFault::Io`] where the system does not let us read.
+/// [`ReadFault::Io`] if the system refuses the read.
 pub fn next_record_behind(path: &Path, from: u64) -> Result<Option<u64>, ReadFault> {
     let mut stream = WarcStream::open(path)?;
-    let fault = |error: io::Error| Trouble::Io(error).at(path, from);
+    let fault = |error: io::Error| ParseFailure::Io(error).at(path, from);
     match stream.input.read_dictionary() {
         Err(error) if !is_damage(&error) => return Err(fault(error)),
         _ => {}
@@ -388,7 +389,7 @@ pub fn next_record_behind(path: &Path, from: u64) -> Result<Option<u64>, ReadFau
     }
 }
 
-/// Whether this is about what the file holds, and not about the disk.
+/// Returns true if an error is about the content of the file, not the disk.
 fn is_damage(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -400,14 +401,14 @@ fn is_padding(byte: u8) -> bool {
     matches!(byte, 0 | b'\r' | b'\n')
 }
 
-/// Reads on from member to member, as bgzip and others cut them wherever they like; ends before a
-/// member that begins with another record than the one that began at `begin`.
-struct Across<'a> {
+/// A reader that continues across members, which bgzip and others cut anywhere; it ends before a
+/// member that begins with a record other than the one that began at `begin`.
+struct MemberChain<'a> {
     input: &'a mut Unpacker<Box<dyn Read + Send>>,
     begin: u64,
 }
 
-impl Read for Across<'_> {
+impl Read for MemberChain<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let bytes = self.fill_buf()?;
         let length = bytes.len().min(into.len());
@@ -417,7 +418,7 @@ impl Read for Across<'_> {
     }
 }
 
-impl BufRead for Across<'_> {
+impl BufRead for MemberChain<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.input.fill()?.is_empty() {
             if self.input.enter()?.is_none() {

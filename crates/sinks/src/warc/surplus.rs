@@ -1,34 +1,33 @@
-//! The part of an archive behind its settled end, which an opening cuts.
+//! The part of an archive after its settled end, which opening cuts.
 //!
 //! The order of durability: bytes of visits, then their settlements in the journal, then the note
-//! of the settled end (`settled.rs`), then the names of files without `….open`. So a kill or a
-//! power cut leaves unsettled visits in open files only, and none before the noted end. Such visits
-//! are made again; what a reader can read of them is kept as `NAME.cut-N` (`disk::set_aside`),
-//! which no reader of archives takes for a file of the archive. Unsettled visits anywhere else
-//! prove that the journal lost its end: then nothing is touched, and the opening is refused.
+//! of the settled end (`settled.rs`), then the names of files without `.open`. So a kill or a power
+//! cut leaves unsettled visits only in open files and only after the noted end. Their pages are
+//! visited again; the readable part of them is kept as `NAME.cut-N` (`disk::set_aside`), which no
+//! reader takes for a file of the archive. Unsettled visits anywhere else prove that the journal
+//! lost its end: then nothing is changed, and the opening is refused.
 //!
-//! Pieces stay until somebody removes them: a kill leaves as much as was under way, never more.
+//! Pieces stay until somebody removes them; a kill leaves at most the work in progress.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::Disk;
 
-use super::archive::ArchiveEnd;
-use super::files::{self, FileName, Found};
+use super::archive_end::ArchiveEnd;
+use super::files::{self, FileName, FoundFile};
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
-use super::settled::{Noted, Settled};
+use super::settled::{Settled, SettledNote};
 use super::stream::next_record_behind;
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
-/// The names of the files in the archive in `dir` that have visits behind `end` which were settled
-/// once: closed ones, and that of the noted end. None where the archive can go on from `end`;
+/// Returns the names of the files in the archive in `dir` that have settled visits after `end`:
+/// closed files, and the file of the noted end. Empty if the archive can continue at `end`;
 /// `prefix` begins the names of its files.
 ///
 /// # Errors
-/// [`SinkFault::Foreign`] where the end is in a file that is none of ours; otherwise what the
-/// system said.
+/// [`SinkFault::Foreign`] if the file of `end` is not ours; otherwise the system's error.
 pub fn settled_behind(
     dir: &Path,
     prefix: &str,
@@ -43,23 +42,22 @@ pub fn settled_behind(
         ),
     };
     let last = name.as_ref().zip(end.map(|end| end.end));
-    Behind { dir, prefix, last }.settled()
+    Surplus { dir, prefix, last }.settled()
 }
 
-/// The settled end of an archive that is opened; no file where nothing is settled.
+/// The settled end of an archive being opened; `last` is `None` if nothing is settled.
 #[derive(Clone, Copy)]
-pub(super) struct Behind<'a> {
+pub(super) struct Surplus<'a> {
     pub(super) dir: &'a Path,
     pub(super) prefix: &'a str,
     pub(super) last: Option<(&'a FileName, u64)>,
 }
 
-impl Behind<'_> {
-    /// Refuses an end that is not where the journal of this archive ended once. Changes nothing.
+impl Surplus<'_> {
+    /// Refuses an end before which the journal of this archive once ended later. Changes nothing.
     ///
     /// # Errors
-    /// [`SinkFault::JournalEnds`] where settled visits would be cut; otherwise what the system
-    /// said.
+    /// [`SinkFault::JournalEnds`] if settled visits would be cut; otherwise the system's error.
     pub(super) fn check(self) -> Result<(), SinkFault> {
         let files = self.settled()?;
         if files.is_empty() {
@@ -69,7 +67,7 @@ impl Behind<'_> {
         Err(SinkFault::JournalEnds { directory, files })
     }
 
-    /// The files that have visits behind the end which were settled once.
+    /// Returns the files that have settled visits after the end.
     fn settled(self) -> Result<Vec<String>, SinkFault> {
         let mut beyond = Vec::new();
         for found in self.files()? {
@@ -82,7 +80,7 @@ impl Behind<'_> {
                 beyond.push(found.name.as_str().to_owned());
             }
         }
-        if let Noted::Settled(Settled { place, .. }) = self.noted()?
+        if let SettledNote::Settled(Settled { place, .. }) = self.noted()?
             && self
                 .last
                 .is_none_or(|(name, end)| end_of(name, end).is_before(&place))
@@ -94,18 +92,18 @@ impl Behind<'_> {
         Ok(beyond)
     }
 
-    /// Leaves the files up to the settled one: those behind it are set aside, since nothing in them
-    /// was settled; those before it are full, and are closed where that was not done yet. With no
-    /// settled one, all of ours are set aside.
+    /// Keeps the files up to the settled one. Later files, in which nothing was settled, are set
+    /// aside; earlier ones are full, and are closed if they are not. Without a settled file, all of
+    /// ours are set aside.
     pub(super) fn clear_up(self, disk: &Arc<dyn Disk>) -> Result<(), SinkFault> {
         for found in self.files()? {
-            let Found {
+            let FoundFile {
                 name,
                 is_open,
                 path,
             } = &found;
             if self.is_cut(&found) {
-                // Closed ones hold no visit, or the check had refused them.
+                // Closed files hold no visit, otherwise the check had refused them.
                 if holds_records(path, 0).map_err(damaged(path))? {
                     let kept = disk::set_aside_whole(&**disk, path, name.as_str());
                     let kept = kept.map_err(|source| SinkFault::io("set aside", path, source))?;
@@ -130,14 +128,14 @@ impl Behind<'_> {
             .map_err(|source| SinkFault::io("sync", self.dir, source))
     }
 
-    /// Returns whether a file stands behind the end, and is ours to cut.
-    fn is_cut(self, found: &Found) -> bool {
+    /// Returns true if a file is after the end and is ours to cut.
+    fn is_cut(self, found: &FoundFile) -> bool {
         let name = &found.name;
         let is_behind = self
             .last
             .is_none_or(|(last, _)| name.counter() > last.counter());
-        // What another session began under another prefix is ours if it is open; else somebody may
-        // have put it there.
+        // An open file of another session, with another prefix, is ours; a closed one may be
+        // somebody else's.
         let is_ours = found.is_open
             || name.prefix() == self.prefix
             || self
@@ -146,23 +144,26 @@ impl Behind<'_> {
         is_behind && is_ours
     }
 
-    fn files(self) -> Result<Vec<Found>, SinkFault> {
+    fn files(self) -> Result<Vec<FoundFile>, SinkFault> {
         files::last_first(self.dir).map_err(|source| SinkFault::io("list", self.dir, source))
     }
 
-    fn noted(self) -> Result<Noted, SinkFault> {
+    fn noted(self) -> Result<SettledNote, SinkFault> {
         let path = Settled::path(self.dir);
         let noted =
             Settled::read(self.dir).map_err(|source| SinkFault::io("read", &path, source))?;
-        if noted == Noted::Damaged {
-            tracing::warn!(path = %path.display(), "the note of the archive's settled end is damaged: it is written anew");
+        if noted == SettledNote::Damaged {
+            tracing::warn!(
+                path = %path.display(),
+                "the note of the archive's settled end is damaged: it is written anew"
+            );
         }
         Ok(noted)
     }
 }
 
-/// Sets aside the records of the file at `path` from byte `from` on, if there is any that can be
-/// read. The caller cuts them.
+/// Sets aside the records of the file at `path` from byte `from` on, if any is readable. The caller
+/// cuts them.
 pub(super) fn set_aside(
     disk: &Arc<dyn Disk>,
     path: &Path,
@@ -188,11 +189,11 @@ fn tell(name: &FileName, from: u64, kept: &Path) {
     );
 }
 
-/// Returns whether a reader finds a whole record behind `from`, where one begins; the `warcinfo` of
-/// a file is none.
+/// Returns true if there is a whole record at or after `from`, where one begins; the `warcinfo` of
+/// a file does not count.
 ///
 /// # Errors
-/// [`ReadFault::Io`] where the system does not let us read.
+/// [`ReadFault::Io`] if the system refuses the read.
 pub(super) fn holds_records(path: &Path, from: u64) -> Result<bool, ReadFault> {
     let length = std::fs::metadata(path).map_or(0, |file| file.len());
     let mut at = from;

@@ -1,23 +1,24 @@
-//! The end of the archive: the file being written, the order of the visits, and what a fault leaves
-//! behind.
+//! The end of the archive: the file being written, the order of the visits, and the state after a
+//! fault.
 //!
-//! Invariant: while the tail is in order, its file is exactly `length` bytes long and holds whole
-//! visits only. A fault poisons it; the file is then cut back to that length if the system lets us,
-//! and never written again.
+//! Invariant: while the tail is writable, its file is exactly `length` bytes long and holds whole
+//! visits only. A fault poisons it; the file is then cut back to that length if the system allows
+//! it, and never written again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::Disk;
 
-use super::archive::ArchiveEnd;
+use super::archive_end::ArchiveEnd;
 use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
 use super::members::Members;
-use super::surplus::Behind;
-use super::volume::{OpenFile, WarcFile};
+use super::surplus::Surplus;
+use super::warc_file::{OpenFile, WarcFile};
 use super::warcinfo::ArchiveOptions;
-use crate::{Archived, SinkFault};
+use crate::fault::SinkFault;
+use crate::sink::Archived;
 
 /// The end of the archive.
 pub(super) struct Tail {
@@ -28,54 +29,53 @@ pub(super) struct Tail {
     current: WarcFile,
     ticket: u64,
     condition: Condition,
-    /// Files that are full and not closed yet: one for every `max_file` bytes.
+    /// Full files that are not closed yet: one for every `max_file` bytes.
     finished: Vec<Finished>,
-    /// Whether all of the current file is on the disk, and nothing more will be written.
+    /// True if the current file is synced and complete.
     is_current_synced: bool,
-    /// Whether the current file lost its `….open`, as it does when the archive is closed.
+    /// True if the current file lost its suffix `.open`, as it does when the archive is closed.
     is_current_closed: bool,
     settled: SettledEnd,
 }
 
-/// A file that is full.
+/// A full file.
 struct Finished {
     file: TailFile,
     is_synced: bool,
 }
 
-/// A file that is called `….open`.
+/// A file with the suffix `.open`.
 #[derive(Clone)]
 pub(super) struct TailFile {
     pub(super) name: FileName,
     pub(super) open: OpenFile,
 }
 
-/// The end up to which visits are settled durably.
+/// The end up to which settlements are durable.
 enum SettledEnd {
-    /// Nobody settles visits.
-    Untold,
-    /// This end; none where no visit is settled.
-    Told(Option<ArchiveEnd>),
+    /// The caller does not settle visits.
+    NotTracked,
+    /// This end; `None` if no visit is settled.
+    Known(Option<ArchiveEnd>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Condition {
-    InOrder,
+    Writable,
     Poisoned,
     Closed,
 }
 
-/// What became of the records of a visit.
+/// The result of appending the records of a visit.
 pub(super) enum Appended {
-    /// They stand here.
+    /// They were appended here.
     At(Archived),
-    /// The file they were made for is full: make them for the one with this `warcinfo` record.
+    /// The file they were built for is full: build them for the one with this `warcinfo` record.
     NextFile(Arc<str>),
 }
 
 impl Tail {
-    /// Finds the end of the archive in `dir`, takes away what lies beyond it, and makes ready to
-    /// continue.
+    /// Finds the end of the archive in `dir`, sets aside what follows it, and prepares to continue.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -90,7 +90,7 @@ impl Tail {
         let current = match resume {
             Some(end) => WarcFile::resume(&disk, dir, &options, end)?,
             None => {
-                let behind = Behind {
+                let behind = Surplus {
                     dir,
                     prefix: &options.prefix,
                     last: None,
@@ -107,33 +107,33 @@ impl Tail {
             session,
             current,
             ticket: 0,
-            condition: Condition::InOrder,
+            condition: Condition::Writable,
             finished: Vec::new(),
             is_current_synced: false,
             is_current_closed: false,
-            settled: SettledEnd::Untold,
+            settled: SettledEnd::NotTracked,
         })
     }
 
-    /// The file being written.
+    /// Returns the path of the file being written.
     pub(super) fn path(&self) -> &Path {
         self.current.open.path()
     }
 
-    /// The id of the `warcinfo` record of the file being written.
+    /// Returns the id of the `warcinfo` record of the file being written.
     pub(super) fn warcinfo(&self) -> Arc<str> {
         Arc::clone(&self.current.warcinfo)
     }
 
-    /// Appends the records of a visit, which name `warcinfo`, in one piece, and deals the next
-    /// ticket. `page_offset` is counted from their beginning.
+    /// Appends the records of a visit, which refer to `warcinfo`, in one piece, and assigns the
+    /// next ticket. `page_offset` is relative to their start.
     pub(super) fn append(
         &mut self,
         records: &Members,
         warcinfo: &str,
         page_offset: u64,
     ) -> Result<Appended, SinkFault> {
-        self.in_order()?;
+        self.check_writable()?;
         if records.length() > 0 {
             if self.current.is_full(&self.options) {
                 self.begin_next_file()?;
@@ -161,8 +161,8 @@ impl Tail {
         }))
     }
 
-    /// The files that may hold bytes which are not on the disk yet, the current one last; and up to
-    /// where everything is on the disk once they are synced.
+    /// Returns the files that may have unsynced bytes, the current one last, and the end that is
+    /// durable once they are synced.
     pub(super) fn unsynced(&self) -> Result<(Vec<TailFile>, ArchiveEnd), SinkFault> {
         if self.condition == Condition::Poisoned {
             return Err(SinkFault::Poisoned {
@@ -174,7 +174,7 @@ impl Tail {
         Ok((full.chain([self.current_file()]).collect(), self.end()))
     }
 
-    /// Hears that those files are on the disk, as [`Tail::unsynced`] gave them.
+    /// Marks the files of [`Tail::unsynced`] as synced.
     pub(super) fn synced(&mut self, files: &[TailFile]) {
         for full in &mut self.finished {
             full.is_synced |= files.iter().any(|file| file.name == full.file.name);
@@ -182,28 +182,28 @@ impl Tail {
         self.is_current_synced = self.condition == Condition::Closed;
     }
 
-    /// Returns whether visits up to `end` were not known to be settled.
-    pub(super) fn is_news(&self, end: &ArchiveEnd) -> bool {
+    /// Returns true if `end` is after the known settled end.
+    pub(super) fn advances(&self, end: &ArchiveEnd) -> bool {
         match &self.settled {
-            SettledEnd::Told(Some(told)) => told.is_before(end),
-            SettledEnd::Told(None) | SettledEnd::Untold => true,
+            SettledEnd::Known(Some(known)) => known.is_before(end),
+            SettledEnd::Known(None) | SettledEnd::NotTracked => true,
         }
     }
 
-    /// Hears up to where visits are settled durably.
-    pub(super) fn hear_settled(&mut self, end: Option<ArchiveEnd>) {
-        self.settled = SettledEnd::Told(end);
+    /// Sets the end up to which settlements are durable.
+    pub(super) fn set_settled(&mut self, end: Option<ArchiveEnd>) {
+        self.settled = SettledEnd::Known(end);
     }
 
-    /// The files that can lose their `….open`: they are on the disk, and their visits are settled.
+    /// Returns the files that can be closed: they are synced, and their visits are settled.
     pub(super) fn closable(&self) -> Vec<TailFile> {
         let full = self.finished.iter().filter(|full| full.is_synced);
         let full = full.map(|full| full.file.clone());
         let mut files: Vec<TailFile> = full.filter(|file| self.is_settled(&file.name)).collect();
         let all_settled = match &self.settled {
-            SettledEnd::Untold => true,
-            SettledEnd::Told(Some(end)) => !end.is_before(&self.end()),
-            SettledEnd::Told(None) => self.current.has_no_visit(),
+            SettledEnd::NotTracked => true,
+            SettledEnd::Known(Some(end)) => !end.is_before(&self.end()),
+            SettledEnd::Known(None) => self.current.has_no_visit(),
         };
         if self.is_current_synced && !self.is_current_closed && all_settled {
             files.push(self.current_file());
@@ -211,18 +211,18 @@ impl Tail {
         files
     }
 
-    /// Hears that those files are closed, as [`Tail::closable`] gave them.
+    /// Marks the files of [`Tail::closable`] as closed.
     pub(super) fn closed(&mut self, files: &[TailFile]) {
         let is_closed = |name: &FileName| files.iter().any(|file| file.name == *name);
         self.finished.retain(|full| !is_closed(&full.file.name));
         self.is_current_closed |= is_closed(&self.current.name);
     }
 
-    /// Whether all visits in a full file are settled.
+    /// Returns true if all visits in a full file are settled.
     fn is_settled(&self, name: &FileName) -> bool {
         match &self.settled {
-            SettledEnd::Untold => true,
-            SettledEnd::Told(end) => end
+            SettledEnd::NotTracked => true,
+            SettledEnd::Known(end) => end
                 .as_ref()
                 .and_then(|end| FileName::parse(&end.file))
                 .is_some_and(|settled| name.counter() < settled.counter()),
@@ -243,22 +243,22 @@ impl Tail {
         }
     }
 
-    /// Nothing more may be written: what stands at the end is in doubt.
+    /// Forbids further writes, because the end of the file is uncertain.
     pub(super) fn poison(&mut self) {
         self.condition = Condition::Poisoned;
     }
 
-    /// Nothing more will be written.
+    /// Ends writing.
     pub(super) fn close(&mut self) {
-        if self.condition == Condition::InOrder {
+        if self.condition == Condition::Writable {
             self.condition = Condition::Closed;
         }
     }
 
-    fn in_order(&self) -> Result<(), SinkFault> {
+    fn check_writable(&self) -> Result<(), SinkFault> {
         let path = || self.path().to_owned();
         match self.condition {
-            Condition::InOrder => Ok(()),
+            Condition::Writable => Ok(()),
             Condition::Poisoned => Err(SinkFault::Poisoned { path: path() }),
             Condition::Closed => Err(SinkFault::Closed { path: path() }),
         }

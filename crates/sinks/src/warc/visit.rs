@@ -1,4 +1,4 @@
-//! Which records a visit becomes, and what they say of one another.
+//! The records of a visit, and the references between them.
 //!
 //! | the exchange | its records |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | an answer that the page was not modified | `revisit`, `request` |
 //! | a page left out | none |
 //!
-//! Before the first of them comes a `resource` record for each robots.txt that was read on the way.
-//! Behind the last of them comes a `metadata` record with the notes, where there are any.
+//! A `resource` record for each robots.txt that was read on the way precedes these. A `metadata`
+//! record follows them if the visit has metadata.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,42 +18,47 @@ use web::{Body, Exchange, Protocol, Timestamp};
 use super::identity::RecordId;
 use super::message::response_head;
 use super::record::{FIELDS, Header, RecordWriter, push_field};
-use crate::{Keeping, Original, PayloadDigest, Resource, Visit};
+use crate::digest::PayloadDigest;
+use crate::sink::{Keeping, Original, Resource, Visit};
 
-/// The profile of a `revisit` record that stands for an equal payload (section 6.7.2).
+/// The profile of a `revisit` record of an equal payload (section 6.7.2).
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// The profile of one that stands for a page which its server says was not modified (section
+/// The profile of a `revisit` record of a page that its server says was not modified (section
 /// 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 const RESPONSE: &str = "application/http;msgtype=response";
-/// What nobody gave a media type (RFC 9110 section 8.3).
+/// The media type of unknown content (RFC 9110 section 8.3).
 const UNKNOWN: &str = "application/octet-stream";
 
 const REQUEST: &str = "application/http;msgtype=request";
 
-/// Names the records of one visit.
-pub(super) struct Names<'a> {
+/// The parts that the record ids of one visit are derived from, and the file of the records.
+pub(super) struct RecordNames<'a> {
     /// The namespace of this opening of the archive.
     pub(super) session: RecordId,
-    /// Which visit it is within the session, in the order of arrival.
+    /// The number of the visit within the session, in the order of arrival.
     pub(super) visit: u64,
-    /// The `warcinfo` record of the file in which the records will stand.
+    /// The id of the `warcinfo` record of the file that the records are for.
     pub(super) warcinfo: &'a str,
 }
 
-/// Presses the records of `visit`; returns where the record begins that stands for the page.
+/// Writes the records of `visit`; returns the offset of the record of the page.
 ///
 /// # Errors
-/// What the system says while a stored body is read.
-pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut RecordWriter) -> io::Result<u64> {
-    press.clear();
-    let algorithm = press.digest();
+/// I/O errors of reading a spooled body.
+pub(super) fn write_records(
+    visit: &Visit,
+    names: RecordNames<'_>,
+    writer: &mut RecordWriter,
+) -> io::Result<u64> {
+    writer.clear();
+    let algorithm = writer.digest();
     let mut records = Records {
         names,
         issued: 0,
-        press,
+        writer,
     };
     for robots in &visit.robots {
         records.resource(robots, algorithm.of(&robots.body))?;
@@ -68,13 +73,13 @@ pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut RecordWriter) -
         Some(digest) => Ok(digest),
         None => algorithm.of_body(&page.body),
     };
-    let page_offset = records.press.length();
+    let page_offset = records.writer.length();
     let page_record = match &visit.keeping {
         Keeping::Whole => records.response(page, digest()?)?,
         Keeping::Revisit { of } => records.revisit(page, digest()?, of)?,
         Keeping::NotModified { of } => records.not_modified(page, visit.payload, of)?,
         Keeping::LeftOut => {
-            // With neither a record nor notes of its own, the page is where its visit begins.
+            // Without a record and without metadata, the page is at the start of its visit.
             return Ok(records
                 .metadata(visit, Some(page), None)?
                 .unwrap_or_default());
@@ -85,13 +90,13 @@ pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut RecordWriter) -
 }
 
 struct Records<'a, 'p> {
-    names: Names<'a>,
+    names: RecordNames<'a>,
     issued: u32,
-    press: &'p mut RecordWriter,
+    writer: &'p mut RecordWriter,
 }
 
 impl Records<'_, '_> {
-    /// A file alone.
+    /// Writes a `resource` record.
     fn resource(&mut self, resource: &Resource, digest: PayloadDigest) -> io::Result<()> {
         let (_, mut header) = self.about("resource", resource.url.as_str(), resource.at);
         came_from(&mut header, resource.address, resource.protocol);
@@ -101,24 +106,24 @@ impl Records<'_, '_> {
         }
         let content_type = resource.content_type.as_deref().unwrap_or(UNKNOWN);
         let body = resource.body.clone().into();
-        self.press.record(header, content_type, b"", &body)
+        self.writer.record(header, content_type, b"", &body)
     }
 
-    /// A page with its payload, and the request for it; returns the id of the former.
+    /// Writes a page with its payload, and the request for it; returns the id of the `response`.
     fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("response", exchange);
         header.field("WARC-Payload-Digest", digest);
         if let Some(reason) = exchange.truncated {
             header.field("WARC-Truncated", reason.as_str());
         }
-        self.press
+        self.writer
             .record(header, RESPONSE, &response_head(exchange), &exchange.body)?;
         self.request(exchange, id)?;
         Ok(id)
     }
 
-    /// A page without its payload, which `of` has, and the request for it; returns the id of the
-    /// former.
+    /// Writes a page without its payload, which `of` has, and the request for it; returns the id of
+    /// the `revisit`.
     fn revisit(
         &mut self,
         exchange: &Exchange,
@@ -127,14 +132,14 @@ impl Records<'_, '_> {
     ) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("revisit", exchange);
         header.field("WARC-Payload-Digest", digest);
-        // The block lacks its payload: section 6.7.2 wants exactly this word for it.
+        // The block lacks its payload: section 6.7.2 requires exactly this word for it.
         header.field("WARC-Truncated", "length");
         self.refer(id, header, IDENTICAL_PAYLOAD, exchange, of)
     }
 
-    /// An answer without a payload, which says that it is still that of `of`, and the request for
-    /// it; returns the id of the former. The payload, by section 6.7.3, is the one whose validators
-    /// were asked by: the digest is of that.
+    /// Writes an answer without a payload, which says that `of` is still current, and the request
+    /// for it; returns the id of the `revisit`. By section 6.7.3, the payload is the one whose
+    /// validators were sent: the digest is of that.
     fn not_modified(
         &mut self,
         exchange: &Exchange,
@@ -159,7 +164,7 @@ impl Records<'_, '_> {
         header.field("WARC-Profile", profile);
         header.field("WARC-Refers-To-Target-URI", &of.url);
         header.field("WARC-Refers-To-Date", of.at);
-        self.press
+        self.writer
             .record(header, RESPONSE, &response_head(exchange), &Body::default())?;
         self.request(exchange, id)?;
         Ok(id)
@@ -168,21 +173,21 @@ impl Records<'_, '_> {
     fn request(&mut self, exchange: &Exchange, answer: RecordId) -> io::Result<()> {
         let (_, mut header) = self.captured("request", exchange);
         header.field("WARC-Concurrent-To", answer);
-        self.press
+        self.writer
             .record(header, REQUEST, &exchange.request_head, &Body::default())
     }
 
-    /// The notes, where there are any, said of `page` and its record; returns where they begin.
+    /// Writes the `metadata` record of `page`, if there is metadata; returns its offset.
     fn metadata(
         &mut self,
         visit: &Visit,
         page: Option<&Exchange>,
         page_record: Option<RecordId>,
     ) -> io::Result<Option<u64>> {
-        if visit.notes.is_empty() {
+        if visit.metadata.is_empty() {
             return Ok(None);
         }
-        let offset = self.press.length();
+        let offset = self.writer.length();
         let mut header = match page {
             Some(page) => self.about("metadata", page.url.as_str(), page.started).1,
             None => self.about("metadata", visit.url.as_str(), visit.at).1,
@@ -191,16 +196,16 @@ impl Records<'_, '_> {
             header.field("WARC-Concurrent-To", id);
         }
         let mut block = Vec::new();
-        for (name, value) in &visit.notes {
+        for (name, value) in &visit.metadata {
             push_field(&mut block, name, value);
         }
-        self.press
+        self.writer
             .record(header, FIELDS, &block, &Body::default())?;
         Ok(Some(offset))
     }
 
-    /// The header of a record that was captured from the wire. All records of an exchange have the
-    /// date at which it began (section 5.4).
+    /// Returns the header of a record of an exchange. All records of an exchange have the date of
+    /// its start (section 5.4).
     fn captured(&mut self, kind: &str, exchange: &Exchange) -> (RecordId, Header) {
         let (id, mut header) = self.about(kind, exchange.url.as_str(), exchange.started);
         came_from(&mut header, exchange.address, exchange.protocol);
@@ -222,7 +227,7 @@ impl Records<'_, '_> {
     }
 }
 
-/// Who answered, and in which protocol.
+/// Adds the server's address and the protocol.
 fn came_from(header: &mut Header, address: Option<SocketAddr>, protocol: Protocol) {
     if let Some(address) = address {
         header.field("WARC-IP-Address", address.ip().to_canonical());

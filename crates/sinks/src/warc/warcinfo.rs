@@ -1,5 +1,4 @@
-//! What the archive says of itself: the options, and the `warcinfo` block made of them (section
-//! 6.2).
+//! The options of an archive, and the `warcinfo` block made of them (section 6.2).
 
 use std::time::Duration;
 
@@ -7,9 +6,9 @@ use web::Clock;
 
 use super::packing::Compression;
 use super::record::push_field;
-use crate::DigestAlgorithm;
+use crate::digest::DigestAlgorithm;
 
-/// How an archive is written, and what it says of the crawl.
+/// Options of an archive: its form, and the description of the crawl.
 #[derive(Clone, Debug)]
 pub struct ArchiveOptions {
     /// Dates the files.
@@ -20,33 +19,34 @@ pub struct ArchiveOptions {
     pub user_agent: String,
     /// The robots policy: "obey" or "ignore".
     pub robots: String,
-    /// Whom to ask about the crawl; left out where empty.
+    /// A contact for the crawl; left out if empty.
     pub operator: String,
-    /// The machine's name; left out where empty.
+    /// The machine's name; left out if empty.
     pub hostname: String,
-    /// The collection that the crawl belongs to; left out where empty.
+    /// The collection of the crawl; left out if empty.
     pub part_of: String,
     /// The configuration as run, a text of any number of lines; blank lines are not kept.
     pub settings: String,
-    /// How the names of the files begin; see [`super::is_prefix`].
+    /// The prefix of the names of the files; see [`super::is_prefix`].
     pub prefix: String,
-    /// The length in bytes from which on a file is full; it may exceed this by one visit.
+    /// The length in bytes at which a file is full; it may exceed this by one visit.
     pub max_file: u64,
-    /// How old a file may grow, by [`ArchiveOptions::clock`]: an older one takes no further visit.
-    /// None for ever.
+    /// The maximum age of a file, by [`ArchiveOptions::clock`]: an older one takes no further
+    /// visit. `None`: no limit.
     pub max_age: Option<Duration>,
-    /// How records are packed. An archive that goes on under another compression, or with another
+    /// The compression. An archive that continues under another compression, or with another
     /// dictionary, does so in its next file.
     pub compression: Compression,
-    /// How digests are computed.
+    /// The digest algorithm.
     pub digest: DigestAlgorithm,
-    /// Randomness, drawn once by whoever starts the crawl: keeps its record ids apart from those of
+    /// Randomness, drawn once at the start of the crawl: keeps its record ids apart from those of
     /// other crawls.
     pub seed: u128,
 }
 
 impl ArchiveOptions {
-    /// Files of 1 GiB (annex C), fastest compression, and nothing said of the crawl yet.
+    /// Returns options with files of 1 GiB (annex C), the fastest compression, and no description
+    /// of the crawl.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self {
@@ -67,9 +67,9 @@ impl ArchiveOptions {
         }
     }
 
-    /// The block of the `warcinfo` record, the same in every file. The configuration takes one
-    /// field a line: field values have no line breaks, and so it stays readable and can be put
-    /// together again.
+    /// Returns the block of the `warcinfo` record, the same in every file. Each line of the
+    /// configuration is one field: values have no line breaks, so it stays readable and can be
+    /// reassembled.
     pub(super) fn warcinfo(&self) -> Vec<u8> {
         let mut block = Vec::new();
         let fields = [
@@ -116,7 +116,10 @@ mod tests {
             [
                 "software: crawler/0.1.0",
                 "format: WARC File Format 1.1",
-                "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+                concat!(
+                    "conformsTo: https://iipc.github.io/warc-specifications/",
+                    "specifications/warc-format/warc-1.1/"
+                ),
                 "robots: obey  software: other",
                 "setting: a = 1",
                 "setting: [b] software: other",

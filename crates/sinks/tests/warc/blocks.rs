@@ -148,7 +148,7 @@ async fn hostile_text_adds_no_field_and_no_record() {
         )
     };
     let records = written(Visit {
-        notes: vec![("title", hostile.to_owned())],
+        metadata: vec![("title", hostile.to_owned())],
         ..visit(vec![hop])
     })
     .await;

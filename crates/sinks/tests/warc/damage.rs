@@ -171,8 +171,10 @@ fn a_digest_that_does_not_agree_is_told_and_reading_goes_on() {
     let record = |block: &str, payload: &str| {
         let message = "HTTP/1.1 200 OK\r\n\r\nhello";
         packed(&format!(
-            "WARC/1.0\r\nwarc-type: response\r\nWARC-Record-ID: <urn:x>\r\nWARC-Date: 2026-11-20T18:24:55Z\r\n\
-             Content-Type: application/http;\r\n msgtype=response\r\n{block}{payload}Content-Length: {}\r\n\r\n{message}\r\n\r\n",
+            "WARC/1.0\r\nwarc-type: response\r\n\
+             WARC-Record-ID: <urn:x>\r\nWARC-Date: 2026-11-20T18:24:55Z\r\n\
+             Content-Type: application/http;\r\n msgtype=response\r\n{block}{payload}\
+             Content-Length: {}\r\n\r\n{message}\r\n\r\n",
             message.len()
         ))
     };

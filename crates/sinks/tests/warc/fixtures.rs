@@ -33,7 +33,7 @@ pub(crate) fn fresh(dir: &Path) -> WarcArchive {
     WarcArchive::open(system(), dir, options(), None).unwrap()
 }
 
-/// Where the archive must continue for `archived` to be the last visit in it.
+/// Returns the end at which the archive continues with `archived` as its last visit.
 pub(crate) fn after(archived: &Archived) -> Option<ArchiveEnd> {
     Some(ArchiveEnd {
         file: archived.file.clone(),
@@ -72,7 +72,7 @@ pub(crate) fn exchange(url: &str, body: impl Into<Bytes>) -> Exchange {
     }
 }
 
-/// A visit that kept the last of `exchanges` whole and notes nothing.
+/// A visit that kept the last of `exchanges` whole and metadata nothing.
 pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
     let url = exchanges
         .first()
@@ -84,7 +84,7 @@ pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
         exchanges,
         keeping: Keeping::Whole,
         payload: None,
-        notes: Vec::new(),
+        metadata: Vec::new(),
         text: None,
     }
 }

@@ -5,21 +5,21 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use sinks::Sink;
-use sinks::warc::{Oddity, ReadFault, Record, WarcReader, WarcStream, next_record_behind};
+use sinks::warc::{Deviation, ReadFault, Record, WarcReader, WarcStream, next_record_behind};
 
 use crate::fixtures::{exchange, files, fresh, kinds, visit};
 use crate::theirs::{Packed, Theirs, everybody, gzip, skippable, wet, wget, zstd};
 
 const KEEP: usize = 1 << 20;
 
-/// What came of reading: records, what was told of broken ones, and the stream for its counts.
-struct Found {
+/// The result of reading: records, faults of broken stretches, and the stream for its counts.
+struct FoundFile {
     records: Vec<Record>,
     faults: Vec<ReadFault>,
     stream: WarcStream,
 }
 
-impl Found {
+impl FoundFile {
     fn blocks(&self) -> Vec<Vec<u8>> {
         self.records
             .iter()
@@ -27,12 +27,12 @@ impl Found {
             .collect()
     }
 
-    fn counts(&self) -> Vec<(Oddity, u64)> {
-        self.stream.oddities().seen().collect()
+    fn counts(&self) -> Vec<(Deviation, u64)> {
+        self.stream.deviations().seen().collect()
     }
 }
 
-fn read_all(mut stream: WarcStream) -> Found {
+fn read_all(mut stream: WarcStream) -> FoundFile {
     let (mut records, mut faults) = (Vec::new(), Vec::new());
     loop {
         match stream.next_record(KEEP) {
@@ -45,7 +45,7 @@ fn read_all(mut stream: WarcStream) -> Found {
     assert!(stream.next_record(KEEP).unwrap().is_none());
     assert_eq!(stream.records(), records.len() as u64);
     assert_eq!(stream.broken(), faults.len() as u64);
-    Found {
+    FoundFile {
         records,
         faults,
         stream,
@@ -53,19 +53,19 @@ fn read_all(mut stream: WarcStream) -> Found {
 }
 
 /// Read from a stream that gives a few bytes at a time.
-fn read(bytes: &[u8]) -> Found {
+fn read(bytes: &[u8]) -> FoundFile {
     let input = BufReader::with_capacity(61, Cursor::new(bytes.to_vec()));
     read_all(WarcStream::new(Path::new("theirs.warc"), input))
 }
 
 /// Read from a file.
-fn read_file(bytes: &[u8]) -> Found {
+fn read_file(bytes: &[u8]) -> FoundFile {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
     read_all(WarcStream::open(file.path()).unwrap())
 }
 
-fn both(bytes: &[u8]) -> [Found; 2] {
+fn both(bytes: &[u8]) -> [FoundFile; 2] {
     [read(bytes), read_file(bytes)]
 }
 
@@ -131,7 +131,7 @@ fn what_every_crawler_writes_is_read_in_every_packing() {
                 _ => assert_eq!(addressable, 0, "{packed:?}"),
             }
             let counts = found.counts();
-            assert!(counts.contains(&(Oddity::OldVersion, 1)), "{counts:?}");
+            assert!(counts.contains(&(Deviation::OldVersion, 1)), "{counts:?}");
         }
     }
 }
@@ -231,7 +231,7 @@ fn cut_at_any_byte_a_file_gives_every_record_that_is_whole() {
         for length in 0..bytes.len() {
             let found = read(&bytes[..length]);
             let expected = blocks(&theirs);
-            // Where members are shared, how much is whole depends on the packer.
+            // With shared members, the packer determines how much is whole.
             let whole = beginning(&pieces, length).saturating_sub(dictionary);
             assert!(
                 found.records.len() >= whole,
@@ -281,7 +281,7 @@ fn of_a_file_with_a_changed_byte_every_other_record_is_read() {
     }
 }
 
-/// Where one piece is broken, the others are read, and the break is told once.
+/// A broken piece is reported once, and the others are read.
 #[track_caller]
 fn all_but(broken: &[u8], reason: &str) {
     let good = everybody();
@@ -303,7 +303,8 @@ fn all_but(broken: &[u8], reason: &str) {
     }
 }
 
-const HEAD: &str = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
+const HEAD: &str = "WARC/1.0\r\nWARC-Type: resource\r\n\
+WARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
 
 #[test]
 fn records_around_a_broken_one_are_read() {
@@ -351,15 +352,19 @@ fn records_around_a_broken_one_are_read() {
 
 /// One record, written in an odd way.
 #[track_caller]
-fn odd(record: &str, expected: &[Oddity]) {
+fn odd(record: &str, expected: &[Deviation]) {
     let (first, last) = (wet()[0].bytes(), wget()[1].bytes());
     let file = [first, record.as_bytes().to_vec(), last].concat();
     for found in both(&file) {
         assert!(found.faults.is_empty(), "{:?}", found.faults);
         assert_eq!(found.records.len(), 3);
         assert_eq!(found.records[1].block, b"ab");
-        let mut seen: Vec<Oddity> = found.counts().iter().map(|(oddity, _)| *oddity).collect();
-        seen.retain(|oddity| *oddity != Oddity::SharedMember);
+        let mut seen: Vec<Deviation> = found
+            .counts()
+            .iter()
+            .map(|(deviation, _)| *deviation)
+            .collect();
+        seen.retain(|deviation| *deviation != Deviation::SharedMember);
         assert_eq!(seen, expected, "{record}");
         assert!(found.counts().iter().all(|(_, count)| *count == 1));
     }
@@ -370,57 +375,59 @@ fn what_is_odd_and_can_be_read_is_read_and_counted() {
     odd(&format!("{HEAD}Content-Length: 2\r\n\r\nab\r\n\r\n"), &[]);
     odd(
         &format!("{HEAD}Content-Length: 2\r\n\r\nab\r\n\r\n").replace('\r', ""),
-        &[Oddity::BareLineFeed, Oddity::MissingEnding],
+        &[Deviation::BareLineFeed, Deviation::MissingEnding],
     );
     odd(
         &format!(
             "{}Content-Length: 2\r\n\r\nab\r\n\r\n",
             HEAD.replace("1.0", "0.17")
         ),
-        &[Oddity::OldVersion],
+        &[Deviation::OldVersion],
     );
     odd(
         &format!(
             "{}Content-Length: 2\r\n\r\nab\r\n\r\n",
             HEAD.replace("1.0", "2.0")
         ),
-        &[Oddity::NewVersion],
+        &[Deviation::NewVersion],
     );
     odd(
         &format!("{HEAD}X: a\r\n\t b\r\nContent-Length: 2\r\n\r\nab\r\n\r\n"),
-        &[Oddity::FoldedField],
+        &[Deviation::FoldedField],
     );
     odd(
         &format!("{HEAD}no field\r\ncontent-length : 2\r\n\r\nab\r\n\r\n"),
-        &[Oddity::NoField],
+        &[Deviation::NoField],
     );
     odd(
         "WARC/1.0\r\nWARC-Type: x\r\nContent-Length: 2\r\n\r\nab\r\n\r\n",
-        &[Oddity::MissingField],
+        &[Deviation::MissingField],
     );
     odd(
         &format!("{HEAD}Content-Length: 2\r\n\r\nab"),
-        &[Oddity::MissingEnding],
+        &[Deviation::MissingEnding],
     );
     odd(
         &format!("{HEAD}Content-Length: 2\r\n\r\nab\r\n"),
-        &[Oddity::MissingEnding],
+        &[Deviation::MissingEnding],
     );
     odd(
         &format!("{HEAD}Content-Length: 2\r\n\r\nab\r\n\r\n\r\n\r\n\r\n"),
-        &[Oddity::Padding],
+        &[Deviation::Padding],
     );
     odd(
         &format!(
-            "{HEAD}WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\nContent-Length: 2\r\n\r\nab\r\n\r\n"
+            "{HEAD}WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n\
+             Content-Length: 2\r\n\r\nab\r\n\r\n"
         ),
-        &[Oddity::FalseDigest],
+        &[Deviation::FalseDigest],
     );
     odd(
         &format!(
-            "{HEAD}WARC-Block-Digest: md5:1B2M2Y8AsgTpgAmY7PhCfg==\r\nContent-Length: 2\r\n\r\nab\r\n\r\n"
+            "{HEAD}WARC-Block-Digest: md5:1B2M2Y8AsgTpgAmY7PhCfg==\r\n\
+             Content-Length: 2\r\n\r\nab\r\n\r\n"
         ),
-        &[Oddity::UnknownDigest],
+        &[Deviation::UnknownDigest],
     );
 }
 
@@ -572,7 +579,9 @@ proptest! {
     #[test]
     fn whatever_is_done_to_a_file_reading_ends_and_gives_no_block_that_is_longer_than_it_says(
         packed in proptest::sample::select(&Packed::ALL[..]),
-        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0_usize..3), 0..8),
+        edits in proptest::collection::vec(
+            (any::<prop::sample::Index>(), any::<u8>(), 0_usize..3), 0..8,
+        ),
         cut in any::<prop::sample::Index>(),
     ) {
         let mut file = packed.file(&everybody());

@@ -51,7 +51,7 @@ fn visits() -> Vec<Visit> {
     vec![
         Visit {
             robots: vec![robots],
-            notes: vec![
+            metadata: vec![
                 note("verdict", "unique"),
                 note("title", "Hello"),
                 note("hopsFromSeed", "0"),
@@ -63,7 +63,7 @@ fn visits() -> Vec<Visit> {
         },
         Visit {
             keeping: Keeping::Revisit { of: original() },
-            notes: vec![
+            metadata: vec![
                 note("verdict", "exact-duplicate"),
                 note("duplicate-of", "https://example.org/"),
             ],
@@ -84,7 +84,7 @@ fn visits() -> Vec<Visit> {
         },
         Visit {
             keeping: Keeping::LeftOut,
-            notes: vec![note("verdict", "near-duplicate"), note("distance", "2")],
+            metadata: vec![note("verdict", "near-duplicate"), note("distance", "2")],
             ..visit(vec![Exchange {
                 started: later(3_000),
                 ..exchange("https://example.org/print", "hello!")
@@ -102,7 +102,7 @@ fn visits() -> Vec<Visit> {
             ..exchange("http://example.org/cut", "\x1f")
         }]),
         Visit {
-            notes: vec![note("verdict", "failed"), note("reason", "HTTP status 500")],
+            metadata: vec![note("verdict", "failed"), note("reason", "HTTP status 500")],
             ..visit(vec![Exchange {
                 status: 500,
                 started: later(5_000),

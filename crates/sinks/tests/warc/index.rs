@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use disk::Disk;
 use proptest::prelude::*;
-use sinks::cdxj::{self, Difference, Indexed, Lines};
+use sinks::cdxj::{self, CdxjReader, Difference, Indexed};
 use sinks::{
     ArchiveEnd, ArchiveOptions, Archived, Keeping, Original, Settled, Sink, SinkFault, Visit,
     WarcArchive,
@@ -69,7 +69,7 @@ fn shaped(shape: u8, number: u32) -> Visit {
         }
         3 => Visit {
             keeping: Keeping::LeftOut,
-            notes: vec![
+            metadata: vec![
                 ("verdict", "near-duplicate".to_owned()),
                 ("duplicate-of", "http://example.org/original".to_owned()),
                 ("distance", "3".to_owned()),
@@ -87,7 +87,7 @@ fn shaped(shape: u8, number: u32) -> Visit {
         }
         5 => Visit {
             keeping: Keeping::LeftOut,
-            notes: vec![("verdict", "failed".to_owned())],
+            metadata: vec![("verdict", "failed".to_owned())],
             ..visit(Vec::new())
         },
         6 => {
@@ -143,7 +143,7 @@ fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends(
             assert_indexed(dir.path(), &end);
             return;
         }
-        // What is left of it is named, and the next making takes it away.
+        // Its rest is listed, and the next rebuild removes it.
         let runs = fs::read_dir(dir.path().join("index")).unwrap();
         let runs = runs
             .filter(|run| run.as_ref().unwrap().path().extension().is_some())
@@ -212,7 +212,7 @@ fn each_capture_has_a_line_and_each_line_a_record() {
         assert_indexed(dir.path(), &end);
     });
     let index = index_of(dir.path());
-    let mut lines = Lines::new(index.as_bytes());
+    let mut lines = CdxjReader::new(index.as_bytes());
     let mut duplicates = 0;
     while let Some(entry) = lines.next_entry().unwrap() {
         let record =
@@ -313,17 +313,26 @@ proptest! {
     /// what lies beyond.
     #[test]
     fn wherever_it_was_killed_and_whatever_was_cut_the_index_is_the_archives(
-        sessions in prop::collection::vec((prop::collection::vec((0_u8..40, 0_u32..50), 0..60), 0.0_f64..=1.0, any::<bool>()), 1..4),
+        sessions in prop::collection::vec(
+            (
+                prop::collection::vec((0_u8..40, 0_u32..50), 0..60),
+                0.0_f64..=1.0,
+                any::<bool>(),
+            ),
+            1..4,
+        ),
     ) {
         let dir = tempfile::tempdir().unwrap();
         runtime().block_on(async {
             let mut settled: Vec<ArchiveEnd> = Vec::new();
             for (pages, keep, closes) in sessions {
-                // What the journal told when it was opened, it cannot lose any more.
+                // The settlements known at the opening are durable.
                 let told_of = settled.len();
-                let sink = open(quick(dir.path()), dir.path(), settled.last().cloned()).await.unwrap();
+                let opened = open(quick(dir.path()), dir.path(), settled.last().cloned());
+                let sink = opened.await.unwrap();
                 sink.settled(None).await.unwrap();
-                let written = write_all(&sink, pages.into_iter().map(|(shape, number)| shaped(shape, number))).await;
+                let pages = pages.into_iter().map(|(shape, number)| shaped(shape, number));
+                let written = write_all(&sink, pages).await;
                 settled.extend(written.iter().filter_map(after));
                 let kept = (settled.len() as f64 * keep).ceil() as usize;
                 settled.truncate(kept.max(told_of));
@@ -459,7 +468,8 @@ fn an_index_that_was_damaged_is_made_again() {
         ),
         (
             format!(
-                "{index}zzz 20260101000000 {{\"offset\": \"1\", \"length\": \"1\", \"filename\": \"x\"}}\n"
+                "{index}zzz 20260101000000 {{\"offset\": \"1\", \
+                 \"length\": \"1\", \"filename\": \"x\"}}\n"
             ),
             Difference::NoCapture(
                 "zzz 20260101000000 {\"offset\": \"1\", \"length\": \"1\", \"filename\": \"x\"}"
@@ -524,8 +534,10 @@ fn any_files_are_indexed_as_one() {
     });
     let packed = dir.path().join(&archived[0].file);
     let plain = dir.path().join("plain.warc");
-    let record = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: <http://example.org/a b>\r\nWARC-Date: 2020-01-02T03:04:05Z\r\n\
-                  WARC-Record-ID: <urn:x>\r\nContent-Type: text/plain;x\r\nContent-Length: 3\r\n\r\nabc\r\n\r\n";
+    let record = "WARC/1.0\r\nWARC-Type: resource\r\n\
+    WARC-Target-URI: <http://example.org/a b>\r\nWARC-Date: 2020-01-02T03:04:05Z\r\n\
+                  WARC-Record-ID: <urn:x>\r\nContent-Type: text/plain;x\r\n\
+                  Content-Length: 3\r\n\r\nabc\r\n\r\n";
     fs::write(&plain, format!("{record}{record}")).unwrap();
     let mut out = Vec::new();
     let files = [packed, plain, dir.path().join("missing.warc")];
@@ -537,8 +549,10 @@ fn any_files_are_indexed_as_one() {
     assert_eq!(gathering.lines, text.lines().count() as u64);
     let length = record.len() - 4;
     let expected = format!(
-        "org,example)/a%20b 20200102030405 {{\"url\": \"http://example.org/a%20b\", \"mime\": \"text/plain\", \
-         \"digest\": \"sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\", \"length\": \"{length}\", \"offset\": \"{}\", \"filename\": \"plain.warc\"}}",
+        "org,example)/a%20b 20200102030405 {{\"url\": \"http://example.org/a%20b\", \
+         \"mime\": \"text/plain\", \
+         \"digest\": \"sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\", \
+         \"length\": \"{length}\", \"offset\": \"{}\", \"filename\": \"plain.warc\"}}",
         record.len()
     );
     assert!(text.lines().any(|line| line == expected), "{text}");

@@ -1,5 +1,5 @@
 //! Nothing from outside adds a field to a record, or a record to the archive, whatever stands in
-//! URLs, notes and header fields.
+//! URLs, metadata and header fields.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -38,8 +38,8 @@ fn hostile() -> impl Strategy<Value = String> {
     .prop_map(|parts| parts.concat())
 }
 
-/// Whatever `http` takes for a value; the rest of what was drawn is left away, as by a server whose
-/// field is refused.
+/// Generates values that `http` accepts; other bytes are dropped, as by a server whose field is
+/// refused.
 fn a_value() -> impl Strategy<Value = HeaderValue> {
     vec(any::<u8>(), 0..60).prop_map(|bytes| {
         let allowed: Vec<u8> = bytes
@@ -123,32 +123,32 @@ fn names(dir: &Path, archived: &Archived) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn check(hop: Exchange, last: Exchange, keeping: &Keeping, notes: &[String]) {
+fn check(hop: Exchange, last: Exchange, keeping: &Keeping, metadata: &[String]) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let benign = || exchange("http://example.org/", "benign");
-    let write = |exchanges, notes: &[String]| {
+    let write = |exchanges, metadata: &[String]| {
         let robots = Resource {
-            content_type: notes.first().cloned(),
+            content_type: metadata.first().cloned(),
             ..Resource::of(&benign(), "User-agent: *".into())
         };
-        let notes = notes.iter().map(|note| ("note", note.clone())).collect();
+        let metadata = metadata.iter().map(|note| ("note", note.clone())).collect();
         let visit = Visit {
             robots: vec![robots],
             keeping: keeping.clone(),
-            notes,
+            metadata,
             ..visit(exchanges)
         };
         runtime.block_on(archive.write(visit)).unwrap()
     };
     let plain = write(
         vec![benign(), benign()],
-        &vec!["benign".to_owned(); notes.len()],
+        &vec!["benign".to_owned(); metadata.len()],
     );
-    let hostile = write(vec![hop, last], notes);
+    let hostile = write(vec![hop, last], metadata);
     assert_eq!(names(dir.path(), &hostile), names(dir.path(), &plain));
     let (told, plain) = (
         records_at(dir.path(), &hostile),
@@ -160,7 +160,7 @@ fn check(hop: Exchange, last: Exchange, keeping: &Keeping, notes: &[String]) {
         let lines = block
             .split(['\r', '\n', '\0', '\u{85}', '\u{2028}', '\u{2029}'])
             .filter(|line| !line.is_empty());
-        assert_eq!(lines.clone().count(), notes.len(), "{block:?}");
+        assert_eq!(lines.clone().count(), metadata.len(), "{block:?}");
         assert!(
             lines.into_iter().all(|line| line.starts_with("note: ")),
             "{block:?}"
@@ -189,13 +189,15 @@ proptest! {
         hop in an_exchange(),
         last in an_exchange(),
         keeping in a_keeping(),
-        notes in vec(hostile(), 1..5),
+        metadata in vec(hostile(), 1..5),
     ) {
-        check(hop, last, &keeping, &notes);
+        check(hop, last, &keeping, &metadata);
     }
 
     #[test]
-    fn no_setting_becomes_a_field_of_its_own(agent in hostile(), operator in hostile(), settings in hostile()) {
+    fn no_setting_becomes_a_field_of_its_own(
+        agent in hostile(), operator in hostile(), settings in hostile(),
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let options = ArchiveOptions {
             user_agent: agent,
@@ -208,9 +210,13 @@ proptest! {
         let records = records_of(&file);
         prop_assert_eq!(kinds(&records), ["warcinfo"]);
         let block = String::from_utf8(records[0].block.clone()).unwrap();
-        let known = ["software: ", "format: ", "conformsTo: ", "robots: ", "operator: ", "http-header-user-agent: ", "setting: "];
+        let known = [
+            "software: ", "format: ", "conformsTo: ", "robots: ", "operator: ",
+            "http-header-user-agent: ", "setting: ",
+        ];
         for line in block.split(['\r', '\n']).filter(|line| !line.is_empty()) {
-            prop_assert!(known.iter().any(|name| line.starts_with(name)), "{:?} in {:?}", line, block);
+            let is_known = known.iter().any(|name| line.starts_with(name));
+            prop_assert!(is_known, "{:?} in {:?}", line, block);
         }
         for name in &known[..6] {
             let count = block.lines().filter(|line| line.starts_with(name)).count();

@@ -19,7 +19,7 @@ mod order;
 mod packed;
 mod power;
 mod records;
+mod recovery;
 mod resume;
 mod round_trip;
-mod sound;
 mod theirs;

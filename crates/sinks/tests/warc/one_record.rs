@@ -24,7 +24,7 @@ async fn any_record_of_a_file_is_read_from_where_it_begins() {
         for keeping in [Keeping::Whole, Keeping::NotModified { of }] {
             let visit = Visit {
                 keeping,
-                notes: vec![("verdict", "unique".to_owned())],
+                metadata: vec![("verdict", "unique".to_owned())],
                 ..visit(vec![exchange("http://example.org/a", body.clone())])
             };
             file = archive.write(visit).await.unwrap().file;

@@ -40,7 +40,7 @@ fn with(compression: Compression, digest: DigestAlgorithm) -> ArchiveOptions {
     }
 }
 
-/// What stands in `packed`, which is whole members.
+/// Unpacks `packed`, which is whole members.
 fn unpacked(packed: &[u8], compression: &Compression) -> Vec<u8> {
     let mut plain = Vec::new();
     match compression {
@@ -137,7 +137,11 @@ fn empty_large_and_treacherous_bodies_come_back() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn any_body_comes_back(bodies in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..3_000), 1..4)) {
+    fn any_body_comes_back(
+        bodies in proptest::collection::vec(
+            proptest::collection::vec(any::<u8>(), 0..3_000), 1..4,
+        ),
+    ) {
         bodies_come_back(&bodies);
     }
 }
@@ -220,7 +224,7 @@ async fn a_file_that_is_old_is_closed_and_the_next_one_begun() {
         next.file
     );
     drop(archive);
-    // What counts is when it was begun, in whatever session.
+    // The age counts from the creation, in any session.
     let archive = WarcArchive::open(system(), dir.path(), options, after(&next)).unwrap();
     assert_ne!(file_at(&archive, hour * 2).await.file, next.file);
 }

@@ -1,4 +1,4 @@
-//! Which records a visit becomes, and what they say.
+//! The records of a visit, and their fields.
 
 use std::collections::HashSet;
 
@@ -33,7 +33,8 @@ async fn a_file_begins_by_saying_what_wrote_it_and_how() {
         text(&records[0]),
         "software: crawler/0.1.0\r\n\
          format: WARC File Format 1.1\r\n\
-         conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n\
+         conformsTo: https://iipc.github.io/warc-specifications/\
+         specifications/warc-format/warc-1.1/\r\n\
          robots: obey\r\n\
          http-header-user-agent: crawler/0.1.0 (+https://example.org/bot)\r\n\
          setting: scope = \"host\"\r\n\
@@ -102,10 +103,10 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
         Keeping::LeftOut,
     ] {
         let page = exchange("http://example.org/b", "there");
-        let notes = vec![("verdict", "unique".to_owned())];
+        let metadata = vec![("verdict", "unique".to_owned())];
         let visit = Visit {
             keeping: keeping.clone(),
-            notes,
+            metadata,
             ..visit(vec![hop.clone(), page])
         };
         let archived = archive.write(visit).await.unwrap();
@@ -229,7 +230,7 @@ async fn an_answer_that_nothing_was_modified_is_kept_as_it_came_and_names_what_i
 
 #[tokio::test]
 async fn notes_become_a_metadata_record_beside_the_page() {
-    let notes = vec![
+    let metadata = vec![
         ("verdict", "near-duplicate".to_owned()),
         ("distance", "2".to_owned()),
     ];
@@ -240,7 +241,7 @@ async fn notes_become_a_metadata_record_beside_the_page() {
     ] {
         let records = written(Visit {
             keeping,
-            notes: notes.clone(),
+            metadata: metadata.clone(),
             ..visit(vec![page.clone()])
         })
         .await;
@@ -270,7 +271,7 @@ async fn a_visit_that_nothing_answered_leaves_its_notes_or_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let excluded = Visit {
-        notes: vec![("verdict", "excluded".to_owned())],
+        metadata: vec![("verdict", "excluded".to_owned())],
         ..visit(Vec::new())
     };
     let noted = archive.write(excluded).await.unwrap();

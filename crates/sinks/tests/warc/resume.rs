@@ -6,7 +6,7 @@ use std::path::Path;
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Settled, Sink, SinkFault, WarcArchive};
 
 use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of, system, visit};
-use sinks::warc::{Noted, locate};
+use sinks::warc::{SettledNote, locate};
 
 async fn write(archive: &WarcArchive, url: &str) -> Archived {
     archive
@@ -105,7 +105,7 @@ async fn a_closed_file_is_never_cut() {
 
 /// A file was closed once it was full and on the disk, be its visits settled or not: the next
 /// session took them for unsettled, and deleted them. Now it is closed behind their settlements,
-/// which the archive notes.
+/// which the archive metadata.
 #[tokio::test]
 async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
     let dir = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
     assert!(!is_open(&first) && is_open(&second));
     assert_eq!(
         Settled::read(dir.path()).unwrap(),
-        Noted::Settled(settled(&second))
+        SettledNote::Settled(settled(&second))
     );
     let third = write(&archive, "http://example.org/3").await;
     archive.close().await.unwrap();
@@ -270,9 +270,11 @@ async fn an_archive_that_lost_what_was_settled_is_not_continued() {
     };
 
     let short = reopen(dir.path(), end(settled.end + 1));
-    assert!(
-        matches!(short, Err(SinkFault::TooShort { end, length, .. }) if end == length + 1 && length == settled.end)
-    );
+    assert!(matches!(
+        short,
+        Err(SinkFault::TooShort { end, length, .. })
+            if end == length + 1 && length == settled.end
+    ));
     fs::write(&path, vec![0; usize::try_from(settled.end).unwrap()]).unwrap();
     assert!(matches!(
         reopen(dir.path(), end(settled.end)),

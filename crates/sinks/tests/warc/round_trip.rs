@@ -1,4 +1,4 @@
-//! What goes in comes out, by our reader and by somebody else's.
+//! Archives read back unchanged, by our reader and by others.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -57,11 +57,16 @@ prop_compose! {
         body in a_body(),
         status in 200..600_u16,
         truncated in prop_oneof![Just(None), Just(Some(Truncation::Time))],
-        protocol in prop_oneof![Just(Protocol::Http10), Just(Protocol::Http11), Just(Protocol::Http2)],
+        protocol in prop_oneof![
+            Just(Protocol::Http10), Just(Protocol::Http11), Just(Protocol::Http2),
+        ],
         started in 0..4_000_000_000_000_u64,
     ) -> Exchange {
         let started = Timestamp::from_millis(started);
-        Exchange { url, headers, status, truncated, protocol, started, ..exchange("http://example.org/", body) }
+        Exchange {
+            url, headers, status, truncated, protocol, started,
+            ..exchange("http://example.org/", body)
+        }
     }
 }
 
@@ -153,17 +158,24 @@ proptest! {
     }
 
     #[test]
-    fn any_notes_come_back_one_a_line(values in vec("\\PC{0,20}[\\x00-\\x20\\x7f]{0,5}\\PC{0,20}", 1..5)) {
+    fn any_metadata_comes_back_one_field_a_line(
+        values in vec("\\PC{0,20}[\\x00-\\x20\\x7f]{0,5}\\PC{0,20}", 1..5),
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let notes = values.iter().map(|value| ("note", value.clone())).collect();
+        let metadata = values.iter().map(|value| ("note", value.clone())).collect();
         let archive = fresh(dir.path());
-        let archived = runtime.block_on(archive.write(Visit { notes, ..visit(Vec::new()) })).unwrap();
+        let visit = Visit { metadata, ..visit(Vec::new()) };
+        let archived = runtime.block_on(archive.write(visit)).unwrap();
         let records = records_at(dir.path(), &archived);
         let block = String::from_utf8(records[0].block.clone()).unwrap();
         let read: Vec<&str> = block.split_terminator("\r\n").collect();
+        let ends_a_line =
+            |one: char| one.is_control() || matches!(one, '\u{2028}' | '\u{2029}');
         let expected: Vec<String> =
-            values.iter().map(|value| format!("note: {}", value.replace(|one: char| one.is_control() || matches!(one, '\u{2028}' | '\u{2029}'), " "))).collect();
+            values.iter().map(|value| value.replace(ends_a_line, " ")).map(|value| {
+                format!("note: {value}")
+            }).collect();
         prop_assert_eq!(read, expected);
     }
 }
@@ -177,12 +189,12 @@ async fn another_reader_reads_every_kind_of_record() {
         url: page.url.clone(),
         at: NOON,
     };
-    let notes = vec![("verdict", "exact-duplicate".to_owned())];
+    let metadata = vec![("verdict", "exact-duplicate".to_owned())];
     let file = archive.write(visit(vec![page.clone()])).await.unwrap().file;
     archive
         .write(Visit {
             keeping: Keeping::Revisit { of },
-            notes,
+            metadata,
             ..visit(vec![page])
         })
         .await

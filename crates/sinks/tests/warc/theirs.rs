@@ -55,8 +55,8 @@ fn http(head: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), b"\r\n\r\n", body].concat()
 }
 
-/// Request before response, targets in angle brackets, chunks as they were sent, and notes of its
-/// own at the end.
+/// Requests before responses, targets in angle brackets, chunks as they were sent, and metadata of
+/// its own at the end.
 pub(crate) fn wget() -> Vec<Theirs> {
     let info = Theirs::new(
         "WARC/1.0",
@@ -70,7 +70,8 @@ pub(crate) fn wget() -> Vec<Theirs> {
             ),
             ("WARC-Filename", "w.warc.gz"),
         ],
-        "software: Wget/1.21.3 (linux-gnu)\r\nformat: WARC File Format 1.0\r\nrobots: classic\r\n\r\n",
+        "software: Wget/1.21.3 (linux-gnu)\r\n\
+         format: WARC File Format 1.0\r\nrobots: classic\r\n\r\n",
     );
     let request = Theirs::new(
         "WARC/1.0",
@@ -167,7 +168,7 @@ pub(crate) fn heritrix() -> Vec<Theirs> {
         ],
         http("HTTP/1.1 200 OK\r\nContent-Type: text/html", body),
     );
-    let notes = Theirs::new(
+    let metadata = Theirs::new(
         "WARC/1.0",
         &[
             ("WARC-Type", "metadata"),
@@ -185,10 +186,10 @@ pub(crate) fn heritrix() -> Vec<Theirs> {
         ],
         "seed: \r\nfetchTimeMs: 12\r\noutlink: http://toy.test/a L a/@href\r\n\r\n",
     );
-    vec![dns, page, notes]
+    vec![dns, page, metadata]
 }
 
-/// HTTP/2 as such, SHA-256 in hex, notes about pages under names of its own.
+/// HTTP/2 as such, SHA-256 in hex, metadata about pages under names of its own.
 pub(crate) fn browsertrix() -> Vec<Theirs> {
     let body = b"<html><title>App</title>what a browser saw";
     let digest = format!(
@@ -279,7 +280,7 @@ pub(crate) fn everybody() -> Vec<Theirs> {
     [wget(), heritrix(), browsertrix(), wet(), draft()].concat()
 }
 
-/// How records are put into a file.
+/// A layout of records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packed {
     Plain,
@@ -305,7 +306,7 @@ impl Packed {
         Self::ZstdPackedDictionary,
     ];
 
-    /// Whether each record can be read by its offset.
+    /// Returns true if each record can be read by its offset.
     pub(crate) fn is_addressable(self) -> bool {
         !matches!(self, Self::GzipAll | Self::GzipBlocks | Self::ZstdAll)
     }
@@ -372,8 +373,8 @@ pub(crate) fn skippable(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[kind, 0x2a, 0x4d, 0x18], &length[..], content].concat()
 }
 
-/// What the records have in common, but no record. Without the magic number of trained dictionaries
-/// the whole is content.
+/// Text that the records have in common, without a record. Without the magic number of trained
+/// dictionaries, all of it is content.
 fn dictionary() -> Vec<u8> {
     let records: Vec<Vec<u8>> = everybody().iter().map(Theirs::bytes).collect();
     String::from_utf8_lossy(&records.concat())

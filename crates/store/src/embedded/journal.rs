@@ -28,7 +28,7 @@ pub(super) mod segment;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use disk::{Disk, DiskFile, Trouble};
+use disk::{Disk, DiskErrorKind, DiskFile};
 use neardup::HashKey;
 use tokio::sync::oneshot;
 
@@ -73,7 +73,7 @@ impl Refusal {
     /// Poisons the journal, unless the call may be repeated when there is room.
     fn settle(self, commit: &GroupCommit) -> StoreFault {
         let full = match &self.fault {
-            StoreFault::File { source, .. } => Trouble::of(source) == Trouble::Full,
+            StoreFault::File { source, .. } => DiskErrorKind::of(source) == DiskErrorKind::Full,
             _ => false,
         };
         if !(full && self.undone) {

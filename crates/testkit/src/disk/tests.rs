@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
-use ::disk::Trouble;
+use ::disk::DiskErrorKind;
 use proptest::prelude::*;
 
 use super::*;
@@ -72,15 +72,15 @@ fn without_a_plan_it_is_a_disk_like_any_other_and_counts() {
 fn the_call_that_is_to_fail_fails_once_or_from_then_on() {
     let directory = directory();
     for (failure, expected) in [
-        (Failure::NoRoom, Trouble::Full),
-        (Failure::ReadOnly, Trouble::ReadOnly),
-        (Failure::Broken, Trouble::Broken),
+        (Failure::NoRoom, DiskErrorKind::Full),
+        (Failure::ReadOnly, DiskErrorKind::ReadOnly),
+        (Failure::Broken, DiskErrorKind::Broken),
     ] {
         let disk = FaultyDisk::new(directory.path(), 1);
         disk.fail(Plan::once(2, failure));
         let fails: Vec<_> = (0..4)
             .map(|_| disk.sync_directory(directory.path()).err())
-            .map(|error| error.map(|error| Trouble::of(&error)))
+            .map(|error| error.map(|error| DiskErrorKind::of(&error)))
             .collect();
         assert_eq!(fails, [None, Some(expected), None, None]);
         disk.fail(Plan::from(6, failure));

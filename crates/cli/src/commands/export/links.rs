@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crawl::Policy;
-use export::{ExportFault, Link, Mark, Visit};
+use export::{ExportFault, Link, Visit, VisitPosition};
 use rayon::prelude::*;
 use sinks::warc::{self, WarcReader};
 use store::VisitRecord;
@@ -43,7 +43,7 @@ pub(super) struct Pages {
 
 #[derive(Default)]
 struct Waiting {
-    visits: Vec<(Visit, Mark)>,
+    visits: Vec<(Visit, VisitPosition)>,
     unread: u64,
 }
 
@@ -65,7 +65,7 @@ impl Pages {
     pub(super) fn add<W: Write + Send>(
         &self,
         visit: Visit,
-        mark: Mark,
+        mark: VisitPosition,
         destination: &mut Destination<W>,
     ) -> Result<(), ExportFault> {
         let mut waiting = self.waiting.borrow_mut();

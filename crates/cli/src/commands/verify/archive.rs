@@ -253,7 +253,7 @@ impl<'a> Archive<'a> {
             self.counts.foreign_records += stream.records();
             self.counts.foreign_broken += stream.broken();
             self.counts.foreign_oddities += stream
-                .oddities()
+                .deviations()
                 .seen()
                 .map(|(_, count)| count)
                 .sum::<u64>();

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use search::{Finder, IndexFault, Place};
+use search::{Finder, IndexFault, RecordLocation};
 use serde::Serialize;
 use store::{StoreFault, VisitRecord, embedded};
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{
-    Noted, ReadFault, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
+    ReadFault, SettledNote, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
 };
 use sinks::{Settled, SinkFault};
 use store::ArchivePlace;
@@ -46,7 +46,7 @@ pub(super) fn check(
     if !archive.is_dir() {
         return Ok(Counts::default());
     }
-    if Settled::read(&archive).map_err(|error| fault(&error))? == Noted::Damaged {
+    if Settled::read(&archive).map_err(|error| fault(&error))? == SettledNote::Damaged {
         let path = Settled::path(&archive);
         complaints.add(format!(
             "{} is not what was written: it is written anew when the crawl goes on",

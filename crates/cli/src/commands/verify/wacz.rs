@@ -54,14 +54,14 @@ struct UncheckableWacz(String, #[source] wacz::WaczFault);
 impl<'a> Report<'a> {
     fn of(found: &'a WaczCheck) -> Self {
         Self {
-            agrees: found.complaint_count == 0,
+            agrees: found.problem_count == 0,
             files: found.files,
             archive_files: found.archives,
             archive_bytes: found.archive_bytes,
             index_lines: found.index_lines,
             pages: found.pages,
-            complaints_in_all: found.complaint_count,
-            complaints: &found.complaints,
+            complaints_in_all: found.problem_count,
+            complaints: &found.problems,
         }
     }
 

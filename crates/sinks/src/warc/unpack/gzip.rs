@@ -1,18 +1,17 @@
-//! Members of a gzip file (RFC 1952), one at a time, with nothing read behind their end.
+//! Unpacks the members of a gzip file (RFC 1952), one at a time, without reading past their end.
 
 use std::io::{self, Read};
 
 use flate2::bufread::GzDecoder;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
+use super::errors::{broken, torn};
 use super::window::{Input, Window};
-use super::{broken, torn};
 
-/// How a member begins: the method is always deflate (section 2.3).
+/// The first bytes of a member: the method is always deflate (section 2.3).
 pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
 
-/// Name and comment of a member are not longer, in bytes, together with what else stands in its
-/// header.
+/// Maximum header of a member, in bytes, with its name and comment.
 const MAX_HEADER: usize = 64 << 10;
 
 const HAS_CHECKSUM: u8 = 1 << 1;
@@ -21,7 +20,7 @@ const HAS_NAME: u8 = 1 << 3;
 const HAS_COMMENT: u8 = 1 << 4;
 const RESERVED: u8 = 0xe0;
 
-/// Unpacks members.
+/// A decompressor of members.
 pub(super) struct Gunzip {
     inflate: Decompress,
     checksum: Crc,
@@ -52,7 +51,8 @@ impl Gunzip {
         }
     }
 
-    /// Appends unpacked bytes to `out`; false at the member's end, which holds what it promised.
+    /// Appends unpacked bytes to `out`; returns false at the member's end, once length and checksum
+    /// are verified.
     pub(super) fn unpack(
         &mut self,
         input: &mut Input<impl Read>,
@@ -80,7 +80,7 @@ impl Gunzip {
                 }
                 _ if grown => return Ok(true),
                 _ if nothing_left => return Err(torn()),
-                // A decoder that takes nothing and gives nothing would do so for ever.
+                // Without this, a decoder that makes no progress would loop for ever.
                 _ if read == 0 => return Err(broken("corrupt deflate stream")),
                 _ => {}
             }
@@ -104,8 +104,7 @@ impl Gunzip {
     }
 }
 
-/// The length of the header with which `bytes` begins; nothing where there are too few of them to
-/// tell.
+/// Returns the length of the header at the start of `bytes`; `None` if it is incomplete.
 fn header_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     let begun = bytes.len().min(MAGIC.len());
     if bytes[..begun] != MAGIC[..begun] {
@@ -141,24 +140,24 @@ fn fields_length(bytes: &[u8], flags: u8) -> Option<usize> {
     Some(length + if flags & HAS_CHECKSUM != 0 { 2 } else { 0 })
 }
 
-/// Whether a member begins with `bytes`, as far as its header tells.
+/// Returns true if `bytes` begin with a valid or incomplete member header.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) && header_length(bytes).is_ok()
 }
 
-/// Whether the member at the beginning of `bytes`, which may be cut, unpacks to something that
-/// begins like this.
+/// Returns true if the member at the start of `bytes`, which may be cut, unpacks to something that
+/// begins with `beginning`.
 pub(super) fn unpacks_to(bytes: &[u8], beginning: &[u8]) -> bool {
     let mut found = Vec::new();
-    // What cannot be unpacked on may have begun well: reading it will tell.
+    // A member that is damaged later may have begun well: reading it will show.
     let _damage = GzDecoder::new(bytes)
         .take(beginning.len() as u64)
         .read_to_end(&mut found);
     found == beginning
 }
 
-/// Whether a member says that it is one of many of equal size, which have nothing to do with what
-/// is in them (bgzip).
+/// Returns true if a member is a block of bgzip: blocks are of equal size, regardless of the
+/// records in them.
 pub(super) fn is_block(bytes: &[u8]) -> bool {
     bytes.get(3).is_some_and(|flags| flags & HAS_EXTRA != 0) && bytes.get(12..14) == Some(b"BC")
 }

@@ -1,15 +1,15 @@
-//! Bytes on their way, of which the last are kept, so that a reader can go back.
+//! A buffer of a stream that keeps the last bytes, so that a reader can go back.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// A stretch of a stream: what was consumed and is still kept, then what was not consumed yet.
+/// A part of a stream: kept consumed bytes, then unconsumed bytes.
 pub(super) struct Window {
     bytes: Vec<u8>,
-    /// Where the first of these bytes stands in the stream.
+    /// The position of the first of these bytes in the stream.
     start: u64,
     at: usize,
-    /// How many consumed bytes are kept, at least, once there are so many.
+    /// The minimum number of consumed bytes that are kept.
     keep: usize,
 }
 
@@ -23,12 +23,12 @@ impl Window {
         }
     }
 
-    /// Where the stream goes on, in bytes.
+    /// Returns the position in the stream, in bytes.
     pub(super) fn offset(&self) -> u64 {
         self.start + self.at as u64
     }
 
-    /// What was not consumed yet.
+    /// Returns the unconsumed bytes.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
@@ -37,27 +37,27 @@ impl Window {
         self.at = (self.at + length).min(self.bytes.len());
     }
 
-    /// Stands at `offset` again, or as near behind it as is kept; never goes forward.
+    /// Goes back to `offset`, or to the first kept byte after it; never forward.
     pub(super) fn back_to(&mut self, offset: u64) {
         let place = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.at = place.min(self.at);
     }
 
-    /// Whether it can stand at `offset` again.
+    /// Returns true if it can go back to `offset`.
     pub(super) fn keeps(&self, offset: u64) -> bool {
         (self.start..=self.offset()).contains(&offset)
     }
 
-    /// Forgets all; the stream goes on at `offset`.
+    /// Drops all bytes; the stream continues at `offset`.
     pub(super) fn move_to(&mut self, offset: u64) {
         self.bytes.clear();
         (self.start, self.at) = (offset, 0);
     }
 
-    /// Where bytes are appended; what need not be kept any more is dropped.
+    /// Returns the buffer to append to, and drops bytes that need not be kept.
     pub(super) fn end(&mut self) -> &mut Vec<u8> {
         let old = self.at.saturating_sub(self.keep);
-        // What is moved to the front is never longer than what is dropped, so that each byte is
+        // The bytes moved to the front are never more than those dropped, so that each byte is
         // moved about once.
         if old > 0 && old >= self.bytes.len() - old {
             self.bytes.drain(..old);
@@ -68,7 +68,7 @@ impl Window {
     }
 }
 
-/// A file, or something that is read from front to back.
+/// A file, or a stream that can only be read forward.
 pub(in crate::warc) enum Source<R> {
     File(File),
     Stream(R),
@@ -83,7 +83,7 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// Packed bytes as they are read.
+/// The packed bytes of a source.
 pub(super) struct Input<R> {
     source: Source<R>,
     window: Window,
@@ -92,11 +92,10 @@ pub(super) struct Input<R> {
     again: Again,
 }
 
-/// So much may be read again at any rate, in bytes; beyond that, as much as was read for the first
-/// time.
+/// Bytes that may be read again in any case; beyond that, as many as were read for the first time.
 const AGAIN: u64 = 64 << 20;
 
-/// How much is read again, so that a file of nothing but damage takes time in proportion to its
+/// The budget of repeated reads: a file of nothing but damage takes time in proportion to its
 /// length.
 #[derive(Default)]
 pub(super) struct Again {
@@ -105,21 +104,21 @@ pub(super) struct Again {
 }
 
 impl Again {
-    /// Whether one may go back from `now` to `offset`.
+    /// Returns true if going back from `now` to `offset` is within the budget.
     pub(super) fn allows(&mut self, now: u64, offset: u64) -> bool {
         self.furthest = self.furthest.max(now);
         let back = now.saturating_sub(offset);
         self.bytes.saturating_add(back) <= self.furthest.saturating_add(AGAIN)
     }
 
-    /// One went back from `now` to `offset`.
+    /// Counts going back from `now` to `offset`.
     pub(super) fn note(&mut self, now: u64, offset: u64) {
         self.bytes = self.bytes.saturating_add(now.saturating_sub(offset));
     }
 }
 
 impl<R: Read> Input<R> {
-    /// Reads `chunk` bytes at a time from `source`, which stands at `offset`, and keeps the last
+    /// Reads `chunk` bytes at a time from `source`, which is at `offset`, and keeps the last
     /// `keep`.
     pub(super) fn new(source: Source<R>, offset: u64, keep: usize, chunk: usize) -> Self {
         let mut window = Window::new(keep);
@@ -145,7 +144,7 @@ impl<R: Read> Input<R> {
         self.window.consume(length);
     }
 
-    /// Reads on; false where there is nothing more.
+    /// Reads more bytes; returns false at the end.
     pub(super) fn more(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -157,18 +156,18 @@ impl<R: Read> Input<R> {
         Ok(!self.ended)
     }
 
-    /// What comes next: at least one byte unless the end is reached.
+    /// Returns at least one of the next bytes, unless the end is reached.
     pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
         self.at_least(1)
     }
 
-    /// What comes next: at least so many bytes unless the end is reached.
+    /// Returns at least `length` of the next bytes, unless the end is reached.
     pub(super) fn at_least(&mut self, length: usize) -> io::Result<&[u8]> {
         while self.rest().len() < length && self.more()? {}
         Ok(self.window.rest())
     }
 
-    /// How long the whole input is, where that is known.
+    /// Returns the length of the whole input, if it is known.
     pub(super) fn length(&self) -> Option<u64> {
         match &self.source {
             Source::File(file) => file
@@ -180,8 +179,8 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Stands at `offset` again. Where that is no longer kept, or enough was read again, as near
-    /// behind it as can be.
+    /// Goes back to `offset`, or as near after it as possible if it is no longer kept or the budget
+    /// is spent.
     pub(super) fn back_to(&mut self, offset: u64) -> io::Result<()> {
         let now = self.offset();
         if !self.again.allows(now, offset) {
@@ -199,7 +198,7 @@ impl<R: Read> Input<R> {
         matches!(self.source, Source::File(_))
     }
 
-    /// Goes on at `offset`, which only a file can.
+    /// Continues at `offset`, which only a file can.
     pub(super) fn go_to(&mut self, offset: u64) -> io::Result<()> {
         let Source::File(file) = &mut self.source else {
             return Err(io::ErrorKind::NotSeekable.into());
@@ -253,7 +252,7 @@ mod tests {
             let (length, at) = (input.rest().len(), input.offset());
             read += length as u64;
             input.consume(length);
-            // Whoever goes back all but one byte each time, for ever.
+            // A reader that goes back all but one byte each time, for ever.
             input.back_to(at + 1).unwrap();
         }
         assert!(read <= (2 << 30) + (2 * AGAIN), "{read}");

@@ -1,47 +1,46 @@
-//! Frames of a Zstandard file (RFC 8878), one at a time, and the dictionary that web archives put
-//! before them.
+//! Unpacks the frames of a Zstandard file (RFC 8878), one at a time, with the dictionary that web
+//! archives put before them.
 //!
-//! "Zstandard compression for WARC files" (IIPC, draft 1.0): each record is a frame; where a
-//! dictionary is used, it stands at the beginning of the file in a skippable frame of its own, as
-//! it is or packed itself. Other skippable frames say nothing to us.
+//! "Zstandard compression for WARC files" (IIPC, draft 1.0): each record is a frame; a dictionary
+//! is at the start of the file in a skippable frame, plain or packed itself. Other skippable frames
+//! are ignored.
 
 use std::io::{self, Read};
 
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
+use super::errors::{broken, torn};
 use super::window::{Input, Window};
-use super::{broken, torn};
 
-/// How a frame begins (section 3.1.1).
+/// The first bytes of a frame (section 3.1.1).
 pub(super) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// How the skippable frame with the dictionary begins.
+/// The first bytes of the skippable frame with the dictionary.
 pub(super) const DICTIONARY: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 
-/// A dictionary is not longer, in bytes: those of the tool that all use have 100 KiB unless told
-/// otherwise.
+/// Maximum length of a dictionary in bytes: those of the common tool have 100 KiB by default.
 const MAX_DICTIONARY: usize = 16 << 20;
 
-/// A block unpacks to no more, in bytes (section 3.1.1.2.3).
+/// Maximum unpacked length of a block in bytes (section 3.1.1.2.3).
 const BLOCK: usize = 128 << 10;
 
-/// Whether a dictionary begins here, and not only four bytes that happen to look like it.
+/// Returns true if a dictionary begins here, by more than its first four bytes.
 pub(super) fn begins_dictionary(bytes: &[u8]) -> bool {
     let is_one =
         |inside: &[u8]| inside.starts_with(MAGIC) || inside.starts_with(&[0x37, 0xa4, 0x30, 0xec]);
     bytes.starts_with(DICTIONARY) && bytes.get(8..).is_some_and(is_one)
 }
 
-/// Whether a skippable frame begins here (section 3.1.2).
+/// Returns true if a skippable frame begins here (section 3.1.2).
 pub(super) fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// Unpacks frames. Their windows are at most 128 MiB, which is the library's own limit.
+/// A decompressor of frames. Their windows are at most 128 MiB, the limit of the library.
 pub(super) struct Unzstd {
     decoder: Decoder<'static>,
     dictionary: Vec<u8>,
-    /// Whether the frame has ended for the library, which may have bytes left for us all the same.
+    /// True if the library has reached the end of the frame; it may still have bytes for us.
     full: bool,
 }
 
@@ -60,7 +59,7 @@ impl Unzstd {
         })
     }
 
-    /// Another one that unpacks what this one does.
+    /// Returns another decompressor with the same dictionary.
     pub(super) fn again(&self) -> io::Result<Self> {
         Self::with(self.dictionary.clone())
     }
@@ -70,8 +69,8 @@ impl Unzstd {
         self.decoder.reinit()
     }
 
-    /// Whether the frame at the beginning of `bytes`, which may be cut, unpacks to something that
-    /// begins like this.
+    /// Returns true if the frame at the start of `bytes`, which may be cut, unpacks to something
+    /// that begins with `beginning`.
     pub(super) fn unpacks_to(&mut self, bytes: &[u8], beginning: &[u8]) -> bool {
         let mut found = Vec::with_capacity(BLOCK);
         let mut from = bytes;
@@ -87,8 +86,7 @@ impl Unzstd {
         found.starts_with(beginning)
     }
 
-    /// Passes over the skippable frame that stands next, and takes the dictionary that may be in
-    /// it.
+    /// Skips the next skippable frame, and loads the dictionary that may be in it.
     pub(super) fn skip(&mut self, input: &mut Input<impl Read>) -> io::Result<()> {
         let Some(&[_, _, _, _, a, b, c, d]) = input.at_least(8)?.first_chunk::<8>() else {
             return Err(torn());
@@ -118,7 +116,7 @@ impl Unzstd {
         Ok(())
     }
 
-    /// Appends unpacked bytes to `out`; false at the frame's end.
+    /// Appends unpacked bytes to `out`; returns false at the frame's end.
     pub(super) fn unpack(
         &mut self,
         input: &mut Input<impl Read>,
@@ -147,8 +145,8 @@ impl Unzstd {
     }
 }
 
-/// One step: how many bytes it took, and what the library would have next, which is nothing behind
-/// a frame.
+/// Runs one step; returns the number of bytes consumed and the library's hint, which is 0 after a
+/// frame.
 fn run(decoder: &mut Decoder<'_>, packed: &[u8], into: &mut Vec<u8>) -> io::Result<(usize, usize)> {
     let mut from = InBuffer::around(packed);
     let at = into.len();

@@ -72,7 +72,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 fn is_full(fault: &StoreFault) -> bool {
-    matches!(fault, StoreFault::File { source, .. } if Trouble::of(source) == Trouble::Full)
+    matches!(fault, StoreFault::File { source, .. } if DiskErrorKind::of(source) == DiskErrorKind::Full)
 }
 
 #[test]

@@ -1,25 +1,27 @@
-//! How far an index tells the archive: what stands with its last commit.
+//! The payload of a commit: up to where the index covers the archive.
 //!
-//! One line: `crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz`, that is the format,
-//! the rules by which pages were chosen, and the place before which every page of the archive is in
-//! the index, none behind it. Golden test below.
+//! One line: `crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz`, with the format, the
+//! rules by which pages were chosen, and a position. Every page of the archive before the position
+//! is in the index, and none after it. Golden test below.
 
 use sinks::ArchiveEnd;
 
-use crate::FORMAT;
+/// The format of the index: its fields and the words of its texts. An index of another format is
+/// rebuilt from the archive.
+pub const FORMAT: u32 = 1;
 
 const NAME: &str = "crawl-search";
 
-/// What a commit says of itself.
+/// The payload of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Covered {
-    /// Which pages of the archive are in it, and what of them: one word.
+pub(crate) struct CommitPayload {
+    /// The selection of pages and texts: one word.
     pub(crate) rules: String,
-    /// Up to where; none where nothing of the archive is in it.
+    /// The end of the covered part; `None` if nothing is covered.
     pub(crate) end: Option<ArchiveEnd>,
 }
 
-impl Covered {
+impl CommitPayload {
     pub(crate) fn write(&self) -> String {
         let rules = &self.rules;
         match &self.end {
@@ -44,8 +46,8 @@ impl Covered {
     }
 }
 
-/// Whether the place in the first file lies before that in the second: files are in the order of
-/// the numbers at the end of their names, and of their names where they have none.
+/// Returns true if the first position is before the second: files are ordered by the numbers at the
+/// end of their names, then by name.
 pub(crate) fn is_before((file, at): (&str, u64), (other, end): (&str, u64)) -> bool {
     (number(file), file, at) < (number(other), other, end)
 }
@@ -72,12 +74,12 @@ mod tests {
             ),
             (None, "crawl-search 1 unique 0"),
         ] {
-            let covered = Covered {
+            let covered = CommitPayload {
                 rules: "unique".to_owned(),
                 end,
             };
             assert_eq!(covered.write(), text);
-            assert_eq!(Covered::read(text), Some(covered));
+            assert_eq!(CommitPayload::read(text), Some(covered));
         }
         for other in [
             "",
@@ -86,7 +88,7 @@ mod tests {
             "crawl-search 1 unique x",
             "other 1 unique 0",
         ] {
-            assert_eq!(Covered::read(other), None, "{other}");
+            assert_eq!(CommitPayload::read(other), None, "{other}");
         }
     }
 

@@ -1,8 +1,8 @@
-//! What a power cut left of an archive's end.
+//! Recovery of an archive's end after a power cut.
 //!
-//! What was never synced may be missing, be zeros, or be whole: the checksum of each gzip member
-//! and the digests of each record tell which. What was synced must be there: where it is not,
-//! somebody took it away, and that is a fault.
+//! Bytes that were never synced may be missing, zero, or whole: the checksum of each gzip member
+//! and the digests of each record tell which. Synced bytes must be there: if they are not, somebody
+//! removed them, and that is a fault.
 
 use std::cmp::Ordering;
 use std::io;
@@ -10,19 +10,18 @@ use std::path::Path;
 
 use disk::Disk;
 
-use super::archive::ArchiveEnd;
+use super::archive_end::ArchiveEnd;
 use super::files::{FileName, locate};
 use super::read::{ReadFault, WarcReader};
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
-/// How many of these visits, which end at these places and stand in the order of the archive in
-/// `dir`, are there from the first record to the last: as many as stand before the first one that
-/// is not. Those that end up to `durable` are on the disk for certain, and are not read; the others
-/// are, and are on the disk for certain afterwards.
+/// Returns the number of visits that are whole, up to the first that is not. `visits` are their
+/// ends, in the order of the archive in `dir`. Visits that end up to `durable` are on the disk for
+/// certain and are not read; the others are read, and synced afterwards.
 ///
 /// # Errors
-/// [`SinkFault::Missing`], [`SinkFault::TooShort`] where a visit is gone that was on the disk for
-/// certain; [`SinkFault::Foreign`] where a name is none of ours; otherwise what the system said.
+/// [`SinkFault::Missing`], [`SinkFault::TooShort`] if a durable visit is gone;
+/// [`SinkFault::Foreign`] if a file name is not ours; otherwise the system's error.
 pub fn whole_visits(
     disk: &dyn Disk,
     dir: &Path,
@@ -36,16 +35,16 @@ pub fn whole_visits(
             holds(&path, visit.end)?;
             continue;
         }
-        let sound = match checked {
-            Some((file, sound)) if file == visit.file => sound,
+        let whole = match checked {
+            Some((file, whole)) if file == visit.file => whole,
             _ => {
                 let before = durable.filter(|durable| durable.file == visit.file);
-                let sound = synced_end(disk, &path, before.map_or(0, |durable| durable.end))?;
-                checked = Some((&visit.file, sound));
-                sound
+                let whole = synced_end(disk, &path, before.map_or(0, |durable| durable.end))?;
+                checked = Some((&visit.file, whole));
+                whole
             }
         };
-        if visit.end > sound {
+        if visit.end > whole {
             return Ok(place);
         }
     }
@@ -72,7 +71,7 @@ fn file_name(end: &ArchiveEnd) -> Result<FileName, SinkFault> {
     })
 }
 
-/// That a file has at least so many bytes.
+/// Checks that a file has at least `end` bytes.
 fn holds(path: &Path, end: u64) -> Result<(), SinkFault> {
     let path = path.to_owned();
     match std::fs::metadata(&path) {
@@ -87,32 +86,32 @@ fn holds(path: &Path, end: u64) -> Result<(), SinkFault> {
     }
 }
 
-/// [`sound_end`], and what was read is on the disk afterwards.
+/// Returns the [`whole_end`] of a file, and syncs the file up to there.
 fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault> {
-    let sound = sound_end(path, from).map_err(|source| SinkFault::Damaged {
+    let whole = whole_end(path, from).map_err(|source| SinkFault::Damaged {
         path: path.to_owned(),
         source,
     })?;
-    if sound > from {
+    if whole > from {
         disk.open(path)
             .and_then(|file| disk.sync(&file))
             .map_err(|source| SinkFault::io("sync", path, source))?;
     }
-    Ok(sound)
+    Ok(whole)
 }
 
-/// Reads the records of `path` from byte `from` on, where one begins, and returns where the last
-/// one ends before the first that is torn, damaged or has a false digest: at least `from`. A file
-/// that is not there, or shorter than `from`, has nothing behind `from`, so that is the answer too.
+/// Reads the records of `path` from byte `from` on, where one begins, and returns the end of the
+/// last one before the first that is torn, damaged or has a wrong digest: at least `from`. If the
+/// file is missing, or shorter than `from`, the result is `from`.
 ///
 /// # Errors
-/// [`ReadFault::Io`] where the system does not let us read: what is there is not known then.
-fn sound_end(path: &Path, from: u64) -> Result<u64, ReadFault> {
+/// [`ReadFault::Io`] if the system refuses the read: the content is then unknown.
+fn whole_end(path: &Path, from: u64) -> Result<u64, ReadFault> {
     let mut reader = match WarcReader::open_at(path, from) {
         Err(ReadFault::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             return Ok(from);
         }
-        // The dictionary with which the file begins is not whole, so no record is.
+        // The file's dictionary is torn, so no record is whole.
         Err(ReadFault::TornTail { .. } | ReadFault::Damaged { .. }) => return Ok(from),
         opened => opened?,
     };

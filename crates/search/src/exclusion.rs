@@ -1,24 +1,23 @@
-//! What a query leaves out, as a plain set.
+//! Excluded pages of a query, as a bit set.
 //!
-//! The engine (tantivy 0.27.0) asks what is excluded whether it has this page, then that one, by
-//! `seek_danger`, which promises rising pages and forbids itself to be asked for the same twice; it
-//! is asked so all the same where exclusions stand within each other, and where a phrase has no
-//! hit. Pages were lost by that (`-(example.org -page)`), and debug builds panicked (`-"no such
-//! phrase"`). So what is excluded is gathered first, a bit a page of the segment, by plain steps
-//! from one hit to the next.
+//! tantivy 0.27.0 evaluates an exclusion page by page with `seek_danger`, whose contract requires
+//! increasing pages and forbids asking twice for the same; it breaks this contract for nested
+//! exclusions and for phrases without a hit. Pages were lost by that (`-(example.org -page)`), and
+//! debug builds panicked (`-"no such phrase"`). So the excluded pages are collected first, one bit
+//! a page of the segment, by plain `advance` steps.
 
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
 use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
-/// The pages that `inner` finds, all with the same score.
+/// The pages that `inner` matches, all with the same score.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct Exclusion {
     pub(crate) inner: Box<dyn Query>,
 }
 
-impl Clone for Gathered {
+impl Clone for Exclusion {
     fn clone(&self) -> Self {
         Self {
             inner: self.inner.box_clone(),
@@ -26,12 +25,12 @@ impl Clone for Gathered {
     }
 }
 
-impl Query for Gathered {
+impl Query for Exclusion {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         let inner = self
             .inner
             .weight(EnableScoring::disabled_from_schema(scoring.schema()))?;
-        Ok(Box::new(GatheredWeight { inner }))
+        Ok(Box::new(ExclusionWeight { inner }))
     }
 
     fn query_terms<'a>(&'a self, visit: &mut dyn FnMut(&'a Term, bool)) {
@@ -39,11 +38,11 @@ impl Query for Gathered {
     }
 }
 
-struct GatheredWeight {
+struct ExclusionWeight {
     inner: Box<dyn Weight>,
 }
 
-impl Weight for GatheredWeight {
+impl Weight for ExclusionWeight {
     fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let mut pages = self.inner.scorer(segment, boost)?;
         let mut gathered = BitSet::with_max_value(segment.max_doc());

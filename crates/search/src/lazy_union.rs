@@ -1,50 +1,50 @@
-//! What stands in the title or in the text, asked for page by page.
+//! A union of two queries that is evaluated page by page: title or text.
 //!
-//! The engine's own union gathers 4,096 pages ahead with all their scores, which is right for a
-//! union that is the whole query. Within a conjunction most of that is for nothing, and where a
-//! half is a phrase it costs reading the places of its words in each of these pages. Here a page is
-//! looked at when it is asked for.
+//! tantivy's union collects 4,096 pages ahead with their scores, which suits a union that is the
+//! whole query. Within a conjunction most of that work is wasted, and a phrase operand would read
+//! the positions of its words in each of these pages. This union evaluates a page when it is asked
+//! for. Reasons and measurements: `docs/adr/0014-own-scorers-beside-tantivys.md`.
 //!
-//! Invariant: each half is asked for rising pages only, as `seek_danger` demands, and what it said
-//! is remembered.
+//! Invariant: each operand is asked for increasing pages only, as `seek_danger` requires, and its
+//! last answer is kept.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
-/// Pages that one of two queries finds, or both; the score is the sum.
+/// The pages of either of two queries; the score is the sum.
 #[derive(Debug)]
-pub(crate) struct Either {
-    pub(crate) halves: [Box<dyn Query>; 2],
+pub(crate) struct LazyUnion {
+    pub(crate) operands: [Box<dyn Query>; 2],
 }
 
-impl Clone for Either {
+impl Clone for LazyUnion {
     fn clone(&self) -> Self {
         Self {
-            halves: self.halves.each_ref().map(|half| half.box_clone()),
+            operands: self.operands.each_ref().map(|operand| operand.box_clone()),
         }
     }
 }
 
-impl Query for Either {
+impl Query for LazyUnion {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        let [one, other] = &self.halves;
-        Ok(Box::new(EitherWeight {
-            halves: [one.weight(scoring)?, other.weight(scoring)?],
+        let [one, other] = &self.operands;
+        Ok(Box::new(LazyUnionWeight {
+            operands: [one.weight(scoring)?, other.weight(scoring)?],
         }))
     }
 
     fn query_terms<'a>(&'a self, visit: &mut dyn FnMut(&'a Term, bool)) {
-        for half in &self.halves {
-            half.query_terms(visit);
+        for operand in &self.operands {
+            operand.query_terms(visit);
         }
     }
 }
 
-struct EitherWeight {
-    halves: [Box<dyn Weight>; 2],
+struct LazyUnionWeight {
+    operands: [Box<dyn Weight>; 2],
 }
 
-impl Weight for EitherWeight {
+impl Weight for LazyUnionWeight {
     fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let (found, mut scorer) = self.scorer_danger(segment, 0, boost)?;
         if let SeekDangerResult::SeekLowerBound(page) = found {
@@ -59,19 +59,19 @@ impl Weight for EitherWeight {
         target: DocId,
         boost: Score,
     ) -> tantivy::Result<(SeekDangerResult, Box<dyn Scorer>)> {
-        let half = |weight: &dyn Weight| -> tantivy::Result<Half> {
+        let operand = |weight: &dyn Weight| -> tantivy::Result<Operand> {
             let (found, scorer) = weight.scorer_danger(segment, target, boost)?;
-            let mut half = Half {
+            let mut operand = Operand {
                 scorer,
                 page: target,
-                has_it: false,
+                matches: false,
             };
-            half.hear(target, found);
-            Ok(half)
+            operand.update(target, found);
+            Ok(operand)
         };
-        let [one, other] = &self.halves;
-        let mut scorer = EitherScorer {
-            halves: [half(&**one)?, half(&**other)?],
+        let [one, other] = &self.operands;
+        let mut scorer = LazyUnionScorer {
+            operands: [operand(&**one)?, operand(&**other)?],
             page: 0,
         };
         Ok((scorer.seek_danger(target), Box::new(scorer)))
@@ -87,38 +87,38 @@ impl Weight for EitherWeight {
     }
 }
 
-struct Half {
+struct Operand {
     scorer: Box<dyn Scorer>,
-    /// The first page that it may have of those that it was not asked for.
+    /// The first page that it may match among those not yet asked for.
     page: DocId,
-    /// Whether it has that one; otherwise it was not asked yet.
-    has_it: bool,
+    /// True if it matches that page; false if it was not asked yet.
+    matches: bool,
 }
 
-impl Half {
-    /// Whether it has `page`, which lies behind all that it was asked for, or is the last of these.
-    fn has(&mut self, page: DocId) -> bool {
-        if self.page < page || (self.page == page && !self.has_it) {
+impl Operand {
+    /// Returns true if it matches `page`, which is not before any page that was asked for.
+    fn matches_at(&mut self, page: DocId) -> bool {
+        if self.page < page || (self.page == page && !self.matches) {
             let found = self.scorer.seek_danger(page);
-            self.hear(page, found);
+            self.update(page, found);
         }
-        self.page == page && self.has_it
+        self.page == page && self.matches
     }
 
-    fn hear(&mut self, asked: DocId, found: SeekDangerResult) {
-        (self.page, self.has_it) = match found {
+    fn update(&mut self, asked: DocId, found: SeekDangerResult) {
+        (self.page, self.matches) = match found {
             SeekDangerResult::Found => (asked, true),
             SeekDangerResult::SeekLowerBound(next) => (next, false),
         };
     }
 }
 
-struct EitherScorer {
-    halves: [Half; 2],
+struct LazyUnionScorer {
+    operands: [Operand; 2],
     page: DocId,
 }
 
-impl DocSet for EitherScorer {
+impl DocSet for LazyUnionScorer {
     fn advance(&mut self) -> DocId {
         self.seek(self.page + 1)
     }
@@ -140,8 +140,8 @@ impl DocSet for EitherScorer {
             self.page = TERMINATED;
             return SeekDangerResult::SeekLowerBound(TERMINATED);
         }
-        let [one, other] = &mut self.halves;
-        let (in_one, in_other) = (one.has(target), other.has(target));
+        let [one, other] = &mut self.operands;
+        let (in_one, in_other) = (one.matches_at(target), other.matches_at(target));
         if in_one || in_other {
             self.page = target;
             return SeekDangerResult::Found;
@@ -154,23 +154,23 @@ impl DocSet for EitherScorer {
     }
 
     fn size_hint(&self) -> u32 {
-        let [one, other] = &self.halves;
+        let [one, other] = &self.operands;
         one.scorer
             .size_hint()
             .saturating_add(other.scorer.size_hint())
     }
 
     fn cost(&self) -> u64 {
-        let [one, other] = &self.halves;
+        let [one, other] = &self.operands;
         one.scorer.cost().saturating_add(other.scorer.cost())
     }
 }
 
-impl Scorer for EitherScorer {
+impl Scorer for LazyUnionScorer {
     fn score(&mut self) -> Score {
         let page = self.page;
-        let halves = self.halves.iter_mut();
-        let there = halves.filter(|half| half.page == page && half.has_it);
-        there.map(|half| half.scorer.score()).sum()
+        let operands = self.operands.iter_mut();
+        let there = operands.filter(|operand| operand.page == page && operand.matches);
+        there.map(|operand| operand.scorer.score()).sum()
     }
 }

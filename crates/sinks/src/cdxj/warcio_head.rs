@@ -1,19 +1,19 @@
-//! The head of an HTTP message, or fields by themselves, as warcio reads them.
+//! The head of an HTTP message, or a block of fields, parsed as by warcio.
 //!
-//! warcio takes whatever stands before the first space for the protocol and what follows it for the
-//! status; a line is UTF-8, else ISO 8859-1; what begins with white space goes on with the field
-//! before; of equal fields the first counts.
+//! In warcio the text before the first space is the protocol and the next word the status; a line
+//! is UTF-8, else ISO 8859-1; a line that begins with white space continues the field before; the
+//! first of equal fields counts.
 
 use std::borrow::Cow;
 
-/// Lines of a head.
-pub(super) struct Head<'a> {
+/// The lines of a head.
+pub(super) struct WarcioHead<'a> {
     status: &'a [u8],
     fields: &'a [u8],
 }
 
-impl<'a> Head<'a> {
-    /// The head with which this HTTP message begins.
+impl<'a> WarcioHead<'a> {
+    /// Returns the head of an HTTP message.
     pub(super) fn of_message(message: &'a [u8]) -> Self {
         let (status, fields) = next_line(message);
         let fields = if text(status).trim_end().is_empty() {
@@ -24,7 +24,7 @@ impl<'a> Head<'a> {
         Self { status, fields }
     }
 
-    /// A block of the type `application/warc-fields`.
+    /// Returns the fields of a block of the type `application/warc-fields`.
     pub(super) fn of_fields(block: &'a [u8]) -> Self {
         Self {
             status: b"",
@@ -32,7 +32,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The second word of the status line: three digits, if the server is sane.
+    /// Returns the second word of the status line: three digits, if the server is sane.
     pub(super) fn status(&self) -> Cow<'a, str> {
         let word = |line: &'a str| {
             let (_, behind) = line.trim_end().split_once(' ').unwrap_or_default();
@@ -54,7 +54,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The value of the first field of this name, which is in lower case.
+    /// Returns the value of the first field of this name, which is in lower case.
     pub(super) fn field(&self, name: &str) -> Option<Cow<'a, str>> {
         let mut rest = self.fields;
         while !rest.is_empty() {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_head_is_read_as_warcio_reads_it() {
-        // Each expected pair is what warcio 1.8 told of the message: `get_statuscode()`,
+        // Each expected pair is the output of warcio 1.8 for the message: `get_statuscode()`,
         // `get_header("content-type")`.
         for (message, status, media_type) in [
             (
@@ -148,7 +148,7 @@ mod tests {
             ("<html>", "", None),
             ("a b c", "b", None),
         ] {
-            let head = Head::of_message(message.as_bytes());
+            let head = WarcioHead::of_message(message.as_bytes());
             assert_eq!(head.status(), status, "{message:?}");
             assert_eq!(
                 head.field("content-type").as_deref(),
@@ -156,7 +156,7 @@ mod tests {
                 "{message:?}"
             );
         }
-        let latin = Head::of_message(b"HTTP/1.1 200 OK\r\nContent-Type: t\xe9xt\r\n\r\n");
+        let latin = WarcioHead::of_message(b"HTTP/1.1 200 OK\r\nContent-Type: t\xe9xt\r\n\r\n");
         assert_eq!(latin.field("content-type").as_deref(), Some("t\u{e9}xt"));
     }
 }

@@ -1,44 +1,44 @@
-//! What is written to until something goes wrong.
+//! A writer that discards everything after an error.
 //!
-//! A ZIP writer that is dropped ends its file as if it were whole, and says on standard error what
-//! goes wrong then. Neither may be: what was not finished must not look as if it were, and who
-//! could not write has been told. So behind an error, or once the packer is gone, nothing passes.
+//! A dropped ZIP writer completes its file as if it were whole, and reports errors on standard
+//! error. Neither is acceptable: an incomplete file must not look complete, and the error was
+//! returned already. So after an error, or once the packer is dropped, nothing passes.
 
 use std::cell::Cell;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-/// Passes on what is written, until it is shut or fails.
-pub struct Latch<W> {
+/// Forwards writes until it is shut or fails.
+pub struct FusedWriter<W> {
     out: W,
     is_shut: Rc<Cell<bool>>,
     at: u64,
 }
 
-/// Shuts the latch when it is dropped.
-pub(super) struct Shutting(Rc<Cell<bool>>);
+/// Shuts the writer when it is dropped.
+pub(super) struct FuseGuard(Rc<Cell<bool>>);
 
-impl<W> Latch<W> {
-    pub(super) fn over(out: W) -> (Self, Shutting) {
+impl<W> FusedWriter<W> {
+    pub(super) fn over(out: W) -> (Self, FuseGuard) {
         let is_shut = Rc::new(Cell::new(false));
-        let shutting = Shutting(Rc::clone(&is_shut));
+        let guard = FuseGuard(Rc::clone(&is_shut));
         (
             Self {
                 out,
                 is_shut,
                 at: 0,
             },
-            shutting,
+            guard,
         )
     }
 
-    /// What was written to.
+    /// Returns the inner writer.
     #[must_use]
     pub fn into_inner(self) -> W {
         self.out
     }
 
-    fn or_shut<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+    fn shut_on_error<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &done
             && error.kind() != io::ErrorKind::Interrupted
         {
@@ -48,19 +48,19 @@ impl<W> Latch<W> {
     }
 }
 
-impl Drop for Shutting {
+impl Drop for FuseGuard {
     fn drop(&mut self) {
         self.0.set(true);
     }
 }
 
-impl<W: Write> Write for Latch<W> {
+impl<W: Write> Write for FusedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match self.is_shut.get() {
             true => Ok(bytes.len()),
             false => self.out.write(bytes),
         };
-        let length = self.or_shut(written)?;
+        let length = self.shut_on_error(written)?;
         self.at += length as u64;
         Ok(length)
     }
@@ -70,15 +70,15 @@ impl<W: Write> Write for Latch<W> {
             return Ok(());
         }
         let flushed = self.out.flush();
-        self.or_shut(flushed)
+        self.shut_on_error(flushed)
     }
 }
 
-impl<W: Seek> Seek for Latch<W> {
+impl<W: Seek> Seek for FusedWriter<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         if !self.is_shut.get() {
             let sought = self.out.seek(to);
-            self.at = self.or_shut(sought)?;
+            self.at = self.shut_on_error(sought)?;
             return Ok(self.at);
         }
         self.at = match to {

@@ -1,10 +1,9 @@
-//! In what archives of others differ from the standard and can be read all the same, and how often
-//! each was seen.
+//! Deviations from the WARC standard that are tolerated in archives of others, and their counts.
 
-/// A way in which a record differs from what the standard asks for (WARC/1.1, section 4), and is
-/// read all the same.
+/// A deviation of a record from the standard (WARC/1.1, section 4) that does not prevent reading
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Oddity {
+pub enum Deviation {
     /// A version before WARC/1.0: WARC/0.17, WARC/0.18.
     OldVersion,
     /// A version that nobody has specified yet.
@@ -30,11 +29,11 @@ pub enum Oddity {
     SharedMember,
 }
 
-/// How many there are.
+/// The number of variants.
 const KINDS: usize = 11;
 
-impl Oddity {
-    /// All of them.
+impl Deviation {
+    /// All variants.
     pub const ALL: [Self; KINDS] = [
         Self::OldVersion,
         Self::NewVersion,
@@ -49,7 +48,7 @@ impl Oddity {
         Self::SharedMember,
     ];
 
-    /// What is said of the records that have it.
+    /// Returns a description of the records that have it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -68,42 +67,42 @@ impl Oddity {
     }
 }
 
-/// How many records have which oddity.
+/// The number of records with each deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Oddities {
+pub struct Deviations {
     counts: [u64; KINDS],
-    /// Those of the record that is being read.
+    /// The deviations of the record being read.
     current: [bool; KINDS],
 }
 
-impl Oddities {
-    /// How many records have this one.
+impl Deviations {
+    /// Returns the number of records with this deviation.
     #[must_use]
-    pub fn count(&self, oddity: Oddity) -> u64 {
-        self.counts[oddity as usize]
+    pub fn count(&self, deviation: Deviation) -> u64 {
+        self.counts[deviation as usize]
     }
 
-    /// Those that were seen, and in how many records.
-    pub fn seen(&self) -> impl Iterator<Item = (Oddity, u64)> {
-        let all = Oddity::ALL
+    /// Iterates over the deviations that occurred, with their counts.
+    pub fn seen(&self) -> impl Iterator<Item = (Deviation, u64)> {
+        let all = Deviation::ALL
             .into_iter()
-            .map(|oddity| (oddity, self.count(oddity)));
+            .map(|deviation| (deviation, self.count(deviation)));
         all.filter(|(_, count)| *count > 0)
     }
 
-    /// Adds those of another file.
+    /// Adds the counts of another file.
     pub fn add(&mut self, others: &Self) {
         for (count, more) in self.counts.iter_mut().zip(others.counts) {
             *count += more;
         }
     }
 
-    /// The record that is being read has this one.
-    pub(super) fn note(&mut self, oddity: Oddity) {
-        self.current[oddity as usize] = true;
+    /// Notes a deviation of the record being read.
+    pub(super) fn note(&mut self, deviation: Deviation) {
+        self.current[deviation as usize] = true;
     }
 
-    /// The record was read: what was noted of it counts; or it was not, and counts elsewhere.
+    /// Ends a record: counts its deviations if it was read, drops them otherwise.
     pub(super) fn settle(&mut self, was_read: bool) {
         let noted = std::mem::take(&mut self.current);
         for (count, noted) in self.counts.iter_mut().zip(noted) {
@@ -118,25 +117,25 @@ mod tests {
 
     #[test]
     fn an_oddity_counts_once_a_record_and_only_where_the_record_was_read() {
-        let mut oddities = Oddities::default();
-        oddities.note(Oddity::Padding);
-        oddities.note(Oddity::Padding);
-        oddities.settle(true);
-        oddities.note(Oddity::Padding);
-        oddities.note(Oddity::OldVersion);
-        oddities.settle(false);
-        let mut sum = oddities;
-        sum.add(&oddities);
-        assert_eq!(sum.seen().collect::<Vec<_>>(), [(Oddity::Padding, 2)]);
+        let mut deviations = Deviations::default();
+        deviations.note(Deviation::Padding);
+        deviations.note(Deviation::Padding);
+        deviations.settle(true);
+        deviations.note(Deviation::Padding);
+        deviations.note(Deviation::OldVersion);
+        deviations.settle(false);
+        let mut sum = deviations;
+        sum.add(&deviations);
+        assert_eq!(sum.seen().collect::<Vec<_>>(), [(Deviation::Padding, 2)]);
     }
 
     #[test]
     fn each_oddity_has_a_place_and_words_of_its_own() {
-        for (place, oddity) in Oddity::ALL.into_iter().enumerate() {
-            assert_eq!(oddity as usize, place);
-            let same = Oddity::ALL
+        for (place, deviation) in Deviation::ALL.into_iter().enumerate() {
+            assert_eq!(deviation as usize, place);
+            let same = Deviation::ALL
                 .iter()
-                .filter(|other| other.as_str() == oddity.as_str());
+                .filter(|other| other.as_str() == deviation.as_str());
             assert_eq!(same.count(), 1);
         }
     }

@@ -1,10 +1,10 @@
-//! One file of the archive: begun with its `warcinfo` record, or found again and cut to its settled
+//! One file of the archive: created with its `warcinfo` record, or reopened and cut to its settled
 //! end.
 //!
-//! Invariant: a file is called `….open` from before its first byte is written until after its last
-//! is on the disk ([`WarcFile::begin`], [`WarcFile::resume`], [`OpenFile::close`]). Each change of
-//! a name is durable before the next step, and each step may be cut short and made once more, so
-//! that a file never has both names.
+//! Invariant: a file has the suffix `.open` from before its first byte is written until after its
+//! last is synced ([`WarcFile::begin`], [`WarcFile::resume`], [`OpenFile::close`]). Each rename is
+//! durable before the next step, and each step can be interrupted and repeated, so a file never has
+//! both names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,28 +13,27 @@ use std::sync::Arc;
 use disk::{Disk, DiskFile};
 use web::{Body, Timestamp};
 
-use super::archive::ArchiveEnd;
+use super::archive_end::ArchiveEnd;
 use super::files::{FileName, open_path};
 use super::identity::RecordId;
 use super::members::Members;
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
 use super::record::{FIELDS, Header, RecordWriter};
-use super::surplus::{self, Behind};
+use super::surplus::{self, Surplus};
 use super::warcinfo::ArchiveOptions;
-use crate::SinkFault;
+use crate::fault::SinkFault;
 
 /// One file of the archive, open for appending.
 pub(super) struct WarcFile {
     pub(super) name: FileName,
     pub(super) open: OpenFile,
     pub(super) length: u64,
-    /// Where its `warcinfo` record ends: a file without a visit is never full.
+    /// The end of its `warcinfo` record: a file without a visit is never full.
     preface: u64,
-    /// When it was begun.
+    /// The time of its creation.
     begun: Timestamp,
-    /// Whether records may be appended that are packed as the options say; else it takes no further
-    /// visit.
+    /// True if its packing is that of the options; otherwise it takes no further visit.
     is_packed_alike: bool,
     /// The id of that record.
     pub(super) warcinfo: Arc<str>,
@@ -59,21 +58,21 @@ impl OpenFile {
         self.file.path()
     }
 
-    /// Has the disk keep what was written.
+    /// Syncs the written bytes.
     pub(super) fn sync(&self) -> Result<(), SinkFault> {
         let synced = self.disk.sync(&self.file);
         synced.map_err(|source| SinkFault::io("sync", self.path(), source))
     }
 
-    /// Takes `….open` off the name of a file that is on the disk whole; durable after the
-    /// directory's next sync.
+    /// Removes the suffix `.open` of a complete, synced file; durable after the next sync of the
+    /// directory.
     pub(super) fn close(&self, dir: &Path, name: &FileName) -> Result<(), SinkFault> {
         let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
         let renamed = self.disk.rename(&open, &closed);
         renamed.map_err(|source| SinkFault::io("rename", &open, source))
     }
 
-    /// Has the disk keep the names in `dir`, where the file is.
+    /// Syncs the names in `dir`, the directory of the file.
     pub(super) fn sync_directory(&self, dir: &Path) -> Result<(), SinkFault> {
         let synced = self.disk.sync_directory(dir);
         synced.map_err(|source| SinkFault::io("sync", dir, source))
@@ -81,7 +80,7 @@ impl OpenFile {
 }
 
 impl WarcFile {
-    /// Begins file number `counter` with its `warcinfo` record.
+    /// Creates file number `counter` with its `warcinfo` record.
     pub(super) fn begin(
         disk: &Arc<dyn Disk>,
         dir: &Path,
@@ -101,19 +100,19 @@ impl WarcFile {
         let id = session.name(name.as_str().as_bytes());
         let mut header = Header::new("warcinfo", id, now);
         header.field("WARC-Filename", name.as_str());
-        let mut press = RecordWriter::new(&options.compression, options.digest, dir);
+        let mut writer = RecordWriter::new(&options.compression, options.digest, dir);
         let mut beginning = Members::new(dir);
         beginning
             .held()
             .extend_from_slice(&options.compression.preamble());
-        press
+        writer
             .record(header, FIELDS, &options.warcinfo(), &Body::default())
             .map_err(|source| SinkFault::io("begin", &path, source))?;
         beginning
             .held()
-            .extend_from_slice(press.members_mut().held());
+            .extend_from_slice(writer.members_mut().held());
         let preface = beginning.length();
-        let mut volume = Self {
+        let mut warc_file = Self {
             name,
             open: OpenFile::new(disk, file),
             length: 0,
@@ -122,12 +121,12 @@ impl WarcFile {
             is_packed_alike: true,
             warcinfo: id.to_string().into(),
         };
-        volume.append(&beginning)?;
-        Ok(volume)
+        warc_file.append(&beginning)?;
+        Ok(warc_file)
     }
 
-    /// The file in which the settled part of the archive ends, cut to that end; later files are set
-    /// aside.
+    /// Reopens the file in which the settled part of the archive ends, cut to that end; later files
+    /// are set aside.
     pub(super) fn resume(
         disk: &Arc<dyn Disk>,
         dir: &Path,
@@ -152,7 +151,7 @@ impl WarcFile {
             let end = end.end;
             return Err(SinkFault::TooShort { path, end, length });
         }
-        let First {
+        let FirstRecord {
             warcinfo,
             ends: preface,
             begun,
@@ -167,7 +166,7 @@ impl WarcFile {
         let length = end.end.max(preface);
         let last = Some((&name, length));
         let prefix = &options.prefix;
-        let behind = Behind { dir, prefix, last };
+        let behind = Surplus { dir, prefix, last };
         behind.check()?;
         let open = open_path(dir, name.as_str());
         if !is_open {
@@ -190,19 +189,20 @@ impl WarcFile {
         })
     }
 
-    /// Whether the next visit belongs into the next file.
+    /// Returns true if the next visit belongs into the next file.
     pub(super) fn is_full(&self, options: &ArchiveOptions) -> bool {
         let is_old = |age| options.clock.date().since(self.begun) >= age;
         let is_done = self.length >= options.max_file || options.max_age.is_some_and(is_old);
         !self.is_packed_alike || is_done && self.length > self.preface
     }
 
-    /// Whether it holds nothing but its `warcinfo` record.
+    /// Returns true if it has only its `warcinfo` record.
     pub(super) fn has_no_visit(&self) -> bool {
         self.length <= self.preface
     }
 
-    /// Appends all of the records or, where that fails, none: the file is cut back to what it was.
+    /// Appends all of the records or none: if that fails, the file is cut back to its previous
+    /// length.
     pub(super) fn append(&mut self, records: &Members) -> Result<(), SinkFault> {
         let OpenFile { disk, file } = &self.open;
         let appended =
@@ -219,22 +219,22 @@ impl WarcFile {
     }
 }
 
-/// The `warcinfo` record with which a file begins.
-pub(super) struct First {
+/// The `warcinfo` record at the start of a file.
+pub(super) struct FirstRecord {
     /// Its id.
     warcinfo: Arc<str>,
-    /// Where it ends, in bytes.
+    /// Its end in bytes.
     pub(super) ends: u64,
     begun: Timestamp,
 }
 
-pub(super) fn first_record(path: &Path) -> Result<First, ReadFault> {
+pub(super) fn first_record(path: &Path) -> Result<FirstRecord, ReadFault> {
     let mut reader = WarcReader::open(path)?;
     match reader.next_record(0)? {
-        Some(record) if record.kind() == "warcinfo" => Ok(First {
+        Some(record) if record.kind() == "warcinfo" => Ok(FirstRecord {
             warcinfo: record.id().into(),
             ends: record.offset + record.length,
-            // One that cannot be read makes the file old, and the next one is begun.
+            // An unreadable date makes the file old, so that the next one is begun.
             begun: record.date().parse().unwrap_or_default(),
         }),
         _ => {
@@ -248,7 +248,7 @@ pub(super) fn first_record(path: &Path) -> Result<First, ReadFault> {
     }
 }
 
-/// Where the file `name` is, and whether it is called `….open`.
+/// Returns the path of the file `name`, and true if it has the suffix `.open`.
 fn find(dir: &Path, name: &FileName) -> Result<(PathBuf, bool), SinkFault> {
     let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
     match (open.exists(), closed.exists()) {

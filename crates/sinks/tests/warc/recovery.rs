@@ -1,4 +1,4 @@
-//! What a power cut left.
+//! Recovery after a power cut.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ async fn visits_count_up_to_the_first_that_is_not_whole() {
                 whole_visits(&disk::SystemDisk, dir.path(), None, &ends).unwrap(),
                 lost
             );
-            // What was on the disk for certain is not read.
+            // The durable part is not read.
             let durable = Some(&ends[lost]);
             assert_eq!(
                 whole_visits(&disk::SystemDisk, dir.path(), durable, &ends).unwrap(),

@@ -1,69 +1,71 @@
-//! From a file as it lies on the disk to the bytes of its records, member by member.
+//! Unpacks a file into the bytes of its records, member by member.
 //!
-//! A *member* is what can be unpacked by itself: a gzip member, a Zstandard frame; a plain file is
-//! one member. Where each record is a member of its own, its offset and length are those of the
-//! member. Members are told apart by their first bytes, one by one, so that files which were put
-//! together from several are read too.
+//! A *member* can be unpacked by itself: a gzip member or a Zstandard frame; a plain file is one
+//! member. If each record is a member of its own, its offset and length are those of the member.
+//! Each member is recognised by its first bytes, so concatenated files of different packings are
+//! read too.
 //!
-//! Invariant: memory is bounded by what is kept to go back (`keep`) and by the unpackers' windows,
-//! whatever the bytes say; time by the length of the file, unpacked, since what is read again is
-//! bounded too (`window`).
+//! Invariant: for any input, memory is bounded by the bytes kept to go back (`keep`) and the
+//! windows of the decompressors, and time by the unpacked length of the file, since repeated reads
+//! are bounded too (`window`).
 
+mod errors;
 mod gzip;
 mod window;
 mod zstandard;
 
 use std::io::{self, BufRead, Read};
 
+use self::errors::broken;
 use self::gzip::Gunzip;
 pub(super) use self::window::Source;
 use self::window::{Again, Input, Window};
 use self::zstandard::Unzstd;
 pub(super) use super::packing::Packing;
 
-/// How much is looked at to tell whether a member begins somewhere: a whole block of a Zstandard
-/// frame, and its headers.
+/// Bytes that are examined to decide whether a member begins somewhere: a whole block of a
+/// Zstandard frame, and its headers.
 const LOOK: usize = 160 << 10;
 
-/// What every record begins with, whatever its version.
+/// The first bytes of every record, in every version.
 pub(super) const VERSION: &[u8] = b"WARC/";
 
-/// What is unpacked in one go.
+/// A part of a file that is unpacked by itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) packing: Packing,
-    /// Where it begins in the file, in bytes.
+    /// Its start in the file, in bytes.
     pub(super) begin: u64,
-    /// Where its first byte stands in the unpacked stream; none where that can no longer be told.
+    /// The position of its first byte in the unpacked stream; `None` if it is no longer known.
     pub(super) first: Option<u64>,
-    /// Where it ends in the file, once that was reached.
+    /// Its end in the file, once it was reached.
     pub(super) end: Option<u64>,
 }
 
-/// Unpacks one member after the other. As a [`BufRead`] it ends where the member ends.
+/// Unpacks one member after the other. As a [`BufRead`] it ends at the end of the member.
 pub(super) struct Unpacker<R> {
     input: Input<R>,
     out: Window,
     again: Again,
     chunk: usize,
     gunzip: Gunzip,
-    /// Made for the first frame; has the dictionary.
+    /// Created for the first frame; has the dictionary.
     unzstd: Option<Unzstd>,
-    /// Tells whether a frame begins somewhere, without disturbing the one that is being unpacked.
+    /// Tests for the start of a frame without disturbing the one being unpacked.
     scout: Option<Unzstd>,
     member: Option<Member>,
     before: Option<Member>,
-    /// How the first member was packed.
+    /// The packing of the first member.
     known: Option<Packing>,
-    /// Where that began which was last entered, or could not be, in the file.
+    /// The start, in the file, of the last member that was entered, or could not be.
     tried: u64,
-    /// What comes behind the bytes that were unpacked last.
+    /// An error after the bytes that were unpacked last.
     trouble: Option<io::Error>,
 }
 
 impl<R: Read> Unpacker<R> {
-    /// Unpacks `source`, which stands at `offset`, a `chunk` at a time; of the packed bytes and of
-    /// the unpacked ones, the last `keep` are kept.
+    /// Unpacks `source`, which is at `offset`, `chunk` bytes at a time; the last `keep` packed and
+    /// unpacked bytes are kept.
     pub(super) fn new(source: Source<R>, offset: u64, keep: usize, chunk: usize) -> Self {
         Self {
             input: Input::new(source, offset, keep, chunk),
@@ -81,18 +83,18 @@ impl<R: Read> Unpacker<R> {
         }
     }
 
-    /// Where the packed bytes go on, in the file.
+    /// Returns the position in the file, in packed bytes.
     pub(super) fn packed_offset(&self) -> u64 {
         self.input.offset()
     }
 
-    /// Where that began which was last entered, or could not be, in the file.
+    /// The start, in the file, of the last member that was entered, or could not be.
     pub(super) fn tried(&self) -> u64 {
         self.tried
     }
 
-    /// Where a reader stands in the file that reads each member to its end: at a byte of a plain
-    /// one, or behind a packed one.
+    /// Returns the position in the file of a reader that reads each member to its end: a byte of a
+    /// plain file, or the end of a packed member.
     pub(super) fn place(&self) -> u64 {
         match self.member {
             Some(Member {
@@ -108,12 +110,12 @@ impl<R: Read> Unpacker<R> {
         }
     }
 
-    /// Where the unpacked bytes go on.
+    /// Returns the position in the unpacked stream.
     pub(super) fn offset(&self) -> u64 {
         self.out.offset()
     }
 
-    /// The member that was entered last, and the one before it.
+    /// Returns the current member.
     pub(super) fn member(&self) -> Option<Member> {
         self.member
     }
@@ -122,7 +124,7 @@ impl<R: Read> Unpacker<R> {
         self.before
     }
 
-    /// How many bytes there are from here on at most, where that is known: in a plain file.
+    /// Returns the maximum number of bytes from here on, if known: in a plain file.
     pub(super) fn left(&self) -> Option<u64> {
         let member = self
             .member
@@ -131,7 +133,7 @@ impl<R: Read> Unpacker<R> {
         Some(self.input.length()?.saturating_sub(here))
     }
 
-    /// Reads the dictionary with which a file may begin, and how it is packed, and nothing else.
+    /// Reads the dictionary at the start of a file, if there is one, and determines the packing.
     pub(super) fn read_dictionary(&mut self) -> io::Result<()> {
         if self.input.at_least(4)?.starts_with(zstandard::DICTIONARY) {
             unzstd(&mut self.unzstd)?.skip(&mut self.input)?;
@@ -143,8 +145,7 @@ impl<R: Read> Unpacker<R> {
         Ok(())
     }
 
-    /// Enters the member that stands next, behind all that is left of the last one; nothing at the
-    /// end.
+    /// Enters the next member and skips the rest of the current one; returns `None` at the end.
     pub(super) fn enter(&mut self) -> io::Result<Option<Member>> {
         self.out.consume(self.out.rest().len());
         self.trouble = None;
@@ -178,12 +179,12 @@ impl<R: Read> Unpacker<R> {
         Ok(self.member)
     }
 
-    /// The unpacked bytes that come next: none at the end of the member.
+    /// Returns the next unpacked bytes; empty at the end of the member.
     pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
         self.peek(1)
     }
 
-    /// At least so many of the unpacked bytes that come next, unless the member ends before.
+    /// Returns at least the next `length` unpacked bytes, unless the member ends before.
     pub(super) fn peek(&mut self, length: usize) -> io::Result<&[u8]> {
         while self.out.rest().len() < length && self.unpack_more() {}
         if self.out.rest().is_empty()
@@ -194,8 +195,8 @@ impl<R: Read> Unpacker<R> {
         Ok(self.out.rest())
     }
 
-    /// Unpacks more of the member; false at its end, or where it is damaged: what was unpacked
-    /// before that comes first.
+    /// Unpacks more of the member; returns false at its end or at damage, whose error comes after
+    /// the bytes before it.
     fn unpack_more(&mut self) -> bool {
         let Some(member) = self.member.filter(|member| member.end.is_none()) else {
             return false;
@@ -217,17 +218,17 @@ impl<R: Read> Unpacker<R> {
         false
     }
 
-    /// Whether nothing is left of what was unpacked.
+    /// Returns true if all unpacked bytes are consumed.
     pub(super) fn is_empty(&self) -> bool {
         self.out.rest().is_empty()
     }
 
-    /// Passes over unpacked bytes.
+    /// Consumes unpacked bytes.
     pub(super) fn skip(&mut self, length: usize) {
         self.out.consume(length);
     }
 
-    /// Stands at the unpacked byte `offset` again, or as near behind it as can be.
+    /// Goes back to the unpacked byte `offset`, or as near after it as possible.
     pub(super) fn back_to(&mut self, offset: u64) -> io::Result<()> {
         let now = self.out.offset();
         if !self.again.allows(now, offset) {
@@ -260,8 +261,8 @@ impl<R: Read> Unpacker<R> {
         Ok(())
     }
 
-    /// Goes to the next place in the file behind the one that was tried last where a member begins
-    /// that holds records; false where there is none.
+    /// Skips to the next position in the file, after the last one that was tried, where a member
+    /// with records begins; returns false if there is none.
     pub(super) fn find_member(&mut self) -> io::Result<bool> {
         self.out.consume(self.out.rest().len());
         self.trouble = None;
@@ -270,7 +271,7 @@ impl<R: Read> Unpacker<R> {
         while self.input.offset() < from && !self.input.fill()?.is_empty() {
             self.input.consume(1);
         }
-        // Packed bytes can hold the words that a plain record begins with.
+        // Packed bytes may contain the first bytes of a plain record.
         let is_packed = matches!(self.known, Some(Packing::Gzip | Packing::Zstd));
         loop {
             let bytes = self.input.at_least(LOOK)?;
@@ -292,7 +293,7 @@ impl<R: Read> Unpacker<R> {
         }
     }
 
-    /// Whether what stands next begins like a member that holds records.
+    /// Returns true if the next bytes begin like a member with records.
     fn promises(&mut self) -> io::Result<bool> {
         let bytes = self.input.rest();
         if gzip::begins(bytes) {
@@ -308,7 +309,7 @@ impl<R: Read> Unpacker<R> {
         Ok(zstandard::begins_dictionary(bytes) || is_version(bytes))
     }
 
-    /// Passes over zeros and empty lines between members; says how many bytes.
+    /// Skips zeros and empty lines between members; returns their number.
     pub(super) fn skip_padding(&mut self) -> io::Result<u64> {
         let begun = self.input.offset();
         loop {
@@ -324,7 +325,7 @@ impl<R: Read> Unpacker<R> {
         }
     }
 
-    /// Goes on at `offset` of a file, where a member begins.
+    /// Continues at `offset` of a file, where a member begins.
     pub(super) fn go_to(&mut self, offset: u64) -> io::Result<()> {
         self.input.go_to(offset)?;
         self.tried = offset;
@@ -354,7 +355,7 @@ impl<R: Read> BufRead for Unpacker<R> {
     }
 }
 
-/// How a member is packed, by its first bytes, which may be cut.
+/// Returns the packing of a member, by its first bytes, which may be cut.
 fn packing(bytes: &[u8]) -> Option<Packing> {
     let begins = |magic: &[u8]| {
         let length = bytes.len().min(magic.len());
@@ -370,8 +371,8 @@ fn packing(bytes: &[u8]) -> Option<Packing> {
         .find_map(|(packing, magic)| begins(magic).then_some(packing))
 }
 
-/// Whether `bytes`, the first of a file, begin an archive in any packing; a few hundred are enough
-/// but for zstd, of which it takes a block: what is packed is looked into.
+/// Returns true if `bytes`, the first of a file, begin an archive in any packing. Packed bytes are
+/// unpacked; a few hundred suffice, except for zstd, which needs a block.
 #[must_use]
 pub fn begins_archive(bytes: &[u8]) -> bool {
     let in_frame = || Unzstd::new().is_ok_and(|mut unzstd| unzstd.unpacks_to(bytes, VERSION));
@@ -381,13 +382,13 @@ pub fn begins_archive(bytes: &[u8]) -> bool {
         || bytes.starts_with(zstandard::MAGIC) && in_frame()
 }
 
-/// Whether a record begins here: "WARC/" and a number.
+/// Returns true if a record begins here: "WARC/" and a number.
 pub(super) fn is_version(bytes: &[u8]) -> bool {
     let number = bytes.strip_prefix(VERSION);
     number.is_some_and(|number| matches!(number, [b'0'..=b'9', b'.', b'0'..=b'9', ..]))
 }
 
-/// The one there is, or a new one.
+/// Returns the existing decompressor, or a new one.
 fn unzstd(made: &mut Option<Unzstd>) -> io::Result<&mut Unzstd> {
     match made {
         Some(unzstd) => Ok(unzstd),
@@ -395,19 +396,11 @@ fn unzstd(made: &mut Option<Unzstd>) -> io::Result<&mut Unzstd> {
     }
 }
 
-/// Plain bytes from one window into the other.
+/// Copies plain bytes from one window to the other.
 fn pass(input: &mut Input<impl Read>, out: &mut Window) -> io::Result<bool> {
     let bytes = input.fill()?;
     let length = bytes.len();
     out.end().extend_from_slice(bytes);
     input.consume(length);
     Ok(length > 0)
-}
-
-fn broken(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason)
-}
-
-fn torn() -> io::Error {
-    io::ErrorKind::UnexpectedEof.into()
 }

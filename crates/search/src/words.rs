@@ -1,0 +1,21 @@
+//! Words: the units by which texts are indexed and searched.
+//!
+//! - [`pieces`] cuts a text into words (UAX 29) and, in scripts that write no spaces between them,
+//!   into characters;
+//! - [`fold`] gives all forms of a word one spelling;
+//! - [`tokens`] makes index tokens of both, for tantivy.
+//!
+//! There is no stemming: a stem is a guess that depends on the language of the page and of the
+//! query, and the language of a query is unknown. A search finds exactly what a plain scan for the
+//! words would find: `page` does not find `pages`, `page OR pages` does.
+//!
+//! Invariant: the index and its queries use the same words; a change to any of this is a new
+//! [`FORMAT`](crate::FORMAT) of the index.
+
+pub(crate) mod fold;
+pub(crate) mod letters;
+pub(crate) mod pieces;
+pub(crate) mod tokens;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! CDXJ: the index that replay tools use to find records in an archive.
+//!
+//! - [`Indexed`] is a sink that wraps the archive: it builds the index during the crawl, in bounded
+//!   memory, as sorted runs that are merged when it is closed. `capture` derives the line of a
+//!   record, [`key()`] its sort key.
+//! - `index` is the index on the disk, `manifest` its list of runs, `run` writes and merges runs.
+//! - `scan` reads the parts of an archive that its index lacks; [`make_again`] rebuilds the index,
+//!   [`index_files`] indexes WARC files of any crawler.
+//! - [`CdxjReader`] reads any index; [`Comparison`] compares an index with its archive.
+//!
+//! **The index is a function of the archive**: a lost index is rebuilt byte for byte.
+
+mod batch;
+pub(crate) mod capture;
+mod compare;
+pub(crate) mod entry;
+mod gather;
+mod index;
+mod indexed;
+mod json;
+mod key;
+pub(crate) mod lines;
+mod manifest;
+mod run;
+mod scan;
+mod sessions;
+mod warcio_head;
+
+pub use capture::{Capture, DUPLICATE};
+pub use compare::{Comparison, Difference, compare};
+pub use entry::{CdxjLine, LineError, MAX_LINE};
+pub use gather::{IndexingReport, index_files};
+pub use index::{
+    INDEX, IndexCounts, is_manifest, make_again, make_again_with, remove, strays, whole,
+};
+pub use indexed::Indexed;
+pub use key::key;
+pub use lines::{CdxjReader, SkippedLines};

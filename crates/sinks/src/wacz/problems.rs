@@ -1,0 +1,26 @@
+//! The problems of a WACZ, in words up to a limit.
+
+/// Problems that are kept in words; the rest are only counted.
+const KEPT: usize = 1_000;
+
+/// Problems, each with its culprit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Problems {
+    pub(super) kept: Vec<String>,
+    pub(super) count: u64,
+}
+
+impl Problems {
+    pub(super) fn add(&mut self, problem: impl Into<String>) {
+        self.count += 1;
+        if self.kept.len() < KEPT {
+            self.kept.push(problem.into());
+        }
+    }
+}
+
+/// Returns a name from the file for a message: one line, and not too long.
+pub(super) fn shown(name: &str) -> String {
+    let short: String = name.chars().take(200).collect();
+    short.escape_debug().collect()
+}

@@ -1,0 +1,59 @@
+//! WARC/1.1 archives (ISO 28500:2017): written while crawling, read back to verify them.
+//!
+//! Each record is packed by itself, in a gzip member (annex D.2), a zstd frame or not at all, so
+//! that any record can be read from its offset alone. Section numbers in this module are those of
+//! WARC/1.1; WARC/1.0 counts differently.
+//!
+//! - [`WarcArchive`] is the sink: it builds and compresses records side by side and appends them
+//!   one visit at a time.
+//! - `packing` compresses records; `visit` decides which records a visit becomes, `message` writes
+//!   their blocks, `record` their bytes, `identity` their ids, `warcinfo` the archive's
+//!   description.
+//! - `tail` is the end of the archive: the order of the visits, and the handling of faults.
+//!   `warc_file` is one file of it, `files` has the file names, `archive_end` is a position in the
+//!   archive; `settled` records how much of it is settled, `surplus` cuts what follows that,
+//!   `recovery` finds what a power cut left whole.
+//! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
+//!   [`check_file`] read our files strictly, [`WarcStream`] those of others, and counts how they
+//!   deviate from the standard ([`Deviation`]); `parse` parses a record, `parsed` is the result,
+//!   `answer` the exchange in it. [`read_head`] reads the head of one record.
+
+mod answer;
+pub(crate) mod archive;
+pub(crate) mod archive_end;
+mod deviations;
+pub(crate) mod files;
+pub(crate) mod foreign;
+mod identity;
+mod members;
+mod message;
+mod packing;
+mod parse;
+pub(crate) mod parsed;
+pub(crate) mod read;
+mod record;
+mod recovery;
+pub(crate) mod settled;
+pub(crate) mod stream;
+mod surplus;
+mod tail;
+mod unpack;
+mod visit;
+mod warc_file;
+mod warcinfo;
+
+pub use answer::Answer;
+pub use archive::WarcArchive;
+pub use archive_end::ArchiveEnd;
+pub use deviations::{Deviation, Deviations};
+pub use files::{OPEN, is_prefix, locate, name_of};
+pub use foreign::{begin_behind, beginning, is_foreign};
+pub use packing::{Compression, Dictionary, Packing, UnknownPacking, UnusableDictionary};
+pub use parsed::{DigestCheck, Record};
+pub use read::{FileCheck, ReadFault, WarcReader, check_file, read_head};
+pub use recovery::whole_visits;
+pub use settled::{Settled, SettledNote, is_beside};
+pub use stream::{WarcStream, next_record_behind};
+pub use surplus::settled_behind;
+pub use unpack::begins_archive;
+pub use warcinfo::ArchiveOptions;
