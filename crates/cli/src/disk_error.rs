@@ -4,11 +4,11 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
-use disk::Trouble;
+use disk::DiskErrorKind;
 
 /// Returns the remedy for a fault, by the error of the operating system behind it.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
-    remedy_for(said(error).map_or(Trouble::Broken, Trouble::of), out)
+    remedy_for(said(error).map_or(DiskErrorKind::Broken, Trouble::of), out)
 }
 
 /// Returns true if a full disk is behind an error. If files may not grow (EFBIG), no waiting helps.
@@ -35,11 +35,11 @@ fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
 
 pub(crate) fn remedy_for(trouble: Trouble, out: &Path) -> String {
     let what = match trouble {
-        Trouble::Full => "make room",
-        Trouble::ReadOnly => {
+        DiskErrorKind::Full => "make room",
+        DiskErrorKind::ReadOnly => {
             "have the file system mounted for writing, and see that you may write there"
         }
-        Trouble::Broken => "mend the disk (the system's log says what is wrong with it)",
+        DiskErrorKind::Broken => "mend the disk (the system's log says what is wrong with it)",
     };
     format!(
         "nothing is lost: {what}, then `crawler --out {}` goes on",

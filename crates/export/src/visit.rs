@@ -158,7 +158,7 @@ impl Visits {
     }
 
     fn end(&mut self, row: VisitRecord) -> Option<Visit> {
-        if self.revoked.takes_back(&row) {
+        if self.revoked.take(&row).is_some() {
             // The page is queued again and may have kept its admission.
             return None;
         }

@@ -28,7 +28,7 @@ use fetch::{Decoded, Decoding, RobotsAnswer, RobotsSource};
 use store::{DiscoveredUrl, Lease, StoreFault};
 use tokio::sync::mpsc;
 use web::{
-    Exchange, Listed, Listing, ListingKind, OutOfScope, PageUrl, RobotsRules,
+    Exchange, ListedUrl, Listing, ListingKind, OutOfScope, PageUrl, RobotsRules,
     SNIFFED_LISTING_BYTES, Scope, read_listing_in_parts,
 };
 
@@ -271,7 +271,7 @@ pub(crate) fn to_visit(
         return Vec::new();
     }
     let mut discovered = Vec::new();
-    let found = |listed: &Listed, depth: u32| {
+    let found = |listed: &ListedUrl, depth: u32| {
         DiscoveredUrl::new(listed.url.clone(), depth, Some(at.clone()))
     };
     if listing.kind.is_sitemap() {

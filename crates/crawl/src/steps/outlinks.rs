@@ -4,19 +4,19 @@
 //! of hop, and the context. The letters are those of Heritrix's crawl logs. The context is known
 //! here by its kind only, so it has Heritrix's word for that.
 
-use sinks::Note;
+use sinks::MetadataField;
 use web::{Document, LinkKind};
 
 /// The most links of a page that are recorded; Heritrix keeps 6,000.
 const MAX_LINKS: usize = 6_000;
 
 /// Returns the outlink fields of a document; none unless they are wanted.
-pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Note> {
+pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<MetadataField> {
     let Some(document) = document.filter(|_| is_wanted) else {
         return Vec::new();
     };
     let links = document.links.iter().take(MAX_LINKS);
-    let mut notes: Vec<Note> = links
+    let mut notes: Vec<MetadataField> = links
         .map(|link| {
             (
                 "outlink",

@@ -175,7 +175,7 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
 pub(crate) fn match_notes(
     original: Option<&Original>,
     retained: Option<RetainedDuplicate>,
-) -> Vec<Note> {
+) -> Vec<MetadataField> {
     let Some(original) = original else {
         return Vec::new();
     };
@@ -206,9 +206,9 @@ pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 pub(crate) fn notes(
     row: &VisitRecord,
     last: Option<&Exchange>,
-    matched: Vec<Note>,
-    outlinks: Vec<Note>,
-) -> Vec<Note> {
+    matched: Vec<MetadataField>,
+    outlinks: Vec<MetadataField>,
+) -> Vec<MetadataField> {
     let fields = [
         ("verdict", Some(row.fate.as_str().to_owned())),
         ("reason", row.reason.clone()),
