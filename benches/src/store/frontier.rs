@@ -13,7 +13,8 @@ use disk::SystemDisk;
 use neardup::{Features, HashKey, SeenKeys};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    DiscoveredUrl, Fate, Frontier, FrontierRules, LikenessRules, Settlement, Supply, VisitRecord,
+    DiscoveredUrl, Fate, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, Supply,
+    VisitRecord,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -74,7 +75,7 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
     let churn = seconds();
     let mut popped = 0;
     while popped < wish.churn {
-        let Supply::Leases(leases) = store.lease(now, BATCH).await? else {
+        let Supply::Leases(leases) = store.lease(now, BATCH, LeaseFilter::All).await? else {
             return Err("the frontier ran dry".into());
         };
         for lease in leases {

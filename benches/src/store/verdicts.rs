@@ -23,8 +23,8 @@ use disk::SystemDisk;
 use neardup::{Features, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    ArchivePlace, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex,
-    Page, Settlement, Supply, Verdict,
+    ArchivePlace, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LeaseFilter, LikenessRules,
+    NearDupIndex, Page, Settlement, Supply, Verdict,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -173,7 +173,10 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
         if finds == 0 {
             continue;
         }
-        let Supply::Leases(leases) = store.lease(Timestamp::from_millis(0), finds).await? else {
+        let Supply::Leases(leases) = store
+            .lease(Timestamp::from_millis(0), finds, LeaseFilter::All)
+            .await?
+        else {
             return Err("what was found is not handed out".into());
         };
         for lease in leases {

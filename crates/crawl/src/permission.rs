@@ -87,7 +87,7 @@ async fn known(context: &CrawlContext, url: &PageUrl) -> Result<Option<RobotsAns
     if let Some(answer) = context.robots.cached(url) {
         return Ok(Some(answer));
     }
-    let Some(Robots { text, until }) = context.frontier.robots(&url.origin()).await? else {
+    let Some(Robots { text, until }) = context.frontier.hosts().robots(&url.origin()).await? else {
         return Ok(None);
     };
     let lines = text.map(Into::into);
@@ -115,7 +115,11 @@ async fn ask_for(
             text: lines.as_ref().map(|lines| lines.to_vec()),
             until: *until,
         };
-        context.frontier.keep_robots(&origin, robots).await?;
+        context
+            .frontier
+            .hosts()
+            .record_robots(&origin, robots)
+            .await?;
     }
     for host in &answer.asked {
         politeness::note(context, lease, host).await?;

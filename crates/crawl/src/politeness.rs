@@ -52,7 +52,7 @@ pub(crate) async fn recall(
     if lease.url.host() == *host {
         return Ok(());
     }
-    if let Some(pace) = context.frontier.pace(host).await? {
+    if let Some(pace) = context.frontier.hosts().pace(host).await? {
         context.pacer.recall(host, pace);
     }
     Ok(())
@@ -61,7 +61,7 @@ pub(crate) async fn recall(
 /// Stores that a host is asked which never answered: if the process dies first, the next one knows
 /// since when it is silent.
 pub(crate) async fn note_silence(context: &CrawlContext, host: &Host) -> Result<(), StoreFault> {
-    let known = context.frontier.pace(host).await?;
+    let known = context.frontier.hosts().pace(host).await?;
     if known.is_some_and(|known| known.why == Why::Unanswered || has_answered(&known)) {
         return Ok(());
     }
@@ -69,7 +69,7 @@ pub(crate) async fn note_silence(context: &CrawlContext, host: &Host) -> Result<
         address: known.and_then(|known| known.address),
         ..Pace::unanswered(context.clock.now(), context.pacer.pace(host).wait)
     };
-    context.frontier.note_pace(host, pace).await
+    context.frontier.hosts().record_pace(host, pace).await
 }
 
 /// Stores the pace of a host that was just asked: that of another host than the lease's, which no
@@ -82,12 +82,17 @@ pub(crate) async fn note(
 ) -> Result<(), StoreFault> {
     let pace = context.pacer.pace(host);
     if lease.url.host() == *host {
-        let known = context.frontier.pace(host).await?.filter(has_answered);
+        let known = context
+            .frontier
+            .hosts()
+            .pace(host)
+            .await?
+            .filter(has_answered);
         if known.is_some_and(|known| pace.wait <= known.wait) {
             return Ok(());
         }
     }
-    context.frontier.note_pace(host, pace).await
+    context.frontier.hosts().record_pace(host, pace).await
 }
 
 fn has_answered(pace: &Pace) -> bool {

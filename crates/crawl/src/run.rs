@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Lease, Supply};
+use store::{Lease, LeaseFilter, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -190,8 +190,13 @@ async fn lease_until_done(
         let supply = match free.min(limits.pages_left(visits)) {
             _ if watch.pauses() || ordered.pause => Supply::NothingBefore(Timestamp::NEVER),
             _ if free == 0 => Supply::NothingBefore(Timestamp::NEVER),
-            0 => context.frontier.lease_requisites(now, free).await?,
-            pages => context.frontier.lease(now, pages).await?,
+            0 => {
+                context
+                    .frontier
+                    .lease(now, free, LeaseFilter::Requisites)
+                    .await?
+            }
+            pages => context.frontier.lease(now, pages, LeaseFilter::All).await?,
         };
         let wake = match supply {
             Supply::Exhausted if limits.has_pages(visits) => return Ok(Finish::MaxPages),

@@ -23,8 +23,8 @@ use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use crate::embedded::{EmbeddedStore, StoreOptions};
 use crate::memory::MemoryStore;
 use crate::{
-    ArchiveSpan, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex,
-    Settlement, Supply, VisitRecord,
+    ArchiveSpan, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LeaseFilter, LikenessRules,
+    NearDupIndex, Settlement, Supply, VisitRecord,
 };
 
 pub(crate) struct Subject {
@@ -134,7 +134,11 @@ fn end_of(lease: &Lease) -> VisitRecord {
 }
 
 pub(crate) async fn leases(frontier: &dyn Frontier, now: u64, want: usize) -> Vec<Lease> {
-    match frontier.lease(at(now), want).await.unwrap() {
+    match frontier
+        .lease(at(now), want, LeaseFilter::All)
+        .await
+        .unwrap()
+    {
         Supply::Leases(leases) => leases,
         Supply::NothingBefore(_) | Supply::Exhausted => Vec::new(),
     }
@@ -168,7 +172,7 @@ async fn a_url_is_new_once_in_a_crawl() {
             .await
             .unwrap();
         assert_eq!(
-            frontier.lease(at(0), 9).await.unwrap(),
+            frontier.lease(at(0), 9, LeaseFilter::All).await.unwrap(),
             Supply::Exhausted,
             "{}",
             subject.name
@@ -194,7 +198,7 @@ async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready() {
             subject.name
         );
         assert_eq!(
-            frontier.lease(at(5), 9).await.unwrap(),
+            frontier.lease(at(5), 9, LeaseFilter::All).await.unwrap(),
             Supply::NothingBefore(Timestamp::NEVER)
         );
 
@@ -205,7 +209,7 @@ async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready() {
             .await
             .unwrap();
         assert_eq!(
-            frontier.lease(at(499), 9).await.unwrap(),
+            frontier.lease(at(499), 9, LeaseFilter::All).await.unwrap(),
             Supply::NothingBefore(at(500)),
             "{}",
             subject.name
@@ -302,7 +306,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
         }
         assert_eq!(frontier.standing().queued, 1, "{}", subject.name);
         assert_eq!(
-            frontier.lease(at(999), 9).await.unwrap(),
+            frontier.lease(at(999), 9, LeaseFilter::All).await.unwrap(),
             Supply::NothingBefore(at(1000)),
             "{}",
             subject.name
@@ -352,7 +356,7 @@ async fn a_host_that_had_its_share_keeps_the_rest_queued_and_does_not_hold_up_th
             .await
             .unwrap();
         assert_eq!(
-            frontier.lease(at(0), 9).await.unwrap(),
+            frontier.lease(at(0), 9, LeaseFilter::All).await.unwrap(),
             Supply::Exhausted,
             "{}",
             subject.name

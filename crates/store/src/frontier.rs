@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use web::{AfterDeath, Host, Pace, PageUrl, Timestamp};
+use web::{AfterDeath, Pace, PageUrl, Timestamp};
 
-use crate::{Robots, StoreFault, Totals, VisitRecord};
+use crate::{HostMemory, StoreFault, Totals, VisitRecord};
 
 /// A URL that was found: a seed, or a link on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +129,22 @@ impl Lease {
 
 /// Sessions that died with a page before it is set aside (see [`Frontier::lease`]).
 pub const STRIKES_ASIDE: u32 = 2;
+
+/// The kinds of URLs that [`Frontier::lease`] hands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseFilter {
+    /// Pages and requisites.
+    All,
+    /// Requisites only: for a crawl that has had its pages.
+    Requisites,
+}
+
+impl LeaseFilter {
+    /// Returns true for a URL of one of these kinds.
+    pub(crate) const fn admits(self, url: &DiscoveredUrl) -> bool {
+        matches!(self, Self::All) || url.requisite > 0
+    }
+}
 
 /// What there is to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -314,12 +330,15 @@ pub trait Frontier: Send + Sync {
     ///
     /// A page that two sessions died with is set aside: it is handed out when nothing else can be
     /// and nothing is out, alone, so that the third death tells which page it was.
-    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault>;
-
-    /// As [`Frontier::lease`], but hands out what pages need and no page, as if no page waited:
-    /// what is left to do when there were enough of them. Pages that are out may still bring some,
-    /// so nothing is exhausted before they are settled.
-    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault>;
+    ///
+    /// With [`LeaseFilter::Requisites`] only requisites are handed out, as if no page waited. Pages
+    /// out on lease may still discover some, so nothing is exhausted before they are settled.
+    async fn lease(
+        &self,
+        now: Timestamp,
+        want: usize,
+        filter: LeaseFilter,
+    ) -> Result<Supply, StoreFault>;
 
     /// Takes a lease back. The host is not handed out again before `pace.ready`; its pace comes
     /// back with the next lease, in whatever session.
@@ -341,20 +360,8 @@ pub trait Frontier: Send + Sync {
     /// Lets a redirect of a seed widen the scope: durable with the next checkpoint.
     async fn adopt_seed(&self, url: &PageUrl) -> Result<(), StoreFault>;
 
-    /// How a host wants to be asked, as the last settlement or note of whatever session told it.
-    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault>;
-
-    /// Takes note of how a host wants to be asked, where no lease of its own tells it: a redirect
-    /// led there, or its robots.txt was read. It is not handed out before `pace.ready`.
-    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault>;
-
-    /// What was last kept of the robots.txt of this origin (scheme, host and port), in whatever
-    /// session; whether it is still to be believed, [`Robots::until`] says.
-    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault>;
-
-    /// Remembers what the robots.txt of this origin says; over sessions, once it is durable with
-    /// the next checkpoint.
-    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault>;
+    /// Returns the memory of hosts: their paces and their robots.txt files.
+    fn hosts(&self) -> &dyn HostMemory;
 
     /// How the crawl stands now.
     fn standing(&self) -> Standing;

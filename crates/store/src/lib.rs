@@ -16,6 +16,7 @@ mod contract;
 pub mod embedded;
 mod fault;
 mod frontier;
+mod host_memory;
 mod known;
 pub mod memory;
 mod near_dup;
@@ -28,8 +29,9 @@ pub use embedded::record::Robots;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HOSTS_RULE, Lease,
-    LeftOut, STRIKES_ASIDE, Settlement, Standing, Supply,
+    LeaseFilter, LeftOut, STRIKES_ASIDE, Settlement, Standing, Supply,
 };
+pub use host_memory::HostMemory;
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};

@@ -15,8 +15,8 @@ use crate::budget::{self, DomainCounts};
 use crate::embedded::Earlier;
 use crate::known::Known;
 use crate::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, Lease,
-    LikenessRules,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HostMemory, Lease,
+    LeaseFilter, LikenessRules,
 };
 use crate::{
     Original, Page, PatternName, Patterns, RetainedDuplicate, Robots, Settlement, Standing,
@@ -205,12 +205,7 @@ impl MemoryStore {
             .expect("no panic can happen while the state is locked")
     }
 
-    fn lease_wanted(
-        &self,
-        now: Timestamp,
-        want: usize,
-        is_wanted: impl Fn(&DiscoveredUrl) -> bool,
-    ) -> Supply {
+    fn lease_wanted(&self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
         let mut state = self.state();
         if state.alone.is_some() {
             return Supply::NothingBefore(Timestamp::NEVER);
@@ -230,7 +225,7 @@ impl MemoryStore {
             }
             let candidates = state.entries.iter().enumerate().filter(|(_, waiting)| {
                 let host = waiting.find.url.host();
-                is_wanted(&waiting.find)
+                filter.admits(&waiting.find)
                     && waiting.find.is_probed() == probes
                     && !waiting.leased
                     && !waiting.is_aside()
@@ -282,7 +277,7 @@ impl MemoryStore {
         }
         let someone_out = state.leased.values().any(|count| *count > 0);
         let open = |waiting: &&Waiting| {
-            is_wanted(&waiting.find)
+            filter.admits(&waiting.find)
                 && waiting.find.is_probed() == probes
                 && !waiting.leased
                 && !waiting.is_aside()
@@ -299,28 +294,23 @@ impl MemoryStore {
                 state
                     .entries
                     .iter()
-                    .filter(|waiting| is_wanted(&waiting.find))
+                    .filter(|waiting| filter.admits(&waiting.find))
                     .filter_map(|waiting| waiting.not_before),
             )
             .min();
         if someone_out {
             return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
-        self.lease_aside(&mut state, now, is_wanted).or_before(next)
+        self.lease_aside(&mut state, now, filter).or_before(next)
     }
 
     /// Nothing is out, and nothing else could be: a page that was set aside goes out, alone.
-    fn lease_aside(
-        &self,
-        state: &mut State,
-        now: Timestamp,
-        is_wanted: impl Fn(&DiscoveredUrl) -> bool,
-    ) -> Supply {
+    fn lease_aside(&self, state: &mut State, now: Timestamp, filter: LeaseFilter) -> Supply {
         let aside = state.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
                 && waiting.is_aside()
                 && waiting.not_before.is_none()
-                && is_wanted(&waiting.find)
+                && filter.admits(&waiting.find)
                 && self.room(state, &waiting.find)
         });
         let order = |waiting: &Waiting| (state.ready_at(waiting), waiting.sequence);
@@ -474,7 +464,7 @@ impl State {
     }
 
     /// The last word counts, but no wait is cut short.
-    fn note_pace(&mut self, host: &Host, pace: Pace) {
+    fn record_pace(&mut self, host: &Host, pace: Pace) {
         let pace = self.pace(host).then(pace);
         self.paces.insert(host.clone(), pace);
     }
@@ -604,7 +594,7 @@ impl MemoryStore {
             state.floor = now + rule.least_wait;
             for host in state.order.keys().cloned().collect::<Vec<_>>() {
                 let pace = state.pace(&host).after_restart(now, rule);
-                state.note_pace(&host, pace);
+                state.record_pace(&host, pace);
             }
         }
         state.patterns.begin_session(self.rules.probes);
@@ -621,17 +611,19 @@ impl Frontier for MemoryStore {
         Ok(self.state().queue(finds))
     }
 
-    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+    async fn lease(
+        &self,
+        now: Timestamp,
+        want: usize,
+        filter: LeaseFilter,
+    ) -> Result<Supply, StoreFault> {
         loop {
-            let supply = self.lease_wanted(now, want, |_find| true);
-            if supply != Supply::Exhausted || !self.state().look_once_more() {
+            let supply = self.lease_wanted(now, want, filter);
+            let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
+            if !may_reopen || !self.state().look_once_more() {
                 return Ok(supply);
             }
         }
-    }
-
-    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        Ok(self.lease_wanted(now, want, |find| find.requisite > 0))
     }
 
     async fn settle(
@@ -645,7 +637,7 @@ impl Frontier for MemoryStore {
         let host = lease.url.host();
         *state.leased.entry(host.clone()).or_insert(1) -= 1;
         state.alone = state.alone.filter(|alone| *alone != lease.sequence);
-        state.note_pace(&host, pace);
+        state.record_pace(&host, pace);
         let index = state
             .entries
             .iter()
@@ -709,24 +701,8 @@ impl Frontier for MemoryStore {
         Ok(())
     }
 
-    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
-        Ok(self.state().paces.get(host).copied())
-    }
-
-    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
-        let mut state = self.state();
-        state.know(host);
-        state.note_pace(host, pace);
-        Ok(())
-    }
-
-    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
-        Ok(self.state().robots.get(origin).cloned())
-    }
-
-    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
-        self.state().robots.insert(origin.to_owned(), robots);
-        Ok(())
+    fn hosts(&self) -> &dyn HostMemory {
+        self
     }
 
     fn standing(&self) -> Standing {
@@ -764,6 +740,29 @@ impl Frontier for MemoryStore {
 
     async fn close(&self) -> Result<(), StoreFault> {
         self.state().asked = false;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl HostMemory for MemoryStore {
+    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
+        Ok(self.state().paces.get(host).copied())
+    }
+
+    async fn record_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        let mut state = self.state();
+        state.know(host);
+        state.record_pace(host, pace);
+        Ok(())
+    }
+
+    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
+        Ok(self.state().robots.get(origin).cloned())
+    }
+
+    async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.state().robots.insert(origin.to_owned(), robots);
         Ok(())
     }
 }

@@ -7,8 +7,8 @@ use disk::Disk;
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
 use store::embedded::EmbeddedStore;
 use store::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, Frontier, Lease, Settlement, Supply,
-    VisitRecord,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, Frontier, Lease, LeaseFilter, Settlement,
+    Supply, VisitRecord,
 };
 use testkit::FaultyDisk;
 use web::{CanonicalForm, Clock, PageUrl, Timestamp};
@@ -36,7 +36,7 @@ impl Session {
 
     async fn lease(&self) -> Lease {
         let later = NOW + std::time::Duration::from_secs(60);
-        match self.store.lease(later, 1).await.unwrap() {
+        match self.store.lease(later, 1, LeaseFilter::All).await.unwrap() {
             Supply::Leases(mut leases) => leases.remove(0),
             other => panic!("{other:?}"),
         }

@@ -91,10 +91,15 @@ impl User {
                 let new = frontier.discover(to_finds(finds)).await.unwrap();
                 self.saw.push(format!("discovered {new}"));
             }
-            Step::Lease(want) => self.had(frontier.lease(at(self.now), *want).await.unwrap()),
+            Step::Lease(want) => self.had(
+                frontier
+                    .lease(at(self.now), *want, LeaseFilter::All)
+                    .await
+                    .unwrap(),
+            ),
             Step::LeaseRequisites(want) => {
                 let supply = frontier
-                    .lease_requisites(at(self.now), *want)
+                    .lease(at(self.now), *want, LeaseFilter::Requisites)
                     .await
                     .unwrap();
                 if let Supply::Leases(leases) = &supply {
@@ -177,7 +182,7 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Step]) -> Vec<PageUrl> {
     }
     let (mut now, mut visited) = (at(0), Vec::new());
     loop {
-        match frontier.lease(now, 2).await.unwrap() {
+        match frontier.lease(now, 2, LeaseFilter::All).await.unwrap() {
             Supply::Exhausted => return visited,
             Supply::NothingBefore(time) => now = time,
             Supply::Leases(leases) => {

@@ -173,7 +173,7 @@ proptest! {
             }
             drop(store);
             let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
-            while let Supply::Leases(leases) = store.lease(at(0), 3).await.unwrap() {
+            while let Supply::Leases(leases) = store.lease(at(0), 3, LeaseFilter::All).await.unwrap() {
                 for lease in leases {
                     assert!(had.insert(lease.url.clone()), "{} is visited twice", lease.url);
                     let settlement = done(&lease);

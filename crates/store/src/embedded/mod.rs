@@ -58,7 +58,7 @@ pub use self::cards::{Card, Cards};
 pub use self::database::Database;
 pub use self::earlier::Earlier;
 pub(crate) use self::earlier::{Capture, Change};
-use self::frontier::{Queue, Wanted};
+use self::frontier::Queue;
 pub use self::history::{History, Revocations, TakenBack, revocations, rows};
 use self::journal::Journal;
 pub use self::lock::DirectoryLock;
@@ -73,7 +73,8 @@ use self::saving::Saved;
 pub use self::segment::TornTail;
 pub use self::sorted::{Posting, Scan, SortedTables, Summary, Table};
 use crate::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, PatternName, Robots,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter,
+    PatternName, Robots,
 };
 use crate::{Settlement, Standing, StoreFault, Supply};
 
@@ -281,13 +282,13 @@ impl Frontier for EmbeddedStore {
         Ok(new)
     }
 
-    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        self.queue().lease(&self.journal, now, want, Wanted::All)
-    }
-
-    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        self.queue()
-            .lease(&self.journal, now, want, Wanted::Requisites)
+    async fn lease(
+        &self,
+        now: Timestamp,
+        want: usize,
+        filter: LeaseFilter,
+    ) -> Result<Supply, StoreFault> {
+        self.queue().lease(&self.journal, now, want, filter)
     }
 
     async fn settle(
@@ -307,12 +308,32 @@ impl Frontier for EmbeddedStore {
         self.queue().adopt_seed(&self.journal, url)
     }
 
+    fn hosts(&self) -> &dyn HostMemory {
+        self
+    }
+
+    fn standing(&self) -> Standing {
+        self.queue().standing()
+    }
+
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
+        self.save(archive, false).await
+    }
+
+    async fn close(&self) -> Result<(), StoreFault> {
+        self.queue().stop(&self.journal)?;
+        self.save(None, true).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl HostMemory for EmbeddedStore {
     async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
         Ok(self.queue().pace(host))
     }
 
-    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
-        self.queue().note_pace(&self.journal, host, pace)
+    async fn record_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        self.queue().record_pace(&self.journal, host, pace)
     }
 
     async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
@@ -330,21 +351,8 @@ impl Frontier for EmbeddedStore {
         }
     }
 
-    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
-        self.queue().keep_robots(&self.journal, origin, robots)
-    }
-
-    fn standing(&self) -> Standing {
-        self.queue().standing()
-    }
-
-    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
-        self.save(archive, false).await
-    }
-
-    async fn close(&self) -> Result<(), StoreFault> {
-        self.queue().stop(&self.journal)?;
-        self.save(None, true).await.map(drop)
+    async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.queue().record_robots(&self.journal, origin, robots)
     }
 }
 

@@ -91,7 +91,11 @@ async fn the_next_session_is_told_who_is_to_be_left_alone_before_it_leases_anyth
         ("just.test", rests(1_000, 4_001)),
         ("unasked.test", at(90_000).into()),
     ] {
-        store.note_pace(&Host::new(name), pace).await.unwrap();
+        store
+            .hosts()
+            .record_pace(&Host::new(name), pace)
+            .await
+            .unwrap();
     }
     store.close().await.unwrap();
     drop(store);
@@ -143,7 +147,7 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
     let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
     assert_eq!(store.adopted_seeds(), [url("http://www.a.test/")]);
     assert_eq!(
-        store.lease(at(499), 9).await.unwrap(),
+        store.lease(at(499), 9, LeaseFilter::All).await.unwrap(),
         Supply::NothingBefore(at(500)),
         "b.test had its share"
     );
@@ -336,29 +340,32 @@ async fn what_robots_txt_said_is_read_from_the_journal_by_the_next_session() {
     };
     let store = open(directory.path());
     store
-        .keep_robots("http://a.test", robots("old"))
+        .hosts()
+        .record_robots("http://a.test", robots("old"))
         .await
         .unwrap();
     store
-        .keep_robots("http://b.test", robots("b"))
+        .hosts()
+        .record_robots("http://b.test", robots("b"))
         .await
         .unwrap();
     store.fold().await.unwrap();
     store
-        .keep_robots("http://a.test", robots("new"))
+        .hosts()
+        .record_robots("http://a.test", robots("new"))
         .await
         .unwrap();
     killed(store);
     let store = open(directory.path());
     assert_eq!(
-        store.robots("http://a.test").await.unwrap(),
+        store.hosts().robots("http://a.test").await.unwrap(),
         Some(robots("new"))
     );
     assert_eq!(
-        store.robots("http://b.test").await.unwrap(),
+        store.hosts().robots("http://b.test").await.unwrap(),
         Some(robots("b"))
     );
-    assert_eq!(store.robots("http://c.test").await.unwrap(), None);
+    assert_eq!(store.hosts().robots("http://c.test").await.unwrap(), None);
 }
 
 /// A crawl was stopped while the clock was a month ahead. When that had been set right, it waited a
@@ -398,7 +405,7 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
 
     let store = open_at(5);
     assert_eq!(
-        store.lease(at(60_004), 9).await.unwrap(),
+        store.lease(at(60_004), 9, LeaseFilter::All).await.unwrap(),
         Supply::NothingBefore(at(60_005))
     );
     assert_eq!(leases(&store, 60_005, 9).await.len(), 2);
@@ -456,9 +463,14 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
             Duration::from_millis(DAY + 995),
             "{name}"
         );
-        let host = store.pace(&Host::new(&name)).await.unwrap().unwrap();
+        let host = store
+            .hosts()
+            .pace(&Host::new(&name))
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!((host.ready, host.answered), (at(2_005), at(5)), "{name}");
-        let first = store.lease(at(2_004), 9).await.unwrap();
+        let first = store.lease(at(2_004), 9, LeaseFilter::All).await.unwrap();
         assert_eq!(first, Supply::NothingBefore(at(2_005)), "{name}");
         let ready = leases(&store, 2_005, 9).await;
         assert!(
@@ -473,7 +485,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
                 .unwrap();
         }
         // The page that was put off has waited for eight seconds from then on, too.
-        let last = store.lease(at(8_004), 9).await.unwrap();
+        let last = store.lease(at(8_004), 9, LeaseFilter::All).await.unwrap();
         assert_eq!(last, Supply::NothingBefore(at(8_005)), "{name}");
         for lease in leases(&store, 8_005, 9).await {
             let settlement = done(&lease);
@@ -533,7 +545,8 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
     // One that is asked for the first time, and has not answered when the process dies.
     let silent = Pace::unanswered(at(9_400), rules.least_wait);
     store
-        .note_pace(&Host::new("silent.test"), silent)
+        .hosts()
+        .record_pace(&Host::new("silent.test"), silent)
         .await
         .unwrap();
     let patient = Pace {
@@ -542,7 +555,8 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
         ..slow
     };
     store
-        .note_pace(&Host::new("patient.test"), patient)
+        .hosts()
+        .record_pace(&Host::new("patient.test"), patient)
         .await
         .unwrap();
     let out = leases(&store, 9_000, 9).await;
@@ -557,7 +571,7 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
     assert!(store.after_a_death());
     let mut ready = Vec::new();
     for name in ["unasked.test", "slow.test", "silent.test"] {
-        let pace = store.pace(&Host::new(name)).await.unwrap().unwrap();
+        let pace = store.hosts().pace(&Host::new(name)).await.unwrap().unwrap();
         ready.push((name, pace.ready));
     }
     // The delay; what it last asked for; five times the 600 ms since it was asked.

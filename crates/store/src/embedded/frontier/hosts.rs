@@ -388,7 +388,7 @@ impl Hosts {
 
 /// What is to be handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Wanted {
+pub(super) enum Wanted {
     /// All but probes.
     All,
     /// What pages need, and no page.

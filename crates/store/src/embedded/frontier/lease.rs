@@ -11,7 +11,7 @@ use super::super::record::Record;
 use super::hosts::Wanted;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{DiscoveredUrl, Lease, StoreFault, Supply};
+use crate::{DiscoveredUrl, Lease, LeaseFilter, StoreFault, Supply};
 
 /// What the pages that were read ahead may take, over all hosts.
 const HEADS_BYTES: u64 = 48 << 20;
@@ -25,15 +25,18 @@ impl Queue {
         journal: &Journal,
         now: Timestamp,
         want: usize,
-        what: Wanted,
+        filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
         if self.alone.is_some() {
             return Ok(Supply::NothingBefore(Timestamp::NEVER));
         }
         self.recall_due(now);
-        let mut leases = self.lease_rounds(journal, now, want, what)?;
-        let mut wanted = what;
-        if leases.is_empty() && what == Wanted::All && self.hosts.sums().ordinary == 0 {
+        let mut wanted = match filter {
+            LeaseFilter::All => Wanted::All,
+            LeaseFilter::Requisites => Wanted::Requisites,
+        };
+        let mut leases = self.lease_rounds(journal, now, want, wanted)?;
+        if leases.is_empty() && wanted == Wanted::All && self.hosts.sums().ordinary == 0 {
             wanted = Wanted::Probes;
             leases = self.lease_rounds(journal, now, want, wanted)?;
         }
@@ -44,14 +47,15 @@ impl Queue {
             .hosts
             .next_ready(wanted)
             .into_iter()
-            .chain(self.recalled(what));
+            .chain(self.recalled(filter));
         let next = next.min();
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
-        let supply = self.lease_aside(journal, now, what)?.or_before(next);
-        if supply == Supply::Exhausted && what == Wanted::All && self.look_once_more(journal)? {
-            return self.lease(journal, now, want, what);
+        let supply = self.lease_aside(journal, now, filter)?.or_before(next);
+        let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
+        if may_reopen && self.look_once_more(journal)? {
+            return self.lease(journal, now, want, filter);
         }
         Ok(supply)
     }
@@ -95,12 +99,12 @@ impl Queue {
     }
 
     /// When the first of those comes up that wait for a time of their own.
-    fn recalled(&self, what: Wanted) -> Option<Timestamp> {
+    fn recalled(&self, filter: LeaseFilter) -> Option<Timestamp> {
         let mut later = self.later.iter();
-        let first = match what {
-            Wanted::All | Wanted::Probes => later.next(),
-            Wanted::Requisites if self.hosts.sums().requisites == 0 => None,
-            Wanted::Requisites => later.find(|(_, place)| place.rank.is_requisite()),
+        let first = match filter {
+            LeaseFilter::All => later.next(),
+            LeaseFilter::Requisites if self.hosts.sums().requisites == 0 => None,
+            LeaseFilter::Requisites => later.find(|(_, place)| place.rank.is_requisite()),
         };
         first.map(|((due, _), _)| *due)
     }
@@ -110,10 +114,10 @@ impl Queue {
         &mut self,
         journal: &Journal,
         now: Timestamp,
-        what: Wanted,
+        filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
         let open = self.aside.iter().filter(|(_, place)| {
-            let is_wanted = what == Wanted::All || place.rank.is_requisite();
+            let is_wanted = filter == LeaseFilter::All || place.rank.is_requisite();
             is_wanted && self.hosts.has_room(place.host, place.rank)
         });
         let ready = |place: &Place| self.hosts.get(place.host).pace.ready;

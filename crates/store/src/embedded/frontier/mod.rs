@@ -41,7 +41,6 @@ use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 use self::fold::Generations;
 pub(super) use self::fold::{Fold, robots_position};
 use self::hosts::Hosts;
-pub(super) use self::hosts::Wanted;
 use self::place::{Body, Place};
 pub(super) use self::seen::{seen_as, settled_probe};
 use self::shelf::Shelf;
@@ -274,7 +273,7 @@ impl Queue {
         self.record(journal, &Record::SeedAdopted { url: url.clone() })
     }
 
-    pub(super) fn note_pace(
+    pub(super) fn record_pace(
         &mut self,
         journal: &Journal,
         host: &Host,
@@ -319,7 +318,7 @@ impl Queue {
         resting.map(|(name, pace)| (name.clone(), pace)).collect()
     }
 
-    pub(super) fn keep_robots(
+    pub(super) fn record_robots(
         &mut self,
         journal: &Journal,
         origin: &str,
