@@ -80,10 +80,10 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
         };
         for lease in leases {
             popped += 1;
-            let settlement = if popped % 100 == 0 && lease.attempts == 0 {
+            let settlement = if popped % 100 == 0 && lease.entry.attempts == 0 {
                 Settlement::Again { at: now }
             } else {
-                let row = row(&lease.url, lease.depth, now);
+                let row = row(lease.url(), lease.discovered().depth, now);
                 let finds = links(wish, &mut number, 1)?;
                 Settlement::Done {
                     row: Box::new(row),

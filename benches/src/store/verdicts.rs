@@ -181,7 +181,7 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
         };
         for lease in leases {
             let number = lease
-                .url
+                .url()
                 .as_str()
                 .rsplit('/')
                 .next()
@@ -195,7 +195,11 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
 
 /// The visit ends, as it does in a crawl.
 async fn settle(store: &EmbeddedStore, lease: Lease, verdict: &Verdict) -> Result<(), Failure> {
-    let mut row = row(&lease.url, lease.depth, Timestamp::from_millis(0));
+    let mut row = row(
+        lease.url(),
+        lease.discovered().depth,
+        Timestamp::from_millis(0),
+    );
     if let Verdict::Duplicate(original) = verdict {
         row.fate = Fate::NearDuplicate;
         row.kept = false;
@@ -317,8 +321,8 @@ fn url(number: u64) -> Result<PageUrl, Failure> {
 
 fn page_of(lease: &Lease) -> Page {
     Page {
-        final_url: lease.url.clone(),
-        url: lease.url.clone(),
+        final_url: lease.url().clone(),
+        url: lease.url().clone(),
         at: Timestamp::from_millis(0),
     }
 }

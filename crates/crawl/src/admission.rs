@@ -130,7 +130,7 @@ pub(crate) async fn admit(
     }
     if let Some(original) = unmodified {
         // A visit before this one, which did not end, may have found another page here.
-        context.index.forget(lease.url.key()).await?;
+        context.index.forget(lease.url().key()).await?;
         context.telemetry.add(&Counts {
             not_modified: 1,
             ..Counts::default()
@@ -138,14 +138,14 @@ pub(crate) async fn admit(
         return Ok(repeats_itself(original, may_follow));
     }
     let page = Page {
-        url: lease.url.clone(),
+        url: lease.url().clone(),
         final_url: exchange.url.clone(),
         at: exchange.started,
     };
     let canonical = reading
         .document
         .as_ref()
-        .filter(|_| lease.requisite == 0)
+        .filter(|_| lease.discovered().requisite == 0)
         .and_then(|document| document.canonical.as_ref());
     let verdict = context
         .index
@@ -169,7 +169,7 @@ pub(crate) async fn admit(
         return Ok(Judgement {
             reason: Some(format!("it says the same as {reason}")),
             following: match may_follow {
-                true => context.policy.duplicate_links.of_duplicate(is_seed(lease)),
+                true => context.policy.duplicate_links.of_duplicate(lease.is_seed()),
                 false => Following::Nowhere,
             },
             ..judgement
@@ -186,7 +186,7 @@ pub(crate) async fn admit(
                 at: page.at,
             },
         },
-        None if is_kept || lease.requisite > 0 => Keeping::Whole,
+        None if is_kept || lease.discovered().requisite > 0 => Keeping::Whole,
         None => Keeping::LeftOut,
     };
     let fate = fate_of(original.likeness);
@@ -197,10 +197,10 @@ pub(crate) async fn admit(
     let following = match (may_follow, is_followed) {
         (false, _) => Following::Nowhere,
         (true, true) => Following::All,
-        (true, false) => context.policy.duplicate_links.of_duplicate(is_seed(lease)),
+        (true, false) => context.policy.duplicate_links.of_duplicate(lease.is_seed()),
     };
     // The same style sheet at another place names other pictures.
-    let is_shown = itself || lease.requisite > 0 || keeping == Keeping::Whole;
+    let is_shown = itself || lease.discovered().requisite > 0 || keeping == Keeping::Whole;
     Ok(Judgement {
         fate,
         original: Some(original),
@@ -227,10 +227,6 @@ fn kept(fate: Fate, earlier: Option<Box<EarlierCapture>>, may_follow: bool) -> J
         evidence: None,
         is_shown: true,
     }
-}
-
-fn is_seed(lease: &Lease) -> bool {
-    lease.depth == 0 && lease.via.is_none()
 }
 
 /// What becomes of a page that is alike to another in this.

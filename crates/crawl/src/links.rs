@@ -45,11 +45,11 @@ pub(crate) async fn discover(
             .scope
             .read()
             .expect("no panic can happen while the scope is locked");
-        let (policy, find) = (&context.policy, lease.find());
+        let (policy, find) = (&context.policy, lease.discovered());
         ways = to_visit(
             policy,
             &scope,
-            &find,
+            find,
             &page.url,
             document,
             leads,

@@ -163,8 +163,8 @@ pub(crate) async fn announce(
             .scope
             .read()
             .expect("no panic can happen while the scope is locked");
-        let (policy, find) = (&context.policy, lease.find());
-        named(policy, &scope, &context.listings, &find, url, &answer.rules)
+        let (policy, find) = (&context.policy, lease.discovered());
+        named(policy, &scope, &context.listings, find, url, &answer.rules)
     };
     if !finds.is_empty() {
         context.frontier.discover(finds).await?;
@@ -227,11 +227,12 @@ const USUAL: &str = "/sitemap.xml";
 /// may move on its host, as where `--scope prefix` lets in one folder.
 pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
     let is_named = lease
+        .discovered()
         .via
         .as_ref()
         .is_some_and(|via| via.as_url().path() == ROBOTS);
-    let is_sitemap = is_named || context.listings.knows(lease.url.key());
-    is_sitemap && to.host() == lease.url.host()
+    let is_sitemap = is_named || context.listings.knows(lease.url().key());
+    is_sitemap && to.host() == lease.url().host()
 }
 
 /// Returns which listing a body is, where it is one that is wanted. `decoded` is the body without
@@ -303,8 +304,14 @@ pub(crate) async fn discover(
             }
         });
     });
-    let find = lease.find();
-    let queuing = queue(context, &find, &page.url, following, parts, sorted);
+    let queuing = queue(
+        context,
+        lease.discovered(),
+        &page.url,
+        following,
+        parts,
+        sorted,
+    );
     let (read, queued) = tokio::join!(reading, queuing);
     if read.is_none() {
         tracing::error!(url = %page.url, "reading this listing panicked: it counts as far as it was read");

@@ -32,12 +32,12 @@ pub enum Outcome {
 
 /// Lives the life of a page.
 pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome, Fault> {
-    context.pacer.recall(&lease.url.host(), lease.pace);
+    context.pacer.recall(&lease.url().host(), lease.pace);
     if let Some(reason) = politeness::deadly(&lease) {
         return give_up(context, lease, RedirectChain::default(), reason).await;
     }
     if let Some(reason) =
-        runtime_overrides::exclusion(context, &lease.url).or_else(|| lease.barred.clone())
+        runtime_overrides::exclusion(context, lease.url()).or_else(|| lease.barred.clone())
     {
         return leave_out(context, lease, RedirectChain::default(), reason).await;
     }
@@ -74,7 +74,12 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 
     // decode → extract → fingerprint; a page that was not modified is read as an earlier crawl
     // archived it
-    let reading = reading::read(context, page, reading::Kind::of(lease.requisite)).await?;
+    let reading = reading::read(
+        context,
+        page,
+        reading::Kind::of(lease.discovered().requisite),
+    )
+    .await?;
 
     // admit
     let judgement = admission::admit(context, &lease, page, journey.unmodified(), &reading).await?;
@@ -145,10 +150,10 @@ async fn set_back(
     until: Timestamp,
 ) -> Result<Outcome, Fault> {
     let reason = journey.trouble(setback);
-    let decision = retry::decide(setback, lease.attempts, context.policy.tries);
+    let decision = retry::decide(setback, lease.entry.attempts, context.policy.tries);
     context.telemetry.add(&retry::counts(setback, decision));
     if let Decision::Again(wait) = decision {
-        tracing::info!(url = %lease.url, reason, ?wait, "will be tried again");
+        tracing::info!(url = %lease.url(), reason, ?wait, "will be tried again");
         let at = until.max(context.clock.now() + wait);
         let pace = politeness::pace(context, &lease);
         context
@@ -169,9 +174,9 @@ async fn end_without_page(
     fate: Fate,
     reason: String,
 ) -> Result<Outcome, Fault> {
-    context.index.forget(lease.url.key()).await?;
+    context.index.forget(lease.url().key()).await?;
     let row = visit_record::of_no_page(
-        lease.find(),
+        lease.discovered().clone(),
         &journey.exchanges,
         context.clock.date(),
         fate,
@@ -215,9 +220,9 @@ async fn end(
     } = kept;
     let notes = visit_record::notes(&row, exchanges.last(), matched, outlinks);
     let visit = Visit {
-        url: lease.url.clone(),
+        url: lease.url().clone(),
         at: row.fetched_at,
-        robots: context.robots_files.take(lease.url.key()),
+        robots: context.robots_files.take(lease.url().key()),
         exchanges,
         keeping,
         payload,

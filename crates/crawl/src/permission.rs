@@ -30,10 +30,10 @@ pub(crate) enum Permission {
 /// Asks robots.txt about a page whose host is ours on lease.
 pub(crate) async fn ask(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
     if !context.policy.ignore_robots {
-        let Some(answer) = known(context, &lease.url).await? else {
+        let Some(answer) = known(context, lease.url()).await? else {
             return ask_in_turn(context, lease).await;
         };
-        match judge(&answer, &lease.url) {
+        match judge(&answer, lease.url()) {
             Permission::Granted => {}
             other => return Ok(other),
         }
@@ -50,9 +50,9 @@ async fn ask_in_turn(context: &CrawlContext, lease: &Lease) -> Result<Permission
     if !politeness::is_its_turn(context, lease).await {
         return Ok(Permission::NotYet);
     }
-    let answer = ask_for(context, lease, &lease.url).await?;
+    let answer = ask_for(context, lease, lease.url()).await?;
     let asked_just_now = !answer.asked.is_empty();
-    Ok(match judge(&answer, &lease.url) {
+    Ok(match judge(&answer, lease.url()) {
         Permission::Granted if asked_just_now => Permission::NotYet,
         permission => permission,
     })
@@ -109,7 +109,7 @@ async fn ask_for(
     let answer = context.robots.rules(url).await;
     context
         .robots_files
-        .keep(lease.url.key(), &answer.exchanges);
+        .keep(lease.url().key(), &answer.exchanges);
     if let Some(RobotsText { lines, until }) = &answer.read {
         let robots = Robots {
             text: lines.as_ref().map(|lines| lines.to_vec()),

@@ -27,20 +27,20 @@ const LIVES: u32 = 8;
 
 /// Why a page is not visited any more: what it did to those who visited it.
 pub(crate) fn deadly(lease: &Lease) -> Option<String> {
-    let deaths = lease.strikes;
+    let deaths = lease.entry.strikes;
     (deaths >= LIVES).then(|| format!("the crawler died {deaths} times while it visited this page"))
 }
 
 /// Whether the host of a lease may be asked now, as far as those go that share their pace with it.
 /// If not, its pace says when to come again.
 pub(crate) async fn is_its_turn(context: &CrawlContext, lease: &Lease) -> bool {
-    let to = context.pacer.addressee(&*context.fetch, &lease.url).await;
+    let to = context.pacer.addressee(&*context.fetch, lease.url()).await;
     context.pacer.line_up(&to)
 }
 
 /// How the host of a lease wants to be asked, as far as anybody knows.
 pub(crate) fn pace(context: &CrawlContext, lease: &Lease) -> Pace {
-    context.pacer.pace(&lease.url.host())
+    context.pacer.pace(&lease.url().host())
 }
 
 /// Recalls what is known of a host to which a lease led, before it is asked.
@@ -49,7 +49,7 @@ pub(crate) async fn recall(
     lease: &Lease,
     host: &Host,
 ) -> Result<(), StoreFault> {
-    if lease.url.host() == *host {
+    if lease.url().host() == *host {
         return Ok(());
     }
     if let Some(pace) = context.frontier.hosts().pace(host).await? {
@@ -81,7 +81,7 @@ pub(crate) async fn note(
     host: &Host,
 ) -> Result<(), StoreFault> {
     let pace = context.pacer.pace(host);
-    if lease.url.host() == *host {
+    if lease.url().host() == *host {
         let known = context
             .frontier
             .hosts()

@@ -123,7 +123,7 @@ pub(crate) async fn follow(
         reached: Vec::new(),
         end: JourneyEnd::Arrived,
     };
-    let mut url = lease.url.clone();
+    let mut url = lease.url().clone();
     let mut known = earlier::known(context, &url).await;
     loop {
         let asked_by = known.take();
@@ -231,9 +231,9 @@ async fn bar(
         .expect("no panic can happen while the scope is locked")
         .judge(next);
     if let Err(out_of_scope) = judged
-        && !(lease.requisite > 0 && is_requisite(context, next))
+        && !(lease.discovered().requisite > 0 && is_requisite(context, next))
     {
-        let is_seed = lease.depth == 0 && lease.via.is_none();
+        let is_seed = lease.is_seed();
         if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
             return barred(format!("redirects to {next}: {out_of_scope}"));
         }

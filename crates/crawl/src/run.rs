@@ -269,7 +269,7 @@ struct Visits {
 
 impl Visits {
     fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
-        let (context, kind) = (Arc::clone(context), Kind::of(lease.requisite));
+        let (context, kind) = (Arc::clone(context), Kind::of(lease.discovered().requisite));
         self.requisites += usize::from(kind == Kind::Requisite);
         self.under_way
             .spawn(async move { (kind, visit(&context, lease).await) });

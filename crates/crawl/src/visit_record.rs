@@ -45,7 +45,7 @@ pub(crate) fn of_page(
     judgement: &Judgement,
 ) -> VisitRecord {
     let mut row = of_no_page(
-        lease.find(),
+        lease.discovered().clone(),
         exchanges,
         Timestamp::default(),
         judgement.fate,

@@ -91,7 +91,7 @@ pub(crate) fn row(lease: &Lease, fate: Fate) -> VisitRecord {
         status: Some(200),
         bytes: 10,
         kept: fate == Fate::Unique,
-        ..VisitRecord::new(lease.find(), fate, at(1))
+        ..VisitRecord::new(lease.discovered().clone(), fate, at(1))
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) async fn leases(frontier: &dyn Frontier, now: u64, want: usize) -> Ve
 }
 
 fn urls(leases: &[Lease]) -> Vec<&str> {
-    leases.iter().map(|lease| lease.url.as_str()).collect()
+    leases.iter().map(|lease| lease.url().as_str()).collect()
 }
 
 #[tokio::test]
@@ -265,7 +265,12 @@ async fn pages_nearer_to_a_seed_go_first_even_when_they_are_found_later() {
             .await
             .unwrap();
         let lease = leases(frontier, 0, 1).await.remove(0);
-        assert_eq!(lease.url.as_str(), "http://a.test/deep", "{}", subject.name);
+        assert_eq!(
+            lease.url().as_str(),
+            "http://a.test/deep",
+            "{}",
+            subject.name
+        );
         let settlement = done_with(&lease, None, vec![find("http://a.test/near", 1)]);
         frontier
             .settle(lease, settlement, at(0).into())
@@ -289,7 +294,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
             .await
             .unwrap();
         let lease = leases(frontier, 0, 1).await.remove(0);
-        assert_eq!(lease.attempts, 0);
+        assert_eq!(lease.entry.attempts, 0);
         frontier
             .settle(lease, Settlement::Again { at: at(1000) }, at(10).into())
             .await
@@ -313,7 +318,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
         );
         let again = leases(frontier, 1000, 9).await;
         assert_eq!(urls(&again), ["http://a.test/1"], "{}", subject.name);
-        assert_eq!(again[0].attempts, 1, "{}", subject.name);
+        assert_eq!(again[0].entry.attempts, 1, "{}", subject.name);
     }
 }
 
@@ -332,7 +337,7 @@ async fn a_returned_page_keeps_its_place_and_counts_no_attempt() {
             .unwrap();
         let again = leases(frontier, 0, 1).await;
         assert_eq!(urls(&again), ["http://a.test/1"], "{}", subject.name);
-        assert_eq!(again[0].attempts, 0, "{}", subject.name);
+        assert_eq!(again[0].entry.attempts, 0, "{}", subject.name);
     }
 }
 
@@ -377,7 +382,7 @@ async fn a_redirect_target_is_claimed_by_one_page_and_not_queued_afterwards() {
         let (second, first) = (out.pop().unwrap(), out.pop().unwrap());
         let target = url("http://c.test/");
         assert!(
-            !frontier.claim(&first, &second.url).await.unwrap(),
+            !frontier.claim(&first, second.url()).await.unwrap(),
             "{name}: it is queued"
         );
         assert!(frontier.claim(&first, &target).await.unwrap(), "{name}");

@@ -89,41 +89,61 @@ pub struct LeftOut {
 /// The rule of [`FrontierRules::max_hosts_per_domain`], as [`LeftOut`] names it.
 pub const HOSTS_RULE: &str = "max-hosts-per-domain";
 
-/// The right to visit one page, until it is settled.
+/// A URL in the queue, with the history of its visits.
+///
+/// The journal stores it (postcard): the order of the fields is on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueEntry {
+    /// The order of discovery. No two entries of a crawl share it.
+    pub sequence: u64,
+    /// The URL, as it was discovered.
+    pub discovered: DiscoveredUrl,
+    /// Earlier visits that ended in [`Settlement::Again`].
+    pub attempts: u32,
+    /// Sessions that died while the entry was out on lease.
+    pub strikes: u32,
+}
+
+impl QueueEntry {
+    /// Returns the entry of a URL that was not visited yet.
+    pub(crate) const fn new(sequence: u64, discovered: DiscoveredUrl) -> Self {
+        Self {
+            sequence,
+            discovered,
+            attempts: 0,
+            strikes: 0,
+        }
+    }
+}
+
+/// The right to visit one URL, until it is settled.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The page.
-    pub url: PageUrl,
-    /// Links away from a seed.
-    pub depth: u32,
-    /// The page that it was found on.
-    pub via: Option<PageUrl>,
-    /// Visits that were begun before this one and ended in [`Settlement::Again`].
-    pub attempts: u32,
-    /// Sessions that died while this page was out on lease.
-    pub strikes: u32,
-    /// How its host wants to be asked, as far as earlier visits told; it may be from an earlier
-    /// session.
+    /// The entry in the queue.
+    pub entry: QueueEntry,
+    /// The pacing state of its host, as last recorded; possibly by an earlier session.
     pub pace: Pace,
-    /// As it was found.
-    pub priority: u8,
-    /// Why it is to be left out, if it is: its pattern is closed, or had its pages.
+    /// The reason to leave the URL out unvisited, if its pattern is closed or has had its pages.
     pub barred: Option<String>,
-    /// Steps from the page that needs it, as it was found; 0 is a page.
-    pub requisite: u8,
-    /// The order of discovery: names the entry in the queue.
-    pub(crate) sequence: u64,
 }
 
 impl Lease {
-    /// The page as it was found.
+    /// Returns the leased URL.
     #[must_use]
-    pub fn find(&self) -> DiscoveredUrl {
-        DiscoveredUrl {
-            priority: self.priority,
-            requisite: self.requisite,
-            ..DiscoveredUrl::new(self.url.clone(), self.depth, self.via.clone())
-        }
+    pub const fn url(&self) -> &PageUrl {
+        &self.entry.discovered.url
+    }
+
+    /// Returns the leased URL as it was discovered.
+    #[must_use]
+    pub const fn discovered(&self) -> &DiscoveredUrl {
+        &self.entry.discovered
+    }
+
+    /// Returns true for a seed: depth 0, and found on no page.
+    #[must_use]
+    pub const fn is_seed(&self) -> bool {
+        self.entry.discovered.depth == 0 && self.entry.discovered.via.is_none()
     }
 }
 

@@ -5,9 +5,10 @@
 //! [`HostMemory::record_pace`].
 
 use async_trait::async_trait;
-use web::{Host, Pace};
+use serde::{Deserialize, Serialize};
+use web::{Host, Pace, Timestamp};
 
-use crate::{Robots, StoreFault};
+use crate::fault::StoreFault;
 
 /// The pacing state and the robots.txt of each host, over all sessions of a crawl.
 #[async_trait]
@@ -40,4 +41,14 @@ pub trait HostMemory: Send + Sync {
     /// # Errors
     /// A fault of the store.
     async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault>;
+}
+
+/// A cached robots.txt. The journal stores it (postcard): the order of the fields is on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Robots {
+    /// Its text, at most [`web::MAX_ROBOTS_BYTES`]; none where the site has no robots.txt and
+    /// every URL may be fetched.
+    pub text: Option<Vec<u8>>,
+    /// The time at which it expires and is fetched again.
+    pub until: Timestamp,
 }

@@ -25,13 +25,12 @@ mod rules;
 mod skipped;
 mod visit_record;
 
-pub use embedded::record::Robots;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HOSTS_RULE, Lease,
-    LeaseFilter, LeftOut, STRIKES_ASIDE, Settlement, Standing, Supply,
+    LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing, Supply,
 };
-pub use host_memory::HostMemory;
+pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};

@@ -19,8 +19,8 @@ use crate::{
     LeaseFilter, LikenessRules,
 };
 use crate::{
-    Original, Page, PatternName, Patterns, RetainedDuplicate, Robots, Settlement, Standing,
-    StoreFault, Supply, VisitRecord,
+    Original, Page, PatternName, Patterns, QueueEntry, RetainedDuplicate, Robots, Settlement,
+    Standing, StoreFault, Supply, VisitRecord,
 };
 use crate::{STRIKES_ASIDE, Totals};
 
@@ -74,11 +74,9 @@ struct Hung {
     places: HashMap<UrlKey, u64>,
 }
 
+/// An entry of the queue, and its state.
 struct Waiting {
-    sequence: u64,
-    find: DiscoveredUrl,
-    attempts: u32,
-    strikes: u32,
+    entry: QueueEntry,
     /// Set while it is postponed.
     not_before: Option<Timestamp>,
     /// Set once it was postponed.
@@ -102,12 +100,9 @@ struct Ended {
 }
 
 impl Waiting {
-    fn new(sequence: u64, find: DiscoveredUrl) -> Self {
+    fn new(sequence: u64, discovered: DiscoveredUrl) -> Self {
         Self {
-            sequence,
-            find,
-            attempts: 0,
-            strikes: 0,
+            entry: QueueEntry::new(sequence, discovered),
             not_before: None,
             due: None,
             leased: false,
@@ -115,29 +110,15 @@ impl Waiting {
     }
 
     fn is_aside(&self) -> bool {
-        self.strikes >= STRIKES_ASIDE
+        self.entry.strikes >= STRIKES_ASIDE
     }
 
     fn lease(&mut self, pace: Pace, barred: Option<String>) -> Lease {
         self.leased = true;
-        let DiscoveredUrl {
-            url,
-            depth,
-            via,
-            priority,
-            requisite,
-        } = self.find.clone();
         Lease {
-            url,
-            depth,
-            via,
-            attempts: self.attempts,
-            strikes: self.strikes,
+            entry: self.entry.clone(),
             pace,
-            priority,
             barred,
-            requisite,
-            sequence: self.sequence,
         }
     }
 }
@@ -224,28 +205,34 @@ impl MemoryStore {
                     .any(|waiting| self.is_ordinary(&state, waiting));
             }
             let candidates = state.entries.iter().enumerate().filter(|(_, waiting)| {
-                let host = waiting.find.url.host();
-                filter.admits(&waiting.find)
-                    && waiting.find.is_probed() == probes
+                let host = waiting.entry.discovered.url.host();
+                filter.admits(&waiting.entry.discovered)
+                    && waiting.entry.discovered.is_probed() == probes
                     && !waiting.leased
                     && !waiting.is_aside()
                     && waiting.not_before.is_none()
                     && state.ready_at(waiting) <= now
-                    && self.room(&state, &waiting.find)
+                    && self.room(&state, &waiting.entry.discovered)
                     && !round.contains(&host)
             });
             let order = |waiting: &Waiting| {
-                let host = waiting.find.url.host();
+                let host = waiting.entry.discovered.url.host();
                 let ready = state.pace(&host).ready;
                 let DiscoveredUrl {
                     priority,
                     depth,
                     requisite,
                     ..
-                } = waiting.find;
+                } = waiting.entry.discovered;
                 // What pages need goes first.
                 let kind = (requisite == 0, requisite, priority);
-                (ready, state.order[&host], kind, depth, waiting.sequence)
+                (
+                    ready,
+                    state.order[&host],
+                    kind,
+                    depth,
+                    waiting.entry.sequence,
+                )
             };
             let Some(index) = candidates
                 .min_by_key(|(_, waiting)| order(waiting))
@@ -257,16 +244,16 @@ impl MemoryStore {
                 round.clear();
                 continue;
             };
-            let chosen = &state.entries[index].find;
+            let chosen = &state.entries[index].entry.discovered;
             if chosen.is_probed() && state.seen.contains(&chosen.url) {
                 // It has a better place by now, or was reached.
                 state.entries.remove(index);
                 continue;
             }
-            let pace = state.pace(&state.entries[index].find.url.host());
+            let pace = state.pace(&state.entries[index].entry.discovered.url.host());
             let barred = state.bar(index);
             let lease = state.entries[index].lease(pace, barred);
-            let host = lease.url.host();
+            let host = lease.url().host();
             *state.leased.entry(host.clone()).or_insert(0) += 1;
             round.insert(host);
             leases.push(lease);
@@ -277,12 +264,12 @@ impl MemoryStore {
         }
         let someone_out = state.leased.values().any(|count| *count > 0);
         let open = |waiting: &&Waiting| {
-            filter.admits(&waiting.find)
-                && waiting.find.is_probed() == probes
+            filter.admits(&waiting.entry.discovered)
+                && waiting.entry.discovered.is_probed() == probes
                 && !waiting.leased
                 && !waiting.is_aside()
                 && waiting.not_before.is_none()
-                && self.room(&state, &waiting.find)
+                && self.room(&state, &waiting.entry.discovered)
         };
         let times = state
             .entries
@@ -294,7 +281,7 @@ impl MemoryStore {
                 state
                     .entries
                     .iter()
-                    .filter(|waiting| filter.admits(&waiting.find))
+                    .filter(|waiting| filter.admits(&waiting.entry.discovered))
                     .filter_map(|waiting| waiting.not_before),
             )
             .min();
@@ -310,10 +297,10 @@ impl MemoryStore {
             !waiting.leased
                 && waiting.is_aside()
                 && waiting.not_before.is_none()
-                && filter.admits(&waiting.find)
-                && self.room(state, &waiting.find)
+                && filter.admits(&waiting.entry.discovered)
+                && self.room(state, &waiting.entry.discovered)
         });
-        let order = |waiting: &Waiting| (state.ready_at(waiting), waiting.sequence);
+        let order = |waiting: &Waiting| (state.ready_at(waiting), waiting.entry.sequence);
         let first = aside.map(|(index, waiting)| (order(waiting), index)).min();
         let Some(((ready, sequence), index)) = first else {
             return Supply::Exhausted;
@@ -321,7 +308,7 @@ impl MemoryStore {
         if ready > now {
             return Supply::NothingBefore(ready);
         }
-        let host = state.entries[index].find.url.host();
+        let host = state.entries[index].entry.discovered.url.host();
         let pace = state.pace(&host);
         *state.leased.entry(host).or_insert(0) += 1;
         state.alone = Some(sequence);
@@ -346,8 +333,8 @@ impl MemoryStore {
     /// Returns whether probes wait for this.
     fn is_ordinary(&self, state: &State, waiting: &Waiting) -> bool {
         let may_go = !waiting.is_aside() && waiting.not_before.is_none();
-        !waiting.find.is_probed()
-            && (waiting.leased || may_go && self.is_below_limit(state, &waiting.find))
+        !waiting.entry.discovered.is_probed()
+            && (waiting.leased || may_go && self.is_below_limit(state, &waiting.entry.discovered))
     }
 }
 
@@ -456,7 +443,7 @@ impl State {
     }
 
     fn ready_at(&self, waiting: &Waiting) -> Timestamp {
-        self.pace(&waiting.find.url.host()).ready
+        self.pace(&waiting.entry.discovered.url.host()).ready
     }
 
     fn pace(&self, host: &Host) -> Pace {
@@ -476,11 +463,12 @@ impl State {
             requisite,
             priority,
             ..
-        } = &waiting.find;
-        if waiting.find.is_probed() {
+        } = &waiting.entry.discovered;
+        if waiting.entry.discovered.is_probed() {
             self.out_probes.insert(url.clone(), None);
         }
-        let is_begun = waiting.find.is_probed() && (waiting.attempts > 0 || waiting.strikes > 0);
+        let is_begun = waiting.entry.discovered.is_probed()
+            && (waiting.entry.attempts > 0 || waiting.entry.strikes > 0);
         if *requisite > 0 || is_begun {
             return None;
         }
@@ -551,7 +539,7 @@ impl State {
             let (pace, by) = self.pace(&host).set_back(now, least_wait);
             self.paces.insert(host.clone(), pace);
             for waiting in &mut self.entries {
-                if waiting.find.url.host() == host {
+                if waiting.entry.discovered.url.host() == host {
                     waiting.due = waiting.due.map(|due| due.before(by));
                     waiting.not_before = waiting.due;
                 }
@@ -580,7 +568,7 @@ impl MemoryStore {
             });
         }
         for waiting in &mut state.entries {
-            waiting.strikes += u32::from(waiting.leased && !in_order);
+            waiting.entry.strikes += u32::from(waiting.leased && !in_order);
             waiting.leased = false;
             waiting.not_before = waiting.due;
         }
@@ -634,26 +622,26 @@ impl Frontier for MemoryStore {
     ) -> Result<(), StoreFault> {
         let mut guard = self.state();
         let state = &mut *guard;
-        let host = lease.url.host();
+        let host = lease.url().host();
         *state.leased.entry(host.clone()).or_insert(1) -= 1;
-        state.alone = state.alone.filter(|alone| *alone != lease.sequence);
+        state.alone = state.alone.filter(|alone| *alone != lease.entry.sequence);
         state.record_pace(&host, pace);
         let index = state
             .entries
             .iter()
-            .position(|waiting| waiting.sequence == lease.sequence);
+            .position(|waiting| waiting.entry.sequence == lease.entry.sequence);
         let index = index.expect("a lease is settled once");
         match settlement {
             Settlement::Returned => {
                 state.entries[index].leased = false;
-                let wanted = state.out_probes.remove(&lease.url).flatten();
+                let wanted = state.out_probes.remove(lease.url()).flatten();
                 state.queue(wanted.into_iter().collect());
             }
             Settlement::Again { at } => {
-                state.out_probes.remove(&lease.url);
+                state.out_probes.remove(lease.url());
                 let waiting = &mut state.entries[index];
                 waiting.leased = false;
-                waiting.attempts += 1;
+                waiting.entry.attempts += 1;
                 waiting.not_before = Some(at);
                 waiting.due = Some(at);
             }
@@ -668,7 +656,7 @@ impl Frontier for MemoryStore {
                 *state.pages.entry(host).or_insert(0) += u64::from(row.is_page());
                 state.seen.extend(reached.iter().cloned());
                 match archived {
-                    None => state.end(*row, waiting.find.priority, finds),
+                    None => state.end(*row, waiting.entry.discovered.priority, finds),
                     Some(ArchiveSpan { ticket, .. }) => {
                         let ended = Ended {
                             row: *row,
@@ -679,7 +667,11 @@ impl Frontier for MemoryStore {
                         state.early.insert(ticket, ended);
                         while let Some(ended) = state.early.remove(&state.next_ticket) {
                             state.next_ticket += 1;
-                            state.end(ended.row, ended.waiting.find.priority, ended.finds);
+                            state.end(
+                                ended.row,
+                                ended.waiting.entry.discovered.priority,
+                                ended.finds,
+                            );
                         }
                     }
                 }
@@ -692,9 +684,9 @@ impl Frontier for MemoryStore {
         let mut state = self.state();
         let is_under_way = state.out_probes.contains_key(url);
         if !is_under_way && state.seen.insert(url.clone()) {
-            state.claims.insert(url.clone(), lease.sequence);
+            state.claims.insert(url.clone(), lease.entry.sequence);
         }
-        Ok(state.claims.get(url) == Some(&lease.sequence))
+        Ok(state.claims.get(url) == Some(&lease.entry.sequence))
     }
 
     async fn adopt_seed(&self, _url: &PageUrl) -> Result<(), StoreFault> {
@@ -712,7 +704,7 @@ impl Frontier for MemoryStore {
             .iter()
             .filter(|waiting| waiting.not_before.is_none());
         let active: HashSet<Host> = at_their_host
-            .map(|waiting| waiting.find.url.host())
+            .map(|waiting| waiting.entry.discovered.url.host())
             .collect();
         let leased: usize = state.leased.values().sum();
         Standing {

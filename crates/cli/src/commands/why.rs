@@ -128,10 +128,10 @@ impl Known {
             }
             Record::Revoked { entry, row, .. } if row.url == *url => {
                 self.row = None;
-                self.queued = Some((entry.find.depth, entry.find.via));
+                self.queued = Some((entry.discovered.depth, entry.discovered.via));
                 self.place = Some(entry.sequence);
             }
-            Record::Postponed { entry, .. } if entry.find.url == *url => {
+            Record::Postponed { entry, .. } if entry.discovered.url == *url => {
                 self.postponed = Some(entry.attempts);
             }
             Record::Settled {
@@ -154,9 +154,9 @@ impl Known {
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),
-            Record::Revoked { entry, .. } if entry.find.url == *url => {
+            Record::Revoked { entry, .. } if entry.discovered.url == *url => {
                 self.row = None;
-                self.queued = Some((entry.find.depth, entry.find.via));
+                self.queued = Some((entry.discovered.depth, entry.discovered.via));
             }
             // Nothing else tells of a place in the queue.
             _ => {}

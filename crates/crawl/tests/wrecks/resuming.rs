@@ -44,7 +44,7 @@ impl Session {
 
     async fn archive(&self, lease: &Lease) -> Archived {
         let visit = Visit {
-            url: lease.url.clone(),
+            url: lease.url().clone(),
             at: NOW,
             robots: Vec::new(),
             exchanges: Vec::new(),
@@ -89,7 +89,7 @@ impl Session {
 }
 
 fn row(lease: &Lease) -> VisitRecord {
-    VisitRecord::new(lease.find(), Fate::Failed, NOW)
+    VisitRecord::new(lease.discovered().clone(), Fate::Failed, NOW)
 }
 
 /// The archive was synced up to the end of a visit, the journal said so, and the process died

@@ -54,7 +54,7 @@ impl Frontier for Witness {
         settlement: Settlement,
         pace: Pace,
     ) -> Result<(), StoreFault> {
-        let page = lease.url.clone();
+        let page = lease.url().clone();
         let ended = match &settlement {
             Settlement::Done { archived, .. } => Some(archived.as_ref().map(|span| ArchivePlace {
                 file: span.file.clone(),

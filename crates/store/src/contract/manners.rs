@@ -39,7 +39,7 @@ async fn the_pace_of_a_host_comes_back_with_its_next_lease() {
             "{name}"
         );
         let lease = leases(frontier, 500, 1).await.remove(0);
-        assert_eq!((lease.pace, lease.strikes), (told, 0), "{name}");
+        assert_eq!((lease.pace, lease.entry.strikes), (told, 0), "{name}");
         let settlement = done(&lease);
         frontier
             .settle(lease, settlement, at(900).into())

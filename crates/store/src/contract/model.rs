@@ -103,7 +103,10 @@ impl User {
                     .await
                     .unwrap();
                 if let Supply::Leases(leases) = &supply {
-                    assert!(leases.iter().all(|lease| lease.requisite > 0), "{leases:?}");
+                    assert!(
+                        leases.iter().all(|lease| lease.discovered().requisite > 0),
+                        "{leases:?}"
+                    );
                 }
                 self.had(supply);
             }
@@ -189,13 +192,13 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Step]) -> Vec<PageUrl> {
                 for lease in leases {
                     let ready = now + Duration::from_millis(7);
                     // Each page fails once before it is had.
-                    let settlement = if lease.attempts == 0 {
+                    let settlement = if lease.entry.attempts == 0 {
                         Settlement::Again { at: ready }
                     } else {
                         done(&lease)
                     };
-                    if lease.attempts > 0 {
-                        visited.push(lease.url.clone());
+                    if lease.entry.attempts > 0 {
+                        visited.push(lease.url().clone());
                     }
                     frontier
                         .settle(lease, settlement, ready.into())

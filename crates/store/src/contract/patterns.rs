@@ -20,9 +20,9 @@ async fn visit(
 ) -> Vec<(String, Option<String>)> {
     let mut handed_out = Vec::new();
     while let Some(lease) = leases(frontier, 0, 1).await.pop() {
-        handed_out.push((lease.url.to_string(), lease.barred.clone()));
+        handed_out.push((lease.url().to_string(), lease.barred.clone()));
         let is_last = stop(&lease);
-        let is_item = lease.url.as_str().contains("/item/");
+        let is_item = lease.url().as_str().contains("/item/");
         let fate = match (&lease.barred, is_item) {
             (Some(_), _) => Fate::Excluded,
             (None, true) => Fate::NearDuplicate,
@@ -70,7 +70,11 @@ async fn what_is_found_of_a_pattern_that_brings_nothing_new_waits_behind_everyth
         let mut rest = Vec::new();
         for _ in 0..3 {
             let lease = leases(frontier, 0, 1).await.remove(0);
-            rest.push((lease.url.to_string(), lease.depth, lease.priority));
+            rest.push((
+                lease.url().to_string(),
+                lease.discovered().depth,
+                lease.discovered().priority,
+            ));
             let settlement = done(&lease);
             frontier
                 .settle(lease, settlement, at(0).into())
@@ -238,7 +242,7 @@ async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_b
         drop(store);
         store = open();
     }
-    let handed_out = visit(&store, &[], |lease| lease.url.as_str().ends_with("about")).await;
+    let handed_out = visit(&store, &[], |lease| lease.url().as_str().ends_with("about")).await;
     let barred: Vec<&String> = handed_out
         .iter()
         .filter(|told| told.1.is_some())

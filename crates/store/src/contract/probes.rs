@@ -18,7 +18,7 @@ async fn visit_all(
 ) -> (Vec<String>, Vec<String>) {
     let (mut visited, mut left_out) = (Vec::new(), Vec::new());
     while let Some(lease) = leases(frontier, 0, 1).await.pop() {
-        let text = lease.url.to_string();
+        let text = lease.url().to_string();
         let Settlement::Done { mut row, .. } = done(&lease) else {
             unreachable!("a visit that is done")
         };

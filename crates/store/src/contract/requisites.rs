@@ -32,9 +32,9 @@ async fn what_a_page_needs_goes_before_the_pages_of_its_host_the_nearest_first()
                 break;
             };
             told.push((
-                lease.url.to_string(),
-                lease.requisite,
-                lease.find().requisite,
+                lease.url().to_string(),
+                lease.discovered().requisite,
+                lease.discovered().requisite,
             ));
             settle(frontier, lease).await;
         }
@@ -135,7 +135,7 @@ async fn what_failed_comes_back_as_what_a_page_needs() {
         };
         let told: Vec<_> = leases
             .iter()
-            .map(|lease| (lease.requisite, lease.attempts))
+            .map(|lease| (lease.discovered().requisite, lease.entry.attempts))
             .collect();
         assert_eq!(told, [(3, 1)], "{}", subject.name);
     }

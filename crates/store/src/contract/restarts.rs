@@ -155,7 +155,7 @@ proptest! {
                         // One of two is settled, the other is under way when the process dies.
                         let mut out = leases(&store, 0, 2).await;
                         if let Some(lease) = out.pop() {
-                            had.insert(lease.url.clone());
+                            had.insert(lease.url().clone());
                             let settlement = done(&lease);
                             store.settle(lease, settlement, at(0).into()).await.unwrap();
                         }
@@ -175,7 +175,7 @@ proptest! {
             let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
             while let Supply::Leases(leases) = store.lease(at(0), 3, LeaseFilter::All).await.unwrap() {
                 for lease in leases {
-                    assert!(had.insert(lease.url.clone()), "{} is visited twice", lease.url);
+                    assert!(had.insert(lease.url().clone()), "{} is visited twice", lease.url());
                     let settlement = done(&lease);
                     store.settle(lease, settlement, at(0).into()).await.unwrap();
                 }

@@ -157,7 +157,7 @@ impl Told {
                     *pages = pages.saturating_sub(1);
                 }
                 self.queued.insert(entry.sequence);
-                self.seen.insert(seen_as(&entry.find));
+                self.seen.insert(seen_as(&entry.discovered));
             }
             _ => {}
         }

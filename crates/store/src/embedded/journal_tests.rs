@@ -236,23 +236,16 @@ fn a_journal_of_the_version_before_is_read_and_gone_on_with() {
 
 fn golden_records() -> Vec<Record> {
     let seed = find("http://a.test/", 0);
-    let entry = super::super::record::Entry {
+    let entry = crate::QueueEntry {
         sequence: 3,
-        find: seed.clone(),
+        discovered: seed.clone(),
         attempts: 2,
         strikes: 1,
     };
     let lease = Lease {
-        url: seed.url.clone(),
-        depth: 0,
-        via: None,
-        attempts: 0,
-        strikes: 0,
+        entry: crate::QueueEntry::new(3, seed.clone()),
         pace: Pace::default(),
-        priority: 0,
         barred: None,
-        sequence: 3,
-        requisite: 0,
     };
     let pace = Pace {
         ready: Timestamp::from_millis(7),
@@ -313,7 +306,7 @@ fn golden_records() -> Vec<Record> {
         },
         Record::RobotsRead {
             origin: "http://a.test".to_owned(),
-            robots: super::super::record::Robots {
+            robots: crate::Robots {
                 text: Some(b"User-agent: *".to_vec()),
                 until: Timestamp::from_millis(8),
             },

@@ -10,7 +10,11 @@ use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use crate::{ArchiveSpan, DiscoveredUrl, LeftOut, Page, PatternName, VisitRecord};
+use crate::frontier::{ArchiveSpan, DiscoveredUrl, LeftOut, QueueEntry};
+use crate::host_memory::Robots;
+use crate::near_dup::Page;
+use crate::patterns::PatternName;
+use crate::visit_record::VisitRecord;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +48,7 @@ pub enum Record {
     /// A page will be tried again.
     Postponed {
         /// Its place in the queue.
-        entry: Entry,
+        entry: QueueEntry,
         /// Not before then.
         at: Timestamp,
         /// How its host wants to be asked.
@@ -116,7 +120,7 @@ pub enum Record {
     /// What became of a page is void: it waits again.
     Revoked {
         /// Its new place in the queue.
-        entry: Entry,
+        entry: QueueEntry,
         /// What was said of it.
         row: Box<VisitRecord>,
         /// URLs that were reached on the way: its next visit may reach them again.
@@ -147,7 +151,7 @@ pub enum Record {
     /// has a better place or was reached.
     Superseded {
         /// The place.
-        entry: Entry,
+        entry: QueueEntry,
     },
     /// A session begins after one that did not end in order, in place of [`Record::Resumed`] since
     /// format 7: any host may have been asked up to now, and is left alone as
@@ -178,16 +182,6 @@ pub enum Record {
     },
 }
 
-/// A robots.txt as it is remembered over sessions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Robots {
-    /// What it says, at most [`web::MAX_ROBOTS_BYTES`]; none where there is none, and everything
-    /// may be asked.
-    pub text: Option<Vec<u8>>,
-    /// When it is to be asked for again.
-    pub until: Timestamp,
-}
-
 /// A page that is kept beside its original.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LetThrough {
@@ -205,17 +199,4 @@ pub struct LetThrough {
     pub number: u32,
     /// Whether the original was found only because of what the page calls canonical.
     pub by_canonical: bool,
-}
-
-/// A page in the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// The order of discovery; no two entries of a crawl share it.
-    pub sequence: u64,
-    /// The page.
-    pub find: DiscoveredUrl,
-    /// Visits that were begun.
-    pub attempts: u32,
-    /// Sessions that died while it was out on lease.
-    pub strikes: u32,
 }

@@ -12,9 +12,9 @@ use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
 use super::journal::{Journal, SEGMENT_BYTES};
-use super::record::{Entry, LetThrough, Record};
+use super::record::{LetThrough, Record};
 use super::segment::Position;
-use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, StoreFault, VisitRecord};
+use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, QueueEntry, StoreFault, VisitRecord};
 
 /// Writes a journal.
 pub struct Restoring {
@@ -138,12 +138,12 @@ impl Restoring {
                 self.next_sequence = entry.sequence + 1;
                 let waiting = Waiting {
                     sequence: entry.sequence,
-                    depth: entry.find.depth,
-                    via: entry.find.via.clone(),
-                    priority: entry.find.priority,
-                    requisite: entry.find.requisite,
+                    depth: entry.discovered.depth,
+                    via: entry.discovered.via.clone(),
+                    priority: entry.discovered.priority,
+                    requisite: entry.discovered.requisite,
                 };
-                self.known.insert(entry.find.url.key(), Some(waiting));
+                self.known.insert(entry.discovered.url.key(), Some(waiting));
             }
             _ => {}
         }
@@ -309,13 +309,7 @@ impl Restoring {
                 continue;
             };
             let find = self.waiting(&find.url).unwrap_or_else(|| find.clone());
-            let (attempts, strikes) = (0, 0);
-            let entry = Entry {
-                sequence,
-                find,
-                attempts,
-                strikes,
-            };
+            let entry = QueueEntry::new(sequence, find);
             self.append(&Record::Superseded { entry })?;
         }
         Ok(())

@@ -60,7 +60,7 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
     let mut again: Vec<_> = leases(&store, 0, 9)
         .await
         .iter()
-        .map(|lease| lease.url.to_string())
+        .map(|lease| lease.url().to_string())
         .collect();
     again.sort();
     assert_eq!(again, ["http://a.test/2", "http://b.test/1"]);
@@ -135,7 +135,7 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
         .await
         .unwrap();
     for lease in leases(&store, 0, 9).await {
-        let settlement = match lease.url.host().as_str() {
+        let settlement = match lease.url().host().as_str() {
             "a.test" => Settlement::Again { at: at(500) },
             _ => done(&lease),
         };
@@ -151,7 +151,7 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
         Supply::NothingBefore(at(500)),
         "b.test had its share"
     );
-    assert_eq!(leases(&store, 500, 9).await[0].attempts, 1);
+    assert_eq!(leases(&store, 500, 9).await[0].entry.attempts, 1);
 }
 
 #[tokio::test]
@@ -322,7 +322,7 @@ async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again
 
     let store = open(directory.path());
     let again = leases(&store, 0, 9).await.pop().unwrap();
-    assert_eq!(again.url, url("http://b.test/copy"));
+    assert_eq!(again.url(), &url("http://b.test/copy"));
     assert!(
         store.claim(&again, &reached).await.unwrap(),
         "its own redirect is not in its way"
@@ -389,7 +389,7 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
     let finds = ["http://a.test/1", "http://a.test/2", "http://b.test/1"].map(|url| find(url, 0));
     store.discover(finds.to_vec()).await.unwrap();
     for lease in leases(&store, MONTH, 2).await {
-        let (settlement, ready) = match lease.url.host().as_str() {
+        let (settlement, ready) = match lease.url().host().as_str() {
             "a.test" => (done(&lease), at(MONTH + 1000)),
             _ => (
                 Settlement::Again {
@@ -438,7 +438,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         let lease = leases(&store, DAY + 1_000, 9)
             .await
             .into_iter()
-            .find(|lease| lease.url.host().as_str() == name)
+            .find(|lease| lease.url().host().as_str() == name)
             .unwrap();
         let pace = Pace {
             wait: Duration::from_secs(2),
@@ -474,7 +474,9 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         assert_eq!(first, Supply::NothingBefore(at(2_005)), "{name}");
         let ready = leases(&store, 2_005, 9).await;
         assert!(
-            ready.iter().any(|lease| lease.url.as_str().ends_with("/2")),
+            ready
+                .iter()
+                .any(|lease| lease.url().as_str().ends_with("/2")),
             "{name}"
         );
         for lease in ready {
@@ -539,7 +541,7 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
     };
     let mut out = leases(&store, 0, 2).await;
     let lease = out.remove(0);
-    assert_eq!(lease.url.host().as_str(), "slow.test");
+    assert_eq!(lease.url().host().as_str(), "slow.test");
     let settlement = done(&lease);
     store.settle(lease, settlement, slow).await.unwrap();
     // One that is asked for the first time, and has not answered when the process dies.
@@ -562,7 +564,7 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
     let out = leases(&store, 9_000, 9).await;
     assert!(
         out.iter()
-            .any(|lease| lease.url.host().as_str() == "slow.test"),
+            .any(|lease| lease.url().host().as_str() == "slow.test"),
         "{out:?}"
     );
     killed(store);

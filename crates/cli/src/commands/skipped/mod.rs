@@ -161,7 +161,11 @@ impl Told {
                 if row.requisite > 0 {
                     return Ok(());
                 }
-                ledger.add(Event::Requeued, row.url.key(), Some(&waiting(&entry.find)))
+                ledger.add(
+                    Event::Requeued,
+                    row.url.key(),
+                    Some(&waiting(&entry.discovered)),
+                )
             }
             Record::SeedAdopted { url } => {
                 self.scope.add_seed(&url);

@@ -136,11 +136,11 @@ pub(super) fn read(state: &Path) -> Result<HashMap<Host, Told>, StoreFault> {
                 told.pages = told.pages.saturating_sub(u64::from(row.is_page()));
             }
             Record::Superseded { entry } => {
-                let told = hosts.entry(entry.find.url.host()).or_default();
+                let told = hosts.entry(entry.discovered.url.host()).or_default();
                 told.waiting = told.waiting.saturating_sub(1);
             }
             Record::Postponed { entry, pace, .. } => {
-                let told = hosts.entry(entry.find.url.host()).or_default();
+                let told = hosts.entry(entry.discovered.url.host()).or_default();
                 told.pace = told.pace.then(pace);
             }
             Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {

@@ -199,7 +199,8 @@ impl<'a> Archive<'a> {
                     self.politeness.hear_pace(&host, pace);
                 }
                 Told::Postponed { entry, pace, .. } => {
-                    self.politeness.hear_pace(&entry.find.url.host(), pace);
+                    self.politeness
+                        .hear_pace(&entry.discovered.url.host(), pace);
                 }
                 Told::Settled {
                     row,

@@ -82,10 +82,10 @@ impl Journal {
                 self.queue(*first, finds, complaints);
             }
             Record::Postponed { entry, .. } => {
-                self.under_way.remove(&entry.find.url.key());
+                self.under_way.remove(&entry.discovered.url.key());
                 self.is_waiting(
                     entry.sequence,
-                    entry.find.url.key(),
+                    entry.discovered.url.key(),
                     "was postponed",
                     complaints,
                 );
@@ -93,7 +93,7 @@ impl Journal {
             Record::Superseded { entry } => {
                 self.is_waiting(
                     entry.sequence,
-                    entry.find.url.key(),
+                    entry.discovered.url.key(),
                     "was given up",
                     complaints,
                 );
@@ -125,13 +125,13 @@ impl Journal {
             }
             Record::Revoked { entry, row, .. } => {
                 self.revoke(row);
-                let page = entry.find.url.key();
+                let page = entry.discovered.url.key();
                 match self.place(entry.sequence) {
                     // Its old place again.
                     Some(place) if self.pages[place] == page => self.waiting[place] = true,
                     _ => self.queue(
                         entry.sequence,
-                        std::slice::from_ref(&entry.find),
+                        std::slice::from_ref(&entry.discovered),
                         complaints,
                     ),
                 }
@@ -240,9 +240,9 @@ mod tests {
     }
 
     fn postponed(sequence: u64, path: &str) -> Record {
-        let entry = store::embedded::record::Entry {
+        let entry = store::QueueEntry {
             sequence,
-            find: find(path),
+            discovered: find(path),
             attempts: 1,
             strikes: 0,
         };

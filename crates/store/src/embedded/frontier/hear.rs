@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use web::{Host, Pace, PageUrl, Timestamp};
 
-use super::super::record::{Entry, Record};
+use super::super::record::Record;
 use super::super::segment::{self, Position};
 use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
 use super::told::Struck;
 use super::{Queue, Tries};
-use crate::{ArchiveSpan, DiscoveredUrl, PatternName, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{ArchiveSpan, DiscoveredUrl, QueueEntry};
+use crate::patterns::PatternName;
+use crate::visit_record::VisitRecord;
 
 impl Queue {
     /// Takes note of a record; `position` is the journal's after it.
@@ -35,7 +38,7 @@ impl Queue {
                 }
             }
             Record::Postponed { entry, at, pace } => {
-                self.keep_pace(&entry.find.url.host(), *pace);
+                self.keep_pace(&entry.discovered.url.host(), *pace);
                 self.postpone(entry, *at);
             }
             Record::Settled {
@@ -135,12 +138,12 @@ impl Queue {
                 self.hosts.change(host, |host| {
                     host.pages = host.pages.saturating_sub(u64::from(row.is_page()));
                 });
-                self.see_keys(vec![seen_as(&entry.find)]);
+                self.see_keys(vec![seen_as(&entry.discovered)]);
                 self.queue_entry(entry);
             }
             Record::Superseded { entry } => {
-                let host = self.hosts.number(&entry.find.url.host());
-                let rank = Rank::of(&entry.find, entry.sequence);
+                let host = self.hosts.number(&entry.discovered.url.host());
+                let rank = Rank::of(&entry.discovered, entry.sequence);
                 self.take_out(Place { host, rank });
             }
         }
@@ -161,10 +164,10 @@ impl Queue {
         }
     }
 
-    fn queue_entry(&mut self, entry: &Entry) {
+    fn queue_entry(&mut self, entry: &QueueEntry) {
         self.told.next_sequence = self.told.next_sequence.max(entry.sequence + 1);
-        let via = entry.find.via.as_ref().map(|via| via.as_str().into());
-        self.put(&entry.find, entry.sequence, via);
+        let via = entry.discovered.via.as_ref().map(|via| via.as_str().into());
+        self.put(&entry.discovered, entry.sequence, via);
     }
 
     fn put(&mut self, find: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
@@ -205,9 +208,9 @@ impl Queue {
         self.touch(place.host);
     }
 
-    fn postpone(&mut self, entry: &Entry, at: Timestamp) {
-        let host = self.hosts.number(&entry.find.url.host());
-        let rank = Rank::of(&entry.find, entry.sequence);
+    fn postpone(&mut self, entry: &QueueEntry, at: Timestamp) {
+        let host = self.hosts.number(&entry.discovered.url.host());
+        let rank = Rank::of(&entry.discovered, entry.sequence);
         let place = Place { host, rank };
         self.told.under_way.remove(&entry.sequence);
         self.come_back(entry.sequence);

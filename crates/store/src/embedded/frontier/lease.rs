@@ -11,7 +11,8 @@ use super::super::record::Record;
 use super::hosts::Wanted;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{DiscoveredUrl, Lease, LeaseFilter, StoreFault, Supply};
+use crate::fault::StoreFault;
+use crate::frontier::{Lease, LeaseFilter, Supply};
 
 /// What the pages that were read ahead may take, over all hosts.
 const HEADS_BYTES: u64 = 48 << 20;
@@ -151,40 +152,27 @@ impl Queue {
             host.tally(place.rank, |tally| tally.out += 1);
             host.leased += 1;
         });
-        let DiscoveredUrl {
-            url,
-            depth,
-            via,
-            priority,
-            requisite,
-        } = entry.find;
-        let patterns = &mut self.told.patterns;
-        let is_probed = requisite == 0 && priority >= DiscoveredUrl::PROBED;
+        let found = &entry.discovered;
+        let is_probed = found.is_probed();
         // What was begun is not left out: a kept page may have led to it meanwhile.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
-        let barred = match requisite {
-            0 if !is_begun => patterns.bar(&url, priority, &rules),
+        let patterns = &mut self.told.patterns;
+        let barred = match found.requisite {
+            0 if !is_begun => patterns.bar(&found.url, found.priority, &rules),
             _ => None,
         };
         if is_probed {
-            self.out_probes.insert(url.key(), None);
+            self.out_probes.insert(found.url.key(), None);
         }
         Ok(Lease {
-            url,
-            depth,
-            via,
-            attempts,
-            strikes,
             pace: self.hosts.get(place.host).pace,
-            priority,
             barred,
-            requisite,
-            sequence: entry.sequence,
+            entry,
         })
     }
 
     fn tell(&mut self, journal: &Journal, leases: Vec<Lease>) -> Result<Supply, StoreFault> {
-        let sequences = leases.iter().map(|lease| lease.sequence).collect();
+        let sequences = leases.iter().map(|lease| lease.entry.sequence).collect();
         self.record(journal, &Record::Leased { sequences })?;
         Ok(Supply::Leases(leases))
     }

@@ -47,13 +47,15 @@ use self::shelf::Shelf;
 use self::told::Told;
 use super::database::Database;
 use super::journal::Journal;
-use super::record::{Record, Robots};
+use super::record::Record;
 use super::segment::Position;
-use crate::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, FrontierRules, Lease, LeftOut, PatternName,
-    VisitRecord,
+use crate::fault::StoreFault;
+use crate::frontier::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, FrontierRules, Lease, LeftOut, Standing,
 };
-use crate::{Standing, StoreFault, Totals};
+use crate::host_memory::Robots;
+use crate::patterns::PatternName;
+use crate::visit_record::{Totals, VisitRecord};
 
 /// A fold is asked for when what was discovered since the last one takes this.
 const PENDING_BYTES: usize = 32 << 20;
@@ -252,11 +254,11 @@ impl Queue {
     pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
         let key = url.key();
         match self.claims.get(&key) {
-            Some(owner) => *owner == lease.sequence,
-            None if self.told.reclaims.get(&key) == Some(&lease.sequence) => true,
+            Some(owner) => *owner == lease.entry.sequence,
+            None if self.told.reclaims.get(&key) == Some(&lease.entry.sequence) => true,
             None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
             None => {
-                self.claims.insert(key, lease.sequence);
+                self.claims.insert(key, lease.entry.sequence);
                 true
             }
         }

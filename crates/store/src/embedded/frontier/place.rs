@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use web::PageUrl;
 
-use super::super::record::Entry;
-use crate::{DiscoveredUrl, StoreFault};
+use crate::fault::StoreFault;
+use crate::frontier::{DiscoveredUrl, QueueEntry};
 
 /// A page's place among those of its host: by its priority, nearer to a seed first, then in the
 /// order of discovery.
@@ -140,23 +140,23 @@ impl Body {
         rank: Rank,
         attempts: u32,
         strikes: u32,
-    ) -> Result<Entry, StoreFault> {
+    ) -> Result<QueueEntry, StoreFault> {
         let parse = |text: &str| {
             PageUrl::try_from(text.to_owned()).map_err(|error| StoreFault::Tables {
                 path: "sled".into(),
                 what: format!("a queued URL cannot be read ({error})"),
             })
         };
-        let find = DiscoveredUrl {
+        let discovered = DiscoveredUrl {
             url: parse(&self.url)?,
             depth: rank.depth(),
             via: self.via.as_deref().map(parse).transpose()?,
             priority: rank.urgency(),
             requisite: rank.requisite(),
         };
-        Ok(Entry {
+        Ok(QueueEntry {
             sequence: rank.sequence,
-            find,
+            discovered,
             attempts,
             strikes,
         })

@@ -11,11 +11,14 @@
 use web::{PageUrl, UrlKey};
 
 use super::super::journal::Journal;
-use super::super::record::{Entry, Record};
+use super::super::record::Record;
 use super::super::segment::Position;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{DiscoveredUrl, Lease, PatternName, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{DiscoveredUrl, Lease, QueueEntry};
+use crate::patterns::PatternName;
+use crate::visit_record::VisitRecord;
 
 /// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it
 /// never changes.
@@ -63,9 +66,9 @@ impl Queue {
 
     /// Returns how a URL was found elsewhere while it was under way as a link of a left-out page.
     pub(super) fn wanted_meanwhile(&mut self, lease: &Lease) -> Option<DiscoveredUrl> {
-        let is_probed = lease.requisite == 0 && lease.priority >= DiscoveredUrl::PROBED;
+        let is_probed = lease.discovered().is_probed();
         self.out_probes
-            .remove(&lease.url.key())
+            .remove(&lease.url().key())
             .filter(|_| is_probed)?
     }
 
@@ -130,7 +133,7 @@ impl Queue {
             }
             let place = Place { host, rank };
             let entry = body.clone().into_entry(rank, 0, 0)?;
-            if !self.seen.contains(entry.find.url.key().as_u64()) {
+            if !self.seen.contains(entry.discovered.url.key().as_u64()) {
                 return Ok(Some((rank, body)));
             }
             self.give_up(journal, place, entry)?;
@@ -140,8 +143,13 @@ impl Queue {
         }
     }
 
-    fn give_up(&mut self, journal: &Journal, place: Place, entry: Entry) -> Result<(), StoreFault> {
-        debug_assert_eq!(Rank::of(&entry.find, entry.sequence), place.rank);
+    fn give_up(
+        &mut self,
+        journal: &Journal,
+        place: Place,
+        entry: QueueEntry,
+    ) -> Result<(), StoreFault> {
+        debug_assert_eq!(Rank::of(&entry.discovered, entry.sequence), place.rank);
         self.record(journal, &Record::Superseded { entry })
     }
 

@@ -9,10 +9,12 @@
 use web::{Pace, PageUrl};
 
 use super::super::journal::Journal;
-use super::super::record::{Entry, Record};
+use super::super::record::Record;
 use super::told::Void;
 use super::{Ended, Queue};
-use crate::{DiscoveredUrl, Lease, LeftOut, Settlement, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{DiscoveredUrl, Lease, LeftOut, QueueEntry, Settlement};
+use crate::visit_record::VisitRecord;
 
 impl Queue {
     pub(in super::super) fn settle(
@@ -22,7 +24,7 @@ impl Queue {
         settlement: Settlement,
         pace: Pace,
     ) -> Result<(), StoreFault> {
-        let name = lease.url.host();
+        let name = lease.url().host();
         let host = self.hosts.number(&name);
         let is_page = matches!(&settlement, Settlement::Done { row, .. } if row.is_page());
         self.hosts.change(host, |host| {
@@ -30,7 +32,7 @@ impl Queue {
             host.unrecorded += u64::from(is_page);
             host.keep_pace(pace);
         });
-        if self.alone == Some(lease.sequence) {
+        if self.alone == Some(lease.entry.sequence) {
             self.alone = None;
         }
         let pace = self.hosts.get(host).pace;
@@ -62,12 +64,13 @@ impl Queue {
             Settlement::Again { at } => {
                 // It is visited whatever becomes of its folder.
                 let _begun = self.wanted_meanwhile(&lease);
-                let entry = entry_of(lease);
+                let mut entry = lease.entry;
+                entry.attempts += 1;
                 self.record(journal, &Record::Postponed { entry, at, pace })
             }
             Settlement::Returned => {
                 let wanted = self.wanted_meanwhile(&lease);
-                let sequence = lease.sequence;
+                let sequence = lease.entry.sequence;
                 let host = name;
                 self.record(
                     journal,
@@ -103,17 +106,17 @@ impl Queue {
             mut left_out,
             ready,
         } = ended;
-        let host = self.hosts.number(&lease.url.host());
+        let host = self.hosts.number(&lease.url().host());
         self.note_wanted(&finds);
         let mut finds = self.only_new_beside(finds, &reached, &mut left_out);
         let wanted_again = self.take_wanted_again(&mut finds);
         let record = Record::Settled {
-            sequence: lease.sequence,
+            sequence: lease.entry.sequence,
             archived,
             first: self.told.next_sequence,
             finds,
             reached,
-            priority: lease.priority,
+            priority: lease.discovered().priority,
             left_out,
             pace: Pace {
                 ready,
@@ -190,12 +193,7 @@ impl Queue {
         row: Box<VisitRecord>,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
-        let entry = Entry {
-            sequence: self.told.next_sequence,
-            find,
-            attempts: 0,
-            strikes: 0,
-        };
+        let entry = QueueEntry::new(self.told.next_sequence, find);
         self.record(
             journal,
             &Record::Revoked {
@@ -204,32 +202,5 @@ impl Queue {
                 reached,
             },
         )
-    }
-}
-
-/// The place of a lease whose visit failed.
-fn entry_of(lease: Lease) -> Entry {
-    let Lease {
-        url,
-        depth,
-        via,
-        attempts,
-        strikes,
-        sequence,
-        priority,
-        requisite,
-        ..
-    } = lease;
-    Entry {
-        sequence,
-        find: DiscoveredUrl {
-            url,
-            depth,
-            via,
-            priority,
-            requisite,
-        },
-        attempts: attempts + 1,
-        strikes,
     }
 }
