@@ -13,8 +13,8 @@ use disk::SystemDisk;
 use neardup::{Features, HashKey, SeenKeys};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    DiscoveredUrl, Fate, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, Supply,
-    VisitRecord,
+    DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, LeaseFilter, LikenessRules,
+    Settlement, Supply, VisitRecord,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -85,13 +85,10 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
             } else {
                 let row = row(lease.url(), lease.discovered().depth, now);
                 let finds = links(wish, &mut number, 1)?;
-                Settlement::Done {
-                    row: Box::new(row),
-                    archived: None,
+                Settlement::Done(FinishedVisit {
                     finds,
-                    reached: Vec::new(),
-                    left_out: Vec::new(),
-                }
+                    ..FinishedVisit::new(row)
+                })
             };
             store.settle(lease, settlement, now.into()).await?;
         }

@@ -23,8 +23,8 @@ use disk::SystemDisk;
 use neardup::{Features, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    ArchivePlace, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LeaseFilter, LikenessRules,
-    NearDupIndex, Page, Settlement, Supply, Verdict,
+    ArchivePlace, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
+    LikenessRules, NearDupIndex, Page, Settlement, Supply, Verdict,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -205,13 +205,7 @@ async fn settle(store: &EmbeddedStore, lease: Lease, verdict: &Verdict) -> Resul
         row.kept = false;
         row.duplicate_of = Some(original.page.url.clone());
     }
-    let done = Settlement::Done {
-        row: Box::new(row),
-        archived: None,
-        finds: Vec::new(),
-        reached: Vec::new(),
-        left_out: Vec::new(),
-    };
+    let done = Settlement::Done(FinishedVisit::new(row));
     store
         .settle(lease, done, Timestamp::from_millis(0).into())
         .await?;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use sinks::{IndexText, Keeping, Note, PayloadDigest, Visit};
-use store::{ArchiveSpan, Fate, Lease, Settlement, VisitRecord};
+use store::{ArchiveSpan, Fate, FinishedVisit, Lease, Settlement, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
 use crate::links::{self, Outlinks};
@@ -240,13 +240,13 @@ async fn end(
         end: archived.end,
     };
     let pace = politeness::pace(context, &lease);
-    let settlement = Settlement::Done {
-        row: Box::new(row),
+    let settlement = Settlement::Done(FinishedVisit {
         archived: Some(span),
         finds: ways.finds,
         reached,
         left_out: ways.left_out,
-    };
+        ..FinishedVisit::new(row)
+    });
     context.frontier.settle(lease, settlement, pace).await?;
     Ok(Outcome::Ended(fate))
 }

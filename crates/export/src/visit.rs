@@ -174,8 +174,8 @@ impl Iterator for Visits {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.history.next()? {
-                Ok(Record::Settled { row, .. }) => {
-                    if let Some(visit) = self.end(*row) {
+                Ok(Record::Settled(settled)) => {
+                    if let Some(visit) = self.end(*settled.visit.row) {
                         return Some(Ok(visit));
                     }
                 }

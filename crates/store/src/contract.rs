@@ -23,8 +23,8 @@ use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use crate::embedded::{EmbeddedStore, StoreOptions};
 use crate::memory::MemoryStore;
 use crate::{
-    ArchiveSpan, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LeaseFilter, LikenessRules,
-    NearDupIndex, Settlement, Supply, VisitRecord,
+    ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
+    LikenessRules, NearDupIndex, Settlement, Supply, VisitRecord,
 };
 
 pub(crate) struct Subject {
@@ -109,13 +109,11 @@ pub(crate) fn done_with(
         file: "a.warc.gz".to_owned(),
         end: (ticket + 1) * 100,
     });
-    Settlement::Done {
-        row: Box::new(end_of(lease)),
+    Settlement::Done(FinishedVisit {
         archived,
         finds,
-        reached: Vec::new(),
-        left_out: Vec::new(),
-    }
+        ..FinishedVisit::new(end_of(lease))
+    })
 }
 
 /// The row of a page that is new, or of one that is to be left out.

@@ -218,22 +218,40 @@ pub struct Durable {
     pub journal: u64,
 }
 
-/// What became of a lease.
+/// The outcome of a visit that ended: one entry of the queue becomes one visit record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedVisit {
+    /// The visit record.
+    pub row: Box<VisitRecord>,
+    /// The span of the visit in the archive, if it was archived.
+    pub archived: Option<ArchiveSpan>,
+    /// The links to queue, in the order of the page. In the journal: those that were new.
+    pub finds: Vec<DiscoveredUrl>,
+    /// URLs reached by redirects, which need no visit of their own.
+    pub reached: Vec<PageUrl>,
+    /// Links that a rule left out as traps; one entry per rule.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl FinishedVisit {
+    /// Returns the outcome of a visit that was not archived and led nowhere.
+    #[must_use]
+    pub fn new(row: VisitRecord) -> Self {
+        Self {
+            row: Box::new(row),
+            archived: None,
+            finds: Vec::new(),
+            reached: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+}
+
+/// The outcome of a lease.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settlement {
     /// The visit ended.
-    Done {
-        /// What became of the page.
-        row: Box<VisitRecord>,
-        /// Its place in the archive.
-        archived: Option<ArchiveSpan>,
-        /// The links to queue, in the order of the page.
-        finds: Vec<DiscoveredUrl>,
-        /// URLs that were reached on the way (redirects) and need no visit of their own.
-        reached: Vec<PageUrl>,
-        /// The links that a rule took for traps; one entry a rule.
-        left_out: Vec<LeftOut>,
-    },
+    Done(FinishedVisit),
     /// The visit failed in a way that may pass: again, not before then.
     Again {
         /// When.

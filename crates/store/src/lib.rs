@@ -27,8 +27,9 @@ mod visit_record;
 
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HOSTS_RULE, Lease,
-    LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing, Supply,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, FinishedVisit, Frontier, FrontierRules,
+    HOSTS_RULE, Lease, LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
+    Supply,
 };
 pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};

@@ -15,8 +15,8 @@ use crate::budget::{self, DomainCounts};
 use crate::embedded::Earlier;
 use crate::known::Known;
 use crate::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HostMemory, Lease,
-    LeaseFilter, LikenessRules,
+    ArchivePlace, DiscoveredUrl, Durable, FinishedVisit, Frontier, FrontierRules, HostMemory,
+    Lease, LeaseFilter, LikenessRules,
 };
 use crate::{
     Original, Page, PatternName, Patterns, QueueEntry, RetainedDuplicate, Robots, Settlement,
@@ -84,18 +84,9 @@ struct Waiting {
     leased: bool,
 }
 
-/// A visit that ended before its turn in the archive.
+/// A finished visit that waits for its turn in the archive.
 struct Ended {
-    row: VisitRecord,
-    finds: Vec<DiscoveredUrl>,
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "a store that ends with the process takes nothing back"
-        )
-    )]
-    reached: Vec<PageUrl>,
+    visit: FinishedVisit,
     waiting: Waiting,
 }
 
@@ -475,7 +466,9 @@ impl State {
         self.patterns.bar(url, *priority, &self.rules)
     }
 
-    fn end(&mut self, row: VisitRecord, priority: u8, finds: Vec<DiscoveredUrl>) {
+    fn end(&mut self, ended: Ended) {
+        let priority = ended.waiting.entry.discovered.priority;
+        let FinishedVisit { row, finds, .. } = ended.visit;
         // As they were when the page was read: before it is counted.
         self.totals.count(&row);
         self.queue(finds);
@@ -485,7 +478,7 @@ impl State {
             self.seen.insert(row.url.clone());
         }
         let wanted = self.out_probes.remove(&row.url).flatten();
-        self.rows.push(row);
+        self.rows.push(*row);
         self.queue(wanted.into_iter().collect());
         while self.rules.closes_patterns
             && let Some(change) = self.patterns.due()
@@ -546,6 +539,18 @@ impl State {
             }
         }
     }
+
+    /// Shortens all waits that end after `latest`.
+    fn wait_at_most_until(&mut self, latest: Timestamp) {
+        self.floor = self.floor.min(latest);
+        for pace in self.paces.values_mut() {
+            pace.ready = pace.ready.min(latest);
+        }
+        for waiting in &mut self.entries {
+            waiting.due = waiting.due.map(|due| due.min(latest));
+            waiting.not_before = waiting.due;
+        }
+    }
 }
 
 /// What becomes of a session, for tests of the other store.
@@ -556,9 +561,9 @@ impl MemoryStore {
         let mut guard = self.state();
         let state = &mut *guard;
         for (_, ended) in std::mem::take(&mut state.early) {
-            let host = ended.row.url.host();
-            *state.pages.entry(host).or_insert(0) -= u64::from(ended.row.is_page());
-            for url in ended.reached {
+            let host = ended.visit.row.url.host();
+            *state.pages.entry(host).or_insert(0) -= u64::from(ended.visit.row.is_page());
+            for url in ended.visit.reached {
                 state.seen.remove(&url);
             }
             let leased = true;
@@ -585,6 +590,7 @@ impl MemoryStore {
                 state.record_pace(&host, pace);
             }
         }
+        state.wait_at_most_until(now + self.rules.most_wait);
         state.patterns.begin_session(self.rules.probes);
         state.leased.clear();
         state.out_probes.clear();
@@ -645,33 +651,19 @@ impl Frontier for MemoryStore {
                 waiting.not_before = Some(at);
                 waiting.due = Some(at);
             }
-            Settlement::Done {
-                row,
-                archived,
-                finds,
-                reached,
-                left_out: _,
-            } => {
+            Settlement::Done(visit) => {
                 let waiting = state.entries.remove(index);
-                *state.pages.entry(host).or_insert(0) += u64::from(row.is_page());
-                state.seen.extend(reached.iter().cloned());
-                match archived {
-                    None => state.end(*row, waiting.entry.discovered.priority, finds),
-                    Some(ArchiveSpan { ticket, .. }) => {
-                        let ended = Ended {
-                            row: *row,
-                            finds,
-                            reached,
-                            waiting,
-                        };
+                *state.pages.entry(host).or_insert(0) += u64::from(visit.row.is_page());
+                state.seen.extend(visit.reached.iter().cloned());
+                let ticket = visit.archived.as_ref().map(|span| span.ticket);
+                let ended = Ended { visit, waiting };
+                match ticket {
+                    None => state.end(ended),
+                    Some(ticket) => {
                         state.early.insert(ticket, ended);
                         while let Some(ended) = state.early.remove(&state.next_ticket) {
                             state.next_ticket += 1;
-                            state.end(
-                                ended.row,
-                                ended.waiting.entry.discovered.priority,
-                                ended.finds,
-                            );
+                            state.end(ended);
                         }
                     }
                 }

@@ -138,7 +138,9 @@ impl Told {
                 Record::Forgotten { page: one } => {
                     told.forgotten.insert(one);
                 }
-                Record::Settled { row, .. } if Some(&row.url) == page => told.row = Some(*row),
+                Record::Settled(settled) if Some(&settled.visit.row.url) == page => {
+                    told.row = Some(*settled.visit.row);
+                }
                 _ => {}
             }
         }
@@ -188,8 +190,8 @@ impl Question {
                     };
                     self.compare(&seated.page.url, fate, &seated.signature)
                 }
-                Record::Settled { row, .. } if !let_through.contains(&row.url.key()) => {
-                    self.left_out(&row)
+                Record::Settled(settled) if !let_through.contains(&settled.visit.row.url.key()) => {
+                    self.left_out(&settled.visit.row)
                 }
                 _ => None,
             };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use export::VisitRow;
 use serde::Serialize;
 use store::embedded::{EmbeddedStore, History, record::Record};
-use store::{STRIKES_ASIDE, SkippedBy, VisitRecord};
+use store::{FinishedVisit, STRIKES_ASIDE, SkippedBy, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use crate::args::WhyArgs;
@@ -134,18 +134,18 @@ impl Known {
             Record::Postponed { entry, .. } if entry.discovered.url == *url => {
                 self.postponed = Some(entry.attempts);
             }
-            Record::Settled {
-                row,
-                first,
-                finds,
-                reached,
-                left_out,
-                ..
-            } => {
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    finds,
+                    reached,
+                    left_out,
+                    ..
+                } = settled.visit;
                 if let Some(told) = left_out.into_iter().find(|told| told.example == *url) {
                     self.left_out = Some(told.rule);
                 }
-                self.hear_finds(first, finds, url);
+                self.hear_finds(settled.first, finds, url);
                 if reached.contains(url) {
                     self.reached_from = Some(row.url.clone());
                 }

@@ -7,8 +7,8 @@ use disk::Disk;
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
 use store::embedded::EmbeddedStore;
 use store::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, Frontier, Lease, LeaseFilter, Settlement,
-    Supply, VisitRecord,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, Lease, LeaseFilter,
+    Settlement, Supply, VisitRecord,
 };
 use testkit::FaultyDisk;
 use web::{CanonicalForm, Clock, PageUrl, Timestamp};
@@ -68,13 +68,10 @@ impl Session {
         let mut row = row(&lease);
         row.warc_file = Some(file.clone());
         row.warc_offset = Some(page_offset);
-        let settlement = Settlement::Done {
-            row: Box::new(row),
+        let settlement = Settlement::Done(FinishedVisit {
             archived: Some(ArchiveSpan { ticket, file, end }),
-            finds: Vec::new(),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+            ..FinishedVisit::new(row)
+        });
         self.store
             .settle(lease, settlement, NOW.into())
             .await

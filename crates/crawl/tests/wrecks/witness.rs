@@ -56,7 +56,7 @@ impl Frontier for Witness {
     ) -> Result<(), StoreFault> {
         let page = lease.url().clone();
         let ended = match &settlement {
-            Settlement::Done { archived, .. } => Some(archived.as_ref().map(|span| ArchivePlace {
+            Settlement::Done(visit) => Some(visit.archived.as_ref().map(|span| ArchivePlace {
                 file: span.file.clone(),
                 end: span.end,
             })),

@@ -7,8 +7,8 @@ use neardup::{Features, HashKey, SignatureBuilder};
 use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
 use crate::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use crate::{
-    DuplicateScope, Fate, Frontier, FrontierRules, LikenessRules, NearDupIndex, Original, Page,
-    Settlement, Verdict, VisitRecord,
+    DuplicateScope, Fate, FinishedVisit, Frontier, FrontierRules, LikenessRules, NearDupIndex,
+    Original, Page, Settlement, Verdict, VisitRecord,
 };
 
 /// Stores with these rules of likeness.
@@ -389,13 +389,7 @@ pub(super) async fn crawled_before(
             fetched_at: at(7),
             ..row(&lease, fate)
         };
-        let settlement = Settlement::Done {
-            row: Box::new(row),
-            archived: None,
-            finds: Vec::new(),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+        let settlement = Settlement::Done(FinishedVisit::new(row));
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     }
     directory

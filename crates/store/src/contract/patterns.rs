@@ -32,13 +32,10 @@ async fn visit(
         row.status = row.status.filter(|_| lease.barred.is_none());
         row.reason.clone_from(&lease.barred);
         row.warc_file = Some("a.warc.gz".to_owned());
-        let settlement = Settlement::Done {
-            row: Box::new(row),
-            archived: None,
+        let settlement = Settlement::Done(FinishedVisit {
             finds: finds_of_each.to_vec(),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+            ..FinishedVisit::new(row)
+        });
         frontier
             .settle(lease, settlement, at(0).into())
             .await
@@ -309,7 +306,7 @@ async fn links_that_a_rule_left_out_are_told_to_the_journal_with_an_example() {
     let told = crate::embedded::History::open(directory.path())
         .unwrap()
         .find_map(|record| match record.unwrap() {
-            crate::embedded::record::Record::Settled { left_out, .. } => Some(left_out),
+            crate::embedded::record::Record::Settled(settled) => Some(settled.visit.left_out),
             _ => None,
         });
     let expected = LeftOut {

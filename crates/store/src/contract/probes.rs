@@ -19,9 +19,7 @@ async fn visit_all(
     let (mut visited, mut left_out) = (Vec::new(), Vec::new());
     while let Some(lease) = leases(frontier, 0, 1).await.pop() {
         let text = lease.url().to_string();
-        let Settlement::Done { mut row, .. } = done(&lease) else {
-            unreachable!("a visit that is done")
-        };
+        let mut row = end_of(&lease);
         if lease.barred.is_none() {
             row.fate = if is_new(&text) {
                 Fate::Unique
@@ -35,13 +33,10 @@ async fn visit_all(
             &mut left_out
         };
         kind.push(text.clone());
-        let settlement = Settlement::Done {
-            row,
-            archived: None,
+        let settlement = Settlement::Done(FinishedVisit {
             finds: leads_to(&text),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+            ..FinishedVisit::new(row)
+        });
         frontier
             .settle(lease, settlement, at(0).into())
             .await
@@ -194,10 +189,10 @@ async fn what_is_known_of_folders_outlasts_the_process() {
                 break;
             };
             let mut settlement = done(&lease);
-            if let Settlement::Done { row, .. } = &mut settlement
+            if let Settlement::Done(visit) = &mut settlement
                 && lease.barred.is_none()
             {
-                row.fate = Fate::NearDuplicate;
+                visit.row.fate = Fate::NearDuplicate;
             }
             visited += u32::from(lease.barred.is_none());
             left_out += u32::from(lease.barred.is_some());

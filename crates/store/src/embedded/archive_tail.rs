@@ -19,7 +19,7 @@ use web::PageUrl;
 use super::EmbeddedStore;
 use super::record::Record;
 use super::segment::Replay;
-use crate::{ArchivePlace, ArchiveSpan, StoreFault, VisitRecord};
+use crate::{ArchivePlace, ArchiveSpan, FinishedVisit, StoreFault, VisitRecord};
 
 /// The end of the archive as the journal tells it.
 #[derive(Clone, Debug, Default)]
@@ -55,12 +55,16 @@ impl ArchiveTail {
     fn hear(&mut self, record: Record) {
         match record {
             Record::Archived { file, end } => self.durable = Some(ArchivePlace { file, end }),
-            Record::Settled {
-                row,
-                archived: Some(span),
-                reached,
-                ..
-            } => {
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    archived: Some(span),
+                    reached,
+                    ..
+                } = settled.visit
+                else {
+                    return;
+                };
                 self.visits.push(ArchivePlace {
                     file: span.file,
                     end: span.end,

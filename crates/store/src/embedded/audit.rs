@@ -16,7 +16,7 @@ use super::frontier::{seen_as, settled_probe};
 use super::record::Record;
 use super::shadow::Shadow;
 use super::{Baked, EmbeddedStore, History, StoreOptions};
-use crate::{Frontier, FrontierRules, LikenessRules, StoreFault, Totals};
+use crate::{FinishedVisit, Frontier, FrontierRules, LikenessRules, StoreFault, Totals};
 
 /// What an audit found.
 #[derive(Clone, Debug, Default)]
@@ -132,23 +132,21 @@ impl Told {
                 self.seated.retain(|(key, _)| key != page);
             }
             Record::Superseded { entry } => drop(self.queued.remove(&entry.sequence)),
-            Record::Settled {
-                sequence,
-                row,
-                first,
-                finds,
-                reached,
-                priority,
-                ..
-            } => {
-                self.seen.extend(settled_probe(row, *priority));
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    finds,
+                    reached,
+                    ..
+                } = &settled.visit;
+                self.seen.extend(settled_probe(row, settled.priority));
                 self.totals.count(row);
                 if row.is_page() {
                     *self.pages_of.entry(row.url.host()).or_insert(0) += 1;
                 }
-                self.queued.remove(sequence);
+                self.queued.remove(&settled.sequence);
                 self.seen.extend(reached.iter().map(web::PageUrl::key));
-                self.queue(*first, finds);
+                self.queue(settled.first, finds);
             }
             Record::Revoked { entry, row, .. } => {
                 self.totals.uncount(row);

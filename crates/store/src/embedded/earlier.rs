@@ -236,7 +236,8 @@ impl Earlier {
                     begun.insert(seated.page.key(), Begun::LetThrough(seated));
                 }
                 Record::Forgotten { page } => drop(begun.remove(&page)),
-                Record::Settled { row, .. } => {
+                Record::Settled(settled) => {
+                    let row = settled.visit.row;
                     let page = begun.remove(&row.url.key());
                     if row.kept && row.fate.is_page() {
                         self.remember(&row, page, position);
@@ -322,7 +323,9 @@ impl Earlier {
         let kept = &self.pages[number as usize];
         let journal = &self.journals[kept.journal as usize];
         match record_at(&journal.segments, kept.position)? {
-            Some(Record::Settled { row, .. }) if row.url.key() == kept.key => Ok(*row),
+            Some(Record::Settled(settled)) if settled.visit.row.url.key() == kept.key => {
+                Ok(*settled.visit.row)
+            }
             _ => Err(StoreFault::Damaged {
                 path: journal.directory.clone(),
                 offset: kept.position,

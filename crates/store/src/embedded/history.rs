@@ -44,7 +44,10 @@ pub fn rows(
     let mut revoked = revocations(directory)?;
     let history = History::open(directory)?;
     Ok(history.filter_map(move |record| match record {
-        Ok(Record::Settled { row, .. }) => (!revoked.takes_back(&row)).then_some(Ok(*row)),
+        Ok(Record::Settled(settled)) => {
+            let row = settled.visit.row;
+            (!revoked.takes_back(&row)).then_some(Ok(*row))
+        }
         Ok(_) => None,
         Err(fault) => Some(Err(fault)),
     }))

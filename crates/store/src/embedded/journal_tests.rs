@@ -5,10 +5,11 @@ use neardup::{Likeness, PageSignature};
 use proptest::prelude::*;
 use web::{Host, Pace, Timestamp};
 
+use super::super::record::SettledVisit;
 use super::super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
 use crate::contract::{find, row};
-use crate::{Fate, Lease, Page};
+use crate::{Fate, FinishedVisit, Lease, Page};
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 
@@ -234,6 +235,64 @@ fn a_journal_of_the_version_before_is_read_and_gone_on_with() {
     }
 }
 
+#[test]
+fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
+    /// Mirrors the variant of earlier versions.
+    #[derive(serde::Serialize)]
+    struct Layout<'a> {
+        sequence: u64,
+        row: &'a crate::VisitRecord,
+        archived: Option<crate::ArchiveSpan>,
+        first: u64,
+        finds: Vec<crate::DiscoveredUrl>,
+        reached: Vec<web::PageUrl>,
+        pace: Pace,
+        priority: u8,
+        left_out: Vec<crate::LeftOut>,
+    }
+    let seed = find("http://a.test/", 0);
+    let row = crate::VisitRecord::new(seed.clone(), Fate::Unique, Timestamp::from_millis(5));
+    let visit = FinishedVisit {
+        row: Box::new(row.clone()),
+        archived: Some(crate::ArchiveSpan {
+            ticket: 1,
+            file: "a.warc.gz".to_owned(),
+            end: 300,
+        }),
+        finds: vec![find("http://a.test/found", 1)],
+        reached: vec![find("http://b.test/reached", 0).url],
+        left_out: vec![crate::LeftOut {
+            rule: "calendar".to_owned(),
+            links: 2,
+            example: seed.url,
+        }],
+    };
+    let settled = SettledVisit {
+        sequence: 3,
+        priority: 7,
+        first: 9,
+        pace: Timestamp::from_millis(11).into(),
+        visit: visit.clone(),
+    };
+    let layout = Layout {
+        sequence: 3,
+        row: &row,
+        archived: visit.archived,
+        first: 9,
+        finds: visit.finds,
+        reached: visit.reached,
+        pace: Timestamp::from_millis(11).into(),
+        priority: 7,
+        left_out: visit.left_out,
+    };
+    let bytes = postcard::to_stdvec(&settled).unwrap();
+    assert_eq!(bytes, postcard::to_stdvec(&layout).unwrap());
+    assert_eq!(
+        postcard::from_bytes::<SettledVisit>(&bytes).unwrap(),
+        settled
+    );
+}
+
 fn golden_records() -> Vec<Record> {
     let seed = find("http://a.test/", 0);
     let entry = crate::QueueEntry {
@@ -282,21 +341,20 @@ fn golden_records() -> Vec<Record> {
             url: seed.url.clone(),
         },
         Record::LetThrough(Box::new(let_through(&seed.url))),
-        Record::Settled {
+        Record::Settled(SettledVisit {
             sequence: 3,
-            row: Box::new(settled.clone()),
-            archived: None,
-            first: 1,
-            finds: Vec::new(),
-            reached: Vec::new(),
-            pace: Pace::default(),
             priority: crate::DiscoveredUrl::BEHIND,
-            left_out: vec![crate::LeftOut {
-                rule: "calendar".to_owned(),
-                links: 2,
-                example: seed.url.clone(),
-            }],
-        },
+            first: 1,
+            pace: Pace::default(),
+            visit: FinishedVisit {
+                left_out: vec![crate::LeftOut {
+                    rule: "calendar".to_owned(),
+                    links: 2,
+                    example: seed.url.clone(),
+                }],
+                ..FinishedVisit::new(settled.clone())
+            },
+        }),
         Record::Leased { sequences: vec![3] },
         Record::Stopped,
         Record::Died { sequences: vec![3] },

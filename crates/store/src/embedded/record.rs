@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use crate::frontier::{ArchiveSpan, DiscoveredUrl, LeftOut, QueueEntry};
+use crate::frontier::{DiscoveredUrl, FinishedVisit, QueueEntry};
 use crate::host_memory::Robots;
 use crate::near_dup::Page;
 use crate::patterns::PatternName;
@@ -55,26 +55,7 @@ pub enum Record {
         pace: Pace,
     },
     /// A visit ended.
-    Settled {
-        /// The number of its place in the queue.
-        sequence: u64,
-        /// What became of the page.
-        row: Box<VisitRecord>,
-        /// Its place in the archive.
-        archived: Option<ArchiveSpan>,
-        /// The number of the first of `finds`.
-        first: u64,
-        /// The links that were new.
-        finds: Vec<DiscoveredUrl>,
-        /// URLs that were reached on the way.
-        reached: Vec<PageUrl>,
-        /// How its host wants to be asked.
-        pace: Pace,
-        /// The priority of its place in the queue.
-        priority: u8,
-        /// The links that a rule left out.
-        left_out: Vec<LeftOut>,
-    },
+    Settled(SettledVisit),
     /// A redirect of a seed widened the scope.
     SeedAdopted {
         /// To this.
@@ -180,6 +161,58 @@ pub enum Record {
         /// By how much they are behind it; one of the two is zero.
         behind: Duration,
     },
+}
+
+/// A finished visit in the journal, with its place in the queue.
+///
+/// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `row`,
+/// `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `left_out`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettledVisit {
+    /// The number of its place in the queue.
+    pub sequence: u64,
+    /// The priority of its place in the queue.
+    pub priority: u8,
+    /// The number of the first of the visit's new links.
+    pub first: u64,
+    /// The pacing state of its host.
+    pub pace: Pace,
+    /// The outcome.
+    pub visit: FinishedVisit,
+}
+
+impl Serialize for SettledVisit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FinishedVisit {
+            row,
+            archived,
+            finds,
+            reached,
+            left_out,
+        } = &self.visit;
+        let fields = (self.sequence, row, archived, self.first, finds, reached);
+        (fields, self.pace, self.priority, left_out).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SettledVisit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (fields, pace, priority, left_out) = Deserialize::deserialize(deserializer)?;
+        let (sequence, row, archived, first, finds, reached) = fields;
+        Ok(Self {
+            sequence,
+            priority,
+            first,
+            pace,
+            visit: FinishedVisit {
+                row,
+                archived,
+                finds,
+                reached,
+                left_out,
+            },
+        })
+    }
 }
 
 /// A page that is kept beside its original.

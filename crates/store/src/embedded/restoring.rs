@@ -12,9 +12,11 @@ use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
 use super::journal::{Journal, SEGMENT_BYTES};
-use super::record::{LetThrough, Record};
+use super::record::{LetThrough, Record, SettledVisit};
 use super::segment::Position;
-use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, QueueEntry, StoreFault, VisitRecord};
+use crate::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, QueueEntry, StoreFault, VisitRecord,
+};
 
 /// Writes a journal.
 pub struct Restoring {
@@ -109,18 +111,11 @@ impl Restoring {
     pub fn copy(&mut self, record: &Record) -> Result<(), StoreFault> {
         match record {
             Record::Discovered { first, finds } => self.hear_finds(*first, finds),
-            Record::Settled {
-                row,
-                archived,
-                first,
-                finds,
-                reached,
-                ..
-            } => {
-                self.known.insert(row.url.key(), None);
-                self.hear_reached(reached);
-                self.hear_finds(*first, finds);
-                if let Some(span) = archived {
+            Record::Settled(SettledVisit { first, visit, .. }) => {
+                self.known.insert(visit.row.url.key(), None);
+                self.hear_reached(&visit.reached);
+                self.hear_finds(*first, &visit.finds);
+                if let Some(span) = &visit.archived {
                     self.end = Some(ArchivePlace {
                         file: span.file.clone(),
                         end: span.end,
@@ -247,17 +242,18 @@ impl Restoring {
             let ArchivePlace { file, end } = place;
             ArchiveSpan { ticket, file, end }
         });
-        self.append(&Record::Settled {
+        self.append(&Record::Settled(SettledVisit {
             sequence,
-            row: Box::new(row),
-            archived,
-            first,
-            finds,
-            reached,
-            pace: Pace::default(),
             priority,
-            left_out: Vec::new(),
-        })
+            first,
+            pace: Pace::default(),
+            visit: FinishedVisit {
+                archived,
+                finds,
+                reached,
+                ..FinishedVisit::new(row)
+            },
+        }))
     }
 
     /// Ends the journal: it says that the archive is on the disk up to the last visit, which the

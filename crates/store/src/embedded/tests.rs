@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{at, done, done_with, find, leases, options, row, url};
-use crate::{Fate, FrontierRules, NearDupIndex, Page, Verdict, VisitRecord};
+use crate::{Fate, FinishedVisit, FrontierRules, NearDupIndex, Page, Verdict, VisitRecord};
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()
@@ -300,16 +300,13 @@ async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again
     let copy = leases(&store, 0, 9).await.pop().unwrap();
     let reached = url("http://b.test/on-the-way");
     assert!(store.claim(&copy, &reached).await.unwrap());
-    let settlement = Settlement::Done {
-        row: Box::new(VisitRecord {
+    let settlement = Settlement::Done(FinishedVisit {
+        reached: vec![reached.clone()],
+        ..FinishedVisit::new(VisitRecord {
             duplicate_of: Some(original.url.clone()),
             ..row(&copy, Fate::NearDuplicate)
-        }),
-        archived: None,
-        finds: Vec::new(),
-        reached: vec![reached.clone()],
-        left_out: Vec::new(),
-    };
+        })
+    });
     store.settle(copy, settlement, at(0).into()).await.unwrap();
     store.fold().await.unwrap();
     killed(store);
@@ -673,13 +670,7 @@ proptest! {
                     Settlement::Again { at: at(step as u64) }
                 } else {
                     settled += 1;
-                    Settlement::Done {
-                        row: Box::new(row(&lease, Fate::Unique)),
-                        archived: None,
-                        finds: vec![find(&format!("http://h{step}.test/more"), 1)],
-                        reached: vec![url(&format!("http://h{step}.test/reached"))],
-                        left_out: Vec::new(),
-                    }
+                    Settlement::Done(FinishedVisit { finds: vec![find(&format!("http://h{step}.test/more"), 1)], reached: vec![url(&format!("http://h{step}.test/reached"))], ..FinishedVisit::new(row(&lease, Fate::Unique)) })
                 };
                 store.settle(lease, settlement, at(0).into()).await.unwrap();
                 if step % checkpoint_every == 0 {

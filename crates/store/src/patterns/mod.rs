@@ -142,7 +142,7 @@ impl Patterns {
     /// again.
     pub(crate) fn hear_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
-            Record::Settled { row, priority, .. } => self.settled(row, *priority, place),
+            Record::Settled(settled) => self.settled(&settled.visit.row, settled.priority, place),
             Record::Revoked { row, .. } => self.revoked(row),
             Record::PatternClosed(name) if Probes::names(name) => self.probes.close(name),
             Record::PatternReopened(name) if Probes::names(name) => self.probes.reopen(name),

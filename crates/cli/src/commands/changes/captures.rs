@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crawl::Policy;
 use neardup::{HashKey, NormalText, PageSignature};
 use store::embedded::{History, record::Record};
-use store::{Fate, VisitRecord};
+use store::{Fate, FinishedVisit, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
 use crate::cli_error::{CliError, fault, usage};
@@ -322,12 +322,13 @@ impl Told {
             Record::LetThrough(seated) => {
                 texts.extend(text_of(&seated.signature).map(|text| (seated.page.key(), text)));
             }
-            Record::Settled {
-                row,
-                finds,
-                reached,
-                ..
-            } => {
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    finds,
+                    reached,
+                    ..
+                } = settled.visit;
                 self.wait(&finds);
                 for url in reached {
                     self.states.insert(url.key(), State::Reached);

@@ -97,7 +97,8 @@ impl Rebuilding {
                 Record::Admitted { page, signature } => {
                     rebuilding.hear_admission(page, signature)?
                 }
-                Record::Settled { row, .. } if rebuilding.judge.is_some() => {
+                Record::Settled(settled) if rebuilding.judge.is_some() => {
+                    let row = &settled.visit.row;
                     rebuilding.settled.insert(row.url.key());
                     rebuilding.repeatable.hear(row);
                 }

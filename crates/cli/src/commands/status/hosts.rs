@@ -9,8 +9,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use store::embedded::{History, record::Record};
-use store::{Fate, StoreFault};
+use store::embedded::History;
+use store::embedded::record::{Record, SettledVisit};
+use store::{Fate, FinishedVisit, StoreFault};
 use web::{Host, Pace, Timestamp, Why};
 
 use crate::assembly;
@@ -116,9 +117,8 @@ pub(super) fn read(state: &Path) -> Result<HashMap<Host, Told>, StoreFault> {
                     hosts.entry(find.url.host()).or_default().waiting += 1;
                 }
             }
-            Record::Settled {
-                row, finds, pace, ..
-            } => {
+            Record::Settled(SettledVisit { pace, visit, .. }) => {
+                let FinishedVisit { row, finds, .. } = visit;
                 for find in finds {
                     hosts.entry(find.url.host()).or_default().waiting += 1;
                 }

@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
-use store::embedded::{History, TakenBack, record::Record as Told, revocations};
-use store::{ArchiveSpan, StoreFault, VisitRecord};
+use store::embedded::record::{Record as Told, SettledVisit};
+use store::embedded::{History, TakenBack, revocations};
+use store::{ArchiveSpan, FinishedVisit, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
 use super::Complaints;
@@ -141,13 +142,17 @@ impl<'a> Archive<'a> {
                     self.politeness
                         .hear_robots(&origin, &robots.text.unwrap_or_default());
                 }
-                Told::Settled {
-                    row,
-                    archived: Some(span),
-                    reached,
+                Told::Settled(SettledVisit {
                     pace,
+                    visit:
+                        FinishedVisit {
+                            row,
+                            archived: Some(span),
+                            reached,
+                            ..
+                        },
                     ..
-                } => {
+                }) => {
                     if row
                         .duplicate_of
                         .as_ref()
@@ -202,12 +207,8 @@ impl<'a> Archive<'a> {
                     self.politeness
                         .hear_pace(&entry.discovered.url.host(), pace);
                 }
-                Told::Settled {
-                    row,
-                    archived: None,
-                    pace,
-                    ..
-                } => {
+                Told::Settled(SettledVisit { pace, visit, .. }) => {
+                    let row = visit.row;
                     self.politeness.hear_pace(&row.url.host(), pace);
                     if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset) {
                         self.named.entry(file).or_default().insert(offset);

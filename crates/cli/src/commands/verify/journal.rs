@@ -71,15 +71,9 @@ impl Journal {
         }
         match record {
             Record::Discovered { first, finds } => self.queue(*first, finds, complaints),
-            Record::Settled {
-                sequence,
-                row,
-                first,
-                finds,
-                ..
-            } => {
-                self.settle(*sequence, row, complaints);
-                self.queue(*first, finds, complaints);
+            Record::Settled(settled) => {
+                self.settle(settled.sequence, &settled.visit.row, complaints);
+                self.queue(settled.first, &settled.visit.finds, complaints);
             }
             Record::Postponed { entry, .. } => {
                 self.under_way.remove(&entry.discovered.url.key());

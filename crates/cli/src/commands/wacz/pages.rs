@@ -10,7 +10,7 @@ use sinks::ArchiveEnd;
 use sinks::wacz::{Page, WaczFault};
 use store::embedded::record::Record;
 use store::embedded::{History, TakenBack, revocations, rows};
-use store::{StoreFault, VisitRecord};
+use store::{FinishedVisit, StoreFault, VisitRecord};
 use web::Timestamp;
 
 use super::{Packing, Trouble};
@@ -43,9 +43,10 @@ impl Survey {
         let mut survey = Self::default();
         let mut revoked = revocations(state)?;
         for record in History::open(state)? {
-            let Record::Settled { row, archived, .. } = record? else {
+            let Record::Settled(settled) = record? else {
                 continue;
             };
+            let FinishedVisit { row, archived, .. } = settled.visit;
             let why = revoked.why(&row);
             if why == Some(TakenBack::Lost) {
                 continue;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use web::{Host, Pace, PageUrl, Timestamp};
 
-use super::super::record::Record;
+use super::super::record::{Record, SettledVisit};
 use super::super::segment::{self, Position};
 use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
@@ -41,35 +41,12 @@ impl Queue {
                 self.keep_pace(&entry.discovered.url.host(), *pace);
                 self.postpone(entry, *at);
             }
-            Record::Settled {
-                sequence,
-                row,
-                archived,
-                first,
-                finds,
-                reached,
-                pace,
-                priority,
-                left_out: _,
-            } => {
-                let rank = Rank::new(row.requisite, *priority, row.depth, *sequence);
-                let place = self.place_of(row, rank);
-                self.keep_pace(&row.url.host(), *pace);
-                self.take_out(place);
-                self.told.totals.count(row);
-                self.told.voids.settled(row, reached);
+            Record::Settled(settled) => {
                 let begins = || position - segment::encode(record).len() as u64;
-                let row_place = PatternName::that_left_out(row).map(|_| begins());
+                let row_place = PatternName::that_left_out(&settled.visit.row).map(|_| begins());
+                self.hear_settled(settled);
                 self.told.patterns.hear_at(record, row_place);
-                self.see_keys(settled_probe(row, *priority).into_iter().collect());
-                self.told.reclaims.retain(|_, entry| entry != sequence);
-                self.hosts
-                    .change(place.host, |host| host.pages += u64::from(row.is_page()));
-                if archived.is_some() {
-                    self.told.archive.clone_from(archived);
-                }
-                self.see(reached.iter());
-                self.queue(*first, finds);
+                self.queue(settled.first, &settled.visit.finds);
             }
             Record::SeedAdopted { url } => {
                 if !self.told.adopted.contains(url) {
@@ -147,6 +124,32 @@ impl Queue {
                 self.take_out(Place { host, rank });
             }
         }
+    }
+
+    /// Takes the entry of a finished visit out of the queue.
+    fn hear_settled(&mut self, settled: &SettledVisit) {
+        let SettledVisit {
+            sequence,
+            priority,
+            pace,
+            visit,
+            ..
+        } = settled;
+        let row = &visit.row;
+        let rank = Rank::new(row.requisite, *priority, row.depth, *sequence);
+        let place = self.place_of(row, rank);
+        self.keep_pace(&row.url.host(), *pace);
+        self.take_out(place);
+        self.told.totals.count(row);
+        self.told.voids.settled(row, &visit.reached);
+        self.see_keys(settled_probe(row, *priority).into_iter().collect());
+        self.told.reclaims.retain(|_, entry| entry != sequence);
+        self.hosts
+            .change(place.host, |host| host.pages += u64::from(row.is_page()));
+        if visit.archived.is_some() {
+            self.told.archive.clone_from(&visit.archived);
+        }
+        self.see(visit.reached.iter());
     }
 
     /// New pages wait, and their URLs are seen.

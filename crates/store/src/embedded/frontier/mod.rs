@@ -51,11 +51,12 @@ use super::record::Record;
 use super::segment::Position;
 use crate::fault::StoreFault;
 use crate::frontier::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, FrontierRules, Lease, LeftOut, Standing,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, FrontierRules, Lease, LeftOut,
+    Standing,
 };
 use crate::host_memory::Robots;
 use crate::patterns::PatternName;
-use crate::visit_record::{Totals, VisitRecord};
+use crate::visit_record::Totals;
 
 /// A fold is asked for when what was discovered since the last one takes this.
 const PENDING_BYTES: usize = 32 << 20;
@@ -113,15 +114,11 @@ struct Tries {
     waits: bool,
 }
 
-/// A visit that ended.
+/// A finished visit that waits for its turn in the archive.
 struct Ended {
     lease: Lease,
-    row: Box<VisitRecord>,
-    archived: Option<ArchiveSpan>,
-    finds: Vec<DiscoveredUrl>,
-    reached: Vec<PageUrl>,
-    left_out: Vec<LeftOut>,
-    /// When its host was to be asked again, as this visit left it: a later one may be settled
+    visit: FinishedVisit,
+    /// The time at which its host is ready again after this visit. A later visit may be settled
     /// before this one is recorded.
     ready: Timestamp,
 }

@@ -172,7 +172,7 @@ impl Queue {
 /// Reads the row of a settlement from the journal.
 fn row_at(journal: &Journal, place: Position) -> Result<Box<VisitRecord>, StoreFault> {
     match journal.replay(place)?.next_record()? {
-        Some((_, Record::Settled { row, .. })) => Ok(row),
+        Some((_, Record::Settled(settled))) => Ok(settled.visit.row),
         _ => Err(broken(
             "no settlement is told where a left-out page should be".to_owned(),
         )),

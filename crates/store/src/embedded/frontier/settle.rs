@@ -9,11 +9,11 @@
 use web::{Pace, PageUrl};
 
 use super::super::journal::Journal;
-use super::super::record::Record;
+use super::super::record::{Record, SettledVisit};
 use super::told::Void;
 use super::{Ended, Queue};
 use crate::fault::StoreFault;
-use crate::frontier::{DiscoveredUrl, Lease, LeftOut, QueueEntry, Settlement};
+use crate::frontier::{DiscoveredUrl, Lease, QueueEntry, Settlement};
 use crate::visit_record::VisitRecord;
 
 impl Queue {
@@ -26,7 +26,7 @@ impl Queue {
     ) -> Result<(), StoreFault> {
         let name = lease.url().host();
         let host = self.hosts.number(&name);
-        let is_page = matches!(&settlement, Settlement::Done { row, .. } if row.is_page());
+        let is_page = matches!(&settlement, Settlement::Done(visit) if visit.row.is_page());
         self.hosts.change(host, |host| {
             host.leased = host.leased.saturating_sub(1);
             host.unrecorded += u64::from(is_page);
@@ -37,26 +37,17 @@ impl Queue {
         }
         let pace = self.hosts.get(host).pace;
         match settlement {
-            Settlement::Done {
-                row,
-                archived,
-                finds,
-                reached,
-                left_out,
-            } => {
+            Settlement::Done(visit) => {
+                let ticket = visit.archived.as_ref().map(|span| span.ticket);
                 let ended = Ended {
                     lease,
-                    row,
-                    archived,
-                    finds,
-                    reached,
-                    left_out,
+                    visit,
                     ready: pace.ready,
                 };
-                match &ended.archived {
+                match ticket {
                     None => self.end(journal, ended),
-                    Some(span) => {
-                        self.early.insert(span.ticket, ended);
+                    Some(ticket) => {
+                        self.early.insert(ticket, ended);
                         self.end_in_order(journal)
                     }
                 }
@@ -99,38 +90,31 @@ impl Queue {
     fn end(&mut self, journal: &Journal, ended: Ended) -> Result<(), StoreFault> {
         let Ended {
             lease,
-            row,
-            archived,
-            finds,
-            reached,
-            mut left_out,
+            mut visit,
             ready,
         } = ended;
         let host = self.hosts.number(&lease.url().host());
-        self.note_wanted(&finds);
-        let mut finds = self.only_new_beside(finds, &reached, &mut left_out);
-        let wanted_again = self.take_wanted_again(&mut finds);
-        let record = Record::Settled {
+        self.note_wanted(&visit.finds);
+        visit.finds = self.only_new(visit.finds, &mut visit.left_out);
+        // What was reached on the way is seen.
+        let reached = &visit.reached;
+        visit.finds.retain(|find| !reached.contains(&find.url));
+        let wanted_again = self.take_wanted_again(&mut visit.finds);
+        let page = u64::from(visit.row.is_page());
+        let record = Record::Settled(SettledVisit {
             sequence: lease.entry.sequence,
-            archived,
-            first: self.told.next_sequence,
-            finds,
-            reached,
             priority: lease.discovered().priority,
-            left_out,
+            first: self.told.next_sequence,
             pace: Pace {
                 ready,
                 ..self.hosts.get(host).pace
             },
-            row,
-        };
+            visit,
+        });
         let position = journal.append(&record)?;
-        if let Record::Settled { row, .. } = &record {
-            let page = u64::from(row.is_page());
-            self.hosts.change(host, |host| {
-                host.unrecorded = host.unrecorded.saturating_sub(page);
-            });
-        }
+        self.hosts.change(host, |host| {
+            host.unrecorded = host.unrecorded.saturating_sub(page);
+        });
         self.hear(position, &record);
         if let Some(find) = self.wanted_meanwhile(&lease) {
             // Nothing is new about it, unless it was left out.
@@ -139,18 +123,6 @@ impl Queue {
         self.queue_again(journal, wanted_again)?;
         self.change_patterns(journal)?;
         self.revoke_due(journal)
-    }
-
-    /// As [`Queue::only_new`]; what was reached on the way is seen.
-    fn only_new_beside(
-        &self,
-        finds: Vec<DiscoveredUrl>,
-        reached: &[PageUrl],
-        left_out: &mut Vec<LeftOut>,
-    ) -> Vec<DiscoveredUrl> {
-        let mut new = self.only_new(finds, left_out);
-        new.retain(|find| !reached.contains(&find.url));
-        new
     }
 
     /// Closes the patterns that are to be closed, and reopens those that are to be reopened, with
