@@ -156,7 +156,7 @@ pub(crate) async fn admit(
         // Whatever it is like: an archive has the versions of a page.
         Verdict::Changed(capture) => return Ok(kept(Fate::Changed, Some(capture), may_follow)),
         Verdict::Duplicate(original) => (original, None),
-        Verdict::LetThrough(original, seat) => (original, Some(seat)),
+        Verdict::Retained(original, seat) => (original, Some(seat)),
     };
     let evidence = evidence::of(context, lease, exchange, reading, &original);
     if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {

@@ -232,7 +232,7 @@ pub fn judged(policy: &Policy, retold: &mut RebuiltVisit, verdict: Verdict) {
             return;
         }
         Verdict::Duplicate(original) => (original, None),
-        Verdict::LetThrough(original, seat) => (original, Some(seat)),
+        Verdict::Retained(original, seat) => (original, Some(seat)),
     };
     retold.row.fate = admission::fate_of(original.likeness);
     visit_record::repeats(&mut retold.row, &original, seat);
@@ -243,7 +243,7 @@ pub fn judged(policy: &Policy, retold: &mut RebuiltVisit, verdict: Verdict) {
     }
     retold.seat = seat.map(|seat| RetainedMatch {
         likeness: original.likeness,
-        number: seat.number,
+        number: seat.rank,
         by_canonical: original.by_canonical,
     });
 }

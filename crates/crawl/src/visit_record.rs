@@ -141,8 +141,8 @@ fn reason(row: &VisitRecord, original: &Original, seat: Option<RetainedDuplicate
     } else if original.earlier {
         reason.push_str("; the original is in an earlier crawl");
     }
-    if let Some(RetainedDuplicate { number, of }) = seat {
-        reason.push_str(&format!("; let through: {number} of {of} of its kind"));
+    if let Some(RetainedDuplicate { rank, of }) = seat {
+        reason.push_str(&format!("; let through: {rank} of {of} of its kind"));
     }
     reason
 }
@@ -174,7 +174,7 @@ pub(crate) fn match_notes(original: &Original, seat: Option<RetainedDuplicate>) 
         Likeness::SameText => "text",
         Likeness::Near { .. } => "resemblance",
     };
-    let rank = seat.map(|seat| (CLUSTER_RANK, seat.number.to_string()));
+    let rank = seat.map(|seat| (CLUSTER_RANK, seat.rank.to_string()));
     std::iter::once((MATCHED_BY, matched_by.to_owned()))
         .chain(rank)
         .collect()

@@ -180,7 +180,7 @@ impl Iterator for Visits {
                     }
                 }
                 Ok(Record::Admitted { page, signature }) => self.begin(page.key(), &signature),
-                Ok(Record::LetThrough(seated)) => self.begin(seated.page.key(), &seated.signature),
+                Ok(Record::Retained(seated)) => self.begin(seated.page.key(), &seated.signature),
                 Ok(Record::Forgotten { page }) => drop(self.begun.remove(&page)),
                 Ok(_) => {}
                 Err(fault) => return Some(Err(fault)),

@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
 use crate::embedded::{Capture, Change, Earlier};
-use crate::{LikenessRules, Page, StoreFault};
+use crate::fault::StoreFault;
+use crate::near_dup::{Original, Page};
+use crate::rules::LikenessRules;
 
 /// The pages that new ones are compared with, and what they look like.
 pub(crate) trait Originals {
@@ -53,10 +55,10 @@ pub(crate) struct Known<O> {
     key: HashKey,
     originals: O,
     /// Pages that were let through.
-    seated: HashMap<UrlKey, Seated>,
+    retained: HashMap<UrlKey, RetainedEntry>,
     /// The seats that are taken, for clusters with any; in order.
     taken: HashMap<Cluster, Vec<u32>>,
-    /// Who of the seated has these bytes, within a group.
+    /// Who of the retained has these bytes, within a group.
     copies: HashMap<(u64, u128), Held>,
     earlier: Option<Arc<Earlier>>,
 }
@@ -78,53 +80,44 @@ pub(crate) struct Cluster {
 
 /// A page that was let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Seated {
+pub(crate) struct RetainedEntry {
     /// Where the store finds the page.
     pub(crate) place: u64,
     pub(crate) cluster: Cluster,
-    /// Its seat.
-    pub(crate) number: u32,
+    /// Its rank in the cluster.
+    pub(crate) rank: u32,
     /// Its group and its payload.
     pub(crate) copy: (u64, u128),
 }
 
 /// A page by the name under which the store finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum PageRef {
     /// A page of this crawl.
-    Ours(Held),
+    Current(Held),
     /// The page of the earlier crawl with this number.
     Earlier(u32),
 }
 
-/// What is to be said of a page.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Opinion {
-    /// It was admitted before.
+/// The decision on a page, and the step that it asks of the store.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decision {
+    /// The page was admitted before.
     Own,
-    /// It was admitted before, and looks different now: it is to be forgotten and judged anew.
-    Changed,
-    /// It was let through before; the store finds it here.
-    Seated(u64),
-    /// Nothing known is like it.
+    /// The page was admitted before with a signature that is not like this one: the store forgets
+    /// it and judges it anew.
+    Forget,
+    /// The page is a retained duplicate; the store finds its record at this place.
+    Retained(u64),
+    /// No known page is like it: the store admits it.
     New,
-    /// It repeats what is known.
-    Like(Like),
-    /// An earlier crawl archived other bytes under its URL; `is_admitted` where a visit that did
-    /// not end admitted these bytes.
+    /// It repeats a known page.
+    Duplicate(Original<PageRef>),
+    /// It repeats a known page, and the store retains it at this rank.
+    Retain(Original<PageRef>, u32),
+    /// An earlier crawl archived other bytes under its URL. `is_admitted` is true if a visit that
+    /// did not end has admitted these bytes.
     Version { change: Change, is_admitted: bool },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Like {
-    pub(crate) of: Name,
-    pub(crate) likeness: Likeness,
-    /// Who has the very same bytes.
-    pub(crate) bytes: Option<Name>,
-    /// The first free seat beside the original.
-    pub(crate) seat: Option<u32>,
-    /// Whether it was found only because of what the page calls canonical.
-    pub(crate) by_canonical: bool,
 }
 
 impl<O: Originals> Known<O> {
@@ -146,7 +139,7 @@ impl<O: Originals> Known<O> {
             rules,
             key,
             originals,
-            seated: HashMap::new(),
+            retained: HashMap::new(),
             taken,
             copies: HashMap::new(),
             earlier,
@@ -164,13 +157,13 @@ impl<O: Originals> Known<O> {
     }
 
     /// The name of an original as seats know it.
-    pub(crate) fn cluster(&self, of: Name) -> Cluster {
+    pub(crate) fn cluster(&self, of: PageRef) -> Cluster {
         match (of, self.earlier()) {
-            (Name::Ours(original), _) => Cluster {
+            (PageRef::Current(original), _) => Cluster {
                 original: original.key,
                 earlier: false,
             },
-            (Name::Earlier(number), earlier) => Cluster {
+            (PageRef::Earlier(number), earlier) => Cluster {
                 original: earlier
                     .expect("only an earlier crawl gives out its numbers")
                     .key_of(number),
@@ -185,7 +178,7 @@ impl<O: Originals> Known<O> {
         page: &Page,
         signature: &PageSignature,
         canonical: Option<&PageUrl>,
-    ) -> Result<Opinion, StoreFault> {
+    ) -> Result<Decision, StoreFault> {
         let key = page.key();
         let capture = self
             .earlier()
@@ -200,13 +193,13 @@ impl<O: Originals> Known<O> {
                 .likeness(signature, &admitted)
                 .is_some();
             return Ok(if is_like_itself {
-                Opinion::Own
+                Decision::Own
             } else {
-                Opinion::Changed
+                Decision::Forget
             });
         }
-        if let Some(seated) = self.seated.get(&key) {
-            return Ok(Opinion::Seated(seated.place));
+        if let Some(retained) = self.retained.get(&key) {
+            return Ok(Decision::Retained(retained.place));
         }
         let group = self.group(page);
         let mut nearest = self.nearest(group, signature)?;
@@ -217,24 +210,28 @@ impl<O: Originals> Known<O> {
             nearest = self.called_canonical(group, canonical.key(), signature)?;
         }
         let Some((of, likeness)) = nearest else {
-            return Ok(Opinion::New);
+            return Ok(Decision::New);
         };
         let bytes = match likeness {
             Likeness::SamePayload => Some(of),
             Likeness::SameText | Likeness::Near { .. } => self.copy_of(group, signature.payload),
         };
-        let seat = if bytes.is_none() {
-            self.free_seat(of)
-        } else {
-            None
+        // The same bytes again take no rank.
+        let rank = match bytes {
+            None => self.free_rank(of),
+            Some(_) => None,
         };
-        Ok(Opinion::Like(Like {
-            of,
+        let original = Original {
+            page: of,
             likeness,
+            earlier: matches!(of, PageRef::Earlier(_)),
             bytes,
-            seat,
             by_canonical: !is_like_others,
-        }))
+        };
+        Ok(match rank {
+            Some(rank) => Decision::Retain(original, rank),
+            None => Decision::Duplicate(original),
+        })
     }
 
     /// Judges a page whose URL an earlier crawl archived: by that alone, whatever else it is like.
@@ -243,29 +240,29 @@ impl<O: Originals> Known<O> {
         key: UrlKey,
         signature: &PageSignature,
         capture: Capture,
-    ) -> Result<Opinion, StoreFault> {
+    ) -> Result<Decision, StoreFault> {
         let change = match capture {
             // A visit that did not end found other bytes here.
-            Capture::SameBytes(_) if self.knows(key)? => return Ok(Opinion::Changed),
+            Capture::SameBytes(_) if self.knows(key)? => return Ok(Decision::Forget),
             Capture::SameBytes(number) => {
-                let of = Name::Earlier(number);
-                return Ok(Opinion::Like(Like {
-                    of,
+                let of = PageRef::Earlier(number);
+                return Ok(Decision::Duplicate(Original {
+                    page: of,
                     likeness: Likeness::SamePayload,
+                    earlier: true,
                     bytes: Some(of),
-                    seat: None,
                     by_canonical: false,
                 }));
             }
             Capture::OtherBytes(change) => change,
         };
         let is_admitted = match self.originals.signature_of(key)? {
-            Some(admitted) if admitted.payload != signature.payload => return Ok(Opinion::Changed),
+            Some(admitted) if admitted.payload != signature.payload => return Ok(Decision::Forget),
             Some(_) => true,
-            None if self.is_seated(key) => return Ok(Opinion::Changed),
+            None if self.is_retained(key) => return Ok(Decision::Forget),
             None => false,
         };
-        Ok(Opinion::Version {
+        Ok(Decision::Version {
             change,
             is_admitted,
         })
@@ -286,39 +283,42 @@ impl<O: Originals> Known<O> {
     }
 
     /// Remembers who has a seat.
-    pub(crate) fn seat(&mut self, page: UrlKey, seated: Seated) {
-        take(self.taken.entry(seated.cluster).or_default(), seated.number);
+    pub(crate) fn retain(&mut self, page: UrlKey, retained: RetainedEntry) {
+        take(
+            self.taken.entry(retained.cluster).or_default(),
+            retained.rank,
+        );
         let held = Held {
             key: page,
-            place: seated.place,
+            place: retained.place,
         };
-        self.copies.entry(seated.copy).or_insert(held);
-        self.seated.insert(page, seated);
+        self.copies.entry(retained.copy).or_insert(held);
+        self.retained.insert(page, retained);
     }
 
     /// Whether this page has a seat.
-    pub(crate) fn is_seated(&self, page: UrlKey) -> bool {
-        self.seated.contains_key(&page)
+    pub(crate) fn is_retained(&self, page: UrlKey) -> bool {
+        self.retained.contains_key(&page)
     }
 
     /// Whether anything is known of this page, an earlier crawl aside.
     pub(crate) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
-        Ok(self.is_seated(page) || self.originals.signature_of(page)?.is_some())
+        Ok(self.is_retained(page) || self.originals.signature_of(page)?.is_some())
     }
 
     /// Forgets a page, whatever it was; false where it was not known.
     pub(crate) fn forget(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
-        let Some(Seated {
+        let Some(RetainedEntry {
             cluster,
-            number,
+            rank,
             copy,
             ..
-        }) = self.seated.remove(&page)
+        }) = self.retained.remove(&page)
         else {
             return self.originals.remove(page);
         };
         if let Some(numbers) = self.taken.get_mut(&cluster) {
-            numbers.retain(|taken| *taken != number);
+            numbers.retain(|taken| *taken != rank);
         }
         if self.copies.get(&copy).is_some_and(|held| held.key == page) {
             self.copies.remove(&copy);
@@ -327,8 +327,10 @@ impl<O: Originals> Known<O> {
     }
 
     /// All that have a seat, in no particular order.
-    pub(crate) fn seated(&self) -> impl Iterator<Item = (UrlKey, &Seated)> {
-        self.seated.iter().map(|(page, seated)| (*page, seated))
+    pub(crate) fn retained(&self) -> impl Iterator<Item = (UrlKey, &RetainedEntry)> {
+        self.retained
+            .iter()
+            .map(|(page, retained)| (*page, retained))
     }
 
     pub(crate) fn originals(&self) -> &O {
@@ -344,15 +346,15 @@ impl<O: Originals> Known<O> {
         &mut self,
         group: u64,
         signature: &PageSignature,
-    ) -> Result<Option<(Name, Likeness)>, StoreFault> {
+    ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
         let ours = self
             .originals
             .find_in(group, signature)?
-            .map(|(held, likeness)| (Name::Ours(held), likeness));
+            .map(|(held, likeness)| (PageRef::Current(held), likeness));
         let theirs = self
             .earlier()
             .and_then(|earlier| earlier.find(group, signature))
-            .map(|(number, likeness)| (Name::Earlier(number), likeness));
+            .map(|(number, likeness)| (PageRef::Earlier(number), likeness));
         Ok(more_certain(theirs, ours))
     }
 
@@ -363,29 +365,40 @@ impl<O: Originals> Known<O> {
         group: u64,
         canonical: UrlKey,
         signature: &PageSignature,
-    ) -> Result<Option<(Name, Likeness)>, StoreFault> {
+    ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
         let thresholds = self.rules.thresholds;
-        let cluster = self.seated.get(&canonical).map(|seated| seated.cluster);
+        let cluster = self
+            .retained
+            .get(&canonical)
+            .map(|retained| retained.cluster);
         let original = cluster.map_or(canonical, |cluster| cluster.original);
         let ours = self.originals.held_in(group, original)?;
         let ours = ours.and_then(|(held, look)| {
             let likeness = thresholds.likeness_to_canonical(signature, &look)?;
-            Some((Name::Ours(held), likeness))
+            Some((PageRef::Current(held), likeness))
         });
         let theirs = self
             .earlier()
             .and_then(|earlier| earlier.called_canonical(group, original, signature))
-            .map(|(number, likeness)| (Name::Earlier(number), likeness));
+            .map(|(number, likeness)| (PageRef::Earlier(number), likeness));
         Ok(more_certain(theirs, ours))
     }
 
-    fn copy_of(&self, group: u64, payload: u128) -> Option<Name> {
-        let ours = self.copies.get(&(group, payload)).copied().map(Name::Ours);
-        let theirs = || self.earlier()?.copy_of(group, payload).map(Name::Earlier);
+    fn copy_of(&self, group: u64, payload: u128) -> Option<PageRef> {
+        let ours = self
+            .copies
+            .get(&(group, payload))
+            .copied()
+            .map(PageRef::Current);
+        let theirs = || {
+            self.earlier()?
+                .copy_of(group, payload)
+                .map(PageRef::Earlier)
+        };
         ours.or_else(theirs)
     }
 
-    fn free_seat(&self, of: Name) -> Option<u32> {
+    fn free_rank(&self, of: PageRef) -> Option<u32> {
         let taken = self
             .taken
             .get(&self.cluster(of))
@@ -404,9 +417,9 @@ fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
 
 /// Of equals the first.
 fn more_certain(
-    first: Option<(Name, Likeness)>,
-    second: Option<(Name, Likeness)>,
-) -> Option<(Name, Likeness)> {
+    first: Option<(PageRef, Likeness)>,
+    second: Option<(PageRef, Likeness)>,
+) -> Option<(PageRef, Likeness)> {
     match (first, second) {
         (Some(first), Some(second)) if certainty(second.1) > certainty(first.1) => Some(second),
         (first, second) => first.or(second),
@@ -414,7 +427,7 @@ fn more_certain(
 }
 
 /// Seats are counted from 2: the original is the first of its kind.
-const FIRST_SEAT: u32 = 2;
+const FIRST_RANK: u32 = 2;
 
 fn take(taken: &mut Vec<u32>, number: u32) {
     if let Err(place) = taken.binary_search(&number) {
@@ -428,13 +441,13 @@ fn first_gap(taken: &[u32]) -> Option<u32> {
     let (mut low, mut high) = (0, taken.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        if taken[middle] as usize == middle + FIRST_SEAT as usize {
+        if taken[middle] as usize == middle + FIRST_RANK as usize {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    u32::try_from(low).ok()?.checked_add(FIRST_SEAT)
+    u32::try_from(low).ok()?.checked_add(FIRST_RANK)
 }
 
 /// The same bytes before the same words, and these before the nearest.

@@ -64,8 +64,8 @@ struct State {
     /// Every page that was ever admitted or let through; what is known of a page says its place
     /// here.
     kept: Vec<Page>,
-    /// What was said of those that were let through.
-    seated: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,
+    /// The verdicts of retained duplicates.
+    retained: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,
 }
 
 /// Originals that hang in a signature index.
@@ -157,7 +157,7 @@ impl MemoryStore {
                 earlier,
             ),
             kept: Vec::new(),
-            seated: HashMap::new(),
+            retained: HashMap::new(),
         };
         Self {
             rules,

@@ -132,7 +132,7 @@ impl Told {
                 } if Some(&one.url) == page => {
                     told.signature = Some(*signature);
                 }
-                Record::LetThrough(seated) if Some(&seated.page.url) == page => {
+                Record::Retained(seated) if Some(&seated.page.url) == page => {
                     told.signature = Some(seated.signature);
                 }
                 Record::Forgotten { page: one } => {
@@ -182,7 +182,7 @@ impl Question {
                 Record::Admitted { page, signature } if !forgotten.contains(&page.key()) => {
                     self.compare(&page.url, Fate::Unique, &signature)
                 }
-                Record::LetThrough(seated) if !forgotten.contains(&seated.page.key()) => {
+                Record::Retained(seated) if !forgotten.contains(&seated.page.key()) => {
                     let_through.insert(seated.page.key());
                     let fate = match seated.likeness {
                         Likeness::Near { .. } => Fate::NearDuplicate,

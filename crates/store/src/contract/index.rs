@@ -162,8 +162,8 @@ pub(super) fn verdict_in_words(verdict: Verdict) -> String {
         Verdict::Unique => "unique".to_owned(),
         Verdict::Own => "own".to_owned(),
         Verdict::Duplicate(original) => format!("duplicate of {}", of(&original)),
-        Verdict::LetThrough(original, seat) => {
-            format!("{} of {} of {}", seat.number, seat.of, of(&original))
+        Verdict::Retained(original, seat) => {
+            format!("{} of {} of {}", seat.rank, seat.of, of(&original))
         }
         Verdict::Changed(capture) => {
             let resemblance = capture.resemblance.map(|share| format!(", {share:.2}"));
@@ -350,7 +350,7 @@ async fn of_many_like_pages_at_once_exactly_so_many_are_kept() {
         let mut seats: Vec<u32> = verdicts
             .iter()
             .filter_map(|verdict| match verdict {
-                Verdict::LetThrough(_, seat) => Some(seat.number),
+                Verdict::Retained(_, seat) => Some(seat.rank),
                 _ => None,
             })
             .collect();

@@ -13,9 +13,9 @@ use web::{PageUrl, UrlKey};
 use super::EmbeddedStore;
 use super::earlier::Change;
 use super::looks::Looks;
-use super::record::{LetThrough, Record};
+use super::record::{Record, RetainedPage};
 use super::segment::{Position, encode};
-use crate::known::{Cluster, Like, Name, Opinion, Seated};
+use crate::known::{Cluster, Decision, PageRef, RetainedEntry};
 use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 
 #[async_trait]
@@ -31,20 +31,20 @@ impl NearDupIndex for EmbeddedStore {
             signature: Box::new(signature.clone()),
         };
         let frame = encode(&admission);
-        let (like, seat) = {
+        let of = {
             let mut looks = self.looks();
-            let mut opinion = looks.judge(page, signature, canonical)?;
-            if opinion == Opinion::Changed {
+            let mut decision = looks.judge(page, signature, canonical)?;
+            if decision == Decision::Forget {
                 self.forget_known(&mut looks, page.key())?;
-                opinion = looks.judge(page, signature, canonical)?;
+                decision = looks.judge(page, signature, canonical)?;
             }
-            match opinion {
-                Opinion::Own | Opinion::Changed => return Ok(Verdict::Own),
-                Opinion::New => {
+            match decision {
+                Decision::Own | Decision::Forget => return Ok(Verdict::Own),
+                Decision::New => {
                     self.tell(&mut looks, &admission, &frame)?;
                     return Ok(Verdict::Unique);
                 }
-                Opinion::Version {
+                Decision::Version {
                     change,
                     is_admitted,
                 } => {
@@ -54,25 +54,22 @@ impl NearDupIndex for EmbeddedStore {
                     drop(looks);
                     return Ok(Verdict::Changed(Box::new(self.earlier_capture(change)?)));
                 }
-                Opinion::Seated(place) => {
+                Decision::Retained(place) => {
                     let of = looks.per_cluster();
                     drop(looks);
-                    return self.let_through_before(place, of);
+                    return self.retained_before(place, of);
                 }
-                Opinion::Like(like) => {
-                    let seat = self.seat(&mut looks, page, signature, like)?;
-                    (like, seat)
+                // No page is left out because of this verdict, so nothing need be durable first.
+                Decision::Retain(of, rank) => {
+                    return self.retain(&mut looks, page, signature, &of, rank);
                 }
+                Decision::Duplicate(of) => of,
             }
         };
-        let original = Box::new(self.original(like)?);
-        if let Some(seat) = seat {
-            // Nothing is left out on the strength of this, so nothing need be durable first.
-            return Ok(Verdict::LetThrough(original, seat));
-        }
-        let admissions = [Some(like.of), like.bytes].into_iter().flatten();
+        let original = Box::new(self.original(&of)?);
+        let admissions = [Some(of.page), of.bytes].into_iter().flatten();
         if let Some(last) = admissions.filter_map(place_of).max() {
-            // Whatever is durable ends where a record ends.
+            // The durable part of the journal ends at the end of a record.
             self.journal.sync(last + 1).await?;
         }
         Ok(Verdict::Duplicate(original))
@@ -101,82 +98,72 @@ impl EmbeddedStore {
         self.queue().revoke_due(&self.journal)
     }
 
-    /// Gives the page its seat, where one is free.
-    fn seat(
+    /// Keeps a page beside its original.
+    fn retain(
         &self,
         looks: &mut Looks,
         page: &Page,
         signature: &PageSignature,
-        like: Like,
-    ) -> Result<Option<RetainedDuplicate>, StoreFault> {
-        let Some(number) = like.seat else {
-            return Ok(None);
-        };
-        let original = self.original(like)?;
-        let record = Record::LetThrough(Box::new(LetThrough {
+        of: &Original<PageRef>,
+        rank: u32,
+    ) -> Result<Verdict, StoreFault> {
+        let original = self.original(of)?;
+        let record = Record::Retained(Box::new(RetainedPage {
             page: page.clone(),
             signature: signature.clone(),
-            of: original.page,
+            of: original.page.clone(),
             earlier: original.earlier,
-            likeness: like.likeness,
-            number,
-            by_canonical: like.by_canonical,
+            likeness: original.likeness,
+            rank,
+            by_canonical: original.by_canonical,
         }));
         self.tell(looks, &record, &encode(&record))?;
-        Ok(Some(RetainedDuplicate {
-            number,
-            of: looks.per_cluster(),
-        }))
+        let of = looks.per_cluster();
+        let retained = RetainedDuplicate { rank, of };
+        Ok(Verdict::Retained(Box::new(original), retained))
     }
 
-    fn let_through_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
-        let Record::LetThrough(seated) = self.teller.record_at(place)? else {
+    /// Returns the verdict of a page that was retained before.
+    fn retained_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
+        let Record::Retained(retained) = self.teller.record_at(place)? else {
             return Err(self.teller.wrong(place));
         };
         let original = Original {
-            page: seated.of,
-            likeness: seated.likeness,
-            earlier: seated.earlier,
+            page: retained.of,
+            likeness: retained.likeness,
+            earlier: retained.earlier,
             bytes: None,
-            by_canonical: seated.by_canonical,
+            by_canonical: retained.by_canonical,
         };
-        let number = seated.number;
-        Ok(Verdict::LetThrough(
-            Box::new(original),
-            RetainedDuplicate { number, of },
-        ))
+        let rank = retained.rank;
+        let retained = RetainedDuplicate { rank, of };
+        Ok(Verdict::Retained(Box::new(original), retained))
     }
 
     fn earlier_capture(&self, change: Change) -> Result<EarlierCapture, StoreFault> {
         Ok(EarlierCapture {
-            page: self.named(Name::Earlier(change.of))?,
+            page: self.page(PageRef::Earlier(change.of))?,
             distance: change.distance,
             resemblance: change.resemblance,
         })
     }
 
-    fn original(&self, like: Like) -> Result<Original, StoreFault> {
-        Ok(Original {
-            page: self.named(like.of)?,
-            likeness: like.likeness,
-            earlier: matches!(like.of, Name::Earlier(_)),
-            bytes: like.bytes.map(|name| self.named(name)).transpose()?,
-            by_canonical: like.by_canonical,
-        })
+    fn original(&self, of: &Original<PageRef>) -> Result<Original, StoreFault> {
+        of.try_map(|page| self.page(page))
     }
 
-    fn named(&self, name: Name) -> Result<Page, StoreFault> {
-        let held = match name {
-            Name::Earlier(number) => {
+    fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
+        let held = match of {
+            PageRef::Earlier(number) => {
                 let earlier = self.earlier.as_deref();
                 let earlier = earlier.expect("only an earlier crawl gives out its numbers");
                 return earlier.page(number);
             }
-            Name::Ours(held) => held,
+            PageRef::Current(held) => held,
         };
         let page = match self.teller.record_at(held.place)? {
             Record::Admitted { page, .. } => page,
-            Record::LetThrough(seated) => seated.page,
+            Record::Retained(retained) => retained.page,
             _ => return Err(self.teller.wrong(held.place)),
         };
         if page.key() == held.key {
@@ -188,14 +175,14 @@ impl EmbeddedStore {
 }
 
 /// Where a page of this crawl was admitted.
-fn place_of(name: Name) -> Option<Position> {
+fn place_of(name: PageRef) -> Option<Position> {
     match name {
-        Name::Ours(held) => Some(held.place),
-        Name::Earlier(_) => None,
+        PageRef::Current(held) => Some(held.place),
+        PageRef::Earlier(_) => None,
     }
 }
 
-impl LetThrough {
+impl RetainedPage {
     /// The name of its original.
     pub(super) fn cluster(&self) -> Cluster {
         Cluster {
@@ -204,12 +191,12 @@ impl LetThrough {
         }
     }
 
-    /// What is known of it, in its group, where its record begins at `place`.
-    pub(super) fn seated(&self, place: Position, group: u64) -> Seated {
-        Seated {
+    /// Returns its entry in the index, where its record begins at `place`.
+    pub(super) fn entry(&self, place: Position, group: u64) -> RetainedEntry {
+        RetainedEntry {
             place,
             cluster: self.cluster(),
-            number: self.number,
+            rank: self.rank,
             copy: (group, self.signature.payload),
         }
     }

@@ -124,8 +124,8 @@ impl Told {
             Record::Begun { features, .. } => self.features.clone_from(features),
             Record::Discovered { first, finds } => self.queue(*first, finds),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
-            Record::LetThrough(seated) => {
-                drop(self.seated.insert((seated.page.key(), seated.number)))
+            Record::Retained(seated) => {
+                self.seated.insert((seated.page.key(), seated.rank));
             }
             Record::Forgotten { page } => {
                 self.admitted.remove(page);

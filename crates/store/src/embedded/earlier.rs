@@ -17,7 +17,7 @@ use neardup::{Fingerprint, HashKey, Likeness, PageSignature, SignatureIndex};
 use web::UrlKey;
 
 use super::lock::DirectoryLock;
-use super::record::{LetThrough, Record};
+use super::record::{Record, RetainedPage};
 use super::segment::{Position, Replay, record_at, segments};
 use crate::{LikenessRules, Page, StoreFault, VisitRecord};
 
@@ -90,7 +90,7 @@ pub(crate) struct Change {
 /// A page that was admitted, and whose visit has not ended yet where the journal is being read.
 enum Begun {
     Original(Box<PageSignature>),
-    LetThrough(Box<LetThrough>),
+    LetThrough(Box<RetainedPage>),
 }
 
 impl Earlier {
@@ -232,7 +232,7 @@ impl Earlier {
                 Record::Admitted { page, signature } => {
                     begun.insert(page.key(), Begun::Original(signature));
                 }
-                Record::LetThrough(seated) => {
+                Record::Retained(seated) => {
                     begun.insert(seated.page.key(), Begun::LetThrough(seated));
                 }
                 Record::Forgotten { page } => drop(begun.remove(&page)),
@@ -294,7 +294,7 @@ impl Earlier {
                     .or_insert(number);
                 let seated = Seated {
                     original: seated.of.key(),
-                    number: seated.number,
+                    number: seated.rank,
                     signature: seated.signature,
                 };
                 self.seated.insert(number, seated);

@@ -340,7 +340,7 @@ fn golden_records() -> Vec<Record> {
         Record::SeedAdopted {
             url: seed.url.clone(),
         },
-        Record::LetThrough(Box::new(let_through(&seed.url))),
+        Record::Retained(Box::new(let_through(&seed.url))),
         Record::Settled(SettledVisit {
             sequence: 3,
             priority: crate::DiscoveredUrl::BEHIND,
@@ -422,13 +422,13 @@ fn newer_records() -> Vec<Record> {
 }
 
 /// Without a text: what a text looks like has golden files of its own.
-fn let_through(url: &web::PageUrl) -> super::super::record::LetThrough {
+fn let_through(url: &web::PageUrl) -> super::super::record::RetainedPage {
     let page = Page {
         url: url.clone(),
         final_url: url.clone(),
         at: Timestamp::from_millis(4),
     };
-    super::super::record::LetThrough {
+    super::super::record::RetainedPage {
         page: page.clone(),
         signature: PageSignature {
             payload: 77,
@@ -437,7 +437,7 @@ fn let_through(url: &web::PageUrl) -> super::super::record::LetThrough {
         of: page,
         earlier: true,
         likeness: Likeness::SameText,
-        number: 2,
+        rank: 2,
         by_canonical: true,
     }
 }

@@ -54,8 +54,8 @@ async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_agai
             Verdict::Unique => "unique".to_owned(),
             Verdict::Own => "own".to_owned(),
             Verdict::Duplicate(original) => format!("of {}", original.page.url),
-            Verdict::LetThrough(original, seat) => {
-                format!("{} of {}", seat.number, original.page.url)
+            Verdict::Retained(original, seat) => {
+                format!("{} of {}", seat.rank, original.page.url)
             }
             Verdict::Changed(capture) => format!("changed from {}", capture.page.url),
         });

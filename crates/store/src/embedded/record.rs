@@ -61,8 +61,8 @@ pub enum Record {
         /// To this.
         url: PageUrl,
     },
-    /// A page repeats an original, and is kept all the same.
-    LetThrough(Box<LetThrough>),
+    /// A page repeats an original, and is kept beside it.
+    Retained(Box<RetainedPage>),
     /// Visits begin. Written before anything is asked for, so that it is known what was under way
     /// when a process died.
     Leased {
@@ -217,7 +217,7 @@ impl<'de> Deserialize<'de> for SettledVisit {
 
 /// A page that is kept beside its original.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LetThrough {
+pub struct RetainedPage {
     /// Which.
     pub page: Page,
     /// What it looks like.
@@ -228,8 +228,8 @@ pub struct LetThrough {
     pub earlier: bool,
     /// In what the two are alike.
     pub likeness: Likeness,
-    /// Which one of its kind it is; the original is the first.
-    pub number: u32,
+    /// Its rank in the cluster; the original has rank 1.
+    pub rank: u32,
     /// Whether the original was found only because of what the page calls canonical.
     pub by_canonical: bool,
 }

@@ -12,7 +12,7 @@ use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
 use super::journal::{Journal, SEGMENT_BYTES};
-use super::record::{LetThrough, Record, SettledVisit};
+use super::record::{Record, RetainedPage, SettledVisit};
 use super::segment::Position;
 use crate::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, QueueEntry, StoreFault, VisitRecord,
@@ -70,7 +70,7 @@ pub enum Admission {
     /// It was new, and looked like this.
     New(Box<PageSignature>),
     /// It was let through beside its original.
-    LetThrough(Box<LetThrough>),
+    Retained(Box<RetainedPage>),
 }
 
 impl Restoring {
@@ -228,7 +228,7 @@ impl Restoring {
                 page: row.page(),
                 signature,
             })?,
-            Admission::LetThrough(seated) => self.append(&Record::LetThrough(seated))?,
+            Admission::Retained(seated) => self.append(&Record::Retained(seated))?,
         }
         self.hear_reached(&reached);
         let finds = self.only_new(finds);

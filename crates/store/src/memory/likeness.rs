@@ -5,7 +5,7 @@ use neardup::{Likeness, PageSignature};
 use web::{PageUrl, UrlKey};
 
 use super::{Hung, MemoryStore, State};
-use crate::known::{Held, Like, Name, Opinion, Originals, Seated};
+use crate::known::{Decision, Held, Originals, PageRef, RetainedEntry};
 use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 
 #[async_trait]
@@ -17,22 +17,22 @@ impl NearDupIndex for MemoryStore {
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault> {
         let mut state = self.state();
-        let mut opinion = state.known.judge(page, signature, canonical)?;
-        if opinion == Opinion::Changed {
+        let mut decision = state.known.judge(page, signature, canonical)?;
+        if decision == Decision::Forget {
             state.known.forget(page.key())?;
-            opinion = state.known.judge(page, signature, canonical)?;
+            decision = state.known.judge(page, signature, canonical)?;
         }
-        match opinion {
-            Opinion::Own | Opinion::Changed => Ok(Verdict::Own),
-            Opinion::Seated(_) => {
-                let (original, seat) = state.seated[&page.key()].clone();
-                Ok(Verdict::LetThrough(original, seat))
+        match decision {
+            Decision::Own | Decision::Forget => Ok(Verdict::Own),
+            Decision::Retained(_) => {
+                let (original, retained) = state.retained[&page.key()].clone();
+                Ok(Verdict::Retained(original, retained))
             }
-            Opinion::New => {
+            Decision::New => {
                 state.admit(page, signature);
                 Ok(Verdict::Unique)
             }
-            Opinion::Version {
+            Decision::Version {
                 change,
                 is_admitted,
             } => {
@@ -40,12 +40,15 @@ impl NearDupIndex for MemoryStore {
                     state.admit(page, signature);
                 }
                 Ok(Verdict::Changed(Box::new(EarlierCapture {
-                    page: state.named(Name::Earlier(change.of))?,
+                    page: state.page(PageRef::Earlier(change.of))?,
                     distance: change.distance,
                     resemblance: change.resemblance,
                 })))
             }
-            Opinion::Like(like) => state.compare(page, signature, like),
+            Decision::Duplicate(original) => {
+                Ok(Verdict::Duplicate(Box::new(state.original(&original)?)))
+            }
+            Decision::Retain(original, rank) => state.retain(page, signature, &original, rank),
         }
     }
 
@@ -53,7 +56,7 @@ impl NearDupIndex for MemoryStore {
         let mut state = self.state();
         // What was dropped for the sake of a page that is kept already stays so.
         let unsettled = !state.rows.iter().any(|row| row.url.key() == page);
-        state.seated.remove(&page);
+        state.retained.remove(&page);
         state.known.forget(page)?;
         if unsettled {
             state.forgotten.insert(page);
@@ -77,45 +80,43 @@ impl State {
         self.kept.len() as u64 - 1
     }
 
-    fn compare(
+    /// Keeps a page beside its original.
+    fn retain(
         &mut self,
         page: &Page,
         signature: &PageSignature,
-        like: Like,
+        of: &Original<PageRef>,
+        rank: u32,
     ) -> Result<Verdict, StoreFault> {
-        let original = Box::new(Original {
-            page: self.named(like.of)?,
-            likeness: like.likeness,
-            earlier: matches!(like.of, Name::Earlier(_)),
-            bytes: like.bytes.map(|name| self.named(name)).transpose()?,
-            by_canonical: like.by_canonical,
-        });
-        let Some(number) = like.seat else {
-            return Ok(Verdict::Duplicate(original));
-        };
-        let seat = RetainedDuplicate {
-            number,
+        let original = Box::new(self.original(of)?);
+        let retained = RetainedDuplicate {
+            rank,
             of: self.known.per_cluster(),
         };
-        let seated = Seated {
+        let entry = RetainedEntry {
             place: self.keep(page),
-            cluster: self.known.cluster(like.of),
-            number,
+            cluster: self.known.cluster(of.page),
+            rank,
             copy: (self.known.group(page), signature.payload),
         };
-        self.known.seat(page.key(), seated);
-        self.seated.insert(page.key(), (original.clone(), seat));
-        Ok(Verdict::LetThrough(original, seat))
+        self.known.retain(page.key(), entry);
+        self.retained
+            .insert(page.key(), (original.clone(), retained));
+        Ok(Verdict::Retained(original, retained))
     }
 
-    fn named(&self, name: Name) -> Result<Page, StoreFault> {
-        match name {
-            Name::Earlier(number) => self
+    fn original(&self, of: &Original<PageRef>) -> Result<Original, StoreFault> {
+        of.try_map(|page| self.page(page))
+    }
+
+    fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
+        match of {
+            PageRef::Earlier(number) => self
                 .known
                 .earlier()
                 .expect("only an earlier crawl gives out its numbers")
                 .page(number),
-            Name::Ours(held) => Ok(self.kept[held.place as usize].clone()),
+            PageRef::Current(held) => Ok(self.kept[held.place as usize].clone()),
         }
     }
 }

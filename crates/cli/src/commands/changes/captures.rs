@@ -319,7 +319,7 @@ impl Told {
             Record::Admitted { page, signature } => {
                 texts.extend(text_of(&signature).map(|text| (page.key(), text)));
             }
-            Record::LetThrough(seated) => {
+            Record::Retained(seated) => {
                 texts.extend(text_of(&seated.signature).map(|text| (seated.page.key(), text)));
             }
             Record::Settled(settled) => {

@@ -12,7 +12,7 @@ use crawl::{
 use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
 use sinks::ArchiveEnd;
-use store::embedded::record::{LetThrough, Record};
+use store::embedded::record::{Record, RetainedPage};
 use store::embedded::{History, RestoredAdmission, RestoredVisit, Restoring};
 use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
 use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
@@ -420,13 +420,13 @@ impl Rebuilding {
             final_url: url.clone(),
             at: row.fetched_at,
         });
-        RestoredAdmission::LetThrough(Box::new(LetThrough {
+        RestoredAdmission::Retained(Box::new(RetainedPage {
             page: row.page(),
             signature,
             of,
             earlier: row.of_earlier,
             likeness: seat.likeness,
-            number: seat.number,
+            rank: seat.number,
             by_canonical: seat.by_canonical,
         }))
     }

@@ -131,7 +131,7 @@ impl Journal {
                 }
             }
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
-            Record::LetThrough(seated) => drop(self.admitted.insert(seated.page.key())),
+            Record::Retained(seated) => drop(self.admitted.insert(seated.page.key())),
             Record::Forgotten { page } => drop(self.admitted.remove(page)),
             Record::Archived { file, end } => {
                 self.archived += 1;

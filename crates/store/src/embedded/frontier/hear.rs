@@ -95,7 +95,7 @@ impl Queue {
                 }
             }
             Record::Admitted { page, .. } => self.told.voids.admitted(page.key()),
-            Record::LetThrough(seated) => self.told.voids.admitted(seated.page.key()),
+            Record::Retained(seated) => self.told.voids.admitted(seated.page.key()),
             Record::Forgotten { page } => self.told.voids.forgotten(*page),
             Record::PatternClosed(_) | Record::PatternReopened(_) => {
                 self.told.patterns.hear(record)

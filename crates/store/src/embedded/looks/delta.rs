@@ -7,7 +7,7 @@ use web::UrlKey;
 
 use super::super::cards::Card;
 use super::mirror::Mirror;
-use crate::known::Seated;
+use crate::known::RetainedEntry;
 
 /// Changes that the tables on disk do not have yet.
 ///
@@ -18,7 +18,7 @@ pub(super) struct Delta {
     pub(super) added: BTreeMap<u32, Arc<Card>>,
     pub(super) removed: BTreeMap<u32, Arc<Card>>,
     /// Pages that were let through, or none where that was taken back.
-    pub(super) seats: BTreeMap<UrlKey, Option<Seated>>,
+    pub(super) seats: BTreeMap<UrlKey, Option<RetainedEntry>>,
     /// The keys of what was added, where the tables in memory do not have them.
     pub(super) recent: Option<Mirror>,
 }
@@ -61,6 +61,6 @@ impl Delta {
     /// Bytes held, about, beside its keys.
     pub(super) fn memory(&self) -> usize {
         (self.added.len() + self.removed.len()) * super::CARD_BYTES
-            + self.seats.len() * size_of::<(UrlKey, Option<Seated>)>()
+            + self.seats.len() * size_of::<(UrlKey, Option<RetainedEntry>)>()
     }
 }

@@ -45,7 +45,7 @@ use super::database::Database;
 use super::journal::Journal;
 use super::record::Record;
 use super::segment::Position;
-use crate::known::{Known, Opinion, Seated};
+use crate::known::{Decision, Known, RetainedEntry};
 use crate::{LikenessRules, Page, StoreFault};
 
 /// What a card takes in memory, about: itself, its text's signature, and its place in a map.
@@ -124,7 +124,7 @@ impl Looks {
         )?;
         let mut known = Known::new(options.rules, options.key, documents, options.earlier);
         for (page, seated) in shelf.seats(position)? {
-            known.seat(page, seated);
+            known.retain(page, seated);
         }
         Ok(Self {
             shelf,
@@ -168,14 +168,14 @@ impl Looks {
             Record::Admitted { page, signature } => {
                 self.known.admit(page, (**signature).clone(), begin);
             }
-            Record::LetThrough(kept) => {
-                let seated = kept.seated(begin, self.known.group(&kept.page));
+            Record::Retained(kept) => {
+                let seated = kept.entry(begin, self.known.group(&kept.page));
                 let page = kept.page.key();
-                self.known.seat(page, seated);
+                self.known.retain(page, seated);
                 self.changed_seat(page, Some(seated));
             }
             Record::Forgotten { page } => {
-                if self.known.is_seated(*page) {
+                if self.known.is_retained(*page) {
                     self.changed_seat(*page, None);
                 }
                 self.known.forget(*page)?;
@@ -186,7 +186,7 @@ impl Looks {
         Ok(())
     }
 
-    fn changed_seat(&mut self, page: UrlKey, seated: Option<Seated>) {
+    fn changed_seat(&mut self, page: UrlKey, seated: Option<RetainedEntry>) {
         self.known
             .originals_mut()
             .heard_mut()
@@ -220,15 +220,15 @@ impl Looks {
         page: &Page,
         signature: &neardup::PageSignature,
         canonical: Option<&PageUrl>,
-    ) -> Result<Opinion, StoreFault> {
+    ) -> Result<Decision, StoreFault> {
         self.known.judge(page, signature, canonical)
     }
 
     /// All pages that hold a seat, with its number.
     pub(super) fn seats(&self) -> impl Iterator<Item = (UrlKey, u32)> {
         self.known
-            .seated()
-            .map(|(page, seated)| (page, seated.number))
+            .retained()
+            .map(|(page, seated)| (page, seated.rank))
     }
 
     /// All originals.

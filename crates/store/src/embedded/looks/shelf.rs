@@ -25,7 +25,7 @@ use super::keys::{KINDS, Key, Kind, MOST_TABLES, Resemblance, table_of_permutati
 use super::mirror::Mirror;
 use super::settings::Design;
 use crate::StoreFault;
-use crate::known::Seated;
+use crate::known::RetainedEntry;
 
 const SEATS: &str = "seats";
 
@@ -176,11 +176,11 @@ impl Shelf {
     }
 
     /// Who was let through before the journal's position `end`.
-    pub(super) fn seats(&self, end: u64) -> Result<Vec<(UrlKey, Seated)>, StoreFault> {
+    pub(super) fn seats(&self, end: u64) -> Result<Vec<(UrlKey, RetainedEntry)>, StoreFault> {
         let mut found = Vec::new();
         for entry in self.seats.under(&[]) {
             let (key, value) = entry?;
-            let seated: Seated =
+            let seated: RetainedEntry =
                 seal::read(&key, &value).map_err(|broken| self.seats.broken(broken.to_string()))?;
             let page = <[u8; 8]>::try_from(&*key)
                 .map_err(|_length| self.seats.broken("a page's key is malformed".to_owned()))?;
@@ -319,10 +319,10 @@ mod tests {
             original: UrlKey::from_u64(2),
             earlier: true,
         };
-        let seated = Seated {
+        let seated = RetainedEntry {
             place: 1,
             cluster,
-            number: 3,
+            rank: 3,
             copy: (4, 5),
         };
         assert_eq!(postcard::to_allocvec(&seated).unwrap(), [1, 2, 1, 3, 4, 5]);

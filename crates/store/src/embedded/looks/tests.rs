@@ -231,7 +231,7 @@ fn page(number: u8) -> Page {
 
 fn told(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::LetThrough(original, seat) => {
+        Verdict::Retained(original, seat) => {
             // Who has the bytes is not told again to who has a seat.
             format!(
                 "{seat:?} of {:?} {:?}",
