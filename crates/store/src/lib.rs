@@ -1,10 +1,10 @@
-//! What the crawl remembers: which pages are to be visited, which were, and what each one looked
-//! like.
+//! The memory of a crawl: the URLs to visit, the visits that ended, and the signatures of the
+//! pages.
 //!
-//! Two of the project's four seams live here. [`Frontier`] hands out pages and takes back what
-//! became of them; [`NearDupIndex`] decides, in one verb, whether a page says what an earlier one
-//! said. Each has two implementations, and the tests in `contract.rs` hold both to every sentence
-//! of the traits' documentation:
+//! Two of the project's four seams are here. [`Frontier`] leases URLs and takes back the outcomes
+//! of their visits; [`NearDupIndex`] decides, in one atomic method, whether a page repeats an
+//! earlier one. Each has two implementations, and the tests in `contract.rs` hold both to every
+//! sentence of the traits' documentation:
 //!
 //! - [`memory`]: naive, for tests and as the oracle of the other;
 //! - [`embedded`]: one directory, a journal that is the truth and sled tables that are derived from

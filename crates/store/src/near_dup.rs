@@ -1,4 +1,4 @@
-//! The seam behind which likeness is remembered.
+//! The seam behind which admitted pages and their signatures are remembered.
 
 use async_trait::async_trait;
 use neardup::{Likeness, PageSignature};
@@ -7,19 +7,19 @@ use web::{PageUrl, Timestamp, UrlKey};
 
 use crate::StoreFault;
 
-/// A page that asks to be admitted.
+/// A page to be admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
-    /// As it was queued: this names the page.
+    /// Its URL as it was queued, which identifies the page.
     pub url: PageUrl,
-    /// Where its text was found, after redirects.
+    /// The URL of its text, after redirects.
     pub final_url: PageUrl,
-    /// When it was asked for.
+    /// The time of the request.
     pub at: Timestamp,
 }
 
 impl Page {
-    /// The page's name in the tables.
+    /// Returns the key of its URL, its name in the tables.
     #[must_use]
     pub fn key(&self) -> UrlKey {
         self.url.key()
@@ -60,7 +60,7 @@ impl<P: Copy> Original<P> {
 /// An earlier crawl's capture of a page's URL, in other bytes than the page has now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlierCapture {
-    /// The page as it was then.
+    /// The captured page.
     pub page: Page,
     /// Bits between the fingerprints of the two texts; none where one of them is no text.
     pub distance: Option<u32>,
