@@ -4,8 +4,8 @@
 //! `contract/model.rs` with it.
 
 mod canonical;
+mod host_memory;
 mod index;
-mod manners;
 mod model;
 mod patterns;
 mod probes;

@@ -2,7 +2,7 @@
 //!
 //! It serves tests, and it is the oracle that the embedded store is compared with.
 
-mod likeness;
+mod near_dup;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -406,7 +406,7 @@ impl State {
         let Some(reopened) = self.patterns.last_look().filter(|_| closes) else {
             return false;
         };
-        self.patterns.hear(&reopened);
+        self.patterns.apply(&reopened);
         self.requeue_reopened();
         true
     }
@@ -483,7 +483,7 @@ impl State {
         while self.rules.closes_patterns
             && let Some(change) = self.patterns.due()
         {
-            self.patterns.hear(&change);
+            self.patterns.apply(&change);
         }
         self.requeue_reopened();
         self.revoke_void();

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     let mut patterns = Patterns::default();
     for record in History::open(&state).map_err(|error| fault(&error))? {
         let record = record.map_err(|error| fault(&error))?;
-        patterns.hear(&record);
+        patterns.apply(&record);
         match record {
             Record::Begun { at, .. } => status.begun_at = Some(at.to_string()),
             Record::Discovered { finds, .. } => status.queued += finds.len() as u64,

@@ -88,7 +88,7 @@ impl EmbeddedStore {
     /// Writes a record to the journal, and has it heard.
     fn tell(&self, looks: &mut Looks, record: &Record, frame: &[u8]) -> Result<(), StoreFault> {
         let end = self.journal.append_frame(frame)?;
-        self.queue().hear(end, record);
+        self.queue().apply(end, record);
         looks.hear(end - frame.len() as u64, record)
     }
 

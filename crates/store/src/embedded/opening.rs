@@ -181,7 +181,7 @@ impl Loaded {
             }
             self.looks.hear(begin, &record)?;
             self.looks.fold_if_much()?;
-            self.queue.hear(end, &record);
+            self.queue.apply(end, &record);
             begin = end;
             if self.queue.wants_fold() {
                 self.fold(begin)?;

@@ -71,7 +71,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
         }
         patterns.settled(&row, page.priority, Some(0));
         while let Some(change) = patterns.due() {
-            patterns.hear(&change);
+            patterns.apply(&change);
         }
         while let Some(rows) = patterns.to_requeue() {
             let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();

@@ -35,7 +35,7 @@ pub(super) fn visit(
     }
     settled(patterns, &row);
     while let Some(change) = patterns.due() {
-        patterns.hear(&change);
+        patterns.apply(&change);
     }
     barred
 }
@@ -299,7 +299,7 @@ proptest! {
             }
             settled(&mut patterns, &row);
             while let Some(change) = patterns.due() {
-                patterns.hear(&change);
+                patterns.apply(&change);
             }
         }
         let first = patterns.reports().next().map(|report| PatternName {
@@ -307,7 +307,7 @@ proptest! {
             pattern: report.pattern.clone(),
         });
         if let Some(name) = first.filter(|_| reopen) {
-            patterns.hear(&Record::PatternReopened(name));
+            patterns.apply(&Record::PatternReopened(name));
         }
         prop_assert_eq!(patterns.count, patterns.reports().count());
         prop_assert_eq!(patterns.troubled, patterns.reports().filter(|report| report.state != PatternState::Open).count());
@@ -359,7 +359,7 @@ fn a_pattern_that_is_looked_into_is_not_closed_again_before_what_it_left_out_was
     });
     let left_out: Vec<VisitRecord> = left_out.filter(|row| row.reason.is_some()).collect();
     let look = patterns.last_look().unwrap();
-    patterns.hear(&look);
+    patterns.apply(&look);
     left_out.iter().for_each(|row| patterns.revoked(row));
     for number in 0..left_out.len() as u64 {
         assert_eq!(

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `queue` | host · priority · first sequence · part | a block (`block.rs`) |
 //! | `frontier` | number of a group of hosts · position · part | [`HostRecord`]s (postcard) |
-//! | `frontier` | `ffffffff` · position · part | [`Told`](super::told::Told) (postcard) |
+//! | `frontier` | `ffffffff` · position · part | [`FrontierState`](super::state::FrontierState) (postcard) |
 //! | `seen` | position u64 · number of the run u32 | version u8 · keys u64 ascending · crc32, little-endian |
 //! | `robots` | origin | position of the record u64, little-endian |
 //!
@@ -215,7 +215,7 @@ impl Queue {
 
     /// The fold did not succeed: all of it is part of the next.
     pub(in super::super) fn not_folded(&mut self, fold: Fold) {
-        self.doubtful = self.told.next_sequence;
+        self.doubtful = self.state.next_sequence;
         self.dirty.extend(fold.dirty);
         self.unsaved_seen = fold.seen;
         for (origin, position) in fold.robots {
@@ -249,7 +249,7 @@ impl Queue {
 
     fn record_of(&self, group: u32, leaving: &BTreeSet<Place>) -> Vec<u8> {
         if group == TOLD {
-            return encode(&self.told);
+            return encode(&self.state);
         }
         let record = |number| {
             let host = self.hosts.get(number);
@@ -307,8 +307,8 @@ impl Queue {
             }
         }
         if let Some(bytes) = found.remove(&TOLD) {
-            queue.told = decode(&tree, &bytes)?;
-            queue.hosts.set_floor(queue.told.floor);
+            queue.state = decode(&tree, &bytes)?;
+            queue.hosts.set_floor(queue.state.floor);
         }
         for (group, bytes) in found {
             if queue.hosts.len() as u64 != u64::from(group) * u64::from(GROUP) {

@@ -64,7 +64,7 @@ impl Queue {
     /// Opens a pattern that left out few pages, if there is one.
     fn look_once_more(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
         let closes = self.hosts.rules().closes_patterns;
-        let Some(reopened) = self.told.patterns.last_look().filter(|_| closes) else {
+        let Some(reopened) = self.state.patterns.last_look().filter(|_| closes) else {
             return Ok(false);
         };
         self.record(journal, &reopened)?;
@@ -145,7 +145,7 @@ impl Queue {
     fn hand_out(&mut self, place: Place, body: Body) -> Result<Lease, StoreFault> {
         let rules = *self.hosts.rules();
         let attempts = self.tries.get(&place).map_or(0, |tries| tries.attempts);
-        let strikes = self.told.strikes(place.rank.sequence);
+        let strikes = self.state.strikes(place.rank.sequence);
         let entry = body.into_entry(place.rank, attempts, strikes)?;
         self.out.insert(entry.sequence, place);
         self.hosts.change(place.host, |host| {
@@ -156,7 +156,7 @@ impl Queue {
         let is_probed = found.is_probed();
         // What was begun is not left out: a kept page may have led to it meanwhile.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
-        let patterns = &mut self.told.patterns;
+        let patterns = &mut self.state.patterns;
         let barred = match found.requisite {
             0 if !is_begun => patterns.bar(&found.url, found.priority, &rules),
             _ => None,
@@ -263,7 +263,7 @@ impl Queue {
 
     /// A page waits from now on: at its place, or aside.
     pub(super) fn wait_again(&mut self, place: Place) {
-        if self.told.is_set_aside(place.rank.sequence) {
+        if self.state.is_set_aside(place.rank.sequence) {
             self.aside.insert(place.rank.sequence, place);
             self.hosts.change(place.host, |host| {
                 host.tally(place.rank, |tally| tally.aside += 1);

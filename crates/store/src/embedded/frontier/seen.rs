@@ -82,7 +82,7 @@ impl Queue {
             let is_ordinary = find.requisite == 0 && !find.is_probed();
             let was_probed = is_ordinary && self.seen.contains(probed(find.url.key()).as_u64());
             was_probed
-                .then(|| self.told.patterns.place_of_probe(&find.url))
+                .then(|| self.state.patterns.place_of_probe(&find.url))
                 .flatten()
         };
         let wanted = finds.extract_if(.., |find| place(find).is_some());
@@ -106,7 +106,7 @@ impl Queue {
 
     /// Queues again what patterns and folders left out that are open now.
     pub(super) fn requeue_reopened(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(rows) = self.told.patterns.to_requeue() {
+        while let Some(rows) = self.state.patterns.to_requeue() {
             let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
             for place in places {
                 let row = row_at(journal, place)?;
@@ -174,7 +174,7 @@ fn row_at(journal: &Journal, place: Position) -> Result<Box<VisitRecord>, StoreF
     match journal.replay(place)?.next_record()? {
         Some((_, Record::Settled(settled))) => Ok(settled.visit.row),
         _ => Err(broken(
-            "no settlement is told where a left-out page should be".to_owned(),
+            "expected the settlement of a left-out page, found another record".to_owned(),
         )),
     }
 }

@@ -10,7 +10,7 @@ use web::{Pace, PageUrl};
 
 use super::super::journal::Journal;
 use super::super::record::{Record, SettledVisit};
-use super::told::Void;
+use super::state::Void;
 use super::{Ended, Queue};
 use crate::fault::StoreFault;
 use crate::frontier::{DiscoveredUrl, Lease, QueueEntry, Settlement};
@@ -104,7 +104,7 @@ impl Queue {
         let record = Record::Settled(SettledVisit {
             sequence: lease.entry.sequence,
             priority: lease.discovered().priority,
-            first: self.told.next_sequence,
+            first: self.state.next_sequence,
             pace: Pace {
                 ready,
                 ..self.hosts.get(host).pace
@@ -115,7 +115,7 @@ impl Queue {
         self.hosts.change(host, |host| {
             host.unrecorded = host.unrecorded.saturating_sub(page);
         });
-        self.hear(position, &record);
+        self.apply(position, &record);
         if let Some(find) = self.wanted_meanwhile(&lease) {
             // Nothing is new about it, unless it was left out.
             self.discover(journal, vec![find])?;
@@ -129,7 +129,7 @@ impl Queue {
     /// what they left out.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while self.hosts.rules().closes_patterns
-            && let Some(change) = self.told.patterns.due()
+            && let Some(change) = self.state.patterns.due()
         {
             self.record(journal, &change)?;
         }
@@ -138,7 +138,7 @@ impl Queue {
 
     /// Takes back the rows whose original came to nothing: their pages wait again.
     pub(in super::super) fn revoke_due(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(Void { row, reached }) = self.told.voids.due.first().cloned() {
+        while let Some(Void { row, reached }) = self.state.voids.due.first().cloned() {
             self.revoke(journal, row, reached)?;
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Queue {
         row: Box<VisitRecord>,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
-        let entry = QueueEntry::new(self.told.next_sequence, find);
+        let entry = QueueEntry::new(self.state.next_sequence, find);
         self.record(
             journal,
             &Record::Revoked {

@@ -19,9 +19,9 @@
 //! Invariant: what the fold writes is a function of the journal, but for which pages that are done
 //! with still lie in blocks, and for waits that were longer than any can be.
 
+mod apply;
 mod block;
 mod fold;
-mod hear;
 mod hosts;
 mod lease;
 mod parts;
@@ -29,7 +29,7 @@ mod place;
 mod seen;
 mod settle;
 mod shelf;
-mod told;
+mod state;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ use self::hosts::Hosts;
 use self::place::{Body, Place};
 pub(super) use self::seen::{seen_as, settled_probe};
 use self::shelf::Shelf;
-use self::told::Told;
+use self::state::FrontierState;
 use super::database::Database;
 use super::journal::Journal;
 use super::record::Record;
@@ -67,7 +67,7 @@ const PENDING_CHANGES: usize = 4 << 20;
 pub(super) struct Queue {
     shelf: Shelf,
     hosts: Hosts,
-    told: Told,
+    state: FrontierState,
     /// Pages that were discovered since the last fold.
     pending: BTreeMap<Place, Body>,
     pending_bytes: usize,
@@ -128,7 +128,7 @@ impl Queue {
         Ok(Self {
             shelf: Shelf::new(database.tree("queue")?),
             hosts: Hosts::new(rules),
-            told: Told::default(),
+            state: FrontierState::default(),
             pending: BTreeMap::new(),
             pending_bytes: 0,
             folding: Arc::default(),
@@ -159,7 +159,7 @@ impl Queue {
         journal: &Journal,
         now: Timestamp,
     ) -> Result<(), StoreFault> {
-        self.doubtful = self.told.next_sequence;
+        self.doubtful = self.state.next_sequence;
         let rule = self.hosts.rules().after_death();
         if !self.clock_behind(now).is_zero() {
             let least_wait = rule.least_wait;
@@ -171,17 +171,17 @@ impl Queue {
                 },
             )?;
         }
-        if !self.told.under_way.is_empty() {
-            let sequences = self.told.under_way.iter().copied().collect();
+        if !self.state.under_way.is_empty() {
+            let sequences = self.state.under_way.iter().copied().collect();
             self.record(journal, &Record::Died { sequences })?;
         }
-        if self.told.asked {
+        if self.state.asked {
             self.record(journal, &Record::Restarted { at: now, rule })?;
             self.restarted = Some(now);
         }
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
         self.set_aside()?;
-        self.told.patterns.begin_session(self.hosts.rules().probes);
+        self.state.patterns.begin_session(self.hosts.rules().probes);
         self.change_patterns(journal)?;
         self.revoke_due(journal)
     }
@@ -190,7 +190,7 @@ impl Queue {
     /// tells: the end of an answer that is still to come, or the opening after a death.
     pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
         let least_wait = self.hosts.rules().least_wait;
-        let opened = self.told.floor.before(least_wait);
+        let opened = self.state.floor.before(least_wait);
         self.hosts.last_answered().max(opened).since(now)
     }
 
@@ -200,7 +200,7 @@ impl Queue {
         journal: &Journal,
         name: &PatternName,
     ) -> Result<bool, StoreFault> {
-        let known = self.told.patterns.contains(name);
+        let known = self.state.patterns.contains(name);
         if known {
             self.record(journal, &Record::PatternReopened(name.clone()))?;
         }
@@ -241,7 +241,7 @@ impl Queue {
         let wanted_again = self.take_wanted_again(&mut finds);
         let count = finds.len() + wanted_again.len();
         if !finds.is_empty() {
-            let first = self.told.next_sequence;
+            let first = self.state.next_sequence;
             self.record(journal, &Record::Discovered { first, finds })?;
         }
         self.queue_again(journal, wanted_again)?;
@@ -252,7 +252,7 @@ impl Queue {
         let key = url.key();
         match self.claims.get(&key) {
             Some(owner) => *owner == lease.entry.sequence,
-            None if self.told.reclaims.get(&key) == Some(&lease.entry.sequence) => true,
+            None if self.state.reclaims.get(&key) == Some(&lease.entry.sequence) => true,
             None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
             None => {
                 self.claims.insert(key, lease.entry.sequence);
@@ -266,7 +266,7 @@ impl Queue {
         journal: &Journal,
         url: &PageUrl,
     ) -> Result<(), StoreFault> {
-        if self.told.adopted.contains(url) {
+        if self.state.adopted.contains(url) {
             return Ok(());
         }
         self.record(journal, &Record::SeedAdopted { url: url.clone() })
@@ -341,14 +341,14 @@ impl Queue {
     pub(super) fn standing(&self) -> Standing {
         let sums = self.hosts.sums();
         let postponed = self.later.len() as u64;
-        let struck = self.told.struck.keys();
+        let struck = self.state.struck.keys();
         Standing {
-            totals: self.told.totals,
+            totals: self.state.totals,
             queued: sums.waiting + sums.leased + sums.aside + postponed,
             postponed,
             leased: sums.leased,
             set_aside: struck
-                .filter(|sequence| self.told.is_set_aside(**sequence))
+                .filter(|sequence| self.state.is_set_aside(**sequence))
                 .count() as u64,
             active_hosts: sums.active_hosts,
             hosts: sums.visited_hosts,
@@ -373,29 +373,29 @@ impl Queue {
 
     /// From here on the journal may tell of pages that the archive lost.
     pub(super) fn unsure_from(&self) -> Position {
-        self.told.archived_at[0]
+        self.state.archived_at[0]
     }
 
     pub(super) fn archive_end(&self) -> Option<&ArchiveSpan> {
-        self.told.archive.as_ref()
+        self.state.archive.as_ref()
     }
 
     pub(super) fn adopted(&self) -> &[PageUrl] {
-        &self.told.adopted
+        &self.state.adopted
     }
 
     pub(super) fn is_begun(&self) -> bool {
-        self.told.next_sequence > 0
+        self.state.next_sequence > 0
     }
 
     /// Whether the session before this one may have asked for something that it did not live to
     /// tell of.
     pub(super) fn died(&self) -> bool {
-        self.told.asked
+        self.state.asked
     }
 
     pub(super) fn totals(&self) -> Totals {
-        self.told.totals
+        self.state.totals
     }
 
     /// The sequences of all that is not settled, from the blocks and from memory; for the audit.
@@ -422,7 +422,7 @@ impl Queue {
 
     fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
         let position = journal.append(record)?;
-        self.hear(position, record);
+        self.apply(position, record);
         Ok(())
     }
 
@@ -443,7 +443,7 @@ impl Queue {
         });
         left_out.extend(self.hosts.leave_out(&mut new));
         if self.hosts.rules().closes_patterns {
-            self.told.patterns.put_behind(&mut new);
+            self.state.patterns.put_behind(&mut new);
         }
         new
     }

@@ -134,13 +134,13 @@ pub struct PatternReport<'a> {
 
 impl Patterns {
     /// Takes note of a record of the journal.
-    pub fn hear(&mut self, record: &Record) {
-        self.hear_at(record, None);
+    pub fn apply(&mut self, record: &Record) {
+        self.apply_at(record, None);
     }
 
     /// The same where the place of the record is known, by which what it leaves out is queued
     /// again.
-    pub(crate) fn hear_at(&mut self, record: &Record, place: Option<u64>) {
+    pub(crate) fn apply_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
             Record::Settled(settled) => self.settled(&settled.visit.row, settled.priority, place),
             Record::Revoked { row, .. } => self.revoked(row),

@@ -12,7 +12,7 @@ use super::place::Place;
 use crate::{ArchiveSpan, Patterns, STRIKES_ASIDE, Totals, VisitRecord};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct FrontierState {
     /// The next entry's number.
     pub(super) next_sequence: u64,
     pub(super) totals: Totals,
@@ -72,7 +72,7 @@ pub(super) struct Void {
     pub(super) reached: Vec<PageUrl>,
 }
 
-impl Told {
+impl FrontierState {
     pub(super) fn strikes(&self, sequence: u64) -> u32 {
         self.struck
             .get(&sequence)
