@@ -1,5 +1,5 @@
-//! How many hosts of one registrable domain are visited: whoever owns a domain can make names below
-//! it without end.
+//! The limit of hosts of one registrable domain: the owner of a domain can make any number of names
+//! below it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,12 +7,12 @@ use web::{Host, UrlKey};
 
 use crate::{DiscoveredUrl, HOSTS_RULE, LeftOut};
 
-/// How many hosts are known of each registrable domain; by the key of its name, 16 bytes a domain.
+/// The number of known hosts of each registrable domain, by the key of its name; 16 bytes a domain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DomainCounts(HashMap<UrlKey, u32>);
 
 impl DomainCounts {
-    /// A host becomes known.
+    /// Counts a host that became known.
     pub(crate) fn add(&mut self, host: &Host) {
         *self.0.entry(key_of(host)).or_insert(0) += 1;
     }
@@ -26,8 +26,8 @@ fn key_of(host: &Host) -> UrlKey {
     UrlKey::of_name(host.registrable_domain())
 }
 
-/// Takes out of `finds` what is of a host that is not known, where `max` of its domain are; what
-/// stays may bring new hosts up to that. Seeds stay.
+/// Removes from `finds` the URLs of unknown hosts whose domain has `max` known hosts. The rest may
+/// bring new hosts up to that number. Seeds stay.
 pub(crate) fn leave_out(
     finds: &mut Vec<DiscoveredUrl>,
     max: u32,
@@ -38,7 +38,7 @@ pub(crate) fn leave_out(
     let mut last: Option<Host> = None;
     let (mut new_hosts, mut new_of_domain) = (HashSet::new(), HashMap::<UrlKey, u32>::new());
     finds.retain(|find| {
-        // The links of a page are of one host, most of them.
+        // Most links of a page are of one host.
         let same = last
             .as_ref()
             .is_some_and(|last| find.url.as_url().host_str() == Some(last.as_str()));

@@ -1,13 +1,14 @@
-//! What is known of the pages so far, and what that means for the next one. All stores share it:
-//! they differ in how they remember, not in what they decide.
+//! The known pages of a crawl, and the decision on the next one. All stores share this module: they
+//! differ in the way they remember pages, not in their decisions.
 //!
-//! There are three sorts of known pages: the originals, which new pages are compared with; the
-//! pages that were let through beside an original, which only hold a seat; and the pages of an
-//! earlier crawl. They go by short names here; the store that asks has the pages themselves. How a
-//! store remembers its [`Originals`], by far the most, is its own affair.
+//! There are three kinds of known pages: originals, which new pages are compared with; retained
+//! duplicates, which only hold a rank; and the pages of an earlier crawl. Pages have short
+//! references here; the store has the pages themselves. Each store implements [`Originals`], by far
+//! the most numerous kind, on its own.
 //!
-//! Invariant: the seats of a cluster are numbered 2 to `per_cluster`, and no two pages have the
-//! same one. (A crawl that goes on with a smaller `per_cluster` keeps the seats that it gave.)
+//! Invariant: the ranks of retained duplicates are 2 to `per_cluster`, and no two pages of a
+//! cluster have the same rank. (A crawl that is continued with a smaller `per_cluster` keeps the
+//! ranks that it has given.)
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,67 +22,67 @@ use crate::fault::StoreFault;
 use crate::near_dup::{Original, Page};
 use crate::rules::LikenessRules;
 
-/// The pages that new ones are compared with, and what they look like.
+/// The originals: the pages that new ones are compared with, and their signatures.
 pub(crate) trait Originals {
-    /// What `page` looks like, if it is one.
+    /// Returns the signature of `page`, if it is an original.
     fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault>;
 
-    /// What `page` looks like, if it is one of this group.
+    /// Returns the signature of `page`, if it is an original of this group.
     fn held_in(
         &mut self,
         group: u64,
         page: UrlKey,
     ) -> Result<Option<(Held, PageSignature)>, StoreFault>;
 
-    /// The original of this group that is like `signature`, as [`neardup::SignatureIndex::find_in`]
-    /// has it: the first with the same payload, else the first with the same text, else the near
-    /// duplicate of the highest resemblance, of equals the one that came first.
+    /// Returns the original of this group that is like `signature`, with the preference of
+    /// [`neardup::SignatureIndex::find_in`]: the first with the same payload, else the first with
+    /// the same text, else the near duplicate of the highest resemblance, and of equals the
+    /// earliest.
     fn find_in(
         &mut self,
         group: u64,
         signature: &PageSignature,
     ) -> Result<Option<(Held, Likeness)>, StoreFault>;
 
-    /// Keeps a page that is not one yet.
+    /// Adds a page that is not an original yet.
     fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature);
 
-    /// Forgets a page; false where it was not one.
+    /// Forgets a page. Returns false if it was not an original.
     fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault>;
 }
 
-/// The looks of all known pages.
+/// The signatures of all known pages.
 pub(crate) struct Known<O> {
     rules: LikenessRules,
     key: HashKey,
     originals: O,
-    /// Pages that were let through.
+    /// Retained duplicates.
     retained: HashMap<UrlKey, RetainedEntry>,
-    /// The seats that are taken, for clusters with any; in order.
+    /// The ranks taken in each cluster that has any, ascending.
     taken: HashMap<Cluster, Vec<u32>>,
-    /// Who of the retained has these bytes, within a group.
+    /// The retained duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), Held>,
     earlier: Option<Arc<Earlier>>,
 }
 
-/// A page of this crawl, and where the store finds the rest of it: a number that means something to
-/// the store alone.
+/// A page of this crawl, with its place in the store: a number with a meaning to the store alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) key: UrlKey,
     pub(crate) place: u64,
 }
 
-/// An original's name: a URL can be an original of both crawls, with different texts.
+/// The key of a cluster. A URL can be an original of both crawls, with different texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Cluster {
     pub(crate) original: UrlKey,
     pub(crate) earlier: bool,
 }
 
-/// A page that was let through.
+/// A retained duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RetainedEntry {
-    /// Where the store finds the page.
+    /// The place of its record in the store.
     pub(crate) place: u64,
     pub(crate) cluster: Cluster,
     /// Its rank in the cluster.
@@ -90,7 +91,7 @@ pub(crate) struct RetainedEntry {
     pub(crate) copy: (u64, u128),
 }
 
-/// A page by the name under which the store finds it.
+/// A reference by which the store finds a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageRef {
     /// A page of this crawl.
@@ -146,17 +147,17 @@ impl<O: Originals> Known<O> {
         }
     }
 
-    /// How many of a kind are kept.
+    /// Returns the number of pages of a cluster that are kept.
     pub(crate) fn per_cluster(&self) -> u32 {
         self.rules.per_cluster.get()
     }
 
-    /// The earlier crawl that counts as seen.
+    /// Returns the earlier crawl that counts as seen.
     pub(crate) fn earlier(&self) -> Option<&Earlier> {
         self.earlier.as_deref()
     }
 
-    /// The name of an original as seats know it.
+    /// Returns the cluster of an original.
     pub(crate) fn cluster(&self, of: PageRef) -> Cluster {
         match (of, self.earlier()) {
             (PageRef::Current(original), _) => Cluster {
@@ -172,7 +173,7 @@ impl<O: Originals> Known<O> {
         }
     }
 
-    /// What is to be said of a page that looks like this.
+    /// Returns the decision on a page with this signature.
     pub(crate) fn judge(
         &mut self,
         page: &Page,
@@ -234,7 +235,8 @@ impl<O: Originals> Known<O> {
         })
     }
 
-    /// Judges a page whose URL an earlier crawl archived: by that alone, whatever else it is like.
+    /// Judges a page whose URL an earlier crawl archived: by that capture alone, whatever else it
+    /// is like.
     fn judge_by_capture(
         &mut self,
         key: UrlKey,
@@ -268,12 +270,12 @@ impl<O: Originals> Known<O> {
         })
     }
 
-    /// The group that a page belongs to: only pages of one group are compared.
+    /// Returns the group of a page: only pages of one group are compared.
     pub(crate) fn group(&self, page: &Page) -> u64 {
         self.rules.group(page, self.key)
     }
 
-    /// Remembers an original, which the store finds at `place`.
+    /// Adds an original, whose record the store finds at `place`.
     pub(crate) fn admit(&mut self, page: &Page, signature: PageSignature, place: u64) {
         let held = Held {
             key: page.key(),
@@ -282,7 +284,7 @@ impl<O: Originals> Known<O> {
         self.originals.insert_in(self.group(page), held, signature);
     }
 
-    /// Remembers who has a seat.
+    /// Adds a retained duplicate.
     pub(crate) fn retain(&mut self, page: UrlKey, retained: RetainedEntry) {
         take(
             self.taken.entry(retained.cluster).or_default(),
@@ -296,17 +298,17 @@ impl<O: Originals> Known<O> {
         self.retained.insert(page, retained);
     }
 
-    /// Whether this page has a seat.
+    /// Returns true for a retained duplicate.
     pub(crate) fn is_retained(&self, page: UrlKey) -> bool {
         self.retained.contains_key(&page)
     }
 
-    /// Whether anything is known of this page, an earlier crawl aside.
+    /// Returns true for a page of this crawl that is known.
     pub(crate) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         Ok(self.is_retained(page) || self.originals.signature_of(page)?.is_some())
     }
 
-    /// Forgets a page, whatever it was; false where it was not known.
+    /// Forgets a page of any kind. Returns false if it was not known.
     pub(crate) fn forget(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         let Some(RetainedEntry {
             cluster,
@@ -326,7 +328,7 @@ impl<O: Originals> Known<O> {
         Ok(true)
     }
 
-    /// All that have a seat, in no particular order.
+    /// Returns all retained duplicates, in no particular order.
     pub(crate) fn retained(&self) -> impl Iterator<Item = (UrlKey, &RetainedEntry)> {
         self.retained
             .iter()
@@ -341,7 +343,8 @@ impl<O: Originals> Known<O> {
         &mut self.originals
     }
 
-    /// The original that this is most certainly like; of equals the earlier crawl's.
+    /// Returns the original with the most certain likeness; of equals, the one of the earlier
+    /// crawl.
     fn nearest(
         &mut self,
         group: u64,
@@ -358,8 +361,9 @@ impl<O: Originals> Known<O> {
         Ok(more_certain(theirs, ours))
     }
 
-    /// The original that a page is like for it calls it canonical, or one that was let through
-    /// beside it; of equals the earlier crawl's.
+    /// Returns the original that a page is like under the weaker thresholds for its canonical page:
+    /// that page itself, or the original that it was retained beside. Of equals, the one of the
+    /// earlier crawl.
     fn called_canonical(
         &mut self,
         group: u64,
@@ -407,15 +411,15 @@ impl<O: Originals> Known<O> {
     }
 }
 
-/// A page can be called canonical by others of its registrable domain: a stranger's page must not
-/// choose its original.
+/// Returns true for a canonical page that the page may choose: one of the same registrable domain.
+/// The page of a stranger must not become an original by its own claim.
 fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
     *url != page.url
         && *url != page.final_url
         && url.registrable_domain() == page.final_url.registrable_domain()
 }
 
-/// Of equals the first.
+/// Returns the more certain match; of equals, the first.
 fn more_certain(
     first: Option<(PageRef, Likeness)>,
     second: Option<(PageRef, Likeness)>,
@@ -426,7 +430,7 @@ fn more_certain(
     }
 }
 
-/// Seats are counted from 2: the original is the first of its kind.
+/// The lowest rank of a retained duplicate: the original has rank 1.
 const FIRST_RANK: u32 = 2;
 
 fn take(taken: &mut Vec<u32>, number: u32) {
@@ -435,9 +439,9 @@ fn take(taken: &mut Vec<u32>, number: u32) {
     }
 }
 
-/// The least number that is not taken; the numbers are in order and differ.
+/// Returns the lowest rank that is not taken. `taken` is ascending, without repetition.
 fn first_gap(taken: &[u32]) -> Option<u32> {
-    // Up to the first gap each number is its place plus two, behind it each is more.
+    // Up to the first gap each rank is its index plus two; behind the gap it is more.
     let (mut low, mut high) = (0, taken.len());
     while low < high {
         let middle = low + (high - low) / 2;
@@ -450,7 +454,8 @@ fn first_gap(taken: &[u32]) -> Option<u32> {
     u32::try_from(low).ok()?.checked_add(FIRST_RANK)
 }
 
-/// The same bytes before the same words, and these before the nearest.
+/// Returns a number that orders likeness: the same bytes before the same text, and that before near
+/// duplicates by their resemblance.
 pub(crate) fn certainty(likeness: Likeness) -> f64 {
     match likeness {
         Likeness::SamePayload => 3.0,

@@ -1,6 +1,6 @@
-//! The store without a disk: plain collections and linear searches, slow and easy to believe.
+//! A store without a disk: plain collections and linear searches, slow and simple.
 //!
-//! It serves tests, and it is the oracle that the embedded store is compared with.
+//! It serves tests, and is the oracle for the embedded store.
 
 mod near_dup;
 
@@ -24,7 +24,7 @@ use crate::{
 };
 use crate::{STRIKES_ASIDE, Totals};
 
-/// A crawl's memory that ends with the process.
+/// The memory of a crawl that ends with the process.
 pub struct MemoryStore {
     rules: FrontierRules,
     state: Mutex<State>,
@@ -35,16 +35,16 @@ struct State {
     patterns: Patterns,
     entries: Vec<Waiting>,
     seen: HashSet<PageUrl>,
-    /// URLs that were found on left-out pages only.
+    /// URLs found on left-out pages only.
     probed: HashSet<PageUrl>,
-    /// Those of them that are out, with how they were found elsewhere meanwhile.
+    /// Probes out on lease, each with its discovery on a kept page meanwhile.
     out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
     claims: HashMap<PageUrl, u64>,
     leased: HashMap<Host, usize>,
     paces: HashMap<Host, Pace>,
-    /// No host is asked before then.
+    /// The time before which no host is leased.
     floor: Timestamp,
-    /// The order in which hosts became known: of those that are ready at one time, the first goes
+    /// The order of discovery of hosts; of those that are ready at the same time, the first goes
     /// first.
     order: HashMap<Host, usize>,
     pages: HashMap<Host, u64>,
@@ -54,21 +54,20 @@ struct State {
     totals: Totals,
     next_ticket: u64,
     early: HashMap<u64, Ended>,
-    /// A page that was set aside is out: nothing else is handed out.
+    /// The sequence of a set-aside entry out on lease: nothing else is leased meanwhile.
     alone: Option<u64>,
     /// Admitted pages that were forgotten.
     forgotten: HashSet<UrlKey>,
-    /// Whether something was handed out in this session.
+    /// True if an entry was leased in this session.
     asked: bool,
     known: Known<Hung>,
-    /// Every page that was ever admitted or let through; what is known of a page says its place
-    /// here.
+    /// Every page that was ever admitted or retained; known pages refer to it by index.
     kept: Vec<Page>,
     /// The verdicts of retained duplicates.
     retained: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,
 }
 
-/// Originals that hang in a signature index.
+/// Originals in a signature index.
 struct Hung {
     signature_index: SignatureIndex,
     places: HashMap<UrlKey, u64>,
@@ -115,7 +114,7 @@ impl Waiting {
 }
 
 impl MemoryStore {
-    /// An empty store, but for the pages of an earlier crawl if there are any.
+    /// Returns an empty store, with the pages of an earlier crawl if there is one.
     #[must_use]
     pub fn new(
         rules: FrontierRules,
@@ -165,7 +164,7 @@ impl MemoryStore {
         }
     }
 
-    /// What became of each page, in the order of the archive.
+    /// Returns the visit records, in the order of the archive.
     #[must_use]
     pub fn rows(&self) -> Vec<VisitRecord> {
         self.state().rows.clone()
@@ -282,7 +281,7 @@ impl MemoryStore {
         self.lease_aside(&mut state, now, filter).or_before(next)
     }
 
-    /// Nothing is out, and nothing else could be: a page that was set aside goes out, alone.
+    /// Leases a set-aside entry, alone, when nothing is out and nothing else can be leased.
     fn lease_aside(&self, state: &mut State, now: Timestamp, filter: LeaseFilter) -> Supply {
         let aside = state.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
@@ -321,7 +320,7 @@ impl MemoryStore {
         find.requisite > 0 || limit.all(|max| pages + (leased as u64) < *max)
     }
 
-    /// Returns whether probes wait for this.
+    /// Returns true for an entry that probes wait for.
     fn is_ordinary(&self, state: &State, waiting: &Waiting) -> bool {
         let may_go = !waiting.is_aside() && waiting.not_before.is_none();
         !waiting.entry.discovered.is_probed()
@@ -377,7 +376,7 @@ impl State {
             || find.is_probed() && self.probed.contains(&find.url)
     }
 
-    /// Queues a page at the end, and remembers its URL.
+    /// Queues a URL at the end, and marks it as seen.
     fn wait(&mut self, find: DiscoveredUrl) {
         let known = if find.is_probed() {
             &mut self.probed
@@ -389,7 +388,7 @@ impl State {
         self.next_sequence += 1;
     }
 
-    /// Queues a page again whose URL was left out unvisited.
+    /// Queues a URL again that was left out unvisited.
     fn revoke_left_out(&mut self, find: DiscoveredUrl) {
         let is_its =
             |row: &VisitRecord| row.url == find.url && PatternName::that_left_out(row).is_some();
@@ -400,7 +399,7 @@ impl State {
         self.wait(find);
     }
 
-    /// Opens a pattern that left out few pages, if there is one.
+    /// Reopens a pattern that left out few pages, if there is one.
     fn look_once_more(&mut self) -> bool {
         let closes = self.rules.closes_patterns;
         let Some(reopened) = self.patterns.last_look().filter(|_| closes) else {
@@ -411,7 +410,7 @@ impl State {
         true
     }
 
-    /// Queues again what patterns and folders left out that are open now.
+    /// Queues again the URLs that reopened patterns and folders left out.
     fn requeue_reopened(&mut self) {
         while let Some(rows) = self.patterns.to_requeue() {
             let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
@@ -441,7 +440,7 @@ impl State {
         self.paces.get(host).copied().unwrap_or(self.floor.into())
     }
 
-    /// The last word counts, but no wait is cut short.
+    /// Records a pace: the latest counts, but no wait becomes shorter.
     fn record_pace(&mut self, host: &Host, pace: Pace) {
         let pace = self.pace(host).then(pace);
         self.paces.insert(host.clone(), pace);
@@ -469,7 +468,8 @@ impl State {
     fn end(&mut self, ended: Ended) {
         let priority = ended.waiting.entry.discovered.priority;
         let FinishedVisit { row, finds, .. } = ended.visit;
-        // As they were when the page was read: before it is counted.
+        // The links are queued by the state of the patterns when the page was read: before it is
+        // counted.
         self.totals.count(&row);
         self.queue(finds);
         self.patterns.settled(&row, priority, Some(0));
@@ -489,7 +489,7 @@ impl State {
         self.revoke_void();
     }
 
-    /// Pages that were dropped for the sake of one that was forgotten wait again.
+    /// Queues pages again that were left out as duplicates of a page that was forgotten.
     fn revoke_void(&mut self) {
         let forgotten = |row: &VisitRecord| {
             row.duplicate_of
@@ -521,7 +521,7 @@ impl State {
 
 #[cfg(test)]
 impl State {
-    /// The next session's clock may be behind.
+    /// Moves all times where the clock of the next session is behind.
     fn set_back(&mut self, now: Timestamp, least_wait: std::time::Duration) {
         let is_ahead = self.paces.values().any(|pace| pace.is_ahead_of(now));
         if !is_ahead && self.floor <= now + least_wait {
@@ -553,10 +553,10 @@ impl State {
     }
 }
 
-/// What becomes of a session, for tests of the other store.
+/// Ends of sessions, for the tests of the other store.
 #[cfg(test)]
 impl MemoryStore {
-    /// The session ends, in order or by a death, and the next one begins.
+    /// Ends the session, in order or by a death, and begins the next one.
     pub(crate) fn reopen(&self, now: Timestamp, in_order: bool) {
         let mut guard = self.state();
         let state = &mut *guard;

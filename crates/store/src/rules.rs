@@ -1,4 +1,4 @@
-//! Which pages are compared with one another, and how many of a kind are kept.
+//! The scope and the limits of near-duplicate detection.
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -1,4 +1,4 @@
-//! What [`NearDupIndex`] promises about a page that calls another one canonical, held against every
+//! The promises of [`NearDupIndex`] about pages that name a canonical page, held against every
 //! implementation.
 
 use super::Subject;

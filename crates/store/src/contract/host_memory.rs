@@ -1,4 +1,4 @@
-//! What the frontier remembers of hosts: their paces, and their robots.txt.
+//! The memory of hosts: their paces, and their robots.txt.
 
 use web::{Host, Pace};
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a random user of a frontier does.
+/// A step of a random user of a frontier.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Discover(Vec<(u8, u8, u32)>),

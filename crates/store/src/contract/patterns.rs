@@ -1,4 +1,4 @@
-//! What the frontier learns of URL patterns, and what its budgets let in.
+//! URL patterns and budgets of a frontier.
 
 use super::*;
 use crate::embedded::audit;

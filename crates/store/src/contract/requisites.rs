@@ -1,4 +1,4 @@
-//! What pages need: before the pages, and beside their limits.
+//! Requisites: before the pages, and beside their limits.
 
 use super::*;
 

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use super::model::{Step, User, step, to_finds};
 use super::*;
 
-/// What happens in a crawl of many sessions.
+/// An event in a crawl of many sessions.
 #[derive(Clone, Debug)]
 enum Turn {
     Step(Step),
-    /// What was heard is folded into the tables, which changes nothing.
+    /// The tables are written, which changes nothing.
     Fold,
     /// The session ends in order.
     Close,

@@ -1,4 +1,4 @@
-//! `admit` on a disk: what is known decides, the journal remembers, the looks hear it.
+//! `admit` on a disk: known pages decide, the journal records, the index applies the record.
 //!
 //! A page's record is made before the looks are locked, and pages are read from the journal after
 //! that: in between there is the decision and one write. A duplicate is called one only when the
@@ -174,7 +174,7 @@ impl EmbeddedStore {
     }
 }
 
-/// Where a page of this crawl was admitted.
+/// Returns the place of the admission of a page of this crawl.
 fn place_of(name: PageRef) -> Option<Position> {
     match name {
         PageRef::Current(held) => Some(held.place),

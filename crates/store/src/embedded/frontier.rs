@@ -1,23 +1,23 @@
-//! The frontier on a disk: what waits, whose turn it is, what has been seen, what is out on lease.
+//! The frontier on a disk: the queue, the hosts and their turns, the URLs seen, the leases.
 //!
 //! ```text
-//! place.rs   where a page stands                    block.rs, parts.rs, shelf.rs   pages in the database
-//! hosts.rs   the hosts and their turns              fold.rs                        what is written when, and load
-//! told.rs    what else the journal told             hear.rs                        what a record means
-//! lease.rs   what goes out                          settle.rs                      what comes back
-//! seen.rs    which URLs are known, and as what
+//! place.rs   places in the queue     block.rs, parts.rs, shelf.rs   entries in the database
+//! hosts.rs   hosts and their turns   fold.rs                        writing and loading
+//! state.rs   other state             apply.rs                       the effect of a record
+//! lease.rs   leasing                 settle.rs                      settlements, revocations
+//! seen.rs    known URLs
 //! ```
-//! Memory holds the hosts, the first pages of those that were handed out lately, and what was
-//! discovered since the last fold. A page stays where it is, in memory or in its block, from its
-//! discovery to its settlement; what happens to it in between (it was handed out, it waits for a
-//! time of its own, it is set aside) is told beside it, by its place.
+//! Memory holds the hosts, the first URLs of hosts that were leased from lately, and the URLs
+//! discovered since the last fold. A URL keeps its place, in memory or in its block, from its
+//! discovery to its settlement; its state in between (leased, postponed, set aside) is kept beside
+//! it, by its place.
 //!
-//! Every verb decides, appends to the journal, and hears what it wrote; so does the next process,
-//! when it reads the journal. Leases are told to the journal before they are handed out: a page
-//! that is under way when the process dies gets a strike.
+//! Every method decides, appends a record to the journal, and applies that record; so does the next
+//! process when it reads the journal. Leases are journalled before they are handed out: a URL that
+//! is under way when the process dies gets a strike.
 //!
-//! Invariant: what the fold writes is a function of the journal, but for which pages that are done
-//! with still lie in blocks, and for waits that were longer than any can be.
+//! Invariant: the tables that a fold writes are a function of the journal, except for settled URLs
+//! that still lie in blocks, and for waits that were longer than the maximum.
 
 mod apply;
 mod block;
@@ -58,39 +58,39 @@ use crate::host_memory::Robots;
 use crate::patterns::PatternName;
 use crate::visit_record::Totals;
 
-/// A fold is asked for when what was discovered since the last one takes this.
+/// The size of the URLs discovered since the last fold that asks for a fold.
 const PENDING_BYTES: usize = 32 << 20;
-/// A fold is asked for when so many pages are done with and still lie in blocks, or URLs were seen
-/// since the last one.
+/// The number of settled URLs that still lie in blocks, or of URLs seen since the last fold, that
+/// asks for a fold.
 const PENDING_CHANGES: usize = 4 << 20;
 
 pub(super) struct Queue {
     shelf: Shelf,
     hosts: Hosts,
     state: FrontierState,
-    /// Pages that were discovered since the last fold.
+    /// URLs discovered since the last fold.
     pending: BTreeMap<Place, Body>,
     pending_bytes: usize,
-    /// Pages that a fold is writing.
+    /// URLs that a fold is writing.
     folding: Arc<BTreeMap<Place, Body>>,
-    /// Pages that are done with, and may still lie in a block.
+    /// Settled URLs that may still lie in a block.
     gone: BTreeSet<Place>,
-    /// Pages that were tried before.
+    /// URLs that were tried before.
     tries: BTreeMap<Place, Tries>,
-    /// Those of them that wait for a time of their own.
+    /// Those of them that are postponed.
     later: BTreeMap<(Timestamp, u64), Place>,
-    /// What was handed out and not yet recorded as settled.
+    /// Leases whose settlement is not journalled.
     out: HashMap<u64, Place>,
-    /// What waits for everything else.
+    /// Entries that are set aside.
     aside: BTreeMap<u64, Place>,
-    /// A page that was set aside, and is out on lease: nothing else is.
+    /// The set-aside entry out on lease: nothing else is leased meanwhile.
     alone: Option<u64>,
     seen: SeenKeys,
-    /// Of a fold that failed.
+    /// Keys of a fold that failed.
     unsaved_seen: Vec<u64>,
-    /// Which entry claimed a URL. It is seen once that entry's settlement names it.
+    /// The entry that claimed a URL. The URL is seen once the settlement of that entry names it.
     claims: HashMap<UrlKey, u64>,
-    /// What is out and was found on left-out pages only; with how it was found elsewhere meanwhile.
+    /// Probes out on lease, each with its discovery on a kept page meanwhile.
     out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
     robots: HashMap<String, Position>,
     next_ticket: u64,
@@ -98,19 +98,19 @@ pub(super) struct Queue {
     /// Groups of hosts that changed since the last fold.
     dirty: BTreeSet<u32>,
     generations: Generations,
-    /// Pages before this number may lie in blocks although they are in memory: a fold of theirs was
-    /// cut short, or may have been.
+    /// Entries before this number may lie in blocks although they are in memory: a fold of theirs
+    /// was cut short, or may have been.
     doubtful: u64,
-    /// When this session began, where the one before died.
+    /// The start of this session, where the one before died.
     restarted: Option<Timestamp>,
 }
 
-/// What came of a page so far.
+/// The attempts of an entry.
 #[derive(Clone, Copy, Debug)]
 struct Tries {
     attempts: u32,
     due: Timestamp,
-    /// It is not due yet, as far as was asked.
+    /// True if it was not due at the last lease.
     waits: bool,
 }
 
@@ -152,8 +152,9 @@ impl Queue {
         })
     }
 
-    /// The journal was heard to its end, and a session begins: what was under way when the last one
-    /// died is noted, and after such an end no host is asked before its least wait has passed.
+    /// Begins a session after the journal was applied to its end. Visits under way at the death of
+    /// the last session are recorded; after such an end no host is asked before its least wait has
+    /// passed.
     pub(super) fn begin_session(
         &mut self,
         journal: &Journal,
@@ -186,15 +187,15 @@ impl Queue {
         self.revoke_due(journal)
     }
 
-    /// By how much `now` is behind the clock of an earlier session, as far as what that wrote
-    /// tells: the end of an answer that is still to come, or the opening after a death.
+    /// Returns the amount by which `now` is behind the clock of an earlier session, as far as its
+    /// records show: an answer in the future, or the opening after a death.
     pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
         let least_wait = self.hosts.rules().least_wait;
         let opened = self.state.floor.before(least_wait);
         self.hosts.last_answered().max(opened).since(now)
     }
 
-    /// Opens a pattern again, if it is known.
+    /// Reopens a pattern. Returns false if it is not known.
     pub(super) fn reopen(
         &mut self,
         journal: &Journal,
@@ -207,8 +208,8 @@ impl Queue {
         Ok(known)
     }
 
-    /// Nothing waits beyond `latest`, of hosts and of pages that were put off. Not journalled:
-    /// every opening sees to it.
+    /// Shortens waits of hosts and of postponed entries to `latest`. Not journalled: every opening
+    /// does it.
     fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.hosts.wait_at_most_until(latest);
         while let Some((&(due, sequence), &place)) = self.later.last_key_value()
@@ -292,13 +293,14 @@ impl Queue {
         self.record(journal, &Record::ClockSet { at, ahead, behind })
     }
 
-    /// What was last said of a host.
+    /// Returns the last recorded pace of a host.
     pub(super) fn pace(&self, host: &Host) -> Option<Pace> {
         let pace = self.hosts.get(self.hosts.find(host)?).pace;
         (pace != Pace::default()).then_some(pace)
     }
 
-    /// Hosts whose last answer leaves them, or those who share their pace, alone beyond `now`.
+    /// Returns the hosts whose last answer asks them, or the hosts that share their pace, to rest
+    /// beyond `now`.
     pub(super) fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
         let paces = self.hosts.iter().map(|host| {
             let mut pace = host.pace;
@@ -327,13 +329,13 @@ impl Queue {
         self.record(journal, &Record::RobotsRead { origin, robots })
     }
 
-    /// Where the journal has the last word on an origin's robots.txt, if it was said since the last
+    /// Returns the position of the last robots.txt of an origin, if it was recorded since the last
     /// fold.
     pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
         self.robots.get(origin).copied()
     }
 
-    /// The session ends in order.
+    /// Ends the session in order.
     pub(super) fn stop(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         self.record(journal, &Record::Stopped)
     }
@@ -355,13 +357,13 @@ impl Queue {
         }
     }
 
-    /// Whether memory holds as much as it should: the next checkpoint is to be a fold.
+    /// Returns true if the next checkpoint is to be a fold: memory holds as much as it should.
     pub(super) fn wants_fold(&self) -> bool {
         self.pending_bytes >= PENDING_BYTES
             || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
     }
 
-    /// The journal says up to where the archive is on the disk.
+    /// Records the position up to which the archive is on the disk.
     pub(super) fn archived(
         &mut self,
         journal: &Journal,
@@ -371,7 +373,8 @@ impl Queue {
         self.record(journal, &Record::Archived { file, end })
     }
 
-    /// From here on the journal may tell of pages that the archive lost.
+    /// Returns the position from which the journal may have records of visits that the archive
+    /// lost.
     pub(super) fn unsure_from(&self) -> Position {
         self.state.archived_at[0]
     }
@@ -388,8 +391,8 @@ impl Queue {
         self.state.next_sequence > 0
     }
 
-    /// Whether the session before this one may have asked for something that it did not live to
-    /// tell of.
+    /// Returns true if the session before this one did not end in order: any host may have been
+    /// asked without a record of it.
     pub(super) fn died(&self) -> bool {
         self.state.asked
     }
@@ -398,7 +401,8 @@ impl Queue {
         self.state.totals
     }
 
-    /// The sequences of all that is not settled, from the blocks and from memory; for the audit.
+    /// Returns the sequences of all unsettled entries, from the blocks and from memory; for the
+    /// audit.
     pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
         let mut queued = BTreeSet::new();
         let memory = self.pending.keys().chain(self.folding.keys());
@@ -415,7 +419,7 @@ impl Queue {
         Ok(queued)
     }
 
-    /// The keys of all URLs seen, ascending; for the audit.
+    /// Returns the keys of all URLs seen, ascending; for the audit.
     pub(super) fn seen(&self) -> impl Iterator<Item = UrlKey> + '_ {
         self.seen.iter().map(UrlKey::from_u64)
     }
@@ -426,8 +430,9 @@ impl Queue {
         Ok(())
     }
 
-    /// What is neither seen nor claimed, each URL once; behind everything else where its pattern
-    /// has brought little so far. What would be of a host too many is left out.
+    /// Returns the URLs that are neither seen nor claimed, each once; behind all others where their
+    /// pattern has brought little so far. URLs of a host beyond the limit of its domain are left
+    /// out.
     fn only_new(
         &self,
         finds: Vec<DiscoveredUrl>,

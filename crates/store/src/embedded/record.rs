@@ -1,4 +1,4 @@
-//! What the journal says: one record for each thing that must not be forgotten.
+//! The records of the journal: one for each event that must not be forgotten.
 //!
 //! Records are coded with postcard, whose wire format is specified and stable
 //! (<https://postcard.jamesmunns.com/wire-format>). Invariant: the order of variants and fields is
@@ -16,149 +16,150 @@ use crate::near_dup::Page;
 use crate::patterns::PatternName;
 use crate::visit_record::VisitRecord;
 
-/// One thing that happened.
+/// An event in a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Record {
-    /// The crawl began: always the first record.
+    /// The crawl began; always the first record.
     Begun {
-        /// When.
+        /// The time of the event.
         at: Timestamp,
-        /// What fingerprints are made of; what is stored depends on it.
+        /// The features that fingerprints are made of; stored signatures depend on them.
         features: String,
     },
     /// New URLs were queued, numbered from `first`.
     Discovered {
-        /// The first one's number.
+        /// The sequence of the first.
         first: u64,
-        /// In order.
+        /// The URLs, in order.
         finds: Vec<DiscoveredUrl>,
     },
-    /// A page was found to be new.
+    /// A page was admitted as an original.
     Admitted {
-        /// Which.
+        /// The page.
         page: Page,
-        /// What it looks like.
+        /// Its signature.
         signature: Box<PageSignature>,
     },
-    /// An admission was taken back.
+    /// An admission was revoked.
     Forgotten {
-        /// Of this page.
+        /// The page.
         page: UrlKey,
     },
-    /// A page will be tried again.
+    /// A URL will be tried again.
     Postponed {
-        /// Its place in the queue.
+        /// Its entry in the queue.
         entry: QueueEntry,
-        /// Not before then.
+        /// The earliest time of the next visit.
         at: Timestamp,
-        /// How its host wants to be asked.
+        /// The pacing state of its host.
         pace: Pace,
     },
     /// A visit ended.
     Settled(SettledVisit),
     /// A redirect of a seed widened the scope.
     SeedAdopted {
-        /// To this.
+        /// The target of the redirect.
         url: PageUrl,
     },
     /// A page repeats an original, and is kept beside it.
     Retained(Box<RetainedPage>),
-    /// Visits begin. Written before anything is asked for, so that it is known what was under way
-    /// when a process died.
+    /// Visits begin. Written before any request, so that the visits under way are known when a
+    /// process dies.
     Leased {
         /// The numbers of their places in the queue.
         sequences: Vec<u64>,
     },
     /// The session ended in order: nothing is under way.
     Stopped,
-    /// The session before died while these were under way.
+    /// The session before died while these visits were under way.
     Died {
         /// The numbers of their places in the queue.
         sequences: Vec<u64>,
     },
-    /// How a host wants to be asked, where no visit of its own tells it (a redirect led there,
-    /// robots.txt was read).
+    /// The pacing state of a host changed without a visit of its own: a redirect led there, or its
+    /// robots.txt was read.
     Paced {
-        /// Which.
+        /// The host.
         host: Host,
-        /// How.
+        /// Its pacing state.
         pace: Pace,
     },
-    /// What a robots.txt said.
+    /// A robots.txt was read.
     RobotsRead {
-        /// Of which origin (scheme, host and port).
+        /// Its origin (scheme, host and port).
         origin: String,
-        /// What.
+        /// The robots.txt.
         robots: Robots,
     },
-    /// The archive is on the disk up to here: what lies beyond may be lost when the power goes.
+    /// The archive is on the disk up to this position; later bytes may be lost when the power
+    /// fails.
     Archived {
-        /// The last file, below the archive's directory.
+        /// The last file, relative to the archive's directory.
         file: String,
         /// One past the last byte that is on the disk.
         end: u64,
     },
-    /// What became of a page is void: it waits again.
+    /// A visit record is void: its URL waits again.
     Revoked {
-        /// Its new place in the queue.
+        /// Its new entry in the queue.
         entry: QueueEntry,
-        /// What was said of it.
+        /// The void visit record.
         row: Box<VisitRecord>,
-        /// URLs that were reached on the way: its next visit may reach them again.
+        /// URLs reached by its redirects; its next visit may reach them again.
         reached: Vec<PageUrl>,
     },
     /// A session begins after one that did not end in order: any host may have been asked up to
     /// now.
     Resumed {
-        /// When.
+        /// The time of the event.
         at: Timestamp,
-        /// What each host is left alone for from then on, or longer if its robots.txt asks for it.
+        /// The rest of each host from then on; longer if its robots.txt asks for it.
         least_wait: Duration,
     },
-    /// A visit was not begun after all: its page keeps its place.
+    /// A visit was not begun: its URL keeps its place.
     Returned {
         /// The number of its place in the queue.
         sequence: u64,
         /// Its host.
         host: Host,
-        /// How that wants to be asked.
+        /// The pacing state of that host.
         pace: Pace,
     },
-    /// A pattern of URLs brings next to nothing new: what comes up of it is left out.
+    /// A URL pattern brings next to nothing new: its URLs are left out when they come up.
     PatternClosed(PatternName),
-    /// It brought something new again when it was probed, or somebody opened it.
+    /// A pattern brought something new when it was probed, or the user reopened it.
     PatternReopened(PatternName),
-    /// A place in the queue is given up: the page was found on left-out pages only, and meanwhile
+    /// An entry of the queue is given up: the URL was found on left-out pages only, and meanwhile
     /// has a better place or was reached.
     Superseded {
-        /// The place.
+        /// The entry.
         entry: QueueEntry,
     },
     /// A session begins after one that did not end in order, in place of [`Record::Resumed`] since
     /// format 7: any host may have been asked up to now, and is left alone as
     /// [`Pace::after_restart`] says.
     Restarted {
-        /// When.
+        /// The time of the event.
         at: Timestamp,
-        /// The rule that counts.
+        /// The rule in force.
         rule: AfterDeath,
     },
     /// A session begins by a clock that is behind the one by which something was written before:
     /// the times of hosts and pages are moved as [`Pace::set_back`] says.
     ClockSetBack {
-        /// The present, by the clock that counts from here on.
+        /// The present time by the new clock.
         to: Timestamp,
-        /// No host waits for longer that never answered.
+        /// The maximum wait of a host that never answered.
         least_wait: Duration,
     },
     /// The machine's clock was set while the session ran. Waits go on as they were; dates in the
     /// archive follow it from here on.
     ClockSet {
-        /// When, by the clock of the waits.
+        /// The time of the event, by the clock of the waits.
         at: Timestamp,
-        /// By how much dates are ahead of that clock from here on.
+        /// The amount by which dates are ahead of that clock from here on.
         ahead: Duration,
-        /// By how much they are behind it; one of the two is zero.
+        /// The amount by which they are behind it; one of the two is zero.
         behind: Duration,
     },
 }
@@ -218,18 +219,18 @@ impl<'de> Deserialize<'de> for SettledVisit {
 /// A page that is kept beside its original.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RetainedPage {
-    /// Which.
+    /// The page.
     pub page: Page,
-    /// What it looks like.
+    /// Its signature.
     pub signature: PageSignature,
     /// The original.
     pub of: Page,
-    /// Whether the original is a page of an earlier crawl.
+    /// True if the original is a page of an earlier crawl.
     pub earlier: bool,
-    /// In what the two are alike.
+    /// The kind and degree of their likeness.
     pub likeness: Likeness,
     /// Its rank in the cluster; the original has rank 1.
     pub rank: u32,
-    /// Whether the original was found only because of what the page calls canonical.
+    /// True if the original was found only because the page names it as its canonical page.
     pub by_canonical: bool,
 }

@@ -1,4 +1,5 @@
-//! The index without a disk: all signatures hang in one signature index.
+//! The near-duplicate index without a disk: all signatures in one
+//! [`SignatureIndex`](neardup::SignatureIndex).
 
 use async_trait::async_trait;
 use neardup::{Likeness, PageSignature};
@@ -54,7 +55,7 @@ impl NearDupIndex for MemoryStore {
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
         let mut state = self.state();
-        // What was dropped for the sake of a page that is kept already stays so.
+        // Pages that were left out as duplicates of a kept page stay so.
         let unsettled = !state.rows.iter().any(|row| row.url.key() == page);
         state.retained.remove(&page);
         state.known.forget(page)?;
@@ -67,14 +68,14 @@ impl NearDupIndex for MemoryStore {
 }
 
 impl State {
-    /// Remembers an original.
+    /// Adds an original.
     fn admit(&mut self, page: &Page, signature: &PageSignature) {
         let place = self.keep(page);
         self.known.admit(page, signature.clone(), place);
         self.forgotten.remove(&page.key());
     }
 
-    /// Keeps a page; returns its place.
+    /// Stores a page, and returns its place.
     fn keep(&mut self, page: &Page) -> u64 {
         self.kept.push(page.clone());
         self.kept.len() as u64 - 1

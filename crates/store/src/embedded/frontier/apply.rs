@@ -1,4 +1,4 @@
-//! What a record means for the frontier: the same while it happens and when it is read again.
+//! The effect of a record on the frontier: the same when it is written and when it is read again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::patterns::PatternName;
 use crate::visit_record::VisitRecord;
 
 impl Queue {
-    /// Takes note of a record; `position` is the journal's after it.
+    /// Applies a record; `position` is the journal's after it.
     pub(in super::super) fn apply(&mut self, position: Position, record: &Record) {
         match record {
             Record::Begun { .. } => {}
@@ -71,7 +71,7 @@ impl Queue {
                 self.set_back(*to, *least_wait);
                 self.touch_all();
             }
-            // What waits does so by a clock that nobody sets.
+            // Waits go by a clock that nobody sets.
             Record::ClockSet { .. } => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
@@ -152,7 +152,7 @@ impl Queue {
         self.see(visit.reached.iter());
     }
 
-    /// New pages wait, and their URLs are seen.
+    /// Queues new URLs, and marks them as seen.
     fn queue(&mut self, first: u64, finds: &[DiscoveredUrl]) {
         self.see_keys(finds.iter().map(seen_as).collect());
         self.state.next_sequence = self.state.next_sequence.max(first + finds.len() as u64);
@@ -189,7 +189,7 @@ impl Queue {
         self.touch(host);
     }
 
-    /// A page is done with.
+    /// Removes a settled entry.
     fn take_out(&mut self, place: Place) {
         let sequence = place.rank.sequence;
         self.state.under_way.remove(&sequence);
@@ -247,7 +247,7 @@ impl Queue {
         }
     }
 
-    /// A page is no longer out; where it stands, if it was.
+    /// Takes an entry back from its lease. Returns its place, if it was out.
     fn come_back(&mut self, sequence: u64) -> Option<Place> {
         let place = self.out.remove(&sequence)?;
         self.hosts.change(place.host, |host| {
@@ -262,7 +262,7 @@ impl Queue {
         }
     }
 
-    /// The clock was set back: what waits does so for no longer than it was to wait.
+    /// Shortens waits after the clock was set back: none becomes longer than it was.
     fn set_back(&mut self, now: Timestamp, least_wait: Duration) {
         for (host, by) in self.hosts.set_back(now, least_wait) {
             let places = Place::first_of(host)..=Place::last_of(host);
@@ -288,8 +288,8 @@ impl Queue {
         Place { host, rank }
     }
 
-    /// Looks for the pages that too many sessions died with, where that was not done before, and
-    /// sets them aside.
+    /// Sets aside the entries that too many sessions died with, and looks up their places where
+    /// they are unknown.
     pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
         let lost = |struck: &Struck| struck.place.is_none();
         let state = &self.state;
@@ -317,7 +317,7 @@ impl Queue {
             .filter(|(sequence, _)| self.state.is_set_aside(**sequence));
         let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
         for place in aside {
-            // What waits for a time of its own is set aside when that has come.
+            // A postponed entry is set aside when it is due.
             if !self.tries.get(&place).is_some_and(|tries| tries.waits) {
                 self.wait_again(place);
             }

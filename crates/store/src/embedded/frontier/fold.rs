@@ -1,4 +1,4 @@
-//! What the frontier heard since the last fold, on its way to the database.
+//! A fold: the changes since the last one, on their way to the database.
 //!
 //! | tree | key (big-endian) | value |
 //! |---|---|---|
@@ -45,7 +45,7 @@ const GONE_PAGES: u32 = 64;
 /// Longer origins are no host's; their robots.txt is asked for again by the next session.
 const MAX_ORIGIN_BYTES: usize = 1 << 10;
 
-/// What a fold writes.
+/// The changes that a fold writes.
 pub(in super::super) struct Fold {
     position: Position,
     shelf: Shelf,
@@ -65,7 +65,7 @@ struct Retired {
     seen: Vec<Vec<u8>>,
 }
 
-/// What was written under which position.
+/// The positions under which values were written.
 #[derive(Default)]
 pub(super) struct Generations {
     current: HashMap<u32, (Position, u16)>,
@@ -81,9 +81,9 @@ struct HostRecord {
     live: u64,
     gone: Vec<Rank>,
     tries: Vec<(Rank, u32, Timestamp)>,
-    /// What of `live` pages need.
+    /// Requisites among `live`.
     requisites: u64,
-    /// What of `live` was found on left-out pages only.
+    /// Probes among `live`.
     probes: u64,
 }
 
@@ -166,8 +166,7 @@ fn step<T>(
 }
 
 impl Queue {
-    /// Takes out what was heard since the last fold. It is still answered from until
-    /// [`Queue::folded`].
+    /// Takes the changes since the last fold. They stay readable until [`Queue::folded`].
     pub(in super::super) fn fold(&mut self, position: Position) -> Fold {
         let mut new = std::mem::take(&mut self.pending);
         // Something is left where a fold failed.
@@ -199,7 +198,7 @@ impl Queue {
         }
     }
 
-    /// The fold is durable, and the watermark says so.
+    /// Drops the state kept for a fold that is durable and has its watermark.
     pub(in super::super) fn folded(&mut self, fold: &Fold) {
         self.folding = Arc::default();
         for place in &fold.gone {
@@ -213,7 +212,7 @@ impl Queue {
         }
     }
 
-    /// The fold did not succeed: all of it is part of the next.
+    /// Takes back a fold that failed: all of it is part of the next.
     pub(in super::super) fn not_folded(&mut self, fold: Fold) {
         self.doubtful = self.state.next_sequence;
         self.dirty.extend(fold.dirty);
@@ -224,7 +223,7 @@ impl Queue {
         self.generations.retired = fold.retired;
     }
 
-    /// What is to be taken out of its blocks, of hosts where there is enough of it.
+    /// Returns the settled entries to remove from blocks, of hosts with enough of them.
     fn gone_enough(&self, dirty: &BTreeSet<u32>) -> BTreeSet<Place> {
         let mut enough = BTreeSet::new();
         for number in dirty.iter().flat_map(|group| self.group(*group)) {
@@ -275,12 +274,12 @@ impl Queue {
         encode(&self.group(group).map(record).collect::<Vec<_>>())
     }
 
-    /// A host changed in a way that outlasts the process.
+    /// Marks a host that changed in a way that outlasts the process.
     pub(super) fn touch(&mut self, host: u32) {
         self.dirty.insert(host / GROUP);
     }
 
-    /// The frontier as it was when the watermark was set.
+    /// Loads the frontier as of the watermark.
     pub(in super::super) fn load(
         database: &Database,
         watermark: Position,
@@ -377,7 +376,7 @@ impl Queue {
     }
 }
 
-/// Where the journal has what was last folded of an origin's robots.txt.
+/// Returns the position of the robots.txt of an origin that was folded last.
 pub(in super::super) fn robots_position(
     database: &Database,
     origin: &str,

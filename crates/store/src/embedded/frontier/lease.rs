@@ -1,8 +1,9 @@
-//! What goes out next.
+//! The choice of the next leases.
 //!
-//! The first pages of a host are read from its blocks and from memory when its turn comes, a few at
-//! a time; what belongs before them and comes later makes the host read again from there. What is
-//! set aside goes out when nothing else could, and nothing is out: alone.
+//! The first entries of a host are read from its blocks and from memory when its turn comes, a few
+//! at a time; an entry that belongs before them and comes later makes the host read again from
+//! there. Set-aside entries are leased one at a time, when nothing is out and nothing else can be
+//! leased.
 
 use web::Timestamp;
 
@@ -14,11 +15,11 @@ use super::{Queue, broken};
 use crate::fault::StoreFault;
 use crate::frontier::{Lease, LeaseFilter, Supply};
 
-/// What the pages that were read ahead may take, over all hosts.
+/// The maximum size of the entries read ahead, over all hosts.
 const HEADS_BYTES: u64 = 48 << 20;
-/// Such a page, about.
+/// The approximate size of such an entry.
 const HEAD_BYTES: u64 = 160;
-/// Pages of a host that are read ahead at least, and at most.
+/// The minimum and maximum number of entries of a host that are read ahead.
 const HEADS: std::ops::RangeInclusive<u64> = 2..=64;
 impl Queue {
     pub(in super::super) fn lease(
@@ -61,7 +62,7 @@ impl Queue {
         Ok(supply)
     }
 
-    /// Opens a pattern that left out few pages, if there is one.
+    /// Reopens a pattern that left out few pages, if there is one.
     fn look_once_more(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
         let closes = self.hosts.rules().closes_patterns;
         let Some(reopened) = self.state.patterns.last_look().filter(|_| closes) else {
@@ -99,7 +100,7 @@ impl Queue {
         Ok(leases)
     }
 
-    /// When the first of those comes up that wait for a time of their own.
+    /// Returns the time at which the first postponed entry is due.
     fn recalled(&self, filter: LeaseFilter) -> Option<Timestamp> {
         let mut later = self.later.iter();
         let first = match filter {
@@ -110,7 +111,7 @@ impl Queue {
         first.map(|((due, _), _)| *due)
     }
 
-    /// Nothing is out, and nothing else could be: what was set aside goes out, one page at a time.
+    /// Leases a set-aside entry, when nothing is out and nothing else can be leased.
     fn lease_aside(
         &mut self,
         journal: &Journal,
@@ -154,7 +155,7 @@ impl Queue {
         });
         let found = &entry.discovered;
         let is_probed = found.is_probed();
-        // What was begun is not left out: a kept page may have led to it meanwhile.
+        // A URL whose visit was begun is not left out: a kept page may have led to it meanwhile.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
         let patterns = &mut self.state.patterns;
         let barred = match found.requisite {
@@ -190,7 +191,7 @@ impl Queue {
         })
     }
 
-    /// Reads the first pages of a host that wait.
+    /// Reads the first waiting entries of a host.
     fn read_ahead(&mut self, host: u32) -> Result<(), StoreFault> {
         let active = self.hosts.sums().active_hosts.max(1);
         let want = (HEADS_BYTES / HEAD_BYTES / active).clamp(*HEADS.start(), *HEADS.end());
@@ -223,7 +224,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Whether the page at this place is to be handed out when its host's turn comes.
+    /// Returns true if the entry at this place can be leased when its host's turn comes.
     fn waits(&self, place: Place) -> bool {
         let sequence = place.rank.sequence;
         !self.gone.contains(&place)
@@ -261,7 +262,7 @@ impl Queue {
         }
     }
 
-    /// A page waits from now on: at its place, or aside.
+    /// Puts an entry back: at its place, or aside.
     pub(super) fn wait_again(&mut self, place: Place) {
         if self.state.is_set_aside(place.rank.sequence) {
             self.aside.insert(place.rank.sequence, place);

@@ -1,4 +1,4 @@
-//! Which URLs are known to the frontier, and as what.
+//! The URLs known to the frontier.
 //!
 //! A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is remembered beside
 //! the others, under a key of its own. When it is found elsewhere as well, it is new once more: its
@@ -28,7 +28,7 @@ fn probed(key: UrlKey) -> UrlKey {
     UrlKey::from_u64(key.as_u64() ^ PROBED_KEY)
 }
 
-/// Returns the key under which a URL is known that was found like this.
+/// Returns the key under which a discovered URL is known.
 pub(in super::super) fn seen_as(find: &DiscoveredUrl) -> UrlKey {
     let key = find.url.key();
     if find.is_probed() { probed(key) } else { key }
@@ -42,7 +42,7 @@ pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option
 }
 
 impl Queue {
-    /// Returns whether a URL that was found like this is known already.
+    /// Returns true for a URL that is known, as far as its kind of discovery matters.
     pub(super) fn is_seen(&self, find: &DiscoveredUrl) -> bool {
         let key = find.url.key();
         let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
@@ -161,7 +161,7 @@ impl Queue {
     /// Remembers keys, and lets go the claims to them.
     pub(super) fn see_keys(&mut self, keys: Vec<UrlKey>) {
         let numbers: Vec<u64> = keys.iter().map(|key| key.as_u64()).collect();
-        // Which were new was asked before the record was written.
+        // New URLs were told apart before the record was written.
         let _seen = self.seen.insert_new(&numbers);
         for key in keys {
             self.claims.remove(&key);

@@ -1,9 +1,9 @@
-//! What comes back, and what is taken back.
+//! Settlements, and revocations.
 //!
-//! Archived pages are journalled in the order of the archive (see
-//! [`Frontier::settle`](crate::Frontier::settle)): a settlement that comes before its turn waits in
-//! `early` until those before it have come. What still waits when the process dies was never
-//! recorded: its page is visited again, and its place in the archive lies beyond the recorded end,
+//! Archived visits are journalled in the order of the archive (see
+//! [`Frontier::settle`](crate::Frontier::settle)): a settlement before its turn waits in `early`
+//! until those before it have come. A settlement that still waits when the process dies is never
+//! recorded: its URL is visited again, and its span in the archive lies beyond the recorded end,
 //! where it is cut off.
 
 use web::{Pace, PageUrl};
@@ -53,7 +53,7 @@ impl Queue {
                 }
             }
             Settlement::Again { at } => {
-                // It is visited whatever becomes of its folder.
+                // It is visited even if its folder is closed meanwhile.
                 let _begun = self.wanted_meanwhile(&lease);
                 let mut entry = lease.entry;
                 entry.attempts += 1;
@@ -80,8 +80,7 @@ impl Queue {
     fn end_in_order(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(ended) = self.early.remove(&self.next_ticket) {
             self.end(journal, ended)?;
-            // Not where that failed: the archive would be taken for settled behind a page that is
-            // not.
+            // Not after a failure: the archive would count as settled behind a visit that is not.
             self.next_ticket += 1;
         }
         Ok(())
@@ -96,7 +95,7 @@ impl Queue {
         let host = self.hosts.number(&lease.url().host());
         self.note_wanted(&visit.finds);
         visit.finds = self.only_new(visit.finds, &mut visit.left_out);
-        // What was reached on the way is seen.
+        // URLs reached by redirects are seen.
         let reached = &visit.reached;
         visit.finds.retain(|find| !reached.contains(&find.url));
         let wanted_again = self.take_wanted_again(&mut visit.finds);
@@ -117,7 +116,7 @@ impl Queue {
         });
         self.apply(position, &record);
         if let Some(find) = self.wanted_meanwhile(&lease) {
-            // Nothing is new about it, unless it was left out.
+            // It is new only if it was left out.
             self.discover(journal, vec![find])?;
         }
         self.queue_again(journal, wanted_again)?;
@@ -125,8 +124,7 @@ impl Queue {
         self.revoke_due(journal)
     }
 
-    /// Closes the patterns that are to be closed, and reopens those that are to be reopened, with
-    /// what they left out.
+    /// Closes and reopens the patterns that are due, and queues what reopened ones left out.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while self.hosts.rules().closes_patterns
             && let Some(change) = self.state.patterns.due()
@@ -136,7 +134,7 @@ impl Queue {
         self.requeue_reopened(journal)
     }
 
-    /// Takes back the rows whose original came to nothing: their pages wait again.
+    /// Revokes the visit records whose original failed: their URLs are queued again.
     pub(in super::super) fn revoke_due(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(Void { row, reached }) = self.state.voids.due.first().cloned() {
             self.revoke(journal, row, reached)?;
@@ -144,8 +142,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Queues a page again whose row is void; what it reached on the way may be claimed by it
-    /// again.
+    /// Revokes a visit record and queues its URL again; that visit may claim again the URLs it
+    /// reached.
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,
@@ -157,7 +155,7 @@ impl Queue {
         self.revoke_as(journal, find, row, reached)
     }
 
-    /// The same for a page that waits as it was found now.
+    /// Revokes a visit record and queues its URL again as `find`.
     pub(super) fn revoke_as(
         &mut self,
         journal: &Journal,
