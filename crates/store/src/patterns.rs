@@ -204,7 +204,7 @@ impl Patterns {
             remembered = self.probes.take_back(&name, page);
         } else {
             self.change(&name, |pattern| {
-                remembered = pattern.take_back_left_out(page)
+                remembered = pattern.take_back_left_out(page);
             });
         }
         self.left_rows -= usize::from(remembered);

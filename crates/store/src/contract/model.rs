@@ -150,12 +150,22 @@ proptest! {
 
     #[test]
     fn both_frontiers_cannot_be_told_apart(
-        steps in steps(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64), probes in any::<bool>(),
+        steps in steps(),
+        per_host in 1..3_usize,
+        limit in proptest::option::of(1..4_u64),
+        probes in any::<bool>(),
     ) {
-        let rules = FrontierRules { per_host, max_pages_per_host: limit, probes, ..FrontierRules::default() };
+        let rules = FrontierRules {
+            per_host,
+            max_pages_per_host: limit,
+            probes,
+            ..FrontierRules::default()
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let told: Vec<_> = subjects(rules).iter().map(|subject| runtime.block_on(play(&*subject.frontier, &steps))).collect();
-        for (in_memory, embedded) in told[0].iter().zip(&told[1]) {
+        let subjects = subjects(rules);
+        let played = subjects.iter().map(|subject| play(&*subject.frontier, &steps));
+        let seen: Vec<_> = played.map(|played| runtime.block_on(played)).collect();
+        for (in_memory, embedded) in seen[0].iter().zip(&seen[1]) {
             prop_assert_eq!(in_memory, embedded);
         }
     }

@@ -48,8 +48,7 @@ async fn visit(
 }
 
 #[tokio::test]
-async fn what_is_found_of_a_pattern_that_brings_nothing_new_waits_behind_everything_else_of_its_host()
- {
+async fn urls_of_a_pattern_that_brings_nothing_new_wait_behind_all_others_of_their_host() {
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
         frontier.discover(trap(40)).await.unwrap();
@@ -210,8 +209,7 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed() {
 }
 
 #[tokio::test]
-async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_back_what_was_left_out()
- {
+async fn patterns_outlast_the_process_and_reopening_one_brings_back_what_it_left_out() {
     let directory = tempfile::tempdir().unwrap();
     let open =
         || EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();

@@ -1,5 +1,5 @@
-//! What is found on left-out pages only: a sample of it is visited, and it is wanted as soon as
-//! another page leads there.
+//! Probes, URLs found on left-out pages only: a sample of them is visited, and a probe becomes an
+//! ordinary URL as soon as a kept page links to it.
 
 use super::*;
 use crate::PatternName;

@@ -33,7 +33,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         1 => Just(Turn::Close),
         1 => Just(Turn::Die),
         1 => any::<u8>().prop_map(Turn::DieFolding),
-        1 => (any::<bool>(), prop_oneof![0..60_u64, Just(DAY)]).prop_map(|(dies, by)| Turn::SetBack(dies, by)),
+        1 => (any::<bool>(), prop_oneof![0..60_u64, Just(DAY)])
+            .prop_map(|(dies, by)| Turn::SetBack(dies, by)),
         1 => Just(Turn::Leap),
     ];
     proptest::collection::vec(turn, 1..80)
@@ -121,11 +122,20 @@ proptest! {
 
     #[test]
     fn sessions_on_a_disk_go_on_as_those_in_memory(
-        turns in turns(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64), least_wait in 0..30_u64,
+        turns in turns(),
+        per_host in 1..3_usize,
+        limit in proptest::option::of(1..4_u64),
+        least_wait in 0..30_u64,
         probes in any::<bool>(),
     ) {
         let least_wait = Duration::from_millis(least_wait);
-        let rules = FrontierRules { per_host, max_pages_per_host: limit, least_wait, probes, ..FrontierRules::default() };
+        let rules = FrontierRules {
+            per_host,
+            max_pages_per_host: limit,
+            least_wait,
+            probes,
+            ..FrontierRules::default()
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let expected = runtime.block_on(play_in_memory(rules, &turns));
         let seen = runtime.block_on(play_on_disk(rules, &turns));
@@ -173,7 +183,11 @@ proptest! {
             }
             drop(store);
             let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
-            while let Supply::Leases(leases) = store.lease(at(0), 3, LeaseFilter::All).await.unwrap() {
+            loop {
+                let leases = leases(&store, 0, 3).await;
+                if leases.is_empty() {
+                    break;
+                }
                 for lease in leases {
                     assert!(had.insert(lease.url().clone()), "{} is visited twice", lease.url());
                     let settlement = done(&lease);

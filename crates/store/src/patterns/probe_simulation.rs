@@ -16,7 +16,7 @@ use crate::contract::{find, url};
 
 const PAGES: u64 = 10_000;
 
-/// What came of the sites of one kind.
+/// The results of the sites of one kind.
 #[derive(Default)]
 struct Outcome {
     fetches: u64,

@@ -1,4 +1,4 @@
-//! Which patterns are closed, and after how many visits: the simulation that docs/adr/0007 goes by.
+//! The closing of patterns, and the visits until then: the simulation behind docs/adr/0007.
 //!
 //! A site has pages of one pattern. `share` per cent of them say something new, each by itself or
 //! in runs of a mean length of `run`. It is visited as a crawl does: what is barred is left out.

@@ -1,4 +1,4 @@
-//! What closes a pattern, what does not, and what opens it again.
+//! Closing and reopening of patterns.
 
 use proptest::prelude::*;
 use web::{CanonicalForm, Timestamp};
@@ -281,18 +281,26 @@ fn a_row_tells_which_pattern_left_it_out() {
 }
 
 proptest! {
-    /// Whatever happens, what is kept in step is what would be counted anew, and what is stored is
-    /// read again.
+    /// State that is kept in step equals state computed anew, and stored state is read back.
     #[test]
     fn the_sums_are_those_of_the_patterns(
-        visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600), reopen in any::<bool>(),
+        visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600),
+        reopen in any::<bool>(),
     ) {
         let mut patterns = Patterns::default();
         for (host, page, what) in visits {
-            let address = format!("http://h{host}.test/{}/{page}", ["a", "b"][usize::from(page % 2)]);
+            let folder = ["a", "b"][usize::from(page % 2)];
+            let address = format!("http://h{host}.test/{folder}/{page}");
             let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
             let barred = patterns.bar(&address, 0, &FrontierRules::default());
-            let fate = [Fate::NearDuplicate, Fate::ExactDuplicate, Fate::Unique, Fate::Failed, Fate::ExactDuplicate, Fate::NearDuplicate];
+            let fate = [
+                Fate::NearDuplicate,
+                Fate::ExactDuplicate,
+                Fate::Unique,
+                Fate::Failed,
+                Fate::ExactDuplicate,
+                Fate::NearDuplicate,
+            ];
             let mut row = row(address.as_str(), fate[usize::from(what)], 404);
             if let Some(reason) = barred {
                 (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
@@ -310,7 +318,8 @@ proptest! {
             patterns.apply(&Record::PatternReopened(name));
         }
         prop_assert_eq!(patterns.count, patterns.reports().count());
-        prop_assert_eq!(patterns.troubled, patterns.reports().filter(|report| report.state != PatternState::Open).count());
+        let not_open = patterns.reports().filter(|report| report.state != PatternState::Open);
+        prop_assert_eq!(patterns.troubled, not_open.count());
         prop_assert!(patterns.due.is_empty());
         patterns.begin_session(true);
         let bytes = postcard::to_allocvec(&patterns).unwrap();

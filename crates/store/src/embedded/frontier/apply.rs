@@ -98,7 +98,7 @@ impl Queue {
             Record::Retained(seated) => self.state.voids.admitted(seated.page.key()),
             Record::Forgotten { page } => self.state.voids.forgotten(*page),
             Record::PatternClosed(_) | Record::PatternReopened(_) => {
-                self.state.patterns.apply(record)
+                self.state.patterns.apply(record);
             }
             Record::Revoked {
                 entry,
@@ -204,7 +204,7 @@ impl Queue {
         let newly_gone = in_blocks && self.gone.insert(place);
         self.hosts.change(place.host, |host| {
             host.tally(place.rank, |tally| {
-                tally.live = tally.live.saturating_sub(1)
+                tally.live = tally.live.saturating_sub(1);
             });
             host.gone += u32::from(newly_gone);
         });
@@ -241,7 +241,7 @@ impl Queue {
         {
             self.hosts.change(place.host, |host| {
                 host.tally(place.rank, |tally| {
-                    tally.later = tally.later.saturating_sub(1)
+                    tally.later = tally.later.saturating_sub(1);
                 });
             });
         }

@@ -7,7 +7,7 @@
 //! ```text
 //! block  version u8 · count u32 little-endian · pages
 //! page   sequence minus the one before · via 0 (none), 1 (as before) or 2 + text · text of the URL
-//! text   bytes shared with the one before · bytes that follow · those bytes        (numbers are LEB128)
+//! text   bytes shared with the one before · bytes that follow · those bytes (numbers are LEB128)
 //! ```
 //! Invariant: it is on disk; another layout is another version. `golden/queue-block.hex` pins it.
 //! Checksums are added by `parts.rs`.
@@ -272,7 +272,10 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), version in any::<bool>()) {
+        fn no_bytes_make_reading_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            version in any::<bool>(),
+        ) {
             let mut bytes = bytes;
             if version && bytes.len() >= HEADER_BYTES {
                 bytes[..HEADER_BYTES].copy_from_slice(&[VERSION, 9, 0, 0, 0]);

@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `queue` | host · priority · first sequence · part | a block (`block.rs`) |
 //! | `frontier` | number of a group of hosts · position · part | [`HostRecord`]s (postcard) |
-//! | `frontier` | `ffffffff` · position · part | [`FrontierState`](super::state::FrontierState) (postcard) |
-//! | `seen` | position u64 · number of the run u32 | version u8 · keys u64 ascending · crc32, little-endian |
+//! | `frontier` | `ffffffff` · position · part | `FrontierState` (postcard) |
+//! | `seen` | position u64 · number of the run u32 | version u8 · keys u64 ascending · crc32 (little-endian) |
 //! | `robots` | origin | position of the record u64, little-endian |
 //!
 //! `position` is the journal's, at the fold. A fold is valid once the watermark says so: what

@@ -320,7 +320,7 @@ impl Hosts {
         self.set_floor(at + least_wait);
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
             self.change(number, |host| {
-                host.pace = host.pace.after_death(at, least_wait)
+                host.pace = host.pace.after_death(at, least_wait);
             });
         }
     }

@@ -135,7 +135,7 @@ impl Queue {
         self.aside.remove(&place.rank.sequence);
         self.hosts.change(place.host, |host| {
             host.tally(place.rank, |tally| {
-                tally.aside = tally.aside.saturating_sub(1)
+                tally.aside = tally.aside.saturating_sub(1);
             });
         });
         self.alone = Some(place.rank.sequence);
@@ -255,7 +255,7 @@ impl Queue {
             }
             self.hosts.change(place.host, |host| {
                 host.tally(place.rank, |tally| {
-                    tally.later = tally.later.saturating_sub(1)
+                    tally.later = tally.later.saturating_sub(1);
                 });
             });
             self.wait_again(place);

@@ -2,7 +2,7 @@
 //! of the part.
 //!
 //! ```text
-//! all parts together   version u8 · number of parts u16 · bytes · crc32 of all before     (little-endian)
+//! all parts together   version u8 · number of parts u16 · bytes · crc32 of all before (little-endian)
 //! ```
 //! Invariant: it is on disk; another layout is another version.
 
