@@ -6,7 +6,9 @@ use std::time::Duration;
 use disk::SystemDisk;
 use neardup::{Features, HashKey};
 use store::embedded::{EmbeddedStore, StoreOptions};
-use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules, Settlement, Supply};
+use store::{
+    DiscoveredUrl, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, Supply,
+};
 use testkit::{Server, Site};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
@@ -36,7 +38,8 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
         .discover(vec![DiscoveredUrl::new(url.clone(), 0, None)])
         .await
         .unwrap();
-    let Supply::Leases(leases) = store.lease(now + wait, 99).await.unwrap() else {
+    let Supply::Leases(leases) = store.lease(now + wait, 99, LeaseFilter::All).await.unwrap()
+    else {
         panic!("nothing is left to visit");
     };
     for lease in leases {

@@ -145,7 +145,7 @@ pub(crate) fn forget_settlements(crawl: &Crawl, count: usize) {
     let journal = crawl.journal();
     let settled = || {
         let records = History::open(&crawl.out().join("state")).unwrap();
-        let settled = records.filter(|record| matches!(record, Ok(Record::Settled { .. })));
+        let settled = records.filter(|record| matches!(record, Ok(Record::Settled(_))));
         settled.count()
     };
     let (bytes, before) = (fs::read(&journal).unwrap(), settled());

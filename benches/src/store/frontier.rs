@@ -13,7 +13,8 @@ use disk::SystemDisk;
 use neardup::{Features, HashKey, SeenKeys};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    DiscoveredUrl, Fate, Frontier, FrontierRules, LikenessRules, Settlement, Supply, VisitRecord,
+    DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, LeaseFilter, LikenessRules,
+    Settlement, Supply, VisitRecord,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -74,23 +75,20 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
     let churn = seconds();
     let mut popped = 0;
     while popped < wish.churn {
-        let Supply::Leases(leases) = store.lease(now, BATCH).await? else {
+        let Supply::Leases(leases) = store.lease(now, BATCH, LeaseFilter::All).await? else {
             return Err("the frontier ran dry".into());
         };
         for lease in leases {
             popped += 1;
-            let settlement = if popped % 100 == 0 && lease.attempts == 0 {
+            let settlement = if popped % 100 == 0 && lease.entry.attempts == 0 {
                 Settlement::Again { at: now }
             } else {
-                let row = row(&lease.url, lease.depth, now);
+                let row = row(lease.url(), lease.discovered().depth, now);
                 let finds = links(wish, &mut number, 1)?;
-                Settlement::Done {
-                    row: Box::new(row),
-                    archived: None,
+                Settlement::Done(FinishedVisit {
                     finds,
-                    reached: Vec::new(),
-                    left_out: Vec::new(),
-                }
+                    ..FinishedVisit::new(row)
+                })
             };
             store.settle(lease, settlement, now.into()).await?;
         }

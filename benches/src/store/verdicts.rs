@@ -23,8 +23,8 @@ use disk::SystemDisk;
 use neardup::{Features, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    ArchivePlace, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex,
-    Page, Settlement, Supply, Verdict,
+    ArchivePlace, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
+    LikenessRules, NearDupIndex, Page, Settlement, Supply, Verdict,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -173,12 +173,15 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
         if finds == 0 {
             continue;
         }
-        let Supply::Leases(leases) = store.lease(Timestamp::from_millis(0), finds).await? else {
+        let Supply::Leases(leases) = store
+            .lease(Timestamp::from_millis(0), finds, LeaseFilter::All)
+            .await?
+        else {
             return Err("what was found is not handed out".into());
         };
         for lease in leases {
             let number = lease
-                .url
+                .url()
                 .as_str()
                 .rsplit('/')
                 .next()
@@ -192,19 +195,17 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
 
 /// The visit ends, as it does in a crawl.
 async fn settle(store: &EmbeddedStore, lease: Lease, verdict: &Verdict) -> Result<(), Failure> {
-    let mut row = row(&lease.url, lease.depth, Timestamp::from_millis(0));
+    let mut row = row(
+        lease.url(),
+        lease.discovered().depth,
+        Timestamp::from_millis(0),
+    );
     if let Verdict::Duplicate(original) = verdict {
         row.fate = Fate::NearDuplicate;
         row.kept = false;
         row.duplicate_of = Some(original.page.url.clone());
     }
-    let done = Settlement::Done {
-        row: Box::new(row),
-        archived: None,
-        finds: Vec::new(),
-        reached: Vec::new(),
-        left_out: Vec::new(),
-    };
+    let done = Settlement::Done(FinishedVisit::new(row));
     store
         .settle(lease, done, Timestamp::from_millis(0).into())
         .await?;
@@ -314,8 +315,8 @@ fn url(number: u64) -> Result<PageUrl, Failure> {
 
 fn page_of(lease: &Lease) -> Page {
     Page {
-        final_url: lease.url.clone(),
-        url: lease.url.clone(),
+        final_url: lease.url().clone(),
+        url: lease.url().clone(),
         at: Timestamp::from_millis(0),
     }
 }

@@ -8,7 +8,7 @@ use disk::DiskErrorKind;
 
 /// Returns the remedy for a fault, by the error of the operating system behind it.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
-    remedy_for(said(error).map_or(DiskErrorKind::Broken, Trouble::of), out)
+    remedy_for(said(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of), out)
 }
 
 /// Returns true if a full disk is behind an error. If files may not grow (EFBIG), no waiting helps.
@@ -33,7 +33,7 @@ fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
     None
 }
 
-pub(crate) fn remedy_for(trouble: Trouble, out: &Path) -> String {
+pub(crate) fn remedy_for(trouble: DiskErrorKind, out: &Path) -> String {
     let what = match trouble {
         DiskErrorKind::Full => "make room",
         DiskErrorKind::ReadOnly => {

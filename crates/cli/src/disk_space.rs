@@ -146,7 +146,7 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -
         | io::ErrorKind::AlreadyExists
         | io::ErrorKind::NotADirectory
         | io::ErrorKind::IsADirectory => usage(told),
-        kind => fault(&io::Error::new(kind, told)).with_remedy(remedy_for(Trouble::of(error), out)),
+        kind => fault(&io::Error::new(kind, told)).with_remedy(remedy_for(DiskErrorKind::of(error), out)),
     }
 }
 

@@ -11,7 +11,7 @@ mod signatures;
 mod skip_report;
 mod sources;
 
-pub(crate) use archive::{ArchiveDocuments, SeenOddities, WaczStreams, exchange, is_visited};
+pub(crate) use archive::{ArchiveDocuments, SeenDeviations, WaczStreams, exchange, is_visited};
 pub(crate) use document::{Content, Document, MAX_DOCUMENT};
 pub(crate) use read::Reader;
 pub(crate) use signatures::Signatures;

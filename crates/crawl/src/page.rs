@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use sinks::{IndexText, Keeping, MetadataField, PayloadDigest, Visit};
-use store::{ArchiveSpan, Fate, Lease, Settlement, VisitRecord};
+use store::{ArchiveSpan, Fate, FinishedVisit, Lease, Settlement, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;
@@ -35,12 +35,12 @@ pub enum Outcome {
 /// # Errors
 /// [`Fault`] if our own machinery fails. A failure of the page is an [`Outcome`].
 pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome, Fault> {
-    context.pacer.recall(&lease.url.host(), lease.pace);
+    context.pacer.recall(&lease.url().host(), lease.pace);
     let untouched = RedirectChain::default();
     if let Some(reason) = politeness::too_many_crashes(&lease) {
         return fail(context, lease, untouched, reason).await;
     }
-    let ruled_out = context.overrides.exclusion(&lease.url);
+    let ruled_out = context.overrides.exclusion(lease.url());
     if let Some(reason) = ruled_out.or_else(|| lease.barred.clone()) {
         return exclude(context, lease, untouched, reason).await;
     }
@@ -68,7 +68,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     };
 
     // decode → extract → fingerprint; an unmodified page is read from an earlier crawl's archive
-    let reading = reading::read(context, page, reading::Kind::of(lease.requisite)).await?;
+    let reading = reading::read(context, page, reading::Kind::of(lease.discovered().requisite)).await?;
 
     // admit
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
@@ -80,7 +80,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let row = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let contents = VisitContents {
         exchanges: std::mem::take(&mut chain.exchanges),
-        matched: visit_record::match_notes(admission.original.as_deref(), admission.retained),
+        matched: visit_record::match_fields(admission.original.as_deref(), admission.retained),
         keeping: admission.keeping,
         payload: Some(reading.payload),
         outlinks: outlinks::notes(context.policy.outlinks, reading.document.as_ref()),
@@ -138,10 +138,10 @@ async fn retry_or_fail(
     until: Timestamp,
 ) -> Result<Outcome, Fault> {
     let reason = chain.reason(failure);
-    let decision = retry::decide(failure, lease.attempts, context.policy.tries);
+    let decision = retry::decide(failure, lease.entry.attempts, context.policy.tries);
     context.telemetry.add(&retry::counts(failure, decision));
     if let Decision::Again(wait) = decision {
-        tracing::info!(url = %lease.url, reason, ?wait, "will be tried again");
+        tracing::info!(url = %lease.url(), reason, ?wait, "will be tried again");
         let at = until.max(context.clock.now() + wait);
         let pace = politeness::pace(context, &lease);
         context
@@ -162,9 +162,9 @@ async fn settle_without_page(
     fate: Fate,
     reason: String,
 ) -> Result<Outcome, Fault> {
-    context.index.forget(lease.url.key()).await?;
+    context.index.forget(lease.url().key()).await?;
     let now = context.clock.date();
-    let row = visit_record::without_page(lease.find(), &chain.exchanges, now, fate, reason);
+    let row = visit_record::without_page(lease.discovered().clone(), &chain.exchanges, now, fate, reason);
     let contents = VisitContents {
         exchanges: chain.exchanges,
         matched: Vec::new(),
@@ -187,15 +187,15 @@ async fn archive_and_settle(
     reached: Vec<PageUrl>,
 ) -> Result<Outcome, Fault> {
     let last = contents.exchanges.last();
-    let notes = visit_record::notes(&row, last, contents.matched, contents.outlinks);
+    let metadata = visit_record::metadata(&row, last, contents.matched, contents.outlinks);
     let visit = Visit {
-        url: lease.url.clone(),
+        url: lease.url().clone(),
         at: row.fetched_at,
-        robots: context.robots_files.take(lease.url.key()),
+        robots: context.robots_files.take(lease.url().key()),
         exchanges: contents.exchanges,
         keeping: contents.keeping,
         payload: contents.payload,
-        notes,
+        metadata,
         text: contents.text,
     };
     let archived = context.sink.write(visit).await?;
@@ -211,13 +211,13 @@ async fn archive_and_settle(
         end: archived.end,
     };
     let pace = politeness::pace(context, &lease);
-    let settlement = Settlement::Done {
-        row: Box::new(row),
+    let settlement = Settlement::Done(FinishedVisit {
         archived: Some(span),
         finds: links.discovered,
         reached,
         left_out: links.left_out,
-    };
+        ..FinishedVisit::new(row)
+    });
     context.frontier.settle(lease, settlement, pace).await?;
     Ok(Outcome::Ended(fate))
 }

@@ -236,7 +236,7 @@ pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: Verdi
             return;
         }
         Verdict::Duplicate(original) => (original, None),
-        Verdict::LetThrough(original, retained) => (original, Some(retained)),
+        Verdict::Retained(original, retained) => (original, Some(retained)),
     };
     rebuilt.record.fate = admission::fate_of(original.likeness);
     visit_record::record_duplicate(&mut rebuilt.record, &original, retained);
@@ -249,7 +249,7 @@ pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: Verdi
     }
     rebuilt.retained = retained.map(|retained| RetainedMatch {
         likeness: original.likeness,
-        rank: retained.number,
+        rank: retained.rank,
         by_canonical: original.by_canonical,
     });
 }

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Lease, StoreFault, Supply};
+use store::{Lease, LeaseFilter, StoreFault, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -209,13 +209,7 @@ async fn lease_until_done(
                 continue;
             }
         };
-        let until = |time: Timestamp| {
-            started
-                + time
-                    .since(context.clock.now())
-                    .saturating_add(started.elapsed())
-                    .min(DAY)
-        };
+        let until = |time: Timestamp| Instant::now() + time.since(context.clock.now()).min(DAY);
         tokio::select! {
             biased;
             () = stop.asked(1) => return Ok(Finish::Interrupted),
@@ -255,8 +249,8 @@ async fn lease(
         return Ok(Supply::NothingBefore(Timestamp::NEVER));
     }
     match free.min(limits.pages_left(visits)) {
-        0 => context.frontier.lease_requisites(now, free).await,
-        pages => context.frontier.lease(now, pages).await,
+        0 => context.frontier.lease(now, free, LeaseFilter::Requisites).await,
+        pages => context.frontier.lease(now, pages, LeaseFilter::All).await,
     }
 }
 
@@ -287,7 +281,7 @@ struct ActiveVisits {
 
 impl ActiveVisits {
     fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
-        let (context, kind) = (Arc::clone(context), Kind::of(lease.requisite));
+        let (context, kind) = (Arc::clone(context), Kind::of(lease.discovered().requisite));
         self.requisites += usize::from(kind == Kind::Requisite);
         self.under_way
             .spawn(async move { (kind, visit(&context, lease).await) });

@@ -33,7 +33,7 @@ use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use web::{
-    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind,
+    CanonicalForm, Clock, Exchange, Pace, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind,
     Timestamp, Validators,
 };
 
@@ -458,4 +458,24 @@ async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answe
         machine.web.is_silent.store(false, Ordering::Relaxed);
         machine.completes().await;
     }
+}
+
+/// The loop slept until a day after the session's start at most: from then on each wait was over at
+/// once, and the crawl kept a core busy until a page was ready.
+#[tokio::test(start_paused = true)]
+async fn a_crawl_sleeps_while_its_only_host_rests_beyond_the_first_day_of_a_session() {
+    let machine = Machine::new(0, 600);
+    let session = machine.session().await;
+    let pace = Pace {
+        ready: machine.clock.now() + 30 * 60 * MINUTE,
+        ..Pace::default()
+    };
+    let hosts = session.context.frontier.hosts();
+    hosts.record_pace(&url("0").host(), pace).await.unwrap();
+    let (_handle, stop) = crawl::stop();
+    // The paused clock stands still while a task is busy, so a busy loop never ends.
+    let ended = crawl::run(&session.context, LIMITS, stop).await;
+    assert_eq!(ended.unwrap(), Finish::Exhausted);
+    drop(session);
+    machine.is_complete();
 }

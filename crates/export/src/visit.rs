@@ -173,13 +173,13 @@ impl Iterator for Visits {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.history.next()? {
-                Ok(Record::Settled { row, .. }) => {
-                    if let Some(visit) = self.end(*row) {
+                Ok(Record::Settled(settled)) => {
+                    if let Some(visit) = self.end(*settled.visit.row) {
                         return Some(Ok(visit));
                     }
                 }
                 Ok(Record::Admitted { page, signature }) => self.begin(page.key(), &signature),
-                Ok(Record::LetThrough(seated)) => self.begin(seated.page.key(), &seated.signature),
+                Ok(Record::Retained(seated)) => self.begin(seated.page.key(), &seated.signature),
                 Ok(Record::Forgotten { page }) => drop(self.begun.remove(&page)),
                 Ok(_) => {}
                 Err(fault) => return Some(Err(fault)),

@@ -4,8 +4,8 @@
 //! `contract/model.rs` with it.
 
 mod canonical;
+mod host_memory;
 mod index;
-mod manners;
 mod model;
 mod patterns;
 mod probes;
@@ -23,8 +23,8 @@ use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use crate::embedded::{EmbeddedStore, StoreOptions};
 use crate::memory::MemoryStore;
 use crate::{
-    ArchiveSpan, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex,
-    Settlement, Supply, VisitRecord,
+    ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
+    LikenessRules, NearDupIndex, Settlement, Supply, VisitRecord,
 };
 
 pub(crate) struct Subject {
@@ -91,7 +91,7 @@ pub(crate) fn row(lease: &Lease, fate: Fate) -> VisitRecord {
         status: Some(200),
         bytes: 10,
         kept: fate == Fate::Unique,
-        ..VisitRecord::new(lease.find(), fate, at(1))
+        ..VisitRecord::new(lease.discovered().clone(), fate, at(1))
     }
 }
 
@@ -109,13 +109,11 @@ pub(crate) fn done_with(
         file: "a.warc.gz".to_owned(),
         end: (ticket + 1) * 100,
     });
-    Settlement::Done {
-        row: Box::new(end_of(lease)),
+    Settlement::Done(FinishedVisit {
         archived,
         finds,
-        reached: Vec::new(),
-        left_out: Vec::new(),
-    }
+        ..FinishedVisit::new(end_of(lease))
+    })
 }
 
 /// The row of a page that is new, or of one that is to be left out.
@@ -134,14 +132,18 @@ fn end_of(lease: &Lease) -> VisitRecord {
 }
 
 pub(crate) async fn leases(frontier: &dyn Frontier, now: u64, want: usize) -> Vec<Lease> {
-    match frontier.lease(at(now), want).await.unwrap() {
+    match frontier
+        .lease(at(now), want, LeaseFilter::All)
+        .await
+        .unwrap()
+    {
         Supply::Leases(leases) => leases,
         Supply::NothingBefore(_) | Supply::Exhausted => Vec::new(),
     }
 }
 
 fn urls(leases: &[Lease]) -> Vec<&str> {
-    leases.iter().map(|lease| lease.url.as_str()).collect()
+    leases.iter().map(|lease| lease.url().as_str()).collect()
 }
 
 #[tokio::test]
@@ -168,7 +170,7 @@ async fn a_url_is_new_once_in_a_crawl() {
             .await
             .unwrap();
         assert_eq!(
-            frontier.lease(at(0), 9).await.unwrap(),
+            frontier.lease(at(0), 9, LeaseFilter::All).await.unwrap(),
             Supply::Exhausted,
             "{}",
             subject.name
@@ -194,7 +196,7 @@ async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready() {
             subject.name
         );
         assert_eq!(
-            frontier.lease(at(5), 9).await.unwrap(),
+            frontier.lease(at(5), 9, LeaseFilter::All).await.unwrap(),
             Supply::NothingBefore(Timestamp::NEVER)
         );
 
@@ -205,7 +207,7 @@ async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready() {
             .await
             .unwrap();
         assert_eq!(
-            frontier.lease(at(499), 9).await.unwrap(),
+            frontier.lease(at(499), 9, LeaseFilter::All).await.unwrap(),
             Supply::NothingBefore(at(500)),
             "{}",
             subject.name
@@ -261,7 +263,12 @@ async fn pages_nearer_to_a_seed_go_first_even_when_they_are_found_later() {
             .await
             .unwrap();
         let lease = leases(frontier, 0, 1).await.remove(0);
-        assert_eq!(lease.url.as_str(), "http://a.test/deep", "{}", subject.name);
+        assert_eq!(
+            lease.url().as_str(),
+            "http://a.test/deep",
+            "{}",
+            subject.name
+        );
         let settlement = done_with(&lease, None, vec![find("http://a.test/near", 1)]);
         frontier
             .settle(lease, settlement, at(0).into())
@@ -285,7 +292,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
             .await
             .unwrap();
         let lease = leases(frontier, 0, 1).await.remove(0);
-        assert_eq!(lease.attempts, 0);
+        assert_eq!(lease.entry.attempts, 0);
         frontier
             .settle(lease, Settlement::Again { at: at(1000) }, at(10).into())
             .await
@@ -302,14 +309,14 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
         }
         assert_eq!(frontier.standing().queued, 1, "{}", subject.name);
         assert_eq!(
-            frontier.lease(at(999), 9).await.unwrap(),
+            frontier.lease(at(999), 9, LeaseFilter::All).await.unwrap(),
             Supply::NothingBefore(at(1000)),
             "{}",
             subject.name
         );
         let again = leases(frontier, 1000, 9).await;
         assert_eq!(urls(&again), ["http://a.test/1"], "{}", subject.name);
-        assert_eq!(again[0].attempts, 1, "{}", subject.name);
+        assert_eq!(again[0].entry.attempts, 1, "{}", subject.name);
     }
 }
 
@@ -328,7 +335,7 @@ async fn a_returned_page_keeps_its_place_and_counts_no_attempt() {
             .unwrap();
         let again = leases(frontier, 0, 1).await;
         assert_eq!(urls(&again), ["http://a.test/1"], "{}", subject.name);
-        assert_eq!(again[0].attempts, 0, "{}", subject.name);
+        assert_eq!(again[0].entry.attempts, 0, "{}", subject.name);
     }
 }
 
@@ -352,7 +359,7 @@ async fn a_host_that_had_its_share_keeps_the_rest_queued_and_does_not_hold_up_th
             .await
             .unwrap();
         assert_eq!(
-            frontier.lease(at(0), 9).await.unwrap(),
+            frontier.lease(at(0), 9, LeaseFilter::All).await.unwrap(),
             Supply::Exhausted,
             "{}",
             subject.name
@@ -373,7 +380,7 @@ async fn a_redirect_target_is_claimed_by_one_page_and_not_queued_afterwards() {
         let (second, first) = (out.pop().unwrap(), out.pop().unwrap());
         let target = url("http://c.test/");
         assert!(
-            !frontier.claim(&first, &second.url).await.unwrap(),
+            !frontier.claim(&first, second.url()).await.unwrap(),
             "{name}: it is queued"
         );
         assert!(frontier.claim(&first, &target).await.unwrap(), "{name}");

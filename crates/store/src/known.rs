@@ -1,13 +1,14 @@
-//! What is known of the pages so far, and what that means for the next one. All stores share it:
-//! they differ in how they remember, not in what they decide.
+//! The known pages of a crawl, and the decision on the next one. All stores share this module: they
+//! differ in the way they remember pages, not in their decisions.
 //!
-//! There are three sorts of known pages: the originals, which new pages are compared with; the
-//! pages that were let through beside an original, which only hold a seat; and the pages of an
-//! earlier crawl. They go by short names here; the store that asks has the pages themselves. How a
-//! store remembers its [`Originals`], by far the most, is its own affair.
+//! There are three kinds of known pages: originals, which new pages are compared with; retained
+//! duplicates, which only hold a rank; and the pages of an earlier crawl. Pages have short
+//! references here; the store has the pages themselves. Each store implements [`Originals`], by far
+//! the most numerous kind, on its own.
 //!
-//! Invariant: the seats of a cluster are numbered 2 to `per_cluster`, and no two pages have the
-//! same one. (A crawl that goes on with a smaller `per_cluster` keeps the seats that it gave.)
+//! Invariant: the ranks of retained duplicates are 2 to `per_cluster`, and no two pages of a
+//! cluster have the same rank. (A crawl that is continued with a smaller `per_cluster` keeps the
+//! ranks that it has given.)
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,115 +18,107 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
 use crate::embedded::earlier::{Capture, Change, Earlier};
-use crate::rules::certainty;
-use crate::{LikenessRules, Page, StoreFault};
+use crate::fault::StoreFault;
+use crate::near_dup::{Original, Page};
+use crate::rules::{LikenessRules, certainty};
 
-/// The pages that new ones are compared with, and what they look like.
+/// The originals: the pages that new ones are compared with, and their signatures.
 pub(crate) trait Originals {
-    /// What `page` looks like, if it is one.
+    /// Returns the signature of `page`, if it is an original.
     fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault>;
 
-    /// What `page` looks like, if it is one of this group.
+    /// Returns the signature of `page`, if it is an original of this group.
     fn held_in(
         &mut self,
         group: u64,
         page: UrlKey,
     ) -> Result<Option<(Held, PageSignature)>, StoreFault>;
 
-    /// The original of this group that is like `signature`, as [`neardup::SignatureIndex::find_in`]
-    /// has it: the first with the same payload, else the first with the same text, else the near
-    /// duplicate of the highest resemblance, of equals the one that came first.
+    /// Returns the original of this group that is like `signature`, with the preference of
+    /// [`neardup::SignatureIndex::find_in`]: the first with the same payload, else the first with
+    /// the same text, else the near duplicate of the highest resemblance, and of equals the
+    /// earliest.
     fn find_in(
         &mut self,
         group: u64,
         signature: &PageSignature,
     ) -> Result<Option<(Held, Likeness)>, StoreFault>;
 
-    /// Keeps a page that is not one yet.
+    /// Adds a page that is not an original yet.
     fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature);
 
-    /// Forgets a page; false where it was not one.
+    /// Forgets a page. Returns false if it was not an original.
     fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault>;
 }
 
-/// The looks of all known pages.
+/// The signatures of all known pages.
 pub(crate) struct Known<O> {
     rules: LikenessRules,
     key: HashKey,
     originals: O,
-    /// Pages that were let through.
-    seated: HashMap<UrlKey, Seated>,
-    /// The seats that are taken, for clusters with any; in order.
+    /// Retained duplicates.
+    retained: HashMap<UrlKey, RetainedEntry>,
+    /// The ranks taken in each cluster that has any, ascending.
     taken: HashMap<Cluster, Vec<u32>>,
-    /// Who of the seated has these bytes, within a group.
+    /// The retained duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), Held>,
     earlier: Option<Arc<Earlier>>,
 }
 
-/// A page of this crawl, and where the store finds the rest of it: a number that means something to
-/// the store alone.
+/// A page of this crawl, with its place in the store: a number with a meaning to the store alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) key: UrlKey,
     pub(crate) place: u64,
 }
 
-/// An original's name: a URL can be an original of both crawls, with different texts.
+/// The key of a cluster. A URL can be an original of both crawls, with different texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Cluster {
     pub(crate) original: UrlKey,
     pub(crate) earlier: bool,
 }
 
-/// A page that was let through.
+/// A retained duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Seated {
-    /// Where the store finds the page.
+pub(crate) struct RetainedEntry {
+    /// The place of its record in the store.
     pub(crate) place: u64,
     pub(crate) cluster: Cluster,
-    /// Its seat.
-    pub(crate) number: u32,
+    /// Its rank in the cluster.
+    pub(crate) rank: u32,
     /// Its group and its payload.
     pub(crate) copy: (u64, u128),
 }
 
-/// A page by the name under which the store finds it.
+/// A reference by which the store finds a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum PageRef {
     /// A page of this crawl.
-    Ours(Held),
+    Current(Held),
     /// The page of the earlier crawl with this number.
     Earlier(u32),
 }
 
-/// What is to be said of a page.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Opinion {
-    /// It was admitted before.
+/// The decision on a page, and the step that it asks of the store.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decision {
+    /// The page was admitted before.
     Own,
-    /// It was admitted before, and looks different now: it is to be forgotten and judged anew.
-    Changed,
-    /// It was let through before; the store finds it here.
-    Seated(u64),
-    /// Nothing known is like it.
+    /// The page was admitted before with a signature that is not like this one: the store forgets
+    /// it and judges it anew.
+    Forget,
+    /// The page is a retained duplicate; the store finds its record at this place.
+    Retained(u64),
+    /// No known page is like it: the store admits it.
     New,
-    /// It repeats what is known.
-    Like(Like),
-    /// An earlier crawl archived other bytes under its URL; `is_admitted` where a visit that did
-    /// not end admitted these bytes.
+    /// It repeats a known page.
+    Duplicate(Original<PageRef>),
+    /// It repeats a known page, and the store retains it at this rank.
+    Retain(Original<PageRef>, u32),
+    /// An earlier crawl archived other bytes under its URL. `is_admitted` is true if a visit that
+    /// did not end has admitted these bytes.
     Version { change: Change, is_admitted: bool },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Like {
-    pub(crate) of: Name,
-    pub(crate) likeness: Likeness,
-    /// Who has the very same bytes.
-    pub(crate) bytes: Option<Name>,
-    /// The first free seat beside the original.
-    pub(crate) seat: Option<u32>,
-    /// Whether it was found only because of what the page calls canonical.
-    pub(crate) by_canonical: bool,
 }
 
 impl<O: Originals> Known<O> {
@@ -136,7 +129,7 @@ impl<O: Originals> Known<O> {
         earlier: Option<Arc<Earlier>>,
     ) -> Self {
         let mut taken: HashMap<Cluster, Vec<u32>> = HashMap::new();
-        for (original, number) in earlier.iter().flat_map(|earlier| earlier.seats()) {
+        for (original, number) in earlier.iter().flat_map(|earlier| earlier.retained()) {
             let cluster = Cluster {
                 original,
                 earlier: true,
@@ -147,31 +140,31 @@ impl<O: Originals> Known<O> {
             rules,
             key,
             originals,
-            seated: HashMap::new(),
+            retained: HashMap::new(),
             taken,
             copies: HashMap::new(),
             earlier,
         }
     }
 
-    /// How many of a kind are kept.
+    /// Returns the number of pages of a cluster that are kept.
     pub(crate) fn per_cluster(&self) -> u32 {
         self.rules.per_cluster.get()
     }
 
-    /// The earlier crawl that counts as seen.
+    /// Returns the earlier crawl that counts as seen.
     pub(crate) fn earlier(&self) -> Option<&Earlier> {
         self.earlier.as_deref()
     }
 
-    /// The name of an original as seats know it.
-    pub(crate) fn cluster(&self, of: Name) -> Cluster {
+    /// Returns the cluster of an original.
+    pub(crate) fn cluster(&self, of: PageRef) -> Cluster {
         match (of, self.earlier()) {
-            (Name::Ours(original), _) => Cluster {
+            (PageRef::Current(original), _) => Cluster {
                 original: original.key,
                 earlier: false,
             },
-            (Name::Earlier(number), earlier) => Cluster {
+            (PageRef::Earlier(number), earlier) => Cluster {
                 original: earlier
                     .expect("only an earlier crawl gives out its numbers")
                     .key_of(number),
@@ -180,13 +173,13 @@ impl<O: Originals> Known<O> {
         }
     }
 
-    /// What is to be said of a page that looks like this.
+    /// Returns the decision on a page with this signature.
     pub(crate) fn judge(
         &mut self,
         page: &Page,
         signature: &PageSignature,
         canonical: Option<&PageUrl>,
-    ) -> Result<Opinion, StoreFault> {
+    ) -> Result<Decision, StoreFault> {
         let key = page.key();
         let capture = self
             .earlier()
@@ -201,13 +194,13 @@ impl<O: Originals> Known<O> {
                 .likeness(signature, &admitted)
                 .is_some();
             return Ok(if is_like_itself {
-                Opinion::Own
+                Decision::Own
             } else {
-                Opinion::Changed
+                Decision::Forget
             });
         }
-        if let Some(seated) = self.seated.get(&key) {
-            return Ok(Opinion::Seated(seated.place));
+        if let Some(retained) = self.retained.get(&key) {
+            return Ok(Decision::Retained(retained.place));
         }
         let group = self.group(page);
         let mut nearest = self.nearest(group, signature)?;
@@ -218,66 +211,71 @@ impl<O: Originals> Known<O> {
             nearest = self.called_canonical(group, canonical.key(), signature)?;
         }
         let Some((of, likeness)) = nearest else {
-            return Ok(Opinion::New);
+            return Ok(Decision::New);
         };
         let bytes = match likeness {
             Likeness::SamePayload => Some(of),
             Likeness::SameText | Likeness::Near { .. } => self.copy_of(group, signature.payload),
         };
-        let seat = if bytes.is_none() {
-            self.free_seat(of)
-        } else {
-            None
+        // The same bytes again take no rank.
+        let rank = match bytes {
+            None => self.free_rank(of),
+            Some(_) => None,
         };
-        Ok(Opinion::Like(Like {
-            of,
+        let original = Original {
+            page: of,
             likeness,
+            earlier: matches!(of, PageRef::Earlier(_)),
             bytes,
-            seat,
             by_canonical: !is_like_others,
-        }))
+        };
+        Ok(match rank {
+            Some(rank) => Decision::Retain(original, rank),
+            None => Decision::Duplicate(original),
+        })
     }
 
-    /// Judges a page whose URL an earlier crawl archived: by that alone, whatever else it is like.
+    /// Judges a page whose URL an earlier crawl archived: by that capture alone, whatever else it
+    /// is like.
     fn judge_by_capture(
         &mut self,
         key: UrlKey,
         signature: &PageSignature,
         capture: Capture,
-    ) -> Result<Opinion, StoreFault> {
+    ) -> Result<Decision, StoreFault> {
         let change = match capture {
             // A visit that did not end found other bytes here.
-            Capture::SameBytes(_) if self.knows(key)? => return Ok(Opinion::Changed),
+            Capture::SameBytes(_) if self.knows(key)? => return Ok(Decision::Forget),
             Capture::SameBytes(number) => {
-                let of = Name::Earlier(number);
-                return Ok(Opinion::Like(Like {
-                    of,
+                let of = PageRef::Earlier(number);
+                return Ok(Decision::Duplicate(Original {
+                    page: of,
                     likeness: Likeness::SamePayload,
+                    earlier: true,
                     bytes: Some(of),
-                    seat: None,
                     by_canonical: false,
                 }));
             }
             Capture::OtherBytes(change) => change,
         };
         let is_admitted = match self.originals.signature_of(key)? {
-            Some(admitted) if admitted.payload != signature.payload => return Ok(Opinion::Changed),
+            Some(admitted) if admitted.payload != signature.payload => return Ok(Decision::Forget),
             Some(_) => true,
-            None if self.is_seated(key) => return Ok(Opinion::Changed),
+            None if self.is_retained(key) => return Ok(Decision::Forget),
             None => false,
         };
-        Ok(Opinion::Version {
+        Ok(Decision::Version {
             change,
             is_admitted,
         })
     }
 
-    /// The group that a page belongs to: only pages of one group are compared.
+    /// Returns the group of a page: only pages of one group are compared.
     pub(crate) fn group(&self, page: &Page) -> u64 {
         self.rules.group(page, self.key)
     }
 
-    /// Remembers an original, which the store finds at `place`.
+    /// Adds an original, whose record the store finds at `place`.
     pub(crate) fn admit(&mut self, page: &Page, signature: PageSignature, place: u64) {
         let held = Held {
             key: page.key(),
@@ -286,40 +284,43 @@ impl<O: Originals> Known<O> {
         self.originals.insert_in(self.group(page), held, signature);
     }
 
-    /// Remembers who has a seat.
-    pub(crate) fn seat(&mut self, page: UrlKey, seated: Seated) {
-        take(self.taken.entry(seated.cluster).or_default(), seated.number);
+    /// Adds a retained duplicate.
+    pub(crate) fn retain(&mut self, page: UrlKey, retained: RetainedEntry) {
+        take(
+            self.taken.entry(retained.cluster).or_default(),
+            retained.rank,
+        );
         let held = Held {
             key: page,
-            place: seated.place,
+            place: retained.place,
         };
-        self.copies.entry(seated.copy).or_insert(held);
-        self.seated.insert(page, seated);
+        self.copies.entry(retained.copy).or_insert(held);
+        self.retained.insert(page, retained);
     }
 
-    /// Whether this page has a seat.
-    pub(crate) fn is_seated(&self, page: UrlKey) -> bool {
-        self.seated.contains_key(&page)
+    /// Returns true for a retained duplicate.
+    pub(crate) fn is_retained(&self, page: UrlKey) -> bool {
+        self.retained.contains_key(&page)
     }
 
-    /// Whether anything is known of this page, an earlier crawl aside.
+    /// Returns true for a page of this crawl that is known.
     pub(crate) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
-        Ok(self.is_seated(page) || self.originals.signature_of(page)?.is_some())
+        Ok(self.is_retained(page) || self.originals.signature_of(page)?.is_some())
     }
 
-    /// Forgets a page, whatever it was; false where it was not known.
+    /// Forgets a page of any kind. Returns false if it was not known.
     pub(crate) fn forget(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
-        let Some(Seated {
+        let Some(RetainedEntry {
             cluster,
-            number,
+            rank,
             copy,
             ..
-        }) = self.seated.remove(&page)
+        }) = self.retained.remove(&page)
         else {
             return self.originals.remove(page);
         };
         if let Some(numbers) = self.taken.get_mut(&cluster) {
-            numbers.retain(|taken| *taken != number);
+            numbers.retain(|taken| *taken != rank);
         }
         if self.copies.get(&copy).is_some_and(|held| held.key == page) {
             self.copies.remove(&copy);
@@ -327,9 +328,11 @@ impl<O: Originals> Known<O> {
         Ok(true)
     }
 
-    /// All that have a seat, in no particular order.
-    pub(crate) fn seated(&self) -> impl Iterator<Item = (UrlKey, &Seated)> {
-        self.seated.iter().map(|(page, seated)| (*page, seated))
+    /// Returns all retained duplicates, in no particular order.
+    pub(crate) fn retained(&self) -> impl Iterator<Item = (UrlKey, &RetainedEntry)> {
+        self.retained
+            .iter()
+            .map(|(page, retained)| (*page, retained))
     }
 
     pub(crate) fn originals(&self) -> &O {
@@ -340,53 +343,66 @@ impl<O: Originals> Known<O> {
         &mut self.originals
     }
 
-    /// The original that this is most certainly like; of equals the earlier crawl's.
+    /// Returns the original with the most certain likeness; of equals, the one of the earlier
+    /// crawl.
     fn nearest(
         &mut self,
         group: u64,
         signature: &PageSignature,
-    ) -> Result<Option<(Name, Likeness)>, StoreFault> {
+    ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
         let ours = self
             .originals
             .find_in(group, signature)?
-            .map(|(held, likeness)| (Name::Ours(held), likeness));
+            .map(|(held, likeness)| (PageRef::Current(held), likeness));
         let theirs = self
             .earlier()
             .and_then(|earlier| earlier.find(group, signature))
-            .map(|(number, likeness)| (Name::Earlier(number), likeness));
+            .map(|(number, likeness)| (PageRef::Earlier(number), likeness));
         Ok(more_certain(theirs, ours))
     }
 
-    /// The original that a page is like for it calls it canonical, or one that was let through
-    /// beside it; of equals the earlier crawl's.
+    /// Returns the original that a page is like under the weaker thresholds for its canonical page:
+    /// that page itself, or the original that it was retained beside. Of equals, the one of the
+    /// earlier crawl.
     fn called_canonical(
         &mut self,
         group: u64,
         canonical: UrlKey,
         signature: &PageSignature,
-    ) -> Result<Option<(Name, Likeness)>, StoreFault> {
+    ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
         let thresholds = self.rules.thresholds;
-        let cluster = self.seated.get(&canonical).map(|seated| seated.cluster);
+        let cluster = self
+            .retained
+            .get(&canonical)
+            .map(|retained| retained.cluster);
         let original = cluster.map_or(canonical, |cluster| cluster.original);
         let ours = self.originals.held_in(group, original)?;
         let ours = ours.and_then(|(held, look)| {
             let likeness = thresholds.likeness_to_canonical(signature, &look)?;
-            Some((Name::Ours(held), likeness))
+            Some((PageRef::Current(held), likeness))
         });
         let theirs = self
             .earlier()
             .and_then(|earlier| earlier.called_canonical(group, original, signature))
-            .map(|(number, likeness)| (Name::Earlier(number), likeness));
+            .map(|(number, likeness)| (PageRef::Earlier(number), likeness));
         Ok(more_certain(theirs, ours))
     }
 
-    fn copy_of(&self, group: u64, payload: u128) -> Option<Name> {
-        let ours = self.copies.get(&(group, payload)).copied().map(Name::Ours);
-        let theirs = || self.earlier()?.copy_of(group, payload).map(Name::Earlier);
+    fn copy_of(&self, group: u64, payload: u128) -> Option<PageRef> {
+        let ours = self
+            .copies
+            .get(&(group, payload))
+            .copied()
+            .map(PageRef::Current);
+        let theirs = || {
+            self.earlier()?
+                .copy_of(group, payload)
+                .map(PageRef::Earlier)
+        };
         ours.or_else(theirs)
     }
 
-    fn free_seat(&self, of: Name) -> Option<u32> {
+    fn free_rank(&self, of: PageRef) -> Option<u32> {
         let taken = self
             .taken
             .get(&self.cluster(of))
@@ -395,27 +411,27 @@ impl<O: Originals> Known<O> {
     }
 }
 
-/// A page can be called canonical by others of its registrable domain: a stranger's page must not
-/// choose its original.
+/// Returns true for a canonical page that the page may choose: one of the same registrable domain.
+/// The page of a stranger must not become an original by its own claim.
 fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
     *url != page.url
         && *url != page.final_url
         && url.registrable_domain() == page.final_url.registrable_domain()
 }
 
-/// Of equals the first.
+/// Returns the more certain match; of equals, the first.
 fn more_certain(
-    first: Option<(Name, Likeness)>,
-    second: Option<(Name, Likeness)>,
-) -> Option<(Name, Likeness)> {
+    first: Option<(PageRef, Likeness)>,
+    second: Option<(PageRef, Likeness)>,
+) -> Option<(PageRef, Likeness)> {
     match (first, second) {
         (Some(first), Some(second)) if certainty(second.1) > certainty(first.1) => Some(second),
         (first, second) => first.or(second),
     }
 }
 
-/// Seats are counted from 2: the original is the first of its kind.
-const FIRST_SEAT: u32 = 2;
+/// The lowest rank of a retained duplicate: the original has rank 1.
+const FIRST_RANK: u32 = 2;
 
 fn take(taken: &mut Vec<u32>, number: u32) {
     if let Err(place) = taken.binary_search(&number) {
@@ -423,17 +439,17 @@ fn take(taken: &mut Vec<u32>, number: u32) {
     }
 }
 
-/// The least number that is not taken; the numbers are in order and differ.
+/// Returns the lowest rank that is not taken. `taken` is ascending, without repetition.
 fn first_gap(taken: &[u32]) -> Option<u32> {
-    // Up to the first gap each number is its place plus two, behind it each is more.
+    // Up to the first gap each rank is its index plus two; behind the gap it is more.
     let (mut low, mut high) = (0, taken.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        if taken[middle] as usize == middle + FIRST_SEAT as usize {
+        if taken[middle] as usize == middle + FIRST_RANK as usize {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    u32::try_from(low).ok()?.checked_add(FIRST_SEAT)
+    u32::try_from(low).ok()?.checked_add(FIRST_RANK)
 }

@@ -1,10 +1,10 @@
-//! The memory of a crawl: the pages that wait, the pages that were visited, and the signatures of
-//! all pages that were kept.
+//! The memory of a crawl: the URLs to visit, the visits that ended, and the signatures of the
+//! pages.
 //!
-//! Two of the project's four seams live here. [`Frontier`] hands out pages and takes back their
-//! outcomes; [`NearDupIndex`] decides, in one verb, whether a page repeats an earlier one. Each has
-//! two implementations, and the tests in `contract.rs` hold both to every sentence of the traits'
-//! documentation:
+//! Two of the project's four seams are here. [`Frontier`] leases URLs and takes back the outcomes
+//! of their visits; [`NearDupIndex`] decides, in one atomic method, whether a page repeats an
+//! earlier one. Each has two implementations, and the tests in `contract.rs` hold both to every
+//! sentence of the traits' documentation:
 //!
 //! - [`memory`]: naive, for tests and as the oracle of the other;
 //! - [`embedded`]: one directory, with a journal that is the truth and sled tables derived from it.
@@ -15,6 +15,7 @@ mod contract;
 pub mod embedded;
 mod fault;
 mod frontier;
+mod host_memory;
 mod known;
 pub mod memory;
 mod near_dup;
@@ -23,12 +24,13 @@ mod rules;
 mod skipped;
 mod visit_record;
 
-pub use embedded::journal::record::Robots;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HOSTS_RULE, Lease,
-    LeftOut, STRIKES_ASIDE, Settlement, Standing, Supply,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, FinishedVisit, Frontier, FrontierRules,
+    HOSTS_RULE, Lease, LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
+    Supply,
 };
+pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};

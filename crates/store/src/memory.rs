@@ -1,8 +1,8 @@
-//! The store without a disk: plain collections and linear searches, slow and easy to believe.
+//! A store without a disk: plain collections and linear searches, slow and simple.
 //!
-//! It serves tests, and it is the oracle that the embedded store is compared with.
+//! It serves tests, and is the oracle for the embedded store.
 
-mod likeness;
+mod near_dup;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,16 +15,16 @@ use crate::budget::{self, DomainCounts};
 use crate::embedded::earlier::Earlier;
 use crate::known::Known;
 use crate::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, Lease,
-    LikenessRules,
+    ArchivePlace, DiscoveredUrl, Durable, FinishedVisit, Frontier, FrontierRules, HostMemory,
+    Lease, LeaseFilter, LikenessRules,
 };
 use crate::{
-    Original, Page, PatternName, Patterns, RetainedDuplicate, Robots, Settlement, Standing,
-    StoreFault, Supply, VisitRecord,
+    Original, Page, PatternName, Patterns, QueueEntry, RetainedDuplicate, Robots, Settlement,
+    Standing, StoreFault, Supply, VisitRecord,
 };
 use crate::{STRIKES_ASIDE, Totals};
 
-/// A crawl's memory that ends with the process.
+/// The memory of a crawl that ends with the process.
 pub struct MemoryStore {
     rules: FrontierRules,
     state: Mutex<State>,
@@ -35,16 +35,16 @@ struct State {
     patterns: Patterns,
     entries: Vec<Waiting>,
     seen: HashSet<PageUrl>,
-    /// URLs that were found on left-out pages only.
+    /// URLs found on left-out pages only.
     probed: HashSet<PageUrl>,
-    /// Those of them that are out, with how they were found elsewhere meanwhile.
+    /// Probes out on lease, each with its discovery on a kept page meanwhile.
     out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
     claims: HashMap<PageUrl, u64>,
     leased: HashMap<Host, usize>,
     paces: HashMap<Host, Pace>,
-    /// No host is asked before then.
+    /// The time before which no host is leased.
     floor: Timestamp,
-    /// The order in which hosts became known: of those that are ready at one time, the first goes
+    /// The order of discovery of hosts; of those that are ready at the same time, the first goes
     /// first.
     order: HashMap<Host, usize>,
     pages: HashMap<Host, u64>,
@@ -54,31 +54,28 @@ struct State {
     totals: Totals,
     next_ticket: u64,
     early: HashMap<u64, Ended>,
-    /// A page that was set aside is out: nothing else is handed out.
+    /// The sequence of a set-aside entry out on lease: nothing else is leased meanwhile.
     alone: Option<u64>,
     /// Admitted pages that were forgotten.
     forgotten: HashSet<UrlKey>,
-    /// Whether something was handed out in this session.
+    /// True if an entry was leased in this session.
     asked: bool,
     known: Known<Hung>,
-    /// Every page that was ever admitted or let through; what is known of a page says its place
-    /// here.
+    /// Every page that was ever admitted or retained; known pages refer to it by index.
     kept: Vec<Page>,
-    /// What was said of those that were let through.
-    seated: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,
+    /// The verdicts of retained duplicates.
+    retained: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,
 }
 
-/// Originals that hang in a signature index.
+/// Originals in a signature index.
 struct Hung {
     signature_index: SignatureIndex,
     places: HashMap<UrlKey, u64>,
 }
 
+/// An entry of the queue, and its state.
 struct Waiting {
-    sequence: u64,
-    find: DiscoveredUrl,
-    attempts: u32,
-    strikes: u32,
+    entry: QueueEntry,
     /// Set while it is postponed.
     not_before: Option<Timestamp>,
     /// Set once it was postponed.
@@ -86,28 +83,16 @@ struct Waiting {
     leased: bool,
 }
 
-/// A visit that ended before its turn in the archive.
+/// A finished visit that waits for its turn in the archive.
 struct Ended {
-    row: VisitRecord,
-    finds: Vec<DiscoveredUrl>,
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "a store that ends with the process takes nothing back"
-        )
-    )]
-    reached: Vec<PageUrl>,
+    visit: FinishedVisit,
     waiting: Waiting,
 }
 
 impl Waiting {
-    fn new(sequence: u64, find: DiscoveredUrl) -> Self {
+    fn new(sequence: u64, discovered: DiscoveredUrl) -> Self {
         Self {
-            sequence,
-            find,
-            attempts: 0,
-            strikes: 0,
+            entry: QueueEntry::new(sequence, discovered),
             not_before: None,
             due: None,
             leased: false,
@@ -115,35 +100,21 @@ impl Waiting {
     }
 
     fn is_aside(&self) -> bool {
-        self.strikes >= STRIKES_ASIDE
+        self.entry.strikes >= STRIKES_ASIDE
     }
 
     fn lease(&mut self, pace: Pace, barred: Option<String>) -> Lease {
         self.leased = true;
-        let DiscoveredUrl {
-            url,
-            depth,
-            via,
-            priority,
-            requisite,
-        } = self.find.clone();
         Lease {
-            url,
-            depth,
-            via,
-            attempts: self.attempts,
-            strikes: self.strikes,
+            entry: self.entry.clone(),
             pace,
-            priority,
             barred,
-            requisite,
-            sequence: self.sequence,
         }
     }
 }
 
 impl MemoryStore {
-    /// An empty store, but for the pages of an earlier crawl if there are any.
+    /// Returns an empty store, with the pages of an earlier crawl if there is one.
     #[must_use]
     pub fn new(
         rules: FrontierRules,
@@ -185,7 +156,7 @@ impl MemoryStore {
                 earlier,
             ),
             kept: Vec::new(),
-            seated: HashMap::new(),
+            retained: HashMap::new(),
         };
         Self {
             rules,
@@ -193,7 +164,7 @@ impl MemoryStore {
         }
     }
 
-    /// What became of each page, in the order of the archive.
+    /// Returns the visit records, in the order of the archive.
     #[must_use]
     pub fn rows(&self) -> Vec<VisitRecord> {
         self.state().rows.clone()
@@ -205,12 +176,7 @@ impl MemoryStore {
             .expect("no panic can happen while the state is locked")
     }
 
-    fn lease_wanted(
-        &self,
-        now: Timestamp,
-        want: usize,
-        is_wanted: impl Fn(&DiscoveredUrl) -> bool,
-    ) -> Supply {
+    fn lease_wanted(&self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
         let mut state = self.state();
         if state.alone.is_some() {
             return Supply::NothingBefore(Timestamp::NEVER);
@@ -229,28 +195,34 @@ impl MemoryStore {
                     .any(|waiting| self.is_ordinary(&state, waiting));
             }
             let candidates = state.entries.iter().enumerate().filter(|(_, waiting)| {
-                let host = waiting.find.url.host();
-                is_wanted(&waiting.find)
-                    && waiting.find.is_probed() == probes
+                let host = waiting.entry.discovered.url.host();
+                filter.admits(&waiting.entry.discovered)
+                    && waiting.entry.discovered.is_probed() == probes
                     && !waiting.leased
                     && !waiting.is_aside()
                     && waiting.not_before.is_none()
                     && state.ready_at(waiting) <= now
-                    && self.room(&state, &waiting.find)
+                    && self.room(&state, &waiting.entry.discovered)
                     && !round.contains(&host)
             });
             let order = |waiting: &Waiting| {
-                let host = waiting.find.url.host();
+                let host = waiting.entry.discovered.url.host();
                 let ready = state.pace(&host).ready;
                 let DiscoveredUrl {
                     priority,
                     depth,
                     requisite,
                     ..
-                } = waiting.find;
+                } = waiting.entry.discovered;
                 // What pages need goes first.
                 let kind = (requisite == 0, requisite, priority);
-                (ready, state.order[&host], kind, depth, waiting.sequence)
+                (
+                    ready,
+                    state.order[&host],
+                    kind,
+                    depth,
+                    waiting.entry.sequence,
+                )
             };
             let Some(index) = candidates
                 .min_by_key(|(_, waiting)| order(waiting))
@@ -262,16 +234,16 @@ impl MemoryStore {
                 round.clear();
                 continue;
             };
-            let chosen = &state.entries[index].find;
+            let chosen = &state.entries[index].entry.discovered;
             if chosen.is_probed() && state.seen.contains(&chosen.url) {
                 // It has a better place by now, or was reached.
                 state.entries.remove(index);
                 continue;
             }
-            let pace = state.pace(&state.entries[index].find.url.host());
+            let pace = state.pace(&state.entries[index].entry.discovered.url.host());
             let barred = state.bar(index);
             let lease = state.entries[index].lease(pace, barred);
-            let host = lease.url.host();
+            let host = lease.url().host();
             *state.leased.entry(host.clone()).or_insert(0) += 1;
             round.insert(host);
             leases.push(lease);
@@ -282,12 +254,12 @@ impl MemoryStore {
         }
         let someone_out = state.leased.values().any(|count| *count > 0);
         let open = |waiting: &&Waiting| {
-            is_wanted(&waiting.find)
-                && waiting.find.is_probed() == probes
+            filter.admits(&waiting.entry.discovered)
+                && waiting.entry.discovered.is_probed() == probes
                 && !waiting.leased
                 && !waiting.is_aside()
                 && waiting.not_before.is_none()
-                && self.room(&state, &waiting.find)
+                && self.room(&state, &waiting.entry.discovered)
         };
         let times = state
             .entries
@@ -299,31 +271,26 @@ impl MemoryStore {
                 state
                     .entries
                     .iter()
-                    .filter(|waiting| is_wanted(&waiting.find))
+                    .filter(|waiting| filter.admits(&waiting.entry.discovered))
                     .filter_map(|waiting| waiting.not_before),
             )
             .min();
         if someone_out {
             return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
-        self.lease_aside(&mut state, now, is_wanted).or_before(next)
+        self.lease_aside(&mut state, now, filter).or_before(next)
     }
 
-    /// Nothing is out, and nothing else could be: a page that was set aside goes out, alone.
-    fn lease_aside(
-        &self,
-        state: &mut State,
-        now: Timestamp,
-        is_wanted: impl Fn(&DiscoveredUrl) -> bool,
-    ) -> Supply {
+    /// Leases a set-aside entry, alone, when nothing is out and nothing else can be leased.
+    fn lease_aside(&self, state: &mut State, now: Timestamp, filter: LeaseFilter) -> Supply {
         let aside = state.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
                 && waiting.is_aside()
                 && waiting.not_before.is_none()
-                && is_wanted(&waiting.find)
-                && self.room(state, &waiting.find)
+                && filter.admits(&waiting.entry.discovered)
+                && self.room(state, &waiting.entry.discovered)
         });
-        let order = |waiting: &Waiting| (state.ready_at(waiting), waiting.sequence);
+        let order = |waiting: &Waiting| (state.ready_at(waiting), waiting.entry.sequence);
         let first = aside.map(|(index, waiting)| (order(waiting), index)).min();
         let Some(((ready, sequence), index)) = first else {
             return Supply::Exhausted;
@@ -331,7 +298,7 @@ impl MemoryStore {
         if ready > now {
             return Supply::NothingBefore(ready);
         }
-        let host = state.entries[index].find.url.host();
+        let host = state.entries[index].entry.discovered.url.host();
         let pace = state.pace(&host);
         *state.leased.entry(host).or_insert(0) += 1;
         state.alone = Some(sequence);
@@ -353,11 +320,11 @@ impl MemoryStore {
         find.requisite > 0 || limit.all(|max| pages + (leased as u64) < *max)
     }
 
-    /// Returns whether probes wait for this.
+    /// Returns true for an entry that probes wait for.
     fn is_ordinary(&self, state: &State, waiting: &Waiting) -> bool {
         let may_go = !waiting.is_aside() && waiting.not_before.is_none();
-        !waiting.find.is_probed()
-            && (waiting.leased || may_go && self.is_below_limit(state, &waiting.find))
+        !waiting.entry.discovered.is_probed()
+            && (waiting.leased || may_go && self.is_below_limit(state, &waiting.entry.discovered))
     }
 }
 
@@ -409,7 +376,7 @@ impl State {
             || find.is_probed() && self.probed.contains(&find.url)
     }
 
-    /// Queues a page at the end, and remembers its URL.
+    /// Queues a URL at the end, and marks it as seen.
     fn wait(&mut self, find: DiscoveredUrl) {
         let known = if find.is_probed() {
             &mut self.probed
@@ -421,7 +388,7 @@ impl State {
         self.next_sequence += 1;
     }
 
-    /// Queues a page again whose URL was left out unvisited.
+    /// Queues a URL again that was left out unvisited.
     fn revoke_left_out(&mut self, find: DiscoveredUrl) {
         let is_its =
             |row: &VisitRecord| row.url == find.url && PatternName::that_left_out(row).is_some();
@@ -432,18 +399,18 @@ impl State {
         self.wait(find);
     }
 
-    /// Opens a pattern that left out few pages, if there is one.
+    /// Reopens a pattern that left out few pages, if there is one.
     fn look_once_more(&mut self) -> bool {
         let closes = self.rules.closes_patterns;
         let Some(reopened) = self.patterns.last_look().filter(|_| closes) else {
             return false;
         };
-        self.patterns.hear(&reopened);
+        self.patterns.apply(&reopened);
         self.requeue_reopened();
         true
     }
 
-    /// Queues again what patterns and folders left out that are open now.
+    /// Queues again the URLs that reopened patterns and folders left out.
     fn requeue_reopened(&mut self) {
         while let Some(rows) = self.patterns.to_requeue() {
             let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
@@ -466,15 +433,15 @@ impl State {
     }
 
     fn ready_at(&self, waiting: &Waiting) -> Timestamp {
-        self.pace(&waiting.find.url.host()).ready
+        self.pace(&waiting.entry.discovered.url.host()).ready
     }
 
     fn pace(&self, host: &Host) -> Pace {
         self.paces.get(host).copied().unwrap_or(self.floor.into())
     }
 
-    /// The last word counts, but no wait is cut short.
-    fn note_pace(&mut self, host: &Host, pace: Pace) {
+    /// Records a pace: the latest counts, but no wait becomes shorter.
+    fn record_pace(&mut self, host: &Host, pace: Pace) {
         let pace = self.pace(host).then(pace);
         self.paces.insert(host.clone(), pace);
     }
@@ -486,19 +453,23 @@ impl State {
             requisite,
             priority,
             ..
-        } = &waiting.find;
-        if waiting.find.is_probed() {
+        } = &waiting.entry.discovered;
+        if waiting.entry.discovered.is_probed() {
             self.out_probes.insert(url.clone(), None);
         }
-        let is_begun = waiting.find.is_probed() && (waiting.attempts > 0 || waiting.strikes > 0);
+        let is_begun = waiting.entry.discovered.is_probed()
+            && (waiting.entry.attempts > 0 || waiting.entry.strikes > 0);
         if *requisite > 0 || is_begun {
             return None;
         }
         self.patterns.bar(url, *priority, &self.rules)
     }
 
-    fn end(&mut self, row: VisitRecord, priority: u8, finds: Vec<DiscoveredUrl>) {
-        // As they were when the page was read: before it is counted.
+    fn end(&mut self, ended: Ended) {
+        let priority = ended.waiting.entry.discovered.priority;
+        let FinishedVisit { row, finds, .. } = ended.visit;
+        // The links are queued by the state of the patterns when the page was read: before it is
+        // counted.
         self.totals.count(&row);
         self.queue(finds);
         self.patterns.settled(&row, priority, Some(0));
@@ -507,18 +478,18 @@ impl State {
             self.seen.insert(row.url.clone());
         }
         let wanted = self.out_probes.remove(&row.url).flatten();
-        self.rows.push(row);
+        self.rows.push(*row);
         self.queue(wanted.into_iter().collect());
         while self.rules.closes_patterns
             && let Some(change) = self.patterns.due()
         {
-            self.patterns.hear(&change);
+            self.patterns.apply(&change);
         }
         self.requeue_reopened();
         self.revoke_void();
     }
 
-    /// Pages that were dropped for the sake of one that was forgotten wait again.
+    /// Queues pages again that were left out as duplicates of a page that was forgotten.
     fn revoke_void(&mut self) {
         let forgotten = |row: &VisitRecord| {
             row.duplicate_of
@@ -550,7 +521,7 @@ impl State {
 
 #[cfg(test)]
 impl State {
-    /// The next session's clock may be behind.
+    /// Moves all times where the clock of the next session is behind.
     fn set_back(&mut self, now: Timestamp, least_wait: std::time::Duration) {
         let is_ahead = self.paces.values().any(|pace| pace.is_ahead_of(now));
         if !is_ahead && self.floor <= now + least_wait {
@@ -561,26 +532,38 @@ impl State {
             let (pace, by) = self.pace(&host).set_back(now, least_wait);
             self.paces.insert(host.clone(), pace);
             for waiting in &mut self.entries {
-                if waiting.find.url.host() == host {
+                if waiting.entry.discovered.url.host() == host {
                     waiting.due = waiting.due.map(|due| due.before(by));
                     waiting.not_before = waiting.due;
                 }
             }
         }
     }
+
+    /// Shortens all waits that end after `latest`.
+    fn wait_at_most_until(&mut self, latest: Timestamp) {
+        self.floor = self.floor.min(latest);
+        for pace in self.paces.values_mut() {
+            pace.ready = pace.ready.min(latest);
+        }
+        for waiting in &mut self.entries {
+            waiting.due = waiting.due.map(|due| due.min(latest));
+            waiting.not_before = waiting.due;
+        }
+    }
 }
 
-/// What becomes of a session, for tests of the other store.
+/// Ends of sessions, for the tests of the other store.
 #[cfg(test)]
 impl MemoryStore {
-    /// The session ends, in order or by a death, and the next one begins.
+    /// Ends the session, in order or by a death, and begins the next one.
     pub(crate) fn reopen(&self, now: Timestamp, in_order: bool) {
         let mut guard = self.state();
         let state = &mut *guard;
         for (_, ended) in std::mem::take(&mut state.early) {
-            let host = ended.row.url.host();
-            *state.pages.entry(host).or_insert(0) -= u64::from(ended.row.is_page());
-            for url in ended.reached {
+            let host = ended.visit.row.url.host();
+            *state.pages.entry(host).or_insert(0) -= u64::from(ended.visit.row.is_page());
+            for url in ended.visit.reached {
                 state.seen.remove(&url);
             }
             let leased = true;
@@ -590,7 +573,7 @@ impl MemoryStore {
             });
         }
         for waiting in &mut state.entries {
-            waiting.strikes += u32::from(waiting.leased && !in_order);
+            waiting.entry.strikes += u32::from(waiting.leased && !in_order);
             waiting.leased = false;
             waiting.not_before = waiting.due;
         }
@@ -604,9 +587,10 @@ impl MemoryStore {
             state.floor = now + rule.least_wait;
             for host in state.order.keys().cloned().collect::<Vec<_>>() {
                 let pace = state.pace(&host).after_restart(now, rule);
-                state.note_pace(&host, pace);
+                state.record_pace(&host, pace);
             }
         }
+        state.wait_at_most_until(now + self.rules.most_wait);
         state.patterns.begin_session(self.rules.probes);
         state.leased.clear();
         state.out_probes.clear();
@@ -621,17 +605,19 @@ impl Frontier for MemoryStore {
         Ok(self.state().queue(finds))
     }
 
-    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+    async fn lease(
+        &self,
+        now: Timestamp,
+        want: usize,
+        filter: LeaseFilter,
+    ) -> Result<Supply, StoreFault> {
         loop {
-            let supply = self.lease_wanted(now, want, |_find| true);
-            if supply != Supply::Exhausted || !self.state().look_once_more() {
+            let supply = self.lease_wanted(now, want, filter);
+            let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
+            if !may_reopen || !self.state().look_once_more() {
                 return Ok(supply);
             }
         }
-    }
-
-    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        Ok(self.lease_wanted(now, want, |find| find.requisite > 0))
     }
 
     async fn settle(
@@ -642,52 +628,42 @@ impl Frontier for MemoryStore {
     ) -> Result<(), StoreFault> {
         let mut guard = self.state();
         let state = &mut *guard;
-        let host = lease.url.host();
+        let host = lease.url().host();
         *state.leased.entry(host.clone()).or_insert(1) -= 1;
-        state.alone = state.alone.filter(|alone| *alone != lease.sequence);
-        state.note_pace(&host, pace);
+        state.alone = state.alone.filter(|alone| *alone != lease.entry.sequence);
+        state.record_pace(&host, pace);
         let index = state
             .entries
             .iter()
-            .position(|waiting| waiting.sequence == lease.sequence);
+            .position(|waiting| waiting.entry.sequence == lease.entry.sequence);
         let index = index.expect("a lease is settled once");
         match settlement {
             Settlement::Returned => {
                 state.entries[index].leased = false;
-                let wanted = state.out_probes.remove(&lease.url).flatten();
+                let wanted = state.out_probes.remove(lease.url()).flatten();
                 state.queue(wanted.into_iter().collect());
             }
             Settlement::Again { at } => {
-                state.out_probes.remove(&lease.url);
+                state.out_probes.remove(lease.url());
                 let waiting = &mut state.entries[index];
                 waiting.leased = false;
-                waiting.attempts += 1;
+                waiting.entry.attempts += 1;
                 waiting.not_before = Some(at);
                 waiting.due = Some(at);
             }
-            Settlement::Done {
-                row,
-                archived,
-                finds,
-                reached,
-                left_out: _,
-            } => {
+            Settlement::Done(visit) => {
                 let waiting = state.entries.remove(index);
-                *state.pages.entry(host).or_insert(0) += u64::from(row.is_page());
-                state.seen.extend(reached.iter().cloned());
-                match archived {
-                    None => state.end(*row, waiting.find.priority, finds),
-                    Some(ArchiveSpan { ticket, .. }) => {
-                        let ended = Ended {
-                            row: *row,
-                            finds,
-                            reached,
-                            waiting,
-                        };
+                *state.pages.entry(host).or_insert(0) += u64::from(visit.row.is_page());
+                state.seen.extend(visit.reached.iter().cloned());
+                let ticket = visit.archived.as_ref().map(|span| span.ticket);
+                let ended = Ended { visit, waiting };
+                match ticket {
+                    None => state.end(ended),
+                    Some(ticket) => {
                         state.early.insert(ticket, ended);
                         while let Some(ended) = state.early.remove(&state.next_ticket) {
                             state.next_ticket += 1;
-                            state.end(ended.row, ended.waiting.find.priority, ended.finds);
+                            state.end(ended);
                         }
                     }
                 }
@@ -700,33 +676,17 @@ impl Frontier for MemoryStore {
         let mut state = self.state();
         let is_under_way = state.out_probes.contains_key(url);
         if !is_under_way && state.seen.insert(url.clone()) {
-            state.claims.insert(url.clone(), lease.sequence);
+            state.claims.insert(url.clone(), lease.entry.sequence);
         }
-        Ok(state.claims.get(url) == Some(&lease.sequence))
+        Ok(state.claims.get(url) == Some(&lease.entry.sequence))
     }
 
     async fn adopt_seed(&self, _url: &PageUrl) -> Result<(), StoreFault> {
         Ok(())
     }
 
-    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
-        Ok(self.state().paces.get(host).copied())
-    }
-
-    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
-        let mut state = self.state();
-        state.know(host);
-        state.note_pace(host, pace);
-        Ok(())
-    }
-
-    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
-        Ok(self.state().robots.get(origin).cloned())
-    }
-
-    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
-        self.state().robots.insert(origin.to_owned(), robots);
-        Ok(())
+    fn hosts(&self) -> &dyn HostMemory {
+        self
     }
 
     fn standing(&self) -> Standing {
@@ -736,7 +696,7 @@ impl Frontier for MemoryStore {
             .iter()
             .filter(|waiting| waiting.not_before.is_none());
         let active: HashSet<Host> = at_their_host
-            .map(|waiting| waiting.find.url.host())
+            .map(|waiting| waiting.entry.discovered.url.host())
             .collect();
         let leased: usize = state.leased.values().sum();
         Standing {
@@ -764,6 +724,29 @@ impl Frontier for MemoryStore {
 
     async fn close(&self) -> Result<(), StoreFault> {
         self.state().asked = false;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl HostMemory for MemoryStore {
+    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
+        Ok(self.state().paces.get(host).copied())
+    }
+
+    async fn record_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        let mut state = self.state();
+        state.know(host);
+        state.record_pace(host, pace);
+        Ok(())
+    }
+
+    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
+        Ok(self.state().robots.get(origin).cloned())
+    }
+
+    async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.state().robots.insert(origin.to_owned(), robots);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The seam behind which likeness is remembered.
+//! The seam behind which admitted pages and their signatures are remembered.
 
 use async_trait::async_trait;
 use neardup::{Likeness, PageSignature};
@@ -7,47 +7,60 @@ use web::{PageUrl, Timestamp, UrlKey};
 
 use crate::StoreFault;
 
-/// A page that asks to be admitted.
+/// A page to be admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
-    /// As it was queued: this names the page.
+    /// Its URL as it was queued, which identifies the page.
     pub url: PageUrl,
-    /// Where its text was found, after redirects.
+    /// The URL of its text, after redirects.
     pub final_url: PageUrl,
-    /// When it was asked for.
+    /// The time of the request.
     pub at: Timestamp,
 }
 
 impl Page {
-    /// The page's name in the tables.
+    /// Returns the key of its URL, its name in the tables.
     #[must_use]
     pub fn key(&self) -> UrlKey {
         self.url.key()
     }
 }
 
-/// The page that an admitted page turned out to repeat.
+/// The original that a page repeats. `P` names pages: `Page`, or an index's own reference to one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Original {
+pub struct Original<P = Page> {
     /// The page that was admitted first.
-    pub page: Page,
-    /// In what the two are alike.
+    pub page: P,
+    /// The kind and degree of their likeness.
     pub likeness: Likeness,
-    /// Whether it is a page of an earlier crawl that counts as seen. It can be the same URL then:
-    /// that page repeats itself.
+    /// True if it is a page of an earlier crawl that counts as seen. It can have the same URL as
+    /// the page that repeats it: the page is unchanged then.
     pub earlier: bool,
-    /// The page that has the very same bytes, where one was kept: the original, or a page that was
-    /// let through beside it.
-    pub bytes: Option<Page>,
-    /// Whether it was found only because the page calls it canonical, or one that was let through
-    /// beside it.
+    /// The kept page with the same bytes, if there is one: the original, or a retained duplicate of
+    /// it.
+    pub bytes: Option<P>,
+    /// True if it was found only because the page names it, or a retained duplicate of it, as its
+    /// canonical page.
     pub by_canonical: bool,
+}
+
+impl<P: Copy> Original<P> {
+    /// Returns the same with the pages that `page` finds for its references.
+    pub(crate) fn try_map<Q, E>(&self, page: impl Fn(P) -> Result<Q, E>) -> Result<Original<Q>, E> {
+        Ok(Original {
+            page: page(self.page)?,
+            likeness: self.likeness,
+            earlier: self.earlier,
+            bytes: self.bytes.map(page).transpose()?,
+            by_canonical: self.by_canonical,
+        })
+    }
 }
 
 /// An earlier crawl's capture of a page's URL, in other bytes than the page has now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlierCapture {
-    /// The page as it was then.
+    /// The captured page.
     pub page: Page,
     /// Bits between the fingerprints of the two texts; none where one of them is no text.
     pub distance: Option<u32>,
@@ -56,65 +69,69 @@ pub struct EarlierCapture {
     pub resemblance: Option<f64>,
 }
 
-/// A page that is kept although it repeats another: its place among those of its kind.
+/// The rank of a duplicate that is kept beside its original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetainedDuplicate {
-    /// Which one of its kind it is; the original is the first.
-    pub number: u32,
-    /// How many of a kind are kept.
+    /// Its rank in the cluster, from 2; the original has rank 1.
+    pub rank: u32,
+    /// The number of pages of a cluster that are kept: `LikenessRules::per_cluster`.
     pub of: u32,
 }
 
-/// What `admit` decided.
+/// The result of [`NearDupIndex::admit`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Nothing like it was known; from now on it is.
+    /// No known page is like it. It is an original from now on.
     Unique,
-    /// This very page was admitted before, by a visit that did not end: it is still new.
+    /// The same page was admitted by an earlier visit that did not end; it is still new.
     Own,
     /// It repeats an earlier page.
     Duplicate(Box<Original>),
-    /// It repeats an earlier page, and is one of the few of its kind that are kept all the same.
-    LetThrough(Box<Original>, RetainedDuplicate),
-    /// An earlier crawl archived other bytes under its URL: it is a new version of that page, and
+    /// It repeats an earlier page, and is one of the first of its cluster, which are kept.
+    Retained(Box<Original>, RetainedDuplicate),
+    /// An earlier crawl archived other bytes under its URL. It is a new version of that page, and
     /// is kept like a new page.
     Changed(Box<EarlierCapture>),
 }
 
-/// Which pages were admitted, and what they looked like.
+/// The index of admitted pages and their signatures.
+#[doc(alias = "near-duplicate")]
 #[async_trait]
 pub trait NearDupIndex: Send + Sync {
-    /// Decides whether a page is new, and remembers it if so: one step, so that of any number of
+    /// Decides whether a page is new, and remembers it if so, in one atomic step: of any number of
     /// like pages that are admitted at the same time exactly one is [`Verdict::Unique`].
     ///
-    /// - Idempotent: the same URL again is [`Verdict::Own`] as long as it looks like what was
-    ///   admitted, or [`Verdict::LetThrough`] to the same seat, whatever it looks like now, or
-    ///   [`Verdict::Changed`] from the same capture; a page is never its own duplicate.
-    /// - A page that was admitted and looks different now is forgotten, as by
-    ///   [`NearDupIndex::forget`], and then judged like one that was never seen: what others repeat
-    ///   of it will not be archived.
-    /// - Only unique pages are compared with: a duplicate points at an original, never at another
-    ///   duplicate.
-    /// - [`Verdict::Duplicate`] is given only once the original's own admission is durable, and
+    /// - Idempotent: the same URL again is [`Verdict::Own`] while its signature is like the
+    ///   admitted one, or [`Verdict::Retained`] with the same rank, whatever its signature, or
+    ///   [`Verdict::Changed`] from the same capture. A page is never its own duplicate.
+    /// - A page that was admitted and whose signature is no longer like the admitted one is
+    ///   forgotten, as by [`NearDupIndex::forget`], and judged anew: what other pages repeat of it
+    ///   will not be archived.
+    /// - Pages are compared with originals only: a duplicate points at an original, never at
+    ///   another duplicate.
+    /// - [`Verdict::Duplicate`] is returned only once the admission of the original is durable, and
     ///   that of [`Original::bytes`].
-    /// - Pages are compared within the crawl, a domain or a host, as
-    ///   [`LikenessRules::scope`](crate::LikenessRules::scope) says.
-    /// - Of the pages that repeat an original in other bytes, the first ones are let through, until
-    ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of that kind are
-    ///   kept; however many are admitted at the same time, no two have one seat. The same bytes
-    ///   again take no seat.
+    /// - Pages are compared within the crawl, a domain or a host, by
+    ///   [`LikenessRules::scope`](crate::LikenessRules::scope).
+    /// - Of the pages that repeat an original in other bytes, the first are retained, until
+    ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of the cluster are
+    ///   kept. No two pages of a cluster have the same rank, however many are admitted at the same
+    ///   time. The same bytes again take no rank.
     /// - The kept pages of an [`Earlier`](crate::embedded::Earlier) crawl count as admitted. A page
     ///   with the bytes that such a crawl archived under its own URL is a duplicate of that
-    ///   capture, whatever else it is like, and takes no seat.
+    ///   capture, whatever other pages it is like, and takes no rank.
     /// - A page whose URL was archived by such a crawl in other bytes is [`Verdict::Changed`],
-    ///   whatever it is like: it is remembered as an original, and compared with the newest capture
-    ///   of its URL.
-    /// - `canonical` is what the page calls its canonical page. It is asked where the page is like
-    ///   nothing else: if that page is an original by then, or was let through beside one, the page
-    ///   is compared with the original, and need be less like it
-    ///   ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A
-    ///   page of another registrable domain, or the page itself, is no canonical page. So a wrong
-    ///   word can cost only the page that says it, and only if it nearly is what it says.
+    ///   whatever it is like: it becomes an original, and is compared with the newest capture of
+    ///   its URL.
+    /// - `canonical` is the URL that the page names as its canonical page. It counts where the page
+    ///   is like no known page: if that URL is an original by then, or a retained duplicate, the
+    ///   page is compared with the original under weaker thresholds
+    ///   ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). The
+    ///   URL of another registrable domain, or of the page itself, does not count. A wrong claim
+    ///   therefore affects only the page that makes it, and only if the two are nearly alike.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn admit(
         &self,
         page: &Page,
@@ -122,7 +139,10 @@ pub trait NearDupIndex: Send + Sync {
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault>;
 
-    /// Takes an admission back, or gives a seat free, because the page could not be had after all.
-    /// Unknown pages are no error.
+    /// Revokes an admission or frees a rank, because the page was not kept after all. An unknown
+    /// page is not an error.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault>;
 }

@@ -1,4 +1,4 @@
-//! Which pages are compared with one another, and how many of a kind are kept.
+//! The scope and the limits of near-duplicate detection.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -8,15 +8,15 @@ use neardup::{HashKey, Likeness, Thresholds};
 
 use crate::Page;
 
-/// What the index goes by.
+/// The rules of a near-duplicate index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LikenessRules {
-    /// When two pages are alike.
+    /// The thresholds of likeness.
     pub thresholds: Thresholds,
-    /// Which pages are compared at all.
+    /// The set of pages that a page is compared with.
     pub scope: DuplicateScope,
-    /// How many pages of one kind are kept: the original, and so many less one that are let through
-    /// beside it.
+    /// The number of pages of a cluster that are kept: the original and `per_cluster - 1` retained
+    /// duplicates.
     pub per_cluster: NonZeroU32,
 }
 
@@ -31,16 +31,17 @@ impl Default for LikenessRules {
 }
 
 impl LikenessRules {
-    /// The group of the signature index that `page` belongs to: where its text was found decides,
-    /// not what redirected there. Groups are not stored, so a crawl that goes on under another
-    /// scope is compared under that one from then on.
+    /// Returns the partition of the signature index that `page` belongs to. It depends on the final
+    /// URL, not on the URL that redirected there. Partitions are not stored: a crawl that is
+    /// continued under another scope is compared under that one from then on.
     pub(crate) fn group(&self, page: &Page, key: HashKey) -> u64 {
         let name = match self.scope {
             DuplicateScope::Crawl => return 0,
             DuplicateScope::Domain => page.final_url.registrable_domain().to_owned(),
             DuplicateScope::Host => page.final_url.host().to_string(),
         };
-        // Keyed, so that nobody can choose a host's name to share another's group.
+        // The hash is keyed, so that nobody can choose a host name that shares the partition of
+        // another.
         let digest = key.digest(name.as_bytes());
         (digest >> 64) as u64
     }
@@ -61,7 +62,7 @@ pub enum DuplicateScope {
 impl DuplicateScope {
     const ALL: [Self; 3] = [Self::Crawl, Self::Domain, Self::Host];
 
-    /// The option's word.
+    /// Returns the word of the command-line option.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -78,7 +79,7 @@ impl fmt::Display for DuplicateScope {
     }
 }
 
-/// Not one of the three words.
+/// A word that names no scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not crawl, domain or host")]
 pub struct UnknownScope(String);

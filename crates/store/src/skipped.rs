@@ -11,9 +11,9 @@
 //! | `page` | asks not to be archived, or its page asks not to follow it | the site's |
 //! | `other` | was left out for none of these reasons | ours |
 //!
-//! A crawl is complete where nothing is unvisited by our choice. Reasons are told apart by their
-//! beginnings, which are the constants of the modules that write them; the tests hold both
-//! together.
+//! A crawl is complete where the crawler itself has left nothing unvisited by its own choice. Kinds
+//! are recognised by the beginnings of reasons, which are constants of the modules that write them;
+//! tests hold the two together.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,13 +30,13 @@ pub enum SkippedBy {
     Pattern,
     /// The scope, or an expression.
     Scope,
-    /// A limit: it waits, or is too deep, or its pattern had its pages.
+    /// A limit: it waits in the queue, or is too deep, or its pattern has had its pages.
     Limit,
     /// robots.txt.
     Robots,
     /// The shape of a trap.
     Trap,
-    /// A page's own wish: noarchive, nofollow.
+    /// The directive of a page: noarchive, nofollow.
     Page,
     /// None of these.
     Other,
@@ -63,7 +63,7 @@ impl SkippedBy {
         Self::Other,
     ];
 
-    /// The word in options and outputs.
+    /// Returns the word in options and outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl SkippedBy {
         }
     }
 
-    /// Returns true where neither the user nor the site has chosen it.
+    /// Returns true if neither the user nor the site has chosen it.
     #[must_use]
     pub const fn is_ours(self) -> bool {
         matches!(
@@ -97,7 +97,7 @@ impl SkippedBy {
         let reason = row.reason.as_deref().unwrap_or_default();
         let kind = Self::of_reason(reason);
         match (row.status, kind) {
-            // It was visited: it redirects in a circle, or to what is visited for itself.
+            // The URL was visited: it redirects in a circle, or to a URL with a visit of its own.
             (Some(_), Self::Other) => None,
             (_, kind) => Some(kind),
         }
@@ -132,7 +132,7 @@ impl fmt::Display for SkippedBy {
     }
 }
 
-/// A word that is no kind.
+/// A word that names no kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not duplicates-links, pattern, scope, limit, robots, trap, page or other")]
 pub struct UnknownKind(String);

@@ -1,5 +1,4 @@
-//! What became of a page, in one row: the journal keeps it, `export` prints it, the summary counts
-//! it.
+//! The record of a visit: kept in the journal, exported, and counted in summaries.
 
 use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
@@ -7,16 +6,16 @@ use web::{PageUrl, Timestamp};
 
 use crate::{DiscoveredUrl, Page, SkippedBy};
 
-/// The end of a page's life.
+/// The outcome of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Fate {
-    /// It says something new, and was kept.
+    /// The page is new, and was kept.
     Unique,
     /// The same bytes or the same text as an earlier page.
     ExactDuplicate,
     /// Nearly the same text as an earlier page.
     NearDuplicate,
-    /// It could not be had: no answer, or an answer that is an error.
+    /// It could not be fetched: no answer, or an answer that is an error.
     Failed,
     /// A rule forbade it: robots.txt, the scope, a limit.
     Excluded,
@@ -25,7 +24,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The word used in exports, the archive and the log.
+    /// Returns the word used in exports, the archive and the log.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,13 +57,13 @@ impl Fate {
         matches!(self, Self::Unique | Self::Changed)
     }
 
-    /// Whether it repeats an earlier page.
+    /// Returns true for a duplicate of an earlier page.
     #[must_use]
     pub const fn is_duplicate(self) -> bool {
         matches!(self, Self::ExactDuplicate | Self::NearDuplicate)
     }
 
-    /// Whether there was a page to judge.
+    /// Returns true if a page was fetched and judged.
     #[must_use]
     pub const fn is_page(self) -> bool {
         self.is_original() || self.is_duplicate()
@@ -75,15 +74,15 @@ impl Fate {
 /// new format version of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisitRecord {
-    /// As it was queued.
+    /// Its URL as it was queued.
     pub url: PageUrl,
-    /// Where its redirects led, if elsewhere.
+    /// The final URL of its redirects, if that is another one.
     pub final_url: Option<PageUrl>,
-    /// The last answer's status code.
+    /// The status code of the last answer.
     pub status: Option<u16>,
-    /// When the last request was sent, or when it was decided not to send one.
+    /// The time of the last request, or of the decision not to send one.
     pub fetched_at: Timestamp,
-    /// Links away from a seed.
+    /// Links from a seed.
     pub depth: u32,
     /// The page that it was found on.
     pub via: Option<PageUrl>,
@@ -91,34 +90,34 @@ pub struct VisitRecord {
     pub content_type: Option<String>,
     /// Payload bytes as received.
     pub bytes: u64,
-    /// The character set it was read in.
+    /// The character set that it was decoded from.
     pub charset: Option<String>,
-    /// ISO 639-1.
+    /// The language, by ISO 639-1.
     pub language: Option<String>,
     /// The document's title.
     pub title: Option<String>,
-    /// What became of it.
+    /// The outcome.
     pub fate: Fate,
     /// The page that it duplicates, or of which it is a new version.
     pub duplicate_of: Option<PageUrl>,
     /// Bits between the two fingerprints.
     pub distance: Option<u32>,
-    /// How alike the two texts are, 0 to 1.
+    /// The estimated resemblance of the two texts, 0 to 1.
     pub resemblance: Option<f64>,
     /// The text's fingerprint.
     pub fingerprint: Option<Fingerprint>,
-    /// Which rule or failure decided.
+    /// The rule or failure that decided.
     pub reason: Option<String>,
-    /// The archive file that has the page, or the note on why it was left out.
+    /// The archive file with the page, or with the record of why it was left out.
     pub warc_file: Option<String>,
-    /// Where in that file.
+    /// The offset in that file.
     pub warc_offset: Option<u64>,
-    /// Whether the archive has what this visit brought: not where it was left out, nor where the
-    /// same bytes were there already.
+    /// True if the archive has the response of this visit: false where it was left out, or where
+    /// the archive had the same bytes already.
     pub kept: bool,
-    /// Whether `duplicate_of` is a page of an earlier crawl that counts as seen.
+    /// True if `duplicate_of` is a page of an earlier crawl that counts as seen.
     pub of_earlier: bool,
-    /// What the page calls its canonical page, if that is another one.
+    /// The URL that the page names as its canonical page, if that is another one.
     pub canonical: Option<PageUrl>,
     /// Steps from the page that needs it ([`crate::DiscoveredUrl::requisite`]); 0 is a page.
     pub requisite: u8,
@@ -128,7 +127,7 @@ pub struct VisitRecord {
 }
 
 impl VisitRecord {
-    /// Of a visit that brought nothing: what came of it, and when.
+    /// Returns the record of a visit without a response.
     #[must_use]
     pub fn new(page: DiscoveredUrl, fate: Fate, at: Timestamp) -> Self {
         Self {
@@ -159,13 +158,13 @@ impl VisitRecord {
         }
     }
 
-    /// Whether there was a page to judge, and not something that a page needs.
+    /// Returns true if a page was fetched and judged, and is no requisite.
     #[must_use]
     pub const fn is_page(&self) -> bool {
         self.requisite == 0 && self.fate.is_page()
     }
 
-    /// The page as the index knows it.
+    /// Returns the page as the near-duplicate index knows it.
     #[must_use]
     pub fn page(&self) -> Page {
         Page {
@@ -176,28 +175,28 @@ impl VisitRecord {
     }
 }
 
-/// Sums over all rows of a crawl, over all its sessions.
+/// Sums over all visit records of a crawl, over all its sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Pages that were fetched and judged.
     pub pages: u64,
-    /// New ones among them.
+    /// Pages among them that are new.
     pub unique: u64,
-    /// Repeated to the letter.
+    /// Exact duplicates.
     pub exact_duplicates: u64,
-    /// Repeated in substance.
+    /// Near duplicates.
     pub near_duplicates: u64,
-    /// URLs that could not be had.
+    /// URLs that could not be fetched.
     pub failed: u64,
     /// URLs that a rule forbade.
     pub excluded: u64,
     /// Payload bytes received.
     pub bytes: u64,
-    /// Of the repeated ones, those that were kept all the same.
+    /// Duplicates that were kept.
     pub kept_duplicates: u64,
-    /// What pages need and was had. It is counted here, and nowhere above but in the bytes.
+    /// Requisites that were fetched. They count here and in `bytes`, and in no sum above.
     pub requisites: u64,
-    /// What pages need and was not had: it failed, or a rule forbade it.
+    /// Requisites that were not fetched: a failure, or a rule that forbade it.
     pub requisites_missing: u64,
     /// New versions of pages that an earlier crawl archived; they are not among the unique ones.
     pub changed: u64,
@@ -207,13 +206,13 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Pages that say something that no earlier page says, and were kept.
+    /// Returns the number of pages that repeat no earlier page, and were kept.
     #[must_use]
     pub const fn originals(&self) -> u64 {
         self.unique + self.changed
     }
 
-    /// Adds a row.
+    /// Adds a visit record.
     pub fn count(&mut self, row: &VisitRecord) {
         self.bytes += row.bytes;
         if row.requisite > 0 {
@@ -237,7 +236,7 @@ impl Totals {
         } += 1;
     }
 
-    /// Takes a row out again that was added before.
+    /// Subtracts a visit record that was added before.
     pub fn uncount(&mut self, row: &VisitRecord) {
         let mut one = Self::default();
         one.count(row);

@@ -157,7 +157,7 @@ impl Export<'_> {
         for (number, visit) in (0..).zip(visits) {
             let visit = visit?;
             progress.step();
-            let Some(mark) = destination.hear(&visit)?.filter(|_| number >= but_for) else {
+            let Some(mark) = destination.advance(&visit)?.filter(|_| number >= but_for) else {
                 continue;
             };
             match &self.pages {
@@ -182,7 +182,7 @@ enum Destination<W: Write + Send> {
 
 impl<W: Write + Send> Destination<W> {
     /// Passes the next visit on; returns none if its records are already written.
-    fn hear(&mut self, visit: &Visit) -> Result<Option<Mark>, ExportFault> {
+    fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         match self {
             Self::Table(_) => Ok(Some(VisitPosition::default())),
             Self::Parts(parts) => parts.advance(visit),

@@ -14,7 +14,7 @@ use web::{
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{
-    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, SkipReport, Skipped, WaczStreams,
+    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenDeviations, SkipReport, Skipped, WaczStreams,
     is_archive, is_standard_input, is_wacz, media_type,
 };
 use crate::output;

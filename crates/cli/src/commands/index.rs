@@ -31,7 +31,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
-    let gathering = match file {
+    let report = match file {
         Some(path) => to_file(&files, path)?,
         None => {
             let scratch = args
@@ -44,23 +44,23 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
             )?
         }
     };
-    for broken in &gathering.faults {
+    for broken in &report.faults {
         say(&format!("warning: {}", printable(&broken.to_string())));
     }
-    if gathering.broken > 0 {
-        let places = gathering.broken;
+    if report.broken > 0 {
+        let places = report.broken;
         say(&format!(
             "{places} places could not be read: all else is in the index"
         ));
     }
-    if gathering.sharing > 0 {
-        let records = gathering.sharing;
+    if report.sharing > 0 {
+        let records = report.sharing;
         say(&format!(
             "{records} records are not packed one by one: they cannot be found by a place in \
              their file, and are not in the index"
         ));
     }
-    let is_whole = gathering.broken == 0 && gathering.sharing == 0;
+    let is_whole = report.broken == 0 && report.sharing == 0;
     Ok(match is_whole {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
@@ -105,34 +105,34 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
 }
 
 fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CliError> {
-    let mut gathering = Ok(IndexingReport::default());
+    let mut report = Ok(IndexingReport::default());
     output::file_to_stdout(|out| {
-        gathering = gather(files, scratch, out);
-        match &mut gathering {
+        report = gather(files, scratch, out);
+        match &mut report {
             Err(SinkFault::Io { path, source, .. }) if path == Path::new("-") => {
                 let source = std::mem::replace(source, std::io::ErrorKind::Other.into());
-                gathering = Ok(IndexingReport::default());
+                report = Ok(IndexingReport::default());
                 Err(source)
             }
             _ => Ok(()),
         }
     })?;
-    gathering.map_err(|error| fault(&error))
+    report.map_err(|error| fault(&error))
 }
 
 /// Replaces the file with the index in one step.
-fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
+fn to_file(files: &[PathBuf], path: &Path) -> Result<IndexingReport, CliError> {
     let unwritable =
         |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(".runs");
     let mut out = BufWriter::new(DraftFile::begin(path).map_err(unwritable)?);
-    let gathering = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
+    let report = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
     let draft = out
         .into_inner()
         .map_err(|error| unwritable(error.into_error()))?;
     draft.complete().map_err(unwritable)?;
-    Ok(gathering)
+    Ok(report)
 }
 
 fn gather(
@@ -140,10 +140,10 @@ fn gather(
     scratch: &Path,
     out: &mut dyn Write,
 ) -> Result<IndexingReport, SinkFault> {
-    let gathering = cdxj::index_files(&SystemDisk, files, scratch, out);
+    let report = cdxj::index_files(&SystemDisk, files, scratch, out);
     if scratch.is_dir() {
         // Empty, unless something failed, and that is told.
         fs::remove_dir_all(scratch).ok();
     }
-    gathering
+    report
 }

@@ -62,9 +62,9 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
     let (mut patterns, mut rules) = (Patterns::default(), BTreeMap::<String, Rule>::new());
     for record in History::open(&state).map_err(|error| fault(&error))? {
         let record = record.map_err(|error| fault(&error))?;
-        patterns.hear(&record);
-        if let Record::Settled { left_out, .. } = record {
-            for told in left_out {
+        patterns.apply(&record);
+        if let Record::Settled(settled) = record {
+            for told in settled.visit.left_out {
                 rules.entry(told.rule.clone()).or_default().add(told);
             }
         }

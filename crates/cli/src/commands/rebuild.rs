@@ -33,7 +33,7 @@ use sinks::warc::{name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
 use store::embedded::record::Record;
 use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History, Revocation, revocations};
-use store::{ArchiveSpan, StoreFault};
+use store::{ArchiveSpan, FinishedVisit, StoreFault};
 use web::Clock;
 
 use self::journal::Rebuilding;
@@ -165,7 +165,8 @@ fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError>
     let mut end = None;
     for record in records {
         match record {
-            Ok(Record::Settled { row, archived, .. }) => {
+            Ok(Record::Settled(settled)) => {
+                let FinishedVisit { row, archived, .. } = settled.visit;
                 tells_of_visits = true;
                 let is_lost = revoked.take(&row) == Some(Revocation::Lost);
                 if let Some(span) = archived.filter(|_| !is_lost) {

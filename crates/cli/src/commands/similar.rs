@@ -135,13 +135,15 @@ impl JournalScan {
                 } if Some(&one.url) == page => {
                     scan.signature = Some(*signature);
                 }
-                Record::LetThrough(seated) if Some(&seated.page.url) == page => {
+                Record::Retained(seated) if Some(&seated.page.url) == page => {
                     scan.signature = Some(seated.signature);
                 }
                 Record::Forgotten { page: one } => {
                     scan.forgotten.insert(one);
                 }
-                Record::Settled { row, .. } if Some(&row.url) == page => scan.row = Some(*row),
+                Record::Settled(settled) if Some(&settled.visit.row.url) == page => {
+                    scan.row = Some(*settled.visit.row);
+                }
                 _ => {}
             }
         }
@@ -183,7 +185,7 @@ impl SimilarityQuery {
                 Record::Admitted { page, signature } if !forgotten.contains(&page.key()) => {
                     self.compare(&page.url, Fate::Unique, &signature)
                 }
-                Record::LetThrough(seated) if !forgotten.contains(&seated.page.key()) => {
+                Record::Retained(seated) if !forgotten.contains(&seated.page.key()) => {
                     let_through.insert(seated.page.key());
                     let fate = match seated.likeness {
                         Likeness::Near { .. } => Fate::NearDuplicate,
@@ -191,8 +193,8 @@ impl SimilarityQuery {
                     };
                     self.compare(&seated.page.url, fate, &seated.signature)
                 }
-                Record::Settled { row, .. } if !let_through.contains(&row.url.key()) => {
-                    self.left_out(&row)
+                Record::Settled(settled) if !let_through.contains(&settled.visit.row.url.key()) => {
+                    self.left_out(&settled.visit.row)
                 }
                 _ => None,
             };

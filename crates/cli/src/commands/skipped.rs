@@ -17,7 +17,7 @@ use crawl::Policy;
 use rayon::prelude::*;
 use serde::Serialize;
 use store::embedded::{History, record::Record, revocations};
-use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
+use store::{DiscoveredUrl, FinishedVisit, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
 use web::{CanonicalForm, Document, PageUrl, Scope};
 
 use self::ledger::{Event, Ledger, Skipped};
@@ -136,13 +136,14 @@ impl JournalFacts {
     fn apply(&mut self, record: Record, ledger: &mut Ledger) -> io::Result<()> {
         match record {
             Record::Discovered { finds, .. } => self.queued(&finds, ledger),
-            Record::Settled {
-                row,
-                finds,
-                reached,
-                left_out,
-                ..
-            } => {
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    finds,
+                    reached,
+                    left_out,
+                    ..
+                } = settled.visit;
                 self.visits += 1;
                 self.left_out(&left_out);
                 self.queued(&finds, ledger)?;
@@ -162,7 +163,11 @@ impl JournalFacts {
                 if row.requisite > 0 {
                     return Ok(());
                 }
-                ledger.add(Event::Requeued, row.url.key(), Some(&waiting(&entry.find)))
+                ledger.add(
+                    Event::Requeued,
+                    row.url.key(),
+                    Some(&waiting(&entry.discovered)),
+                )
             }
             Record::SeedAdopted { url } => {
                 self.scope.add_seed(&url);
@@ -234,9 +239,10 @@ impl Pages<'_> {
         let (mut batch, mut seen, mut unread) = (Vec::new(), 0, 0);
         let mut progress = SlowProgress::new("pages");
         for record in History::open(state).map_err(|error| fault(&error))? {
-            let Record::Settled { row, .. } = record.map_err(|error| fault(&error))? else {
+            let Record::Settled(settled) = record.map_err(|error| fault(&error))? else {
                 continue;
             };
+            let row = settled.visit.row;
             // What a crawl that runs visits meanwhile links to what the ledger has not heard of.
             if seen == self.facts.visits {
                 break;

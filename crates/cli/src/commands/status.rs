@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 use store::embedded::{History, record::Record};
-use store::{PatternState, Patterns, STRIKES_ASIDE, Totals};
+use store::{FinishedVisit, PatternState, Patterns, STRIKES_ASIDE, Totals};
 
 use crate::args::StatusArgs;
 use crate::cli_error::{CliError, fault};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     let mut patterns = Patterns::default();
     for record in History::open(&state).map_err(|error| fault(&error))? {
         let record = record.map_err(|error| fault(&error))?;
-        patterns.hear(&record);
+        patterns.apply(&record);
         match record {
             Record::Begun { at, .. } => status.begun_at = Some(at.to_string()),
             Record::Discovered { finds, .. } => status.queued += finds.len() as u64,
@@ -76,17 +76,12 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
                 status.queued += 1;
                 totals.uncount(&row);
             }
-            Record::Settled {
-                sequence,
-                row,
-                finds,
-                left_out,
-                ..
-            } => {
-                for told in left_out {
+            Record::Settled(settled) => {
+                let FinishedVisit { row, finds, .. } = settled.visit;
+                for told in settled.visit.left_out {
                     *status.left_out_links.entry(told.rule).or_insert(0) += told.links;
                 }
-                deaths.remove(&sequence);
+                deaths.remove(&settled.sequence);
                 status.queued = (status.queued + finds.len() as u64).saturating_sub(1);
                 totals.count(&row);
                 if row.is_page() {

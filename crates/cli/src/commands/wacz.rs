@@ -150,7 +150,7 @@ impl Packing<'_> {
         let lines = File::open(&index).map_err(|source| reading(&index, source))?;
         packer.index(&index, BufReader::with_capacity(BUFFER, lines))?;
         packer.pages(|add| pages::list(self, &mut progress, add))?;
-        let about = About {
+        let about = PackageInfo {
             software: concat!("crawler ", env!("CARGO_PKG_VERSION")).to_owned(),
             title: self.args.title.clone(),
             description: self.args.description.clone(),

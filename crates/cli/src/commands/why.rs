@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use export::VisitRow;
 use serde::Serialize;
 use store::embedded::{EmbeddedStore, History, record::Record};
-use store::{STRIKES_ASIDE, SkippedBy, VisitRecord};
+use store::{FinishedVisit, STRIKES_ASIDE, SkippedBy, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use crate::args::WhyArgs;
@@ -128,24 +128,24 @@ impl UrlHistory {
             }
             Record::Revoked { entry, row, .. } if row.url == *url => {
                 self.row = None;
-                self.queued = Some((entry.find.depth, entry.find.via));
+                self.queued = Some((entry.discovered.depth, entry.discovered.via));
                 self.place = Some(entry.sequence);
             }
-            Record::Postponed { entry, .. } if entry.find.url == *url => {
+            Record::Postponed { entry, .. } if entry.discovered.url == *url => {
                 self.postponed = Some(entry.attempts);
             }
-            Record::Settled {
-                row,
-                first,
-                finds,
-                reached,
-                left_out,
-                ..
-            } => {
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    finds,
+                    reached,
+                    left_out,
+                    ..
+                } = settled.visit;
                 if let Some(told) = left_out.into_iter().find(|told| told.example == *url) {
                     self.left_out = Some(told.rule);
                 }
-                self.apply_discovered(first, finds, url);
+                self.apply_discovered(settled.first, finds, url);
                 if reached.contains(url) {
                     self.reached_from = Some(row.url.clone());
                 }
@@ -154,9 +154,9 @@ impl UrlHistory {
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),
-            Record::Revoked { entry, .. } if entry.find.url == *url => {
+            Record::Revoked { entry, .. } if entry.discovered.url == *url => {
                 self.row = None;
-                self.queued = Some((entry.find.depth, entry.find.via));
+                self.queued = Some((entry.discovered.depth, entry.discovered.via));
             }
             // Nothing else tells of a place in the queue.
             _ => {}

@@ -40,7 +40,7 @@ pub(crate) struct SeenDeviations(Arc<Mutex<Deviations>>);
 
 impl ArchiveDocuments {
     /// Returns the documents in `stream`, whose oddities are added to `seen` at its end.
-    pub(crate) fn of(stream: WarcStream, seen: SeenOddities) -> Self {
+    pub(crate) fn of(stream: WarcStream, seen: SeenDeviations) -> Self {
         Self { stream, seen }
     }
 }

@@ -11,7 +11,7 @@ use batch::jsonl::{BadLine, JsonLines};
 use flate2::bufread::MultiGzDecoder;
 use sinks::warc::WarcStream;
 
-use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
+use super::archive::{ArchiveDocuments, SeenDeviations, WaczStreams};
 use super::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::cli_error::{CliError, usage};
 
@@ -74,7 +74,7 @@ impl Documents {
     }
 
     /// Returns the oddities of the archives, complete once they are read.
-    pub(crate) fn oddities(&self) -> SeenOddities {
+    pub(crate) fn oddities(&self) -> SeenDeviations {
         self.oddities.clone()
     }
 

@@ -26,7 +26,7 @@ const MAX_CRASHES: u32 = 8;
 
 /// Returns the reason to give up a page that has crashed the crawler too often.
 pub(crate) fn too_many_crashes(lease: &Lease) -> Option<String> {
-    let crashes = lease.strikes;
+    let crashes = lease.entry.strikes;
     (crashes >= MAX_CRASHES)
         .then(|| format!("the crawler died {crashes} times while it visited this page"))
 }
@@ -36,14 +36,14 @@ pub(crate) fn too_many_crashes(lease: &Lease) -> Option<String> {
 pub(crate) async fn is_ready(context: &CrawlContext, lease: &Lease) -> bool {
     let key = context
         .pacer
-        .politeness_key(&*context.fetch, &lease.url)
+        .politeness_key(&*context.fetch, lease.url())
         .await;
     context.pacer.enqueue_unless_ready(&key)
 }
 
 /// Returns the pace of a lease's host, as far as it is known.
 pub(crate) fn pace(context: &CrawlContext, lease: &Lease) -> Pace {
-    context.pacer.pace(&lease.url.host())
+    context.pacer.pace(&lease.url().host())
 }
 
 /// Gives the pacer the stored state of a host reached on the way, before it is asked.
@@ -52,10 +52,10 @@ pub(crate) async fn recall(
     lease: &Lease,
     host: &Host,
 ) -> Result<(), StoreFault> {
-    if lease.url.host() == *host {
+    if lease.url().host() == *host {
         return Ok(());
     }
-    if let Some(pace) = context.frontier.pace(host).await? {
+    if let Some(pace) = context.frontier.hosts().pace(host).await? {
         context.pacer.recall(host, pace);
     }
     Ok(())
@@ -67,7 +67,7 @@ pub(crate) async fn record_unanswered(
     context: &CrawlContext,
     host: &Host,
 ) -> Result<(), StoreFault> {
-    let known = context.frontier.pace(host).await?;
+    let known = context.frontier.hosts().pace(host).await?;
     if known.is_some_and(|known| known.why == Why::Unanswered || has_answered(&known)) {
         return Ok(());
     }
@@ -75,7 +75,7 @@ pub(crate) async fn record_unanswered(
         address: known.and_then(|known| known.address),
         ..Pace::unanswered(context.clock.now(), context.pacer.pace(host).wait)
     };
-    context.frontier.note_pace(host, pace).await
+    context.frontier.hosts().record_pace(host, pace).await
 }
 
 /// Stores the pace of a host that was just asked: of another host than the lease's, which no
@@ -86,13 +86,18 @@ pub(crate) async fn record_pace(
     host: &Host,
 ) -> Result<(), StoreFault> {
     let pace = context.pacer.pace(host);
-    if lease.url.host() == *host {
-        let known = context.frontier.pace(host).await?.filter(has_answered);
+    if lease.url().host() == *host {
+        let known = context
+            .frontier
+            .hosts()
+            .pace(host)
+            .await?
+            .filter(has_answered);
         if known.is_some_and(|known| pace.wait <= known.wait) {
             return Ok(());
         }
     }
-    context.frontier.note_pace(host, pace).await
+    context.frontier.hosts().record_pace(host, pace).await
 }
 
 fn has_answered(pace: &Pace) -> bool {

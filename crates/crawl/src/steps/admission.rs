@@ -122,7 +122,7 @@ pub(crate) async fn admit(
     }
     if let Some(original) = unmodified {
         // A visit before this one, which did not end, may have admitted another page here.
-        context.index.forget(lease.url.key()).await?;
+        context.index.forget(lease.url().key()).await?;
         context.telemetry.add(&Counts {
             not_modified: 1,
             ..Counts::default()
@@ -130,12 +130,12 @@ pub(crate) async fn admit(
         return Ok(Admission::unmodified(original, following));
     }
     let page = Page {
-        url: lease.url.clone(),
+        url: lease.url().clone(),
         final_url: exchange.url.clone(),
         at: exchange.started,
     };
     let canonical = document
-        .filter(|_| lease.requisite == 0)
+        .filter(|_| lease.discovered().requisite == 0)
         .and_then(|document| document.canonical.as_ref());
     let verdict = context
         .index
@@ -151,7 +151,7 @@ pub(crate) async fn admit(
             });
         }
         Verdict::Duplicate(original) => (original, None),
-        Verdict::LetThrough(original, retained) => (original, Some(retained)),
+        Verdict::Retained(original, retained) => (original, Some(retained)),
     };
     let evidence = evidence::of(context, lease, exchange, reading, &original);
     let policy = &context.policy;
@@ -168,7 +168,7 @@ pub(crate) async fn admit(
     let is_followed = itself || retained.is_some() || policy.on_duplicate == OnDuplicate::Follow;
     let is_kept =
         retained.is_some() || evidence.is_some() || policy.on_duplicate != OnDuplicate::Drop;
-    let keeping = keeping(&original, is_kept || lease.requisite > 0);
+    let keeping = keeping(&original, is_kept || lease.discovered().requisite > 0);
     Ok(Admission {
         fate: fate_of(original.likeness),
         original: Some(original),
@@ -178,7 +178,7 @@ pub(crate) async fn admit(
         following: if is_followed { following } else { of_duplicate },
         evidence,
         // The same style sheet at another place names other pictures.
-        is_shown: itself || lease.requisite > 0 || keeping == Keeping::Whole,
+        is_shown: itself || lease.discovered().requisite > 0 || keeping == Keeping::Whole,
         keeping,
     })
 }
@@ -196,7 +196,7 @@ fn keeping(original: &Original, is_kept: bool) -> Keeping {
 }
 
 fn is_seed(lease: &Lease) -> bool {
-    lease.depth == 0 && lease.via.is_none()
+    lease.discovered().depth == 0 && lease.discovered().via.is_none()
 }
 
 fn archived_at(page: &Page) -> sinks::Original {

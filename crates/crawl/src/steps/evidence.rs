@@ -60,11 +60,11 @@ pub(crate) fn of(
 ) -> Option<Evidence> {
     let (page, other) = (&exchange.url, &original.page.final_url);
     // The same bytes become a revisit record, and a requisite is kept in any case.
-    let loses_nothing = original.earlier || original.bytes.is_some() || lease.requisite > 0;
+    let loses_nothing = original.earlier || original.bytes.is_some() || lease.discovered().requisite > 0;
     if loses_nothing || page.registrable_domain() == other.registrable_domain() {
         return None;
     }
-    if lease.depth == 0 && lease.via.is_none() {
+    if lease.is_seed() {
         return Some(Evidence::Seed);
     }
     if has_the_only_seed(context, page, other) {

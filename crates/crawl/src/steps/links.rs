@@ -44,7 +44,7 @@ pub(crate) async fn discover(
     let mut outlinks = Outlinks::default();
     if rules.pages || rules.requisites {
         let scope = context.scope();
-        let (policy, find) = (&context.policy, lease.find());
+        let (policy, find) = (&context.policy, lease.discovered().clone());
         outlinks = to_visit(
             policy, &scope, &find, &page.url, document, rules, &mut tally,
         );

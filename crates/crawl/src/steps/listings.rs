@@ -51,7 +51,7 @@ pub(crate) async fn queue_sitemaps(
     }
     let discovered = {
         let scope = context.scope();
-        let (policy, find) = (&context.policy, lease.find());
+        let (policy, find) = (&context.policy, lease.discovered().clone());
         sitemaps_named(policy, &scope, &context.listings, &find, url, &answer.rules)
     };
     if !discovered.is_empty() {
@@ -112,11 +112,12 @@ const USUAL: &str = "/sitemap.xml";
 /// sitemap may move on its host, for example where `--scope prefix` lets in one folder.
 pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
     let is_named = lease
+        .discovered()
         .via
         .as_ref()
         .is_some_and(|via| via.as_url().path() == ROBOTS);
-    let is_sitemap = is_named || context.listings.knows(lease.url.key());
-    is_sitemap && to.host() == lease.url.host()
+    let is_sitemap = is_named || context.listings.knows(lease.url().key());
+    is_sitemap && to.host() == lease.url().host()
 }
 
 /// Returns the kind of listing in a body, if listings of that kind are wanted. `decoded` is the
@@ -188,7 +189,7 @@ pub(crate) async fn discover(
             }
         });
     });
-    let find = lease.find();
+    let find = lease.discovered().clone();
     let queuing = queue(context, &find, &page.url, following, parts, tally);
     let (read, queued) = tokio::join!(reading, queuing);
     if read.is_none() {

@@ -30,10 +30,10 @@ pub(crate) enum Permission {
 /// Checks a page whose host is leased.
 pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
     if !context.policy.ignore_robots {
-        let Some(answer) = cached_rules(context, &lease.url).await? else {
+        let Some(answer) = cached_rules(context, lease.url()).await? else {
             return check_by_fetching(context, lease).await;
         };
-        match evaluate(&answer, &lease.url) {
+        match evaluate(&answer, lease.url()) {
             Permission::Granted => {}
             other => return Ok(other),
         }
@@ -53,9 +53,9 @@ async fn check_by_fetching(
     if !politeness::is_ready(context, lease).await {
         return Ok(Permission::NotYet);
     }
-    let answer = fetch_rules(context, lease, &lease.url).await?;
+    let answer = fetch_rules(context, lease, lease.url()).await?;
     let asked_just_now = !answer.asked.is_empty();
-    Ok(match evaluate(&answer, &lease.url) {
+    Ok(match evaluate(&answer, lease.url()) {
         Permission::Granted if asked_just_now => Permission::NotYet,
         permission => permission,
     })
@@ -93,7 +93,7 @@ async fn cached_rules(
     if let Some(answer) = context.robots.cached(url) {
         return Ok(Some(answer));
     }
-    let Some(Robots { text, until }) = context.frontier.robots(&url.origin()).await? else {
+    let Some(Robots { text, until }) = context.frontier.hosts().robots(&url.origin()).await? else {
         return Ok(None);
     };
     let lines = text.map(Into::into);
@@ -115,13 +115,17 @@ async fn fetch_rules(
     let answer = context.robots.rules(url).await;
     context
         .robots_files
-        .keep(lease.url.key(), &answer.exchanges);
+        .keep(lease.url().key(), &answer.exchanges);
     if let Some(RobotsText { lines, until }) = &answer.read {
         let robots = Robots {
             text: lines.as_ref().map(|lines| lines.to_vec()),
             until: *until,
         };
-        context.frontier.keep_robots(&origin, robots).await?;
+        context
+            .frontier
+            .hosts()
+            .record_robots(&origin, robots)
+            .await?;
     }
     for host in &answer.asked {
         politeness::record_pace(context, lease, host).await?;

@@ -126,7 +126,7 @@ pub(crate) async fn follow(
     lease: &Lease,
 ) -> Result<RedirectChain, Fault> {
     let mut chain = RedirectChain::default();
-    let mut url = lease.url.clone();
+    let mut url = lease.url().clone();
     let mut archived = conditional::archived(context, &url).await;
     loop {
         let asked_by = archived.take();
@@ -220,9 +220,9 @@ async fn bar(
     }
     let judged = context.scope().judge(next);
     if let Err(out_of_scope) = judged
-        && !(lease.requisite > 0 && is_requisite(context, next))
+        && !(lease.discovered().requisite > 0 && is_requisite(context, next))
     {
-        let is_seed = lease.depth == 0 && lease.via.is_none();
+        let is_seed = lease.is_seed();
         if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
             return barred(format!("redirects to {next}: {out_of_scope}"));
         }

@@ -45,7 +45,7 @@ pub(crate) fn with_page(
     admission: &Admission,
 ) -> VisitRecord {
     let mut row = without_page(
-        lease.find(),
+        lease.discovered().clone(),
         exchanges,
         Timestamp::default(),
         admission.fate,
@@ -145,8 +145,8 @@ fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDupli
     } else if original.earlier {
         reason.push_str("; the original is in an earlier crawl");
     }
-    if let Some(RetainedDuplicate { number, of }) = retained {
-        reason.push_str(&format!("; let through: {number} of {of} of its kind"));
+    if let Some(RetainedDuplicate { rank, of }) = retained {
+        reason.push_str(&format!("; let through: {rank} of {of} of its kind"));
     }
     reason
 }
@@ -172,7 +172,7 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
 ///
 /// [`rebuild_visit`]: crate::rebuild_visit
 ///
-pub(crate) fn match_notes(
+pub(crate) fn match_fields(
     original: Option<&Original>,
     retained: Option<RetainedDuplicate>,
 ) -> Vec<MetadataField> {
@@ -185,7 +185,7 @@ pub(crate) fn match_notes(
         Likeness::SameText => "text",
         Likeness::Near { .. } => "resemblance",
     };
-    let rank = retained.map(|retained| (CLUSTER_RANK, retained.number.to_string()));
+    let rank = retained.map(|retained| (CLUSTER_RANK, retained.rank.to_string()));
     std::iter::once((MATCHED_BY, matched_by.to_owned()))
         .chain(rank)
         .collect()
@@ -202,8 +202,8 @@ pub(crate) const BY_CANONICAL: &str = "canonical";
 pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 
 /// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `matched`
-/// the fields of [`match_notes`], `outlinks` those of the page's links.
-pub(crate) fn notes(
+/// the fields of [`match_fields`], `outlinks` those of the page's links.
+pub(crate) fn metadata(
     row: &VisitRecord,
     last: Option<&Exchange>,
     matched: Vec<MetadataField>,

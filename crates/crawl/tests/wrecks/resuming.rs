@@ -7,8 +7,8 @@ use disk::Disk;
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
 use store::embedded::EmbeddedStore;
 use store::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, Frontier, Lease, Settlement, Supply,
-    VisitRecord,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, Lease, LeaseFilter,
+    Settlement, Supply, VisitRecord,
 };
 use testkit::FaultyDisk;
 use web::{CanonicalForm, Clock, PageUrl, Timestamp};
@@ -36,7 +36,7 @@ impl Session {
 
     async fn lease(&self) -> Lease {
         let later = NOW + std::time::Duration::from_secs(60);
-        match self.store.lease(later, 1).await.unwrap() {
+        match self.store.lease(later, 1, LeaseFilter::All).await.unwrap() {
             Supply::Leases(mut leases) => leases.remove(0),
             other => panic!("{other:?}"),
         }
@@ -44,7 +44,7 @@ impl Session {
 
     async fn archive(&self, lease: &Lease) -> Archived {
         let visit = Visit {
-            url: lease.url.clone(),
+            url: lease.url().clone(),
             at: NOW,
             robots: Vec::new(),
             exchanges: Vec::new(),
@@ -68,13 +68,10 @@ impl Session {
         let mut row = row(&lease);
         row.warc_file = Some(file.clone());
         row.warc_offset = Some(page_offset);
-        let settlement = Settlement::Done {
-            row: Box::new(row),
+        let settlement = Settlement::Done(FinishedVisit {
             archived: Some(ArchiveSpan { ticket, file, end }),
-            finds: Vec::new(),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+            ..FinishedVisit::new(row)
+        });
         self.store
             .settle(lease, settlement, NOW.into())
             .await
@@ -89,7 +86,7 @@ impl Session {
 }
 
 fn row(lease: &Lease) -> VisitRecord {
-    VisitRecord::new(lease.find(), Fate::Failed, NOW)
+    VisitRecord::new(lease.discovered().clone(), Fate::Failed, NOW)
 }
 
 /// The archive was synced up to the end of a visit, the journal said so, and the process died

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use store::{
-    ArchivePlace, DiscoveredUrl, Durable, Frontier, Lease, Robots, Settlement, Standing,
-    StoreFault, Supply,
+    ArchivePlace, DiscoveredUrl, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement,
+    Standing, StoreFault, Supply,
 };
-use web::{Host, Pace, PageUrl, Timestamp};
+use web::{Pace, PageUrl, Timestamp};
 
 /// A frontier, and the pages that it settled for good.
 pub(crate) struct Witness {
@@ -39,12 +39,13 @@ impl Frontier for Witness {
         self.frontier.discover(finds).await
     }
 
-    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        self.frontier.lease(now, want).await
-    }
-
-    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        self.frontier.lease_requisites(now, want).await
+    async fn lease(
+        &self,
+        now: Timestamp,
+        want: usize,
+        filter: LeaseFilter,
+    ) -> Result<Supply, StoreFault> {
+        self.frontier.lease(now, want, filter).await
     }
 
     async fn settle(
@@ -53,9 +54,9 @@ impl Frontier for Witness {
         settlement: Settlement,
         pace: Pace,
     ) -> Result<(), StoreFault> {
-        let page = lease.url.clone();
+        let page = lease.url().clone();
         let ended = match &settlement {
-            Settlement::Done { archived, .. } => Some(archived.as_ref().map(|span| ArchivePlace {
+            Settlement::Done(visit) => Some(visit.archived.as_ref().map(|span| ArchivePlace {
                 file: span.file.clone(),
                 end: span.end,
             })),
@@ -76,20 +77,8 @@ impl Frontier for Witness {
         self.frontier.adopt_seed(url).await
     }
 
-    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
-        self.frontier.pace(host).await
-    }
-
-    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
-        self.frontier.note_pace(host, pace).await
-    }
-
-    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
-        self.frontier.robots(origin).await
-    }
-
-    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
-        self.frontier.keep_robots(origin, robots).await
+    fn hosts(&self) -> &dyn HostMemory {
+        self.frontier.hosts()
     }
 
     fn standing(&self) -> Standing {

@@ -1,4 +1,4 @@
-//! What [`NearDupIndex`] promises about a page that calls another one canonical, held against every
+//! The promises of [`NearDupIndex`] about pages that name a canonical page, held against every
 //! implementation.
 
 use super::Subject;
@@ -159,7 +159,7 @@ async fn a_duplicate_is_nobodys_original_so_words_make_no_chain() {
 }
 
 #[tokio::test]
-async fn who_names_a_page_that_was_let_through_is_compared_with_its_original() {
+async fn who_names_a_page_that_was_retained_is_compared_with_its_original() {
     for subject in with_article(kept(3)).await {
         let index = &*subject.index;
         let second = "http://a.test/second";

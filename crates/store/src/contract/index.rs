@@ -7,8 +7,8 @@ use neardup::{Features, HashKey, SignatureBuilder};
 use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
 use crate::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use crate::{
-    DuplicateScope, Fate, Frontier, FrontierRules, LikenessRules, NearDupIndex, Original, Page,
-    Settlement, Verdict, VisitRecord,
+    DuplicateScope, Fate, FinishedVisit, Frontier, FrontierRules, LikenessRules, NearDupIndex,
+    Original, Page, Settlement, Verdict, VisitRecord,
 };
 
 /// Stores with these rules of likeness.
@@ -162,8 +162,8 @@ pub(super) fn verdict_in_words(verdict: Verdict) -> String {
         Verdict::Unique => "unique".to_owned(),
         Verdict::Own => "own".to_owned(),
         Verdict::Duplicate(original) => format!("duplicate of {}", of(&original)),
-        Verdict::LetThrough(original, seat) => {
-            format!("{} of {} of {}", seat.number, seat.of, of(&original))
+        Verdict::Retained(original, retained) => {
+            format!("{} of {} of {}", retained.rank, retained.of, of(&original))
         }
         Verdict::Changed(capture) => {
             let resemblance = capture.resemblance.map(|share| format!(", {share:.2}"));
@@ -250,7 +250,7 @@ async fn where_the_text_was_found_says_which_host_it_belongs_to() {
 }
 
 #[tokio::test]
-async fn so_many_of_a_kind_are_let_through_and_keep_their_seats() {
+async fn so_many_of_a_kind_are_retained_and_keep_their_ranks() {
     for subject in alike_by(kept(3)) {
         let index = &*subject.index;
         let whole = signature(1, &prose("tea"));
@@ -283,7 +283,7 @@ async fn so_many_of_a_kind_are_let_through_and_keep_their_seats() {
             &signature(9, &prose("coffee")),
         )
         .await;
-        assert_eq!(other, "unique", "who is let through is not compared with");
+        assert_eq!(other, "unique", "who is retained is not compared with");
     }
 }
 
@@ -347,15 +347,15 @@ async fn of_many_like_pages_at_once_exactly_so_many_are_kept() {
             });
         }
         let verdicts = tasks.join_all().await;
-        let mut seats: Vec<u32> = verdicts
+        let mut ranks: Vec<u32> = verdicts
             .iter()
             .filter_map(|verdict| match verdict {
-                Verdict::LetThrough(_, seat) => Some(seat.number),
+                Verdict::Retained(_, retained) => Some(retained.rank),
                 _ => None,
             })
             .collect();
-        seats.sort_unstable();
-        assert_eq!(seats, [2, 3, 4, 5], "{}", subject.name);
+        ranks.sort_unstable();
+        assert_eq!(ranks, [2, 3, 4, 5], "{}", subject.name);
         let unique = verdicts
             .iter()
             .filter(|verdict| **verdict == Verdict::Unique);
@@ -389,13 +389,7 @@ pub(super) async fn crawled_before(
             fetched_at: at(7),
             ..row(&lease, fate)
         };
-        let settlement = Settlement::Done {
-            row: Box::new(row),
-            archived: None,
-            finds: Vec::new(),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+        let settlement = Settlement::Done(FinishedVisit::new(row));
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     }
     directory
@@ -520,7 +514,7 @@ async fn a_new_version_is_an_original_of_this_crawl() {
 }
 
 #[tokio::test]
-async fn seats_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itself() {
+async fn ranks_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itself() {
     let pages = [
         ("http://a.test/", signature(1, &prose("tea"))),
         ("http://a.test/1", nearly(1)),

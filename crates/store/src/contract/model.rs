@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a random user of a frontier does.
+/// A step of a random user of a frontier.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Discover(Vec<(u8, u8, u32)>),
@@ -91,14 +91,22 @@ impl User {
                 let new = frontier.discover(to_finds(finds)).await.unwrap();
                 self.saw.push(format!("discovered {new}"));
             }
-            Step::Lease(want) => self.had(frontier.lease(at(self.now), *want).await.unwrap()),
+            Step::Lease(want) => self.had(
+                frontier
+                    .lease(at(self.now), *want, LeaseFilter::All)
+                    .await
+                    .unwrap(),
+            ),
             Step::LeaseRequisites(want) => {
                 let supply = frontier
-                    .lease_requisites(at(self.now), *want)
+                    .lease(at(self.now), *want, LeaseFilter::Requisites)
                     .await
                     .unwrap();
                 if let Supply::Leases(leases) = &supply {
-                    assert!(leases.iter().all(|lease| lease.requisite > 0), "{leases:?}");
+                    assert!(
+                        leases.iter().all(|lease| lease.discovered().requisite > 0),
+                        "{leases:?}"
+                    );
                 }
                 self.had(supply);
             }
@@ -142,12 +150,22 @@ proptest! {
 
     #[test]
     fn both_frontiers_cannot_be_told_apart(
-        steps in steps(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64), probes in any::<bool>(),
+        steps in steps(),
+        per_host in 1..3_usize,
+        limit in proptest::option::of(1..4_u64),
+        probes in any::<bool>(),
     ) {
-        let rules = FrontierRules { per_host, max_pages_per_host: limit, probes, ..FrontierRules::default() };
+        let rules = FrontierRules {
+            per_host,
+            max_pages_per_host: limit,
+            probes,
+            ..FrontierRules::default()
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let told: Vec<_> = subjects(rules).iter().map(|subject| runtime.block_on(play(&*subject.frontier, &steps))).collect();
-        for (in_memory, embedded) in told[0].iter().zip(&told[1]) {
+        let subjects = subjects(rules);
+        let played = subjects.iter().map(|subject| play(&*subject.frontier, &steps));
+        let seen: Vec<_> = played.map(|played| runtime.block_on(played)).collect();
+        for (in_memory, embedded) in seen[0].iter().zip(&seen[1]) {
             prop_assert_eq!(in_memory, embedded);
         }
     }
@@ -177,20 +195,20 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Step]) -> Vec<PageUrl> {
     }
     let (mut now, mut visited) = (at(0), Vec::new());
     loop {
-        match frontier.lease(now, 2).await.unwrap() {
+        match frontier.lease(now, 2, LeaseFilter::All).await.unwrap() {
             Supply::Exhausted => return visited,
             Supply::NothingBefore(time) => now = time,
             Supply::Leases(leases) => {
                 for lease in leases {
                     let ready = now + Duration::from_millis(7);
                     // Each page fails once before it is had.
-                    let settlement = if lease.attempts == 0 {
+                    let settlement = if lease.entry.attempts == 0 {
                         Settlement::Again { at: ready }
                     } else {
                         done(&lease)
                     };
-                    if lease.attempts > 0 {
-                        visited.push(lease.url.clone());
+                    if lease.entry.attempts > 0 {
+                        visited.push(lease.url().clone());
                     }
                     frontier
                         .settle(lease, settlement, ready.into())

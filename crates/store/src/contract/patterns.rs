@@ -1,4 +1,4 @@
-//! What the frontier learns of URL patterns, and what its budgets let in.
+//! URL patterns and budgets of a frontier.
 
 use super::*;
 use crate::embedded::audit;
@@ -20,9 +20,9 @@ async fn visit(
 ) -> Vec<(String, Option<String>)> {
     let mut handed_out = Vec::new();
     while let Some(lease) = leases(frontier, 0, 1).await.pop() {
-        handed_out.push((lease.url.to_string(), lease.barred.clone()));
+        handed_out.push((lease.url().to_string(), lease.barred.clone()));
         let is_last = stop(&lease);
-        let is_item = lease.url.as_str().contains("/item/");
+        let is_item = lease.url().as_str().contains("/item/");
         let fate = match (&lease.barred, is_item) {
             (Some(_), _) => Fate::Excluded,
             (None, true) => Fate::NearDuplicate,
@@ -32,13 +32,10 @@ async fn visit(
         row.status = row.status.filter(|_| lease.barred.is_none());
         row.reason.clone_from(&lease.barred);
         row.warc_file = Some("a.warc.gz".to_owned());
-        let settlement = Settlement::Done {
-            row: Box::new(row),
-            archived: None,
+        let settlement = Settlement::Done(FinishedVisit {
             finds: finds_of_each.to_vec(),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+            ..FinishedVisit::new(row)
+        });
         frontier
             .settle(lease, settlement, at(0).into())
             .await
@@ -51,8 +48,7 @@ async fn visit(
 }
 
 #[tokio::test]
-async fn what_is_found_of_a_pattern_that_brings_nothing_new_waits_behind_everything_else_of_its_host()
- {
+async fn urls_of_a_pattern_that_brings_nothing_new_wait_behind_all_others_of_their_host() {
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
         frontier.discover(trap(40)).await.unwrap();
@@ -70,7 +66,11 @@ async fn what_is_found_of_a_pattern_that_brings_nothing_new_waits_behind_everyth
         let mut rest = Vec::new();
         for _ in 0..3 {
             let lease = leases(frontier, 0, 1).await.remove(0);
-            rest.push((lease.url.to_string(), lease.depth, lease.priority));
+            rest.push((
+                lease.url().to_string(),
+                lease.discovered().depth,
+                lease.discovered().priority,
+            ));
             let settlement = done(&lease);
             frontier
                 .settle(lease, settlement, at(0).into())
@@ -209,15 +209,14 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed() {
 }
 
 #[tokio::test]
-async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_back_what_was_left_out()
- {
+async fn patterns_outlast_the_process_and_reopening_one_brings_back_what_it_left_out() {
     let directory = tempfile::tempdir().unwrap();
     let open =
         || EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();
     let name = PatternName::from_text("a.test/item/{n}").unwrap();
     let mut store = open();
     store.discover(trap(120)).await.unwrap();
-    // The process dies after every few pages, in a fold sometimes, and so does the one that hears
+    // The process dies after every few pages, in a flush sometimes, and so does the one that hears
     // the last visit before the closing.
     for round in 0..20 {
         let mut left = 5;
@@ -238,7 +237,7 @@ async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_b
         drop(store);
         store = open();
     }
-    let handed_out = visit(&store, &[], |lease| lease.url.as_str().ends_with("about")).await;
+    let handed_out = visit(&store, &[], |lease| lease.url().as_str().ends_with("about")).await;
     let barred: Vec<&String> = handed_out
         .iter()
         .filter(|told| told.1.is_some())
@@ -305,7 +304,7 @@ async fn links_that_a_rule_left_out_are_told_to_the_journal_with_an_example() {
     let told = crate::embedded::History::open(directory.path())
         .unwrap()
         .find_map(|record| match record.unwrap() {
-            crate::embedded::record::Record::Settled { left_out, .. } => Some(left_out),
+            crate::embedded::record::Record::Settled(settled) => Some(settled.visit.left_out),
             _ => None,
         });
     let expected = LeftOut {

@@ -1,5 +1,5 @@
-//! What is found on left-out pages only: a sample of it is visited, and it is wanted as soon as
-//! another page leads there.
+//! Probes, URLs found on left-out pages only: a sample of them is visited, and a probe becomes an
+//! ordinary URL as soon as a kept page links to it.
 
 use super::*;
 use crate::PatternName;
@@ -18,10 +18,8 @@ async fn visit_all(
 ) -> (Vec<String>, Vec<String>) {
     let (mut visited, mut left_out) = (Vec::new(), Vec::new());
     while let Some(lease) = leases(frontier, 0, 1).await.pop() {
-        let text = lease.url.to_string();
-        let Settlement::Done { mut row, .. } = done(&lease) else {
-            unreachable!("a visit that is done")
-        };
+        let text = lease.url().to_string();
+        let mut row = end_of(&lease);
         if lease.barred.is_none() {
             row.fate = if is_new(&text) {
                 Fate::Unique
@@ -35,13 +33,10 @@ async fn visit_all(
             &mut left_out
         };
         kind.push(text.clone());
-        let settlement = Settlement::Done {
-            row,
-            archived: None,
+        let settlement = Settlement::Done(FinishedVisit {
             finds: leads_to(&text),
-            reached: Vec::new(),
-            left_out: Vec::new(),
-        };
+            ..FinishedVisit::new(row)
+        });
         frontier
             .settle(lease, settlement, at(0).into())
             .await
@@ -187,17 +182,17 @@ async fn what_is_known_of_folders_outlasts_the_process() {
     store.discover(finds).await.unwrap();
     let mut store = store;
     let (mut visited, mut left_out) = (0, 0);
-    // The process dies after every few pages, in a fold sometimes.
+    // The process dies after every few pages, in a flush sometimes.
     for round in 0..=70_u8 {
         for _ in 0..10 {
             let Some(lease) = leases(&store, 0, 1).await.pop() else {
                 break;
             };
             let mut settlement = done(&lease);
-            if let Settlement::Done { row, .. } = &mut settlement
+            if let Settlement::Done(visit) = &mut settlement
                 && lease.barred.is_none()
             {
-                row.fate = Fate::NearDuplicate;
+                visit.row.fate = Fate::NearDuplicate;
             }
             visited += u32::from(lease.barred.is_none());
             left_out += u32::from(lease.barred.is_some());

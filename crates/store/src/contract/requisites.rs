@@ -1,4 +1,4 @@
-//! What pages need: before the pages, and beside their limits.
+//! Requisites: before the pages, and beside their limits.
 
 use super::*;
 
@@ -32,9 +32,9 @@ async fn what_a_page_needs_goes_before_the_pages_of_its_host_the_nearest_first()
                 break;
             };
             told.push((
-                lease.url.to_string(),
-                lease.requisite,
-                lease.find().requisite,
+                lease.url().to_string(),
+                lease.discovered().requisite,
+                lease.discovered().requisite,
             ));
             settle(frontier, lease).await;
         }
@@ -61,7 +61,10 @@ async fn when_there_were_enough_pages_what_they_need_is_still_handed_out() {
         frontier.discover(pages).await.unwrap();
         let first = leases(frontier, 0, 9).await.remove(0);
         assert_eq!(
-            frontier.lease_requisites(at(0), 9).await.unwrap(),
+            frontier
+                .lease(at(0), 9, LeaseFilter::Requisites)
+                .await
+                .unwrap(),
             Supply::NothingBefore(Timestamp::NEVER),
             "{}: the page that is out may bring some",
             subject.name
@@ -72,14 +75,21 @@ async fn when_there_were_enough_pages_what_they_need_is_still_handed_out() {
             .await
             .unwrap();
 
-        let Supply::Leases(mut left) = frontier.lease_requisites(at(0), 9).await.unwrap() else {
+        let Supply::Leases(mut left) = frontier
+            .lease(at(0), 9, LeaseFilter::Requisites)
+            .await
+            .unwrap()
+        else {
             panic!("{}: something is needed", subject.name);
         };
         assert_eq!(urls(&left), ["http://a.test/3.png"], "{}", subject.name);
         settle(frontier, left.remove(0)).await;
         for supply in [
-            frontier.lease_requisites(at(0), 9).await.unwrap(),
-            frontier.lease(at(0), 9).await.unwrap(),
+            frontier
+                .lease(at(0), 9, LeaseFilter::Requisites)
+                .await
+                .unwrap(),
+            frontier.lease(at(0), 9, LeaseFilter::All).await.unwrap(),
         ] {
             assert_eq!(supply, Supply::Exhausted, "{}", subject.name);
         }
@@ -108,17 +118,24 @@ async fn what_failed_comes_back_as_what_a_page_needs() {
         let again = Settlement::Again { at: at(50) };
         frontier.settle(first, again, at(0).into()).await.unwrap();
         assert_eq!(
-            frontier.lease_requisites(at(1), 1).await.unwrap(),
+            frontier
+                .lease(at(1), 1, LeaseFilter::Requisites)
+                .await
+                .unwrap(),
             Supply::NothingBefore(at(50)),
             "{}",
             subject.name
         );
-        let Supply::Leases(leases) = frontier.lease_requisites(at(50), 9).await.unwrap() else {
+        let Supply::Leases(leases) = frontier
+            .lease(at(50), 9, LeaseFilter::Requisites)
+            .await
+            .unwrap()
+        else {
             panic!("{}: it is due", subject.name);
         };
         let told: Vec<_> = leases
             .iter()
-            .map(|lease| (lease.requisite, lease.attempts))
+            .map(|lease| (lease.discovered().requisite, lease.entry.attempts))
             .collect();
         assert_eq!(told, [(3, 1)], "{}", subject.name);
     }

@@ -1,4 +1,4 @@
-//! Sessions that end in order, die, or die in a fold: the next one goes on as the store in memory
+//! Sessions that end in order, die, or die in a flush: the next one goes on as the store in memory
 //! does, and nothing is lost.
 
 use proptest::prelude::*;
@@ -6,18 +6,18 @@ use proptest::prelude::*;
 use super::model::{Step, User, step, to_finds};
 use super::*;
 
-/// What happens in a crawl of many sessions.
+/// An event in a crawl of many sessions.
 #[derive(Clone, Debug)]
 enum Turn {
     Step(Step),
-    /// What was heard is folded into the tables, which changes nothing.
-    Fold,
+    /// The tables are written, which changes nothing.
+    Flush,
     /// The session ends in order.
     Close,
     /// The process dies.
     Die,
-    /// The process dies while a fold is written: these parts of it are in the tables.
-    DieFolding(u8),
+    /// The process dies while a flush is written: these parts of it are in the tables.
+    DieFlushing(u8),
     /// The session ends, in order or by a death, and the next one's clock is behind by so much.
     SetBack(bool, u64),
     /// The clock is ahead by a day from here on.
@@ -29,11 +29,12 @@ const DAY: u64 = 24 * 3600 * 1000;
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let turn = prop_oneof![
         12 => step().prop_map(Turn::Step),
-        2 => Just(Turn::Fold),
+        2 => Just(Turn::Flush),
         1 => Just(Turn::Close),
         1 => Just(Turn::Die),
-        1 => any::<u8>().prop_map(Turn::DieFolding),
-        1 => (any::<bool>(), prop_oneof![0..60_u64, Just(DAY)]).prop_map(|(dies, by)| Turn::SetBack(dies, by)),
+        1 => any::<u8>().prop_map(Turn::DieFlushing),
+        1 => (any::<bool>(), prop_oneof![0..60_u64, Just(DAY)])
+            .prop_map(|(dies, by)| Turn::SetBack(dies, by)),
         1 => Just(Turn::Leap),
     ];
     proptest::collection::vec(turn, 1..80)
@@ -53,9 +54,9 @@ async fn play_in_memory(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
     for turn in turns {
         match turn {
             Turn::Step(step) => user.take(&store, step).await,
-            Turn::Fold => {}
+            Turn::Flush => {}
             Turn::Leap => user.now += DAY,
-            Turn::Close | Turn::Die | Turn::DieFolding(_) | Turn::SetBack(..) => {
+            Turn::Close | Turn::Die | Turn::DieFlushing(_) | Turn::SetBack(..) => {
                 if let Turn::SetBack(_, by) = turn {
                     user.now = user.now.saturating_sub(*by);
                 }
@@ -87,7 +88,7 @@ async fn play_on_disk(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
                 user.take(&store, step).await;
                 continue;
             }
-            Turn::Fold => {
+            Turn::Flush => {
                 store.flush().await.unwrap();
                 continue;
             }
@@ -103,7 +104,7 @@ async fn play_on_disk(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
             }
             Turn::Close => store.close().await.unwrap(),
             Turn::Die => {}
-            Turn::DieFolding(parts) => store.flush_in_part(*parts),
+            Turn::DieFlushing(parts) => store.flush_in_part(*parts),
         }
         drop(store);
         store = open(user.now);
@@ -121,11 +122,20 @@ proptest! {
 
     #[test]
     fn sessions_on_a_disk_go_on_as_those_in_memory(
-        turns in turns(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64), least_wait in 0..30_u64,
+        turns in turns(),
+        per_host in 1..3_usize,
+        limit in proptest::option::of(1..4_u64),
+        least_wait in 0..30_u64,
         probes in any::<bool>(),
     ) {
         let least_wait = Duration::from_millis(least_wait);
-        let rules = FrontierRules { per_host, max_pages_per_host: limit, least_wait, probes, ..FrontierRules::default() };
+        let rules = FrontierRules {
+            per_host,
+            max_pages_per_host: limit,
+            least_wait,
+            probes,
+            ..FrontierRules::default()
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let expected = runtime.block_on(play_in_memory(rules, &turns));
         let seen = runtime.block_on(play_on_disk(rules, &turns));
@@ -155,15 +165,15 @@ proptest! {
                         // One of two is settled, the other is under way when the process dies.
                         let mut out = leases(&store, 0, 2).await;
                         if let Some(lease) = out.pop() {
-                            had.insert(lease.url.clone());
+                            had.insert(lease.url().clone());
                             let settlement = done(&lease);
                             store.settle(lease, settlement, at(0).into()).await.unwrap();
                         }
                     }
-                    Turn::Fold => store.flush().await.unwrap(),
+                    Turn::Flush => store.flush().await.unwrap(),
                     Turn::Leap => {}
-                    Turn::Close | Turn::Die | Turn::DieFolding(_) | Turn::SetBack(..) => {
-                        if let Turn::DieFolding(parts) = turn {
+                    Turn::Close | Turn::Die | Turn::DieFlushing(_) | Turn::SetBack(..) => {
+                        if let Turn::DieFlushing(parts) = turn {
                             store.flush_in_part(*parts);
                         }
                         drop(store);
@@ -173,9 +183,13 @@ proptest! {
             }
             drop(store);
             let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
-            while let Supply::Leases(leases) = store.lease(at(0), 3).await.unwrap() {
+            loop {
+                let leases = leases(&store, 0, 3).await;
+                if leases.is_empty() {
+                    break;
+                }
                 for lease in leases {
-                    assert!(had.insert(lease.url.clone()), "{} is visited twice", lease.url);
+                    assert!(had.insert(lease.url().clone()), "{} is visited twice", lease.url());
                     let settlement = done(&lease);
                     store.settle(lease, settlement, at(0).into()).await.unwrap();
                 }

@@ -1,10 +1,10 @@
-//! `admit` on a disk: what is known decides, the journal remembers, the looks hear it.
+//! `admit` on a disk: known pages decide, the journal records, the index applies the record.
 //!
-//! A page's record is made before the looks are locked, and pages are read from the journal after
-//! that: in between there is the decision and one write. A duplicate is called one only when the
-//! journal is durable up to the admission of the page that it repeats.
+//! A page's record is made before the signatures are locked, and pages are read from the journal
+//! after that: in between there is the decision and one write. A duplicate is called one only when
+//! the journal is durable up to the admission of the page that it repeats.
 //!
-//! Lock order: the looks before the journal's tail.
+//! Lock order: the signatures before the journal's tail.
 
 use async_trait::async_trait;
 use neardup::PageSignature;
@@ -12,10 +12,10 @@ use web::{PageUrl, UrlKey};
 
 use super::earlier::Change;
 use super::journal::frame::{Position, encode};
-use super::journal::record::{LetThrough, Record};
+use super::journal::record::{Record, RetainedPage};
 use super::near_dup::SignatureStore;
 use super::store::EmbeddedStore;
-use crate::known::{Cluster, Like, Name, Opinion, Seated};
+use crate::known::{Cluster, Decision, PageRef, RetainedEntry};
 use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 
 #[async_trait]
@@ -31,157 +31,148 @@ impl NearDupIndex for EmbeddedStore {
             signature: Box::new(signature.clone()),
         };
         let frame = encode(&admission);
-        let (like, seat) = {
-            let mut looks = self.signatures();
-            let mut opinion = looks.judge(page, signature, canonical)?;
-            if opinion == Opinion::Changed {
-                self.forget_known(&mut looks, page.key())?;
-                opinion = looks.judge(page, signature, canonical)?;
+        let of = {
+            let mut signatures = self.signatures();
+            let mut decision = signatures.judge(page, signature, canonical)?;
+            if decision == Decision::Forget {
+                self.forget_known(&mut signatures, page.key())?;
+                decision = signatures.judge(page, signature, canonical)?;
             }
-            match opinion {
-                Opinion::Own | Opinion::Changed => return Ok(Verdict::Own),
-                Opinion::New => {
-                    self.tell(&mut looks, &admission, &frame)?;
+            match decision {
+                Decision::Own | Decision::Forget => return Ok(Verdict::Own),
+                Decision::New => {
+                    self.append(&mut signatures, &admission, &frame)?;
                     return Ok(Verdict::Unique);
                 }
-                Opinion::Version {
+                Decision::Version {
                     change,
                     is_admitted,
                 } => {
                     if !is_admitted {
-                        self.tell(&mut looks, &admission, &frame)?;
+                        self.append(&mut signatures, &admission, &frame)?;
                     }
-                    drop(looks);
+                    drop(signatures);
                     return Ok(Verdict::Changed(Box::new(self.earlier_capture(change)?)));
                 }
-                Opinion::Seated(place) => {
-                    let of = looks.per_cluster();
-                    drop(looks);
-                    return self.let_through_before(place, of);
+                Decision::Retained(place) => {
+                    let of = signatures.per_cluster();
+                    drop(signatures);
+                    return self.retained_before(place, of);
                 }
-                Opinion::Like(like) => {
-                    let seat = self.seat(&mut looks, page, signature, like)?;
-                    (like, seat)
+                // No page is left out because of this verdict, so nothing need be durable first.
+                Decision::Retain(of, rank) => {
+                    return self.retain(&mut signatures, page, signature, &of, rank);
                 }
+                Decision::Duplicate(of) => of,
             }
         };
-        let original = Box::new(self.original(like)?);
-        if let Some(seat) = seat {
-            // Nothing is left out on the strength of this, so nothing need be durable first.
-            return Ok(Verdict::LetThrough(original, seat));
-        }
-        let admissions = [Some(like.of), like.bytes].into_iter().flatten();
+        let original = Box::new(self.original(&of)?);
+        let admissions = [Some(of.page), of.bytes].into_iter().flatten();
         if let Some(last) = admissions.filter_map(place_of).max() {
-            // Whatever is durable ends where a record ends.
+            // The durable part of the journal ends at the end of a record.
             self.journal.sync(last + 1).await?;
         }
         Ok(Verdict::Duplicate(original))
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
-        let mut looks = self.signatures();
-        if looks.knows(page)? {
-            self.forget_known(&mut looks, page)?;
+        let mut signatures = self.signatures();
+        if signatures.knows(page)? {
+            self.forget_known(&mut signatures, page)?;
         }
         Ok(())
     }
 }
 
 impl EmbeddedStore {
-    /// Writes a record to the journal, and has it heard.
-    fn tell(
+    /// Appends a record to the journal and applies it.
+    fn append(
         &self,
-        looks: &mut SignatureStore,
+        signatures: &mut SignatureStore,
         record: &Record,
         frame: &[u8],
     ) -> Result<(), StoreFault> {
         let end = self.journal.append_frame(frame)?;
         self.queue().apply(end, record);
-        looks.apply(end - frame.len() as u64, record)
+        signatures.apply(end - frame.len() as u64, record)
     }
 
-    fn forget_known(&self, looks: &mut SignatureStore, page: UrlKey) -> Result<(), StoreFault> {
+    fn forget_known(
+        &self,
+        signatures: &mut SignatureStore,
+        page: UrlKey,
+    ) -> Result<(), StoreFault> {
         let record = Record::Forgotten { page };
-        self.tell(looks, &record, &encode(&record))?;
+        self.append(signatures, &record, &encode(&record))?;
         self.queue().revoke_due(&self.journal)
     }
 
-    /// Gives the page its seat, where one is free.
-    fn seat(
+    /// Keeps a page beside its original.
+    fn retain(
         &self,
-        looks: &mut SignatureStore,
+        signatures: &mut SignatureStore,
         page: &Page,
         signature: &PageSignature,
-        like: Like,
-    ) -> Result<Option<RetainedDuplicate>, StoreFault> {
-        let Some(number) = like.seat else {
-            return Ok(None);
-        };
-        let original = self.original(like)?;
-        let record = Record::LetThrough(Box::new(LetThrough {
+        of: &Original<PageRef>,
+        rank: u32,
+    ) -> Result<Verdict, StoreFault> {
+        let original = self.original(of)?;
+        let record = Record::Retained(Box::new(RetainedPage {
             page: page.clone(),
             signature: signature.clone(),
-            of: original.page,
+            of: original.page.clone(),
             earlier: original.earlier,
-            likeness: like.likeness,
-            number,
-            by_canonical: like.by_canonical,
+            likeness: original.likeness,
+            rank,
+            by_canonical: original.by_canonical,
         }));
-        self.tell(looks, &record, &encode(&record))?;
-        Ok(Some(RetainedDuplicate {
-            number,
-            of: looks.per_cluster(),
-        }))
+        self.append(signatures, &record, &encode(&record))?;
+        let of = signatures.per_cluster();
+        let retained = RetainedDuplicate { rank, of };
+        Ok(Verdict::Retained(Box::new(original), retained))
     }
 
-    fn let_through_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
-        let Record::LetThrough(seated) = self.reader.record_at(place)? else {
+    /// Returns the verdict of a page that was retained before.
+    fn retained_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
+        let Record::Retained(retained) = self.reader.record_at(place)? else {
             return Err(self.reader.mismatch(place));
         };
         let original = Original {
-            page: seated.of,
-            likeness: seated.likeness,
-            earlier: seated.earlier,
+            page: retained.of,
+            likeness: retained.likeness,
+            earlier: retained.earlier,
             bytes: None,
-            by_canonical: seated.by_canonical,
+            by_canonical: retained.by_canonical,
         };
-        let number = seated.number;
-        Ok(Verdict::LetThrough(
-            Box::new(original),
-            RetainedDuplicate { number, of },
-        ))
+        let rank = retained.rank;
+        let retained = RetainedDuplicate { rank, of };
+        Ok(Verdict::Retained(Box::new(original), retained))
     }
 
     fn earlier_capture(&self, change: Change) -> Result<EarlierCapture, StoreFault> {
         Ok(EarlierCapture {
-            page: self.named(Name::Earlier(change.of))?,
+            page: self.page(PageRef::Earlier(change.of))?,
             distance: change.distance,
             resemblance: change.resemblance,
         })
     }
 
-    fn original(&self, like: Like) -> Result<Original, StoreFault> {
-        Ok(Original {
-            page: self.named(like.of)?,
-            likeness: like.likeness,
-            earlier: matches!(like.of, Name::Earlier(_)),
-            bytes: like.bytes.map(|name| self.named(name)).transpose()?,
-            by_canonical: like.by_canonical,
-        })
+    fn original(&self, of: &Original<PageRef>) -> Result<Original, StoreFault> {
+        of.try_map(|page| self.page(page))
     }
 
-    fn named(&self, name: Name) -> Result<Page, StoreFault> {
-        let held = match name {
-            Name::Earlier(number) => {
+    fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
+        let held = match of {
+            PageRef::Earlier(number) => {
                 let earlier = self.earlier.as_deref();
                 let earlier = earlier.expect("only an earlier crawl gives out its numbers");
                 return earlier.page(number);
             }
-            Name::Ours(held) => held,
+            PageRef::Current(held) => held,
         };
         let page = match self.reader.record_at(held.place)? {
             Record::Admitted { page, .. } => page,
-            Record::LetThrough(seated) => seated.page,
+            Record::Retained(retained) => retained.page,
             _ => return Err(self.reader.mismatch(held.place)),
         };
         if page.key() == held.key {
@@ -192,15 +183,15 @@ impl EmbeddedStore {
     }
 }
 
-/// Where a page of this crawl was admitted.
-fn place_of(name: Name) -> Option<Position> {
+/// Returns the place of the admission of a page of this crawl.
+fn place_of(name: PageRef) -> Option<Position> {
     match name {
-        Name::Ours(held) => Some(held.place),
-        Name::Earlier(_) => None,
+        PageRef::Current(held) => Some(held.place),
+        PageRef::Earlier(_) => None,
     }
 }
 
-impl LetThrough {
+impl RetainedPage {
     /// The name of its original.
     pub(super) fn cluster(&self) -> Cluster {
         Cluster {
@@ -209,12 +200,12 @@ impl LetThrough {
         }
     }
 
-    /// What is known of it, in its group, where its record begins at `place`.
-    pub(super) fn seated(&self, place: Position, group: u64) -> Seated {
-        Seated {
+    /// Returns its entry in the index, where its record begins at `place`.
+    pub(super) fn entry(&self, place: Position, group: u64) -> RetainedEntry {
+        RetainedEntry {
             place,
             cluster: self.cluster(),
-            number: self.number,
+            rank: self.rank,
             copy: (group, self.signature.payload),
         }
     }

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_crawl_is_folded_at_its_end_and_a_large_one_only_with_what_is_worth_it() {
+    fn a_small_crawl_is_flushed_at_its_end_and_a_large_one_only_with_what_is_worth_it() {
         for (unflushed, tables, cheap) in [
             (0, 1, false),
             (1, SMALL_TABLES, true),

@@ -16,7 +16,7 @@ use super::near_dup::records::{SignatureRecord, SignatureRecords};
 use super::tables::{Posting, SortedTables, Table};
 use crate::StoreFault;
 
-const FOLDS: u64 = 6;
+const FLUSHES: u64 = 6;
 const WATERMARK: &str = "checkpoint";
 const TABLES: [Table; 2] = [Table::new(1), Table::new(2)];
 
@@ -32,18 +32,18 @@ fn posting(number: u64) -> Posting {
     Posting::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15), number as u32)
 }
 
-fn added(fold: u64, table: usize) -> Vec<Posting> {
+fn added(flush: u64, table: usize) -> Vec<Posting> {
     // Enough for the last flushes to write new generations.
     let mut postings: Vec<Posting> = (0..4_000)
-        .map(|n| posting(fold * 10_000 + n + table as u64))
+        .map(|n| posting(flush * 10_000 + n + table as u64))
         .collect();
     postings.sort_unstable();
     postings
 }
 
-fn records(fold: u64) -> Vec<(u32, SignatureRecord)> {
+fn records(flush: u64) -> Vec<(u32, SignatureRecord)> {
     let record = |document: u32| SignatureRecord {
-        position: fold,
+        position: flush,
         page: UrlKey::from_u64(u64::from(document)),
         group: 7,
         signature: PageSignature {
@@ -52,7 +52,7 @@ fn records(fold: u64) -> Vec<(u32, SignatureRecord)> {
         },
     };
     // Every flush rewrites some.
-    (fold as u32 * 30..fold as u32 * 30 + 50)
+    (flush as u32 * 30..flush as u32 * 30 + 50)
         .map(|document| (document, record(document)))
         .collect()
 }
@@ -67,23 +67,23 @@ fn write(path: &Path, killed: &Path) -> Vec<Contents> {
         SortedTables::open(&database).unwrap(),
         SignatureRecords::open(&database).unwrap(),
     );
-    for fold in 1..=FOLDS {
+    for flush in 1..=FLUSHES {
         meta.begin_flush().unwrap();
         let mut contents = history.last().unwrap().clone();
         for (number, table) in TABLES.into_iter().enumerate() {
-            let added = added(fold, number);
+            let added = added(flush, number);
             tables.unite(table, &added).unwrap();
             contents.tables[number].extend(added);
             contents.tables[number].sort_unstable();
-            if fold == FOLDS && number == 0 {
+            if flush == FLUSHES && number == 0 {
                 database.flush().unwrap();
                 copy_all(path, killed);
             }
         }
-        stack.update(&records(fold), &[]).unwrap();
-        contents.records.extend(records(fold));
-        contents.watermark = Some(fold);
-        meta.end_flush(WATERMARK, &fold).unwrap();
+        stack.update(&records(flush), &[]).unwrap();
+        contents.records.extend(records(flush));
+        contents.watermark = Some(flush);
+        meta.end_flush(WATERMARK, &flush).unwrap();
         history.push(contents);
     }
     history
@@ -109,7 +109,7 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
     })?;
     if meta.is_flush_under_way()? {
         // The tables may be ahead of the watermark; replaying the journal from there corrects them.
-        let end = (contents.watermark.unwrap_or(0) + 1).min(FOLDS);
+        let end = (contents.watermark.unwrap_or(0) + 1).min(FLUSHES);
         for (number, table) in TABLES.into_iter().enumerate() {
             tables.unite(table, &added(end, number))?;
             contents.tables[number].clear();

@@ -17,7 +17,7 @@ use neardup::{Fingerprint, HashKey, Likeness, PageSignature, SignatureIndex};
 use web::UrlKey;
 
 use super::journal::frame::Position;
-use super::journal::record::{LetThrough, Record};
+use super::journal::record::{Record, RetainedPage};
 use super::journal::segment::{Replay, record_at, segments};
 use super::lock::DirectoryLock;
 use crate::fault::StoreFault;
@@ -35,7 +35,7 @@ pub struct Earlier {
     /// The originals, by their numbers in `pages`.
     originals: SignatureIndex,
     /// Duplicates that were kept, by their numbers.
-    seated: HashMap<u32, Seated>,
+    retained: HashMap<u32, EarlierRetained>,
     /// The kept duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), u32>,
     /// Pages that were kept without being admitted (`--on-duplicate keep`), by their numbers: they
@@ -62,9 +62,9 @@ struct KeptPage {
     position: Position,
 }
 
-struct Seated {
+struct EarlierRetained {
     original: UrlKey,
-    number: u32,
+    rank: u32,
     signature: PageSignature,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Change {
 /// An admission whose visit has not ended yet at this point of the journal.
 enum PendingAdmission {
     Original(Box<PageSignature>),
-    LetThrough(Box<LetThrough>),
+    Retained(Box<RetainedPage>),
 }
 
 impl Earlier {
@@ -140,7 +140,7 @@ impl Earlier {
             journals: Vec::new(),
             pages: Vec::new(),
             originals: SignatureIndex::new(rules.thresholds),
-            seated: HashMap::new(),
+            retained: HashMap::new(),
             copies: HashMap::new(),
             unadmitted: HashMap::new(),
             by_url: Vec::new(),
@@ -247,11 +247,12 @@ impl Earlier {
                 Record::Admitted { page, signature } => {
                     begun.insert(page.key(), PendingAdmission::Original(signature));
                 }
-                Record::LetThrough(seated) => {
-                    begun.insert(seated.page.key(), PendingAdmission::LetThrough(seated));
+                Record::Retained(retained) => {
+                    begun.insert(retained.page.key(), PendingAdmission::Retained(retained));
                 }
                 Record::Forgotten { page } => drop(begun.remove(&page)),
-                Record::Settled { row, .. } => {
+                Record::Settled(settled) => {
+                    let row = settled.visit.row;
                     let page = begun.remove(&row.url.key());
                     if row.kept && row.fate.is_page() {
                         self.remember(&row, page, position);
@@ -299,26 +300,26 @@ impl Earlier {
                 self.originals
                     .insert_in(group, u64::from(number), *signature);
             }
-            Some(PendingAdmission::LetThrough(mut seated)) => {
-                seated.signature.payload = row.payload.unwrap_or(seated.signature.payload);
+            Some(PendingAdmission::Retained(mut retained)) => {
+                retained.signature.payload = row.payload.unwrap_or(retained.signature.payload);
                 self.copies
-                    .entry((group, seated.signature.payload))
+                    .entry((group, retained.signature.payload))
                     .or_insert(number);
-                let seated = Seated {
-                    original: seated.of.key(),
-                    number: seated.number,
-                    signature: seated.signature,
+                let retained = EarlierRetained {
+                    original: retained.of.key(),
+                    rank: retained.rank,
+                    signature: retained.signature,
                 };
-                self.seated.insert(number, seated);
+                self.retained.insert(number, retained);
             }
         }
     }
 
     /// Returns the ranks that are taken: original and rank of each.
-    pub(crate) fn seats(&self) -> impl Iterator<Item = (UrlKey, u32)> + '_ {
-        self.seated
+    pub(crate) fn retained(&self) -> impl Iterator<Item = (UrlKey, u32)> + '_ {
+        self.retained
             .values()
-            .map(|seated| (seated.original, seated.number))
+            .map(|retained| (retained.original, retained.rank))
     }
 
     /// Returns the URL of the page with this number.
@@ -335,7 +336,9 @@ impl Earlier {
         let kept = &self.pages[number as usize];
         let journal = &self.journals[kept.journal as usize];
         match record_at(&journal.segments, kept.position)? {
-            Some(Record::Settled { row, .. }) if row.url.key() == kept.key => Ok(*row),
+            Some(Record::Settled(settled)) if settled.visit.row.url.key() == kept.key => {
+                Ok(*settled.visit.row)
+            }
             _ => Err(StoreFault::Damaged {
                 path: journal.directory.clone(),
                 offset: kept.position,
@@ -382,8 +385,8 @@ impl Earlier {
 
     /// Returns the signature of the page with this number.
     fn signature_of(&self, number: u32) -> Option<&PageSignature> {
-        match self.seated.get(&number) {
-            Some(seated) => Some(&seated.signature),
+        match self.retained.get(&number) {
+            Some(retained) => Some(&retained.signature),
             None => self.originals.get(u64::from(number)),
         }
     }

@@ -146,8 +146,8 @@ impl Journal {
     /// durable after the next [`Journal::sync`].
     ///
     /// # Errors
-    /// [`StoreFault::File`] if the disk refuses; after [`DiskErrorKind::Full`] the call may be repeated.
-    /// [`StoreFault::Poisoned`] after an earlier failure of another kind.
+    /// [`StoreFault::File`] if the disk refuses; after [`DiskErrorKind::Full`] the call may be
+    /// repeated. [`StoreFault::Poisoned`] after an earlier failure of another kind.
     pub fn append(&self, record: &Record) -> Result<Position, StoreFault> {
         self.append_frame(&encode(record))
     }

@@ -13,10 +13,10 @@ use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
 use super::journal::frame::Position;
-use super::journal::record::{Entry, LetThrough, Record};
+use super::journal::record::{Record, RetainedPage, SettledVisit};
 use super::journal::{Journal, SEGMENT_BYTES};
 use crate::fault::StoreFault;
-use crate::frontier::{ArchivePlace, ArchiveSpan, DiscoveredUrl};
+use crate::frontier::{ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, QueueEntry};
 use crate::visit_record::VisitRecord;
 
 /// A writer of a new journal.
@@ -70,7 +70,7 @@ pub enum Admission {
     /// The page was new and had this signature.
     New(Box<PageSignature>),
     /// The page was kept beside its original.
-    LetThrough(Box<LetThrough>),
+    Retained(Box<RetainedPage>),
 }
 
 impl JournalRebuild {
@@ -110,18 +110,11 @@ impl JournalRebuild {
     pub fn copy(&mut self, record: &Record) -> Result<(), StoreFault> {
         match record {
             Record::Discovered { first, finds } => self.apply_discovered(*first, finds),
-            Record::Settled {
-                row,
-                archived,
-                first,
-                finds,
-                reached,
-                ..
-            } => {
-                self.known.insert(row.url.key(), None);
-                self.apply_reached(reached);
-                self.apply_discovered(*first, finds);
-                if let Some(span) = archived {
+            Record::Settled(SettledVisit { first, visit, .. }) => {
+                self.known.insert(visit.row.url.key(), None);
+                self.apply_reached(&visit.reached);
+                self.apply_discovered(*first, &visit.finds);
+                if let Some(span) = &visit.archived {
                     self.end = Some(ArchivePlace {
                         file: span.file.clone(),
                         end: span.end,
@@ -139,12 +132,12 @@ impl JournalRebuild {
                 self.next_sequence = entry.sequence + 1;
                 let waiting = Waiting {
                     sequence: entry.sequence,
-                    depth: entry.find.depth,
-                    via: entry.find.via.clone(),
-                    priority: entry.find.priority,
-                    requisite: entry.find.requisite,
+                    depth: entry.discovered.depth,
+                    via: entry.discovered.via.clone(),
+                    priority: entry.discovered.priority,
+                    requisite: entry.discovered.requisite,
                 };
-                self.known.insert(entry.find.url.key(), Some(waiting));
+                self.known.insert(entry.discovered.url.key(), Some(waiting));
             }
             _ => {}
         }
@@ -234,7 +227,7 @@ impl JournalRebuild {
                 page: row.page(),
                 signature,
             })?,
-            Admission::LetThrough(kept) => self.append(&Record::LetThrough(kept))?,
+            Admission::Retained(kept) => self.append(&Record::Retained(kept))?,
         }
         self.apply_reached(&reached);
         let finds = self.only_new(finds);
@@ -248,17 +241,18 @@ impl JournalRebuild {
             let ArchivePlace { file, end } = place;
             ArchiveSpan { ticket, file, end }
         });
-        self.append(&Record::Settled {
+        self.append(&Record::Settled(SettledVisit {
             sequence,
-            row: Box::new(row),
-            archived,
-            first,
-            finds,
-            reached,
-            pace: Pace::default(),
             priority,
-            left_out: Vec::new(),
-        })
+            first,
+            pace: Pace::default(),
+            visit: FinishedVisit {
+                archived,
+                finds,
+                reached,
+                ..FinishedVisit::new(row)
+            },
+        }))
     }
 
     /// Ends the journal durably and returns the number of its records. It records that the archive
@@ -310,13 +304,7 @@ impl JournalRebuild {
                 continue;
             };
             let find = self.waiting(&find.url).unwrap_or_else(|| find.clone());
-            let (attempts, strikes) = (0, 0);
-            let entry = Entry {
-                sequence,
-                find,
-                attempts,
-                strikes,
-            };
+            let entry = QueueEntry::new(sequence, find);
             self.append(&Record::Superseded { entry })?;
         }
         Ok(())

@@ -28,7 +28,7 @@ fn page_of(name: &str) -> Page {
 }
 
 #[tokio::test]
-async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_again() {
+async fn ranks_are_counted_over_all_processes_and_over_tables_that_are_made_again() {
     let three = |directory: &Path| {
         let options = StoreOptions {
             likeness: LikenessRules {
@@ -53,8 +53,8 @@ async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_agai
             Verdict::Unique => "unique".to_owned(),
             Verdict::Own => "own".to_owned(),
             Verdict::Duplicate(original) => format!("of {}", original.page.url),
-            Verdict::LetThrough(original, seat) => {
-                format!("{} of {}", seat.number, original.page.url)
+            Verdict::Retained(original, retained) => {
+                format!("{} of {}", retained.rank, original.page.url)
             }
             Verdict::Changed(capture) => format!("changed from {}", capture.page.url),
         });

@@ -42,7 +42,7 @@ use super::journal::Journal;
 use super::journal::frame::Position;
 use super::journal::record::Record;
 use crate::fault::StoreFault;
-use crate::known::{Known, Opinion, Seated};
+use crate::known::{Decision, Known, RetainedEntry};
 use crate::near_dup::Page;
 
 /// While the tables are rebuilt from the journal, they are flushed after this many documents: a few
@@ -99,8 +99,8 @@ impl SignatureStore {
             state.documents,
         )?;
         let mut known = Known::new(options.rules, options.key, documents, options.earlier);
-        for (page, seated) in disk.seats(position)? {
-            known.seat(page, seated);
+        for (page, retained) in disk.retained(position)? {
+            known.retain(page, retained);
         }
         Ok(Self {
             disk,
@@ -144,15 +144,15 @@ impl SignatureStore {
             Record::Admitted { page, signature } => {
                 self.known.admit(page, (**signature).clone(), begin);
             }
-            Record::LetThrough(kept) => {
-                let seated = kept.seated(begin, self.known.group(&kept.page));
+            Record::Retained(kept) => {
+                let retained = kept.entry(begin, self.known.group(&kept.page));
                 let page = kept.page.key();
-                self.known.seat(page, seated);
-                self.changed_seat(page, Some(seated));
+                self.known.retain(page, retained);
+                self.changed_retained(page, Some(retained));
             }
             Record::Forgotten { page } => {
-                if self.known.is_seated(*page) {
-                    self.changed_seat(*page, None);
+                if self.known.is_retained(*page) {
+                    self.changed_retained(*page, None);
                 }
                 self.known.forget(*page)?;
             }
@@ -162,12 +162,12 @@ impl SignatureStore {
         Ok(())
     }
 
-    fn changed_seat(&mut self, page: UrlKey, seated: Option<Seated>) {
+    fn changed_retained(&mut self, page: UrlKey, retained: Option<RetainedEntry>) {
         self.known
             .originals_mut()
             .memtable_mut()
-            .seats
-            .insert(page, seated);
+            .retained
+            .insert(page, retained);
     }
 
     /// Takes out the changes since the last flush, in constant time. Lookups go on seeing them.
@@ -196,15 +196,15 @@ impl SignatureStore {
         page: &Page,
         signature: &neardup::PageSignature,
         canonical: Option<&PageUrl>,
-    ) -> Result<Opinion, StoreFault> {
+    ) -> Result<Decision, StoreFault> {
         self.known.judge(page, signature, canonical)
     }
 
     /// Returns all kept duplicates, with their ranks.
-    pub(super) fn seats(&self) -> impl Iterator<Item = (UrlKey, u32)> {
+    pub(super) fn retained(&self) -> impl Iterator<Item = (UrlKey, u32)> {
         self.known
-            .seated()
-            .map(|(page, seated)| (page, seated.number))
+            .retained()
+            .map(|(page, retained)| (page, retained.rank))
     }
 
     /// Returns all originals.

@@ -16,11 +16,11 @@ use super::checkpoint::LastCheckpoint;
 use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::earlier::Earlier;
-use super::frontier::{self, Queue, Wanted};
+use super::frontier::{self, Queue};
 use super::journal::Journal;
 use super::journal::history::rows;
 use super::journal::reader::JournalReader;
-use super::journal::record::{Record, Robots};
+use super::journal::record::Record;
 use super::journal::segment::{self, TornTail};
 use super::lock::DirectoryLock;
 use super::near_dup::SignatureStore;
@@ -28,9 +28,10 @@ use super::near_dup::memory_index::SignatureMemory;
 use super::recovery::archive_tail::ArchiveTail;
 use crate::fault::StoreFault;
 use crate::frontier::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, Settlement, Standing,
-    Supply,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, LeaseFilter, Settlement,
+    Standing, Supply,
 };
+use crate::host_memory::{HostMemory, Robots};
 use crate::patterns::name::PatternName;
 
 /// The memory of a crawl, in a directory. See the module's documentation.
@@ -235,13 +236,13 @@ impl Frontier for EmbeddedStore {
         Ok(new)
     }
 
-    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        self.queue().lease(&self.journal, now, want, Wanted::All)
-    }
-
-    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        self.queue()
-            .lease(&self.journal, now, want, Wanted::Requisites)
+    async fn lease(
+        &self,
+        now: Timestamp,
+        want: usize,
+        filter: LeaseFilter,
+    ) -> Result<Supply, StoreFault> {
+        self.queue().lease(&self.journal, now, want, filter)
     }
 
     async fn settle(
@@ -261,12 +262,32 @@ impl Frontier for EmbeddedStore {
         self.queue().adopt_seed(&self.journal, url)
     }
 
+    fn hosts(&self) -> &dyn HostMemory {
+        self
+    }
+
+    fn standing(&self) -> Standing {
+        self.queue().standing()
+    }
+
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
+        self.save(archive, false).await
+    }
+
+    async fn close(&self) -> Result<(), StoreFault> {
+        self.queue().stop(&self.journal)?;
+        self.save(None, true).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl HostMemory for EmbeddedStore {
     async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
         Ok(self.queue().pace(host))
     }
 
-    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
-        self.queue().note_pace(&self.journal, host, pace)
+    async fn record_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        self.queue().record_pace(&self.journal, host, pace)
     }
 
     async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
@@ -284,20 +305,7 @@ impl Frontier for EmbeddedStore {
         }
     }
 
-    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
-        self.queue().keep_robots(&self.journal, origin, robots)
-    }
-
-    fn standing(&self) -> Standing {
-        self.queue().standing()
-    }
-
-    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
-        self.save(archive, false).await
-    }
-
-    async fn close(&self) -> Result<(), StoreFault> {
-        self.queue().stop(&self.journal)?;
-        self.save(None, true).await.map(drop)
+    async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.queue().record_robots(&self.journal, origin, robots)
     }
 }

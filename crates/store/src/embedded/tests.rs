@@ -8,12 +8,11 @@ use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use proptest::prelude::*;
 use web::{Host, Pace};
 
-use super::journal::record::Robots;
 use super::*;
 use crate::contract::{at, done, done_with, find, leases, options, row, url};
 use crate::{
-    Fate, Frontier, FrontierRules, NearDupIndex, Page, Settlement, StoreFault, Supply, Verdict,
-    VisitRecord,
+    Fate, FinishedVisit, Frontier, FrontierRules, LeaseFilter, NearDupIndex, Page, Robots,
+    Settlement, StoreFault, Supply, Verdict, VisitRecord,
 };
 
 fn open(directory: &Path) -> EmbeddedStore {
@@ -65,7 +64,7 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
     let mut again: Vec<_> = leases(&store, 0, 9)
         .await
         .iter()
-        .map(|lease| lease.url.to_string())
+        .map(|lease| lease.url().to_string())
         .collect();
     again.sort();
     assert_eq!(again, ["http://a.test/2", "http://b.test/1"]);
@@ -96,7 +95,11 @@ async fn the_next_session_knows_the_hosts_to_leave_alone_before_its_first_lease(
         ("just.test", rests(1_000, 4_001)),
         ("unasked.test", at(90_000).into()),
     ] {
-        store.note_pace(&Host::new(name), pace).await.unwrap();
+        store
+            .hosts()
+            .record_pace(&Host::new(name), pace)
+            .await
+            .unwrap();
     }
     store.close().await.unwrap();
     drop(store);
@@ -136,7 +139,7 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
         .await
         .unwrap();
     for lease in leases(&store, 0, 9).await {
-        let settlement = match lease.url.host().as_str() {
+        let settlement = match lease.url().host().as_str() {
             "a.test" => Settlement::Again { at: at(500) },
             _ => done(&lease),
         };
@@ -148,11 +151,11 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
     let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
     assert_eq!(store.adopted_seeds(), [url("http://www.a.test/")]);
     assert_eq!(
-        store.lease(at(499), 9).await.unwrap(),
+        store.lease(at(499), 9, LeaseFilter::All).await.unwrap(),
         Supply::NothingBefore(at(500)),
         "b.test had its share"
     );
-    assert_eq!(leases(&store, 500, 9).await[0].attempts, 1);
+    assert_eq!(leases(&store, 500, 9).await[0].entry.attempts, 1);
 }
 
 #[tokio::test]
@@ -300,16 +303,13 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     let copy = leases(&store, 0, 9).await.pop().unwrap();
     let reached = url("http://b.test/on-the-way");
     assert!(store.claim(&copy, &reached).await.unwrap());
-    let settlement = Settlement::Done {
-        row: Box::new(VisitRecord {
+    let settlement = Settlement::Done(FinishedVisit {
+        reached: vec![reached.clone()],
+        ..FinishedVisit::new(VisitRecord {
             duplicate_of: Some(original.url.clone()),
             ..row(&copy, Fate::NearDuplicate)
-        }),
-        archived: None,
-        finds: Vec::new(),
-        reached: vec![reached.clone()],
-        left_out: Vec::new(),
-    };
+        })
+    });
     store.settle(copy, settlement, at(0).into()).await.unwrap();
     store.flush().await.unwrap();
     killed(store);
@@ -322,7 +322,7 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
 
     let store = open(directory.path());
     let again = leases(&store, 0, 9).await.pop().unwrap();
-    assert_eq!(again.url, url("http://b.test/copy"));
+    assert_eq!(again.url(), &url("http://b.test/copy"));
     assert!(
         store.claim(&again, &reached).await.unwrap(),
         "its own redirect is not in its way"
@@ -340,29 +340,32 @@ async fn the_next_session_reads_robots_txt_from_the_journal() {
     };
     let store = open(directory.path());
     store
-        .keep_robots("http://a.test", robots("old"))
+        .hosts()
+        .record_robots("http://a.test", robots("old"))
         .await
         .unwrap();
     store
-        .keep_robots("http://b.test", robots("b"))
+        .hosts()
+        .record_robots("http://b.test", robots("b"))
         .await
         .unwrap();
     store.flush().await.unwrap();
     store
-        .keep_robots("http://a.test", robots("new"))
+        .hosts()
+        .record_robots("http://a.test", robots("new"))
         .await
         .unwrap();
     killed(store);
     let store = open(directory.path());
     assert_eq!(
-        store.robots("http://a.test").await.unwrap(),
+        store.hosts().robots("http://a.test").await.unwrap(),
         Some(robots("new"))
     );
     assert_eq!(
-        store.robots("http://b.test").await.unwrap(),
+        store.hosts().robots("http://b.test").await.unwrap(),
         Some(robots("b"))
     );
-    assert_eq!(store.robots("http://c.test").await.unwrap(), None);
+    assert_eq!(store.hosts().robots("http://c.test").await.unwrap(), None);
 }
 
 /// A crawl was stopped while the clock was a month ahead. When the clock was right again, the crawl
@@ -386,7 +389,7 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
     let finds = ["http://a.test/1", "http://a.test/2", "http://b.test/1"].map(|url| find(url, 0));
     store.discover(finds.to_vec()).await.unwrap();
     for lease in leases(&store, MONTH, 2).await {
-        let (settlement, ready) = match lease.url.host().as_str() {
+        let (settlement, ready) = match lease.url().host().as_str() {
             "a.test" => (done(&lease), at(MONTH + 1000)),
             _ => (
                 Settlement::Again {
@@ -402,7 +405,7 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
 
     let store = open_at(5);
     assert_eq!(
-        store.lease(at(60_004), 9).await.unwrap(),
+        store.lease(at(60_004), 9, LeaseFilter::All).await.unwrap(),
         Supply::NothingBefore(at(60_005))
     );
     assert_eq!(leases(&store, 60_005, 9).await.len(), 2);
@@ -426,8 +429,8 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
     // The session ends in order or dies, with its changes flushed or not.
-    for (in_order, folded) in [(true, false), (false, true), (false, false)] {
-        let name = format!("h{}{}.test", u8::from(in_order), u8::from(folded));
+    for (in_order, flushed) in [(true, false), (false, true), (false, false)] {
+        let name = format!("h{}{}.test", u8::from(in_order), u8::from(flushed));
         let store = open_at(DAY);
         assert_eq!(store.clock_behind(), Duration::ZERO, "{name}");
         let finds = ["1", "2"].map(|page| find(&format!("http://{name}/{page}"), 0));
@@ -435,7 +438,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         let lease = leases(&store, DAY + 1_000, 9)
             .await
             .into_iter()
-            .find(|lease| lease.url.host().as_str() == name)
+            .find(|lease| lease.url().host().as_str() == name)
             .unwrap();
         let pace = Pace {
             wait: Duration::from_secs(2),
@@ -446,7 +449,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
             at: at(DAY + 9_000),
         };
         store.settle(lease, again, pace).await.unwrap();
-        if folded {
+        if flushed {
             store.flush().await.unwrap();
         }
         if in_order {
@@ -460,13 +463,20 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
             Duration::from_millis(DAY + 995),
             "{name}"
         );
-        let host = store.pace(&Host::new(&name)).await.unwrap().unwrap();
+        let host = store
+            .hosts()
+            .pace(&Host::new(&name))
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!((host.ready, host.answered), (at(2_005), at(5)), "{name}");
-        let first = store.lease(at(2_004), 9).await.unwrap();
+        let first = store.lease(at(2_004), 9, LeaseFilter::All).await.unwrap();
         assert_eq!(first, Supply::NothingBefore(at(2_005)), "{name}");
         let ready = leases(&store, 2_005, 9).await;
         assert!(
-            ready.iter().any(|lease| lease.url.as_str().ends_with("/2")),
+            ready
+                .iter()
+                .any(|lease| lease.url().as_str().ends_with("/2")),
             "{name}"
         );
         for lease in ready {
@@ -477,7 +487,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
                 .unwrap();
         }
         // The postponed page has waited for eight seconds from then on, too.
-        let last = store.lease(at(8_004), 9).await.unwrap();
+        let last = store.lease(at(8_004), 9, LeaseFilter::All).await.unwrap();
         assert_eq!(last, Supply::NothingBefore(at(8_005)), "{name}");
         for lease in leases(&store, 8_005, 9).await {
             let settlement = done(&lease);
@@ -531,13 +541,14 @@ async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
     };
     let mut out = leases(&store, 0, 2).await;
     let lease = out.remove(0);
-    assert_eq!(lease.url.host().as_str(), "slow.test");
+    assert_eq!(lease.url().host().as_str(), "slow.test");
     let settlement = done(&lease);
     store.settle(lease, settlement, slow).await.unwrap();
     // A host that is requested for the first time, and has not answered when the process dies.
     let silent = Pace::unanswered(at(9_400), rules.least_wait);
     store
-        .note_pace(&Host::new("silent.test"), silent)
+        .hosts()
+        .record_pace(&Host::new("silent.test"), silent)
         .await
         .unwrap();
     let patient = Pace {
@@ -546,13 +557,14 @@ async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
         ..slow
     };
     store
-        .note_pace(&Host::new("patient.test"), patient)
+        .hosts()
+        .record_pace(&Host::new("patient.test"), patient)
         .await
         .unwrap();
     let out = leases(&store, 9_000, 9).await;
     assert!(
         out.iter()
-            .any(|lease| lease.url.host().as_str() == "slow.test"),
+            .any(|lease| lease.url().host().as_str() == "slow.test"),
         "{out:?}"
     );
     killed(store);
@@ -561,7 +573,7 @@ async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
     assert!(store.after_a_death());
     let mut ready = Vec::new();
     for name in ["unasked.test", "slow.test", "silent.test"] {
-        let pace = store.pace(&Host::new(name)).await.unwrap().unwrap();
+        let pace = store.hosts().pace(&Host::new(name)).await.unwrap().unwrap();
         ready.push((name, pace.ready));
     }
     // The delay; the wait of the last answer; five times the 600 ms since the request.
@@ -663,13 +675,11 @@ proptest! {
                     Settlement::Again { at: at(step as u64) }
                 } else {
                     settled += 1;
-                    Settlement::Done {
-                        row: Box::new(row(&lease, Fate::Unique)),
-                        archived: None,
+                    Settlement::Done(FinishedVisit {
                         finds: vec![find(&format!("http://h{step}.test/more"), 1)],
                         reached: vec![url(&format!("http://h{step}.test/reached"))],
-                        left_out: Vec::new(),
-                    }
+                        ..FinishedVisit::new(row(&lease, Fate::Unique))
+                    })
                 };
                 store.settle(lease, settlement, at(0).into()).await.unwrap();
                 if step % checkpoint_every == 0 {

@@ -22,7 +22,7 @@ use super::options::StoreOptions;
 use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
-use crate::frontier::{Frontier, FrontierRules};
+use crate::frontier::{FinishedVisit, Frontier, FrontierRules};
 use crate::rules::LikenessRules;
 use crate::visit_record::Totals;
 
@@ -53,7 +53,7 @@ struct ExpectedState {
     totals: Totals,
     queued: BTreeSet<u64>,
     admitted: BTreeSet<UrlKey>,
-    seated: BTreeSet<(UrlKey, u32)>,
+    retained: BTreeSet<(UrlKey, u32)>,
     seen: BTreeSet<UrlKey>,
     pages_of: HashMap<Host, u64>,
 }
@@ -132,31 +132,29 @@ impl ExpectedState {
             Record::Begun { features, .. } => self.features.clone_from(features),
             Record::Discovered { first, finds } => self.queue(*first, finds),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
-            Record::LetThrough(seated) => {
-                self.seated.insert((seated.page.key(), seated.number));
+            Record::Retained(retained) => {
+                self.retained.insert((retained.page.key(), retained.rank));
             }
             Record::Forgotten { page } => {
                 self.admitted.remove(page);
-                self.seated.retain(|(key, _)| key != page);
+                self.retained.retain(|(key, _)| key != page);
             }
             Record::Superseded { entry } => drop(self.queued.remove(&entry.sequence)),
-            Record::Settled {
-                sequence,
-                row,
-                first,
-                finds,
-                reached,
-                priority,
-                ..
-            } => {
-                self.seen.extend(settled_probe(row, *priority));
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    finds,
+                    reached,
+                    ..
+                } = &settled.visit;
+                self.seen.extend(settled_probe(row, settled.priority));
                 self.totals.count(row);
                 if row.is_page() {
                     *self.pages_of.entry(row.url.host()).or_insert(0) += 1;
                 }
-                self.queued.remove(sequence);
+                self.queued.remove(&settled.sequence);
                 self.seen.extend(reached.iter().map(web::PageUrl::key));
-                self.queue(*first, finds);
+                self.queue(settled.first, finds);
             }
             Record::Revoked { entry, row, .. } => {
                 self.totals.uncount(row);
@@ -165,7 +163,7 @@ impl ExpectedState {
                     *pages = pages.saturating_sub(1);
                 }
                 self.queued.insert(entry.sequence);
-                self.seen.insert(seen_as(&entry.find));
+                self.seen.insert(seen_as(&entry.discovered));
             }
             _ => {}
         }
@@ -184,7 +182,7 @@ impl ExpectedState {
 
     fn differences(&self, store: &EmbeddedStore) -> Result<Vec<String>, StoreFault> {
         let admitted: BTreeSet<UrlKey> = store.signatures().originals()?.into_iter().collect();
-        let seated: BTreeSet<(UrlKey, u32)> = store.signatures().seats().collect();
+        let retained: BTreeSet<(UrlKey, u32)> = store.signatures().retained().collect();
         let queue = store.queue();
         let queued = queue.queued()?;
         let seen: BTreeSet<UrlKey> = queue.seen().collect();
@@ -210,10 +208,10 @@ impl ExpectedState {
             admitted.len(),
         );
         compare(
-            "pages let through",
-            self.seated.len(),
-            self.seated.intersection(&seated).count(),
-            seated.len(),
+            "retained pages",
+            self.retained.len(),
+            self.retained.intersection(&retained).count(),
+            retained.len(),
         );
         compare(
             "URLs seen",

@@ -45,7 +45,7 @@ pub(super) fn last_look(new: u64, fruitless: u64) -> usize {
         .max(LAST_LOOK)
 }
 
-/// Whether the URLs of a pattern are visited.
+/// The state of a pattern: the order in which its URLs are visited, if at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PatternState {
@@ -72,13 +72,13 @@ impl PatternState {
 /// A visit that brought nothing new.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// What was visited.
+    /// The visited URL.
     pub url: Box<str>,
     /// The page that it repeats, if it was had.
     pub original: Option<Box<str>>,
 }
 
-/// What a visit brought.
+/// The yield of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visit {
     New,
@@ -112,7 +112,7 @@ impl Visit {
     }
 }
 
-/// What is known of a pattern.
+/// The visits of a pattern, and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Pattern {
     pub(super) generality: u8,
@@ -122,10 +122,10 @@ pub(super) struct Pattern {
     left_out: u64,
     /// The last visits, the latest in the lowest bit: whether they brought something new.
     recent: u128,
-    /// How many of them there are, up to the window.
+    /// Their number, up to the window.
     recent_visits: u32,
     closed: Option<Closed>,
-    /// When it was last visited.
+    /// The time of its last visit, in visits.
     touched: u64,
     examples: Vec<Example>,
     /// The rows of what was left out since it was closed.
@@ -253,7 +253,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it is to be closed, or to be reopened.
+    /// Returns the change that is due: closing, or reopening.
     pub(super) fn is_due(&self) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful >= REOPENING_PROBES,
@@ -273,7 +273,7 @@ impl Pattern {
         });
     }
 
-    /// What was counted stays, what decides begins anew.
+    /// Restarts the evidence; the counts stay.
     pub(super) fn reopen(&mut self) {
         if self.closed.is_some() && !self.is_due() {
             self.looked_into = true;
@@ -283,7 +283,7 @@ impl Pattern {
         (self.recent, self.recent_visits) = (0, 0);
     }
 
-    /// Whether the next URL of this closed pattern is to be visited all the same.
+    /// Returns true if the next URL of this closed pattern is to be visited as a probe.
     pub(super) fn probe(&mut self) -> bool {
         let is_time = self
             .closed
@@ -311,7 +311,7 @@ impl Pattern {
         )
     }
 
-    /// Who is smaller is forgotten first.
+    /// Returns the order of forgetting: the smallest goes first.
     pub(super) fn idleness(&self) -> (bool, u64) {
         (self.closed.is_some(), self.touched)
     }

@@ -17,7 +17,7 @@ use crate::contract::{find, url};
 
 const PAGES: u64 = 10_000;
 
-/// What came of the sites of one kind.
+/// The results of the sites of one kind.
 #[derive(Default)]
 struct Outcome {
     fetches: u64,
@@ -72,7 +72,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
         }
         patterns.settled(&row, page.priority, Some(0));
         while let Some(change) = patterns.due() {
-            patterns.hear(&change);
+            patterns.apply(&change);
         }
         while let Some(rows) = patterns.to_requeue() {
             let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();

@@ -7,10 +7,13 @@
 //! ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), in an order drawn from the URLs, and
 //! each visit is counted for every folder above it:
 //!
-//! | level | closed when | a visit in between | reopened |
-//! |---|---|---|---|
-//! | a folder, the host's root included | 160 visits in a row brought nothing new | after 64 URLs left out, then 128, … 4,096 | by one page that says something new |
-//! | all hosts of a registrable domain | 640 in a row | the same | the same |
+//! | level | closed when so many visits in a row brought nothing new |
+//! |---|---|
+//! | a folder, the host's root included | 160 |
+//! | all hosts of a registrable domain | 640 |
+//!
+//! A closed level is visited once after 64 URLs left out, then after 128, … 4,096. One page that
+//! says something new reopens it.
 //!
 //! What a closed folder left out is remembered by the place of its row, and queued again when the
 //! folder reopens. `probe_simulation.rs` shows what a full mirror costs, and what is lost of an

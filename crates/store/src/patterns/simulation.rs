@@ -1,4 +1,4 @@
-//! Which patterns are closed, and after how many visits: the simulation that docs/adr/0007 goes by.
+//! The closing of patterns, and the visits until then: the simulation behind docs/adr/0007.
 //!
 //! A site has pages of one pattern. `share` per cent of them say something new, each by itself or
 //! in runs of a mean length of `run`. It is visited as a crawl does: what is barred is left out.
@@ -86,7 +86,8 @@ fn visit_site(share: u64, run: u64, pages: u64, site: u64, told: &mut Told) {
 #[test]
 fn simulation_of_honest_sites_and_traps() {
     println!(
-        "| new | run | sites closed | visits before | new pages left out | fruitless fetches a site | open at the end |"
+        "| new | run | sites closed | visits before | new pages left out \
+         | fruitless fetches a site | open at the end |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (share, run) in [(0, 1), (1, 1)] {

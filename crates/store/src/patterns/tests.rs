@@ -1,4 +1,4 @@
-//! What closes a pattern, what does not, and what opens it again.
+//! Closing and reopening of patterns.
 
 use proptest::prelude::*;
 use web::{CanonicalForm, Timestamp};
@@ -36,7 +36,7 @@ pub(super) fn visit(
     }
     settled(patterns, &row);
     while let Some(change) = patterns.due() {
-        patterns.hear(&change);
+        patterns.apply(&change);
     }
     barred
 }
@@ -282,25 +282,33 @@ fn a_row_tells_which_pattern_left_it_out() {
 }
 
 proptest! {
-    /// Whatever happens, what is kept in step is what would be counted anew, and what is stored is
-    /// read again.
+    /// State that is kept in step equals state computed anew, and stored state is read back.
     #[test]
     fn the_sums_are_those_of_the_patterns(
-        visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600), reopen in any::<bool>(),
+        visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600),
+        reopen in any::<bool>(),
     ) {
         let mut patterns = Patterns::default();
         for (host, page, what) in visits {
-            let address = format!("http://h{host}.test/{}/{page}", ["a", "b"][usize::from(page % 2)]);
+            let folder = ["a", "b"][usize::from(page % 2)];
+            let address = format!("http://h{host}.test/{folder}/{page}");
             let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
             let barred = patterns.bar(&address, 0, &FrontierRules::default());
-            let fate = [Fate::NearDuplicate, Fate::ExactDuplicate, Fate::Unique, Fate::Failed, Fate::ExactDuplicate, Fate::NearDuplicate];
+            let fate = [
+                Fate::NearDuplicate,
+                Fate::ExactDuplicate,
+                Fate::Unique,
+                Fate::Failed,
+                Fate::ExactDuplicate,
+                Fate::NearDuplicate,
+            ];
             let mut row = row(address.as_str(), fate[usize::from(what)], 404);
             if let Some(reason) = barred {
                 (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
             }
             settled(&mut patterns, &row);
             while let Some(change) = patterns.due() {
-                patterns.hear(&change);
+                patterns.apply(&change);
             }
         }
         let first = patterns.reports().next().map(|report| PatternName {
@@ -308,10 +316,11 @@ proptest! {
             pattern: report.pattern.clone(),
         });
         if let Some(name) = first.filter(|_| reopen) {
-            patterns.hear(&Record::PatternReopened(name));
+            patterns.apply(&Record::PatternReopened(name));
         }
         prop_assert_eq!(patterns.count, patterns.reports().count());
-        prop_assert_eq!(patterns.troubled, patterns.reports().filter(|report| report.state != PatternState::Open).count());
+        let not_open = patterns.reports().filter(|report| report.state != PatternState::Open);
+        prop_assert_eq!(patterns.troubled, not_open.count());
         prop_assert!(patterns.due.is_empty());
         patterns.begin_session(true);
         let bytes = postcard::to_allocvec(&patterns).unwrap();
@@ -360,7 +369,7 @@ fn a_pattern_that_is_looked_into_is_not_closed_again_before_what_it_left_out_was
     });
     let left_out: Vec<VisitRecord> = left_out.filter(|row| row.reason.is_some()).collect();
     let look = patterns.last_look().unwrap();
-    patterns.hear(&look);
+    patterns.apply(&look);
     left_out.iter().for_each(|row| patterns.revoked(row));
     for number in 0..left_out.len() as u64 {
         assert_eq!(

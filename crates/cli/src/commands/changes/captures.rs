@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crawl::Policy;
 use neardup::{HashKey, NormalText, PageSignature};
 use store::embedded::{History, record::Record};
-use store::{Fate, VisitRecord};
+use store::{Fate, FinishedVisit, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
 use crate::cli_error::{CliError, fault, usage};
@@ -330,15 +330,16 @@ impl CrawlJournal {
             Record::Admitted { page, signature } => {
                 texts.extend(text_of(&signature).map(|text| (page.key(), text)));
             }
-            Record::LetThrough(seated) => {
+            Record::Retained(seated) => {
                 texts.extend(text_of(&seated.signature).map(|text| (seated.page.key(), text)));
             }
-            Record::Settled {
-                row,
-                finds,
-                reached,
-                ..
-            } => {
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    finds,
+                    reached,
+                    ..
+                } = settled.visit;
                 self.wait(&finds);
                 for url in reached {
                     self.states.insert(url.key(), State::Reached);

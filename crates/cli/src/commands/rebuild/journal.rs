@@ -12,7 +12,7 @@ use crawl::{
 use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
 use sinks::ArchiveEnd;
-use store::embedded::record::{LetThrough, Record};
+use store::embedded::record::{Record, RetainedPage};
 use store::embedded::{History, RestoredAdmission, RestoredVisit, JournalRebuild};
 use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
 use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
@@ -97,7 +97,8 @@ impl Rebuilding {
                 Record::Admitted { page, signature } => {
                     rebuilding.apply_admission(page, signature)?;
                 }
-                Record::Settled { row, .. } if rebuilding.scratch_index.is_some() => {
+                Record::Settled(settled) if rebuilding.scratch_index.is_some() => {
+                    let row = &settled.visit.row;
                     rebuilding.settled.insert(row.url.key());
                     rebuilding.repeatable.add(row);
                 }
@@ -422,13 +423,13 @@ impl Rebuilding {
             final_url: url.clone(),
             at: row.fetched_at,
         });
-        RestoredAdmission::LetThrough(Box::new(LetThrough {
+        RestoredAdmission::Retained(Box::new(RetainedPage {
             page: row.page(),
             signature,
             of,
             earlier: row.of_earlier,
             likeness: seat.likeness,
-            number: seat.rank,
+            rank: seat.rank,
             by_canonical: seat.by_canonical,
         }))
     }

@@ -8,8 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use store::embedded::{History, record::Record};
-use store::{Fate, StoreFault};
+use store::embedded::History;
+use store::embedded::record::{Record, SettledVisit};
+use store::{Fate, FinishedVisit, StoreFault};
 use web::{Host, Pace, Timestamp, Why};
 
 use crate::assembly;
@@ -114,9 +115,8 @@ pub(super) fn read(state: &Path) -> Result<HashMap<Host, HostStatus>, StoreFault
                     hosts.entry(find.url.host()).or_default().waiting += 1;
                 }
             }
-            Record::Settled {
-                row, finds, pace, ..
-            } => {
+            Record::Settled(SettledVisit { pace, visit, .. }) => {
+                let FinishedVisit { row, finds, .. } = visit;
                 for find in finds {
                     hosts.entry(find.url.host()).or_default().waiting += 1;
                 }
@@ -134,11 +134,11 @@ pub(super) fn read(state: &Path) -> Result<HashMap<Host, HostStatus>, StoreFault
                 status.pages = status.pages.saturating_sub(u64::from(row.is_page()));
             }
             Record::Superseded { entry } => {
-                let status = hosts.entry(entry.find.url.host()).or_default();
+                let status = hosts.entry(entry.discovered.url.host()).or_default();
                 status.waiting = status.waiting.saturating_sub(1);
             }
             Record::Postponed { entry, pace, .. } => {
-                let status = hosts.entry(entry.find.url.host()).or_default();
+                let status = hosts.entry(entry.discovered.url.host()).or_default();
                 status.pace = status.pace.then(pace);
             }
             Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {

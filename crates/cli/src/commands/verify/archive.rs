@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
-use store::embedded::{History, Revocation, record::Record as JournalRecord, revocations};
-use store::{ArchiveSpan, StoreFault, VisitRecord};
+use store::embedded::record::{Record as JournalRecord, SettledVisit};
+use store::embedded::{History, Revocation, revocations};
+use store::{ArchiveSpan, FinishedVisit, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
 use super::Complaints;
@@ -142,13 +143,17 @@ impl<'a> Archive<'a> {
                     self.politeness
                         .apply_robots(&origin, &robots.text.unwrap_or_default());
                 }
-                JournalRecord::Settled {
-                    row,
-                    archived: Some(span),
-                    reached,
+                JournalRecord::Settled(SettledVisit {
                     pace,
+                    visit:
+                        FinishedVisit {
+                            row,
+                            archived: Some(span),
+                            reached,
+                            ..
+                        },
                     ..
-                } => {
+                }) => {
                     if row
                         .duplicate_of
                         .as_ref()
@@ -203,14 +208,11 @@ impl<'a> Archive<'a> {
                     self.politeness.apply_pace(&host, pace);
                 }
                 JournalRecord::Postponed { entry, pace, .. } => {
-                    self.politeness.apply_pace(&entry.find.url.host(), pace);
+                    self.politeness
+                        .apply_pace(&entry.discovered.url.host(), pace);
                 }
-                JournalRecord::Settled {
-                    row,
-                    archived: None,
-                    pace,
-                    ..
-                } => {
+                JournalRecord::Settled(SettledVisit { pace, visit, .. }) => {
+                    let row = visit.row;
                     self.politeness.apply_pace(&row.url.host(), pace);
                     if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset) {
                         self.named.entry(file).or_default().insert(offset);

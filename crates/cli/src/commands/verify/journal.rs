@@ -71,21 +71,15 @@ impl Journal {
         }
         match record {
             Record::Discovered { first, finds } => self.queue(*first, finds, complaints),
-            Record::Settled {
-                sequence,
-                row,
-                first,
-                finds,
-                ..
-            } => {
-                self.settle(*sequence, row, complaints);
-                self.queue(*first, finds, complaints);
+            Record::Settled(settled) => {
+                self.settle(settled.sequence, &settled.visit.row, complaints);
+                self.queue(settled.first, &settled.visit.finds, complaints);
             }
             Record::Postponed { entry, .. } => {
-                self.under_way.remove(&entry.find.url.key());
+                self.under_way.remove(&entry.discovered.url.key());
                 self.is_waiting(
                     entry.sequence,
-                    entry.find.url.key(),
+                    entry.discovered.url.key(),
                     "was postponed",
                     complaints,
                 );
@@ -93,7 +87,7 @@ impl Journal {
             Record::Superseded { entry } => {
                 self.is_waiting(
                     entry.sequence,
-                    entry.find.url.key(),
+                    entry.discovered.url.key(),
                     "was given up",
                     complaints,
                 );
@@ -125,19 +119,19 @@ impl Journal {
             }
             Record::Revoked { entry, row, .. } => {
                 self.revoke(row);
-                let page = entry.find.url.key();
+                let page = entry.discovered.url.key();
                 match self.place(entry.sequence) {
                     // Its old place again.
                     Some(place) if self.pages[place] == page => self.waiting[place] = true,
                     _ => self.queue(
                         entry.sequence,
-                        std::slice::from_ref(&entry.find),
+                        std::slice::from_ref(&entry.discovered),
                         complaints,
                     ),
                 }
             }
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
-            Record::LetThrough(seated) => drop(self.admitted.insert(seated.page.key())),
+            Record::Retained(seated) => drop(self.admitted.insert(seated.page.key())),
             Record::Forgotten { page } => drop(self.admitted.remove(page)),
             Record::Archived { file, end } => {
                 self.archived += 1;
@@ -240,9 +234,9 @@ mod tests {
     }
 
     fn postponed(sequence: u64, path: &str) -> Record {
-        let entry = store::embedded::record::Entry {
+        let entry = store::QueueEntry {
             sequence,
-            find: find(path),
+            discovered: find(path),
             attempts: 1,
             strikes: 0,
         };

@@ -79,7 +79,7 @@ fn check_from(
         }
     }
     let mut places = Smallest::from(begin);
-    let told = finder.places(|Place { file, offset }| {
+    let told = finder.locations(|RecordLocation { file, offset }| {
         let position = (crawl_directory::file_number(&file), offset);
         if Some(position) <= last && is_covered(position, finder) {
             places.add(position);

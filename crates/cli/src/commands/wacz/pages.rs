@@ -10,7 +10,7 @@ use sinks::ArchiveEnd;
 use sinks::wacz::{Page, WaczFault};
 use store::embedded::record::Record;
 use store::embedded::{History, Revocation, revocations, rows};
-use store::{StoreFault, VisitRecord};
+use store::{FinishedVisit, StoreFault, VisitRecord};
 use web::Timestamp;
 
 use super::{PackError, Packing};
@@ -43,9 +43,10 @@ impl CrawlExtent {
         let mut extent = Self::default();
         let mut revoked = revocations(state)?;
         for record in History::open(state)? {
-            let Record::Settled { row, archived, .. } = record? else {
+            let Record::Settled(settled) = record? else {
                 continue;
             };
+            let FinishedVisit { row, archived, .. } = settled.visit;
             let why = revoked.take(&row);
             if why == Some(Revocation::Lost) {
                 continue;

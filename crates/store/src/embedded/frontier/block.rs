@@ -7,7 +7,7 @@
 //! ```text
 //! block  version u8 · count u32 little-endian · pages
 //! page   sequence minus the one before · via 0 (none), 1 (as before) or 2 + text · text of the URL
-//! text   bytes shared with the one before · bytes that follow · those bytes        (numbers are LEB128)
+//! text   bytes shared with the one before · bytes that follow · those bytes (numbers are LEB128)
 //! ```
 //! Invariant: it is on disk; another layout is another version. `golden/queue-block.hex` pins it.
 //! Checksums are added by `parts.rs`.
@@ -20,10 +20,10 @@ const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 5;
 /// A block is ended before it would grow above this: it fits into one value of the database.
 pub(super) const FULL_BYTES: usize = 6 << 10;
-/// What the numbers of a page take at most.
+/// The maximum size of the numbers of an entry.
 const NUMBERS_BYTES: usize = 40;
 
-/// Why a block cannot be read.
+/// The reason that a block cannot be read.
 pub(super) type Malformed = &'static str;
 
 /// Writes a block.
@@ -36,7 +36,8 @@ struct Writer {
     via_text: Vec<u8>,
 }
 
-/// Packs pages, whose sequences ascend, into blocks: the first sequence of each, and its bytes.
+/// Packs entries, whose sequences ascend, into blocks. Returns the first sequence of each, and its
+/// bytes.
 pub(super) fn pack<'a>(pages: impl Iterator<Item = (u64, &'a Body)>) -> Vec<(u64, Vec<u8>)> {
     let mut blocks = Vec::new();
     let mut open: Option<(u64, Writer)> = None;
@@ -126,7 +127,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Goes on to the next page: its sequence.
+    /// Advances to the next entry, and returns its sequence.
     pub(super) fn next(&mut self) -> Result<Option<u64>, Malformed> {
         if self.left == 0 {
             return Ok(None);
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
         Ok(Some(self.sequence))
     }
 
-    /// The page that [`Reader::next`] went on to.
+    /// Returns the entry that [`Reader::next`] advanced to.
     pub(super) fn body(&mut self) -> Result<Body, Malformed> {
         let text = |bytes: &[u8]| {
             let text = std::str::from_utf8(bytes).map(str::to_owned);
@@ -271,7 +272,10 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), version in any::<bool>()) {
+        fn no_bytes_make_reading_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            version in any::<bool>(),
+        ) {
             let mut bytes = bytes;
             if version && bytes.len() >= HEADER_BYTES {
                 bytes[..HEADER_BYTES].copy_from_slice(&[VERSION, 9, 0, 0, 0]);

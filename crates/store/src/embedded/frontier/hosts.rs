@@ -1,9 +1,9 @@
-//! The hosts of the crawl, and whose turn it is.
+//! The hosts of the crawl, and their turns.
 //!
-//! A host is known by its number, in the order in which hosts became known; that order is a
-//! function of the journal. Kept are what outlasts the process (its name, its pages so far, how it
-//! wants to be asked, how many of its pages are not settled) and what does not (which are out, the
-//! next ones as they were read from the blocks).
+//! A host has a number, in the order in which hosts became known; that order is a function of the
+//! journal. Some of its state outlasts the process (its name, its pages so far, its pace, the
+//! number of its unsettled entries), some does not (its leases, the entries read ahead from the
+//! blocks).
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -19,16 +19,16 @@ pub(super) struct Hosts {
     rules: FrontierRules,
     numbers: HashMap<Host, u32>,
     hosts: Vec<HostState>,
-    /// The hosts that could be handed out at that time: something waits, and the bounds leave room.
+    /// The hosts with an entry to lease and room for one, by the time at which they are ready.
     due: BTreeSet<(Timestamp, u32)>,
-    /// Those of them where something waits that a page needs.
+    /// Those of them with a requisite to lease.
     due_requisites: BTreeSet<(Timestamp, u32)>,
-    /// The hosts where something waits that was found on left-out pages only, in the same way.
+    /// The hosts with a probe to lease, in the same order.
     due_probes: BTreeSet<(Timestamp, u32)>,
     sums: Sums,
-    /// No host is asked before then.
+    /// The time before which no host is asked.
     floor: Timestamp,
-    /// How many hosts there are of each domain.
+    /// The number of hosts of each domain.
     domains: DomainCounts,
 }
 
@@ -37,49 +37,49 @@ pub(super) struct Hosts {
 pub(super) struct HostState {
     pub(super) name: Host,
     pub(super) pace: Pace,
-    /// Pages that were had, as far as is recorded.
+    /// Fetched pages, as far as recorded.
     pub(super) pages: u64,
-    /// What is not settled.
+    /// Unsettled entries.
     pub(super) all: Tally,
-    /// What of that pages need.
+    /// Requisites among them.
     pub(super) requisites: Tally,
-    /// What of that was found on left-out pages only.
+    /// Probes among them.
     pub(super) probes: Tally,
-    /// Those that are out on lease.
+    /// Entries out on lease.
     pub(super) leased: u64,
-    /// Pages that were had and are not recorded yet.
+    /// Fetched pages that are not recorded yet.
     pub(super) unrecorded: u64,
-    /// Pages that are done with and still lie in blocks.
+    /// Settled entries that still lie in blocks.
     pub(super) gone: u32,
-    /// The first pages that wait.
+    /// The first waiting entries.
     pub(super) heads: VecDeque<(Rank, Body)>,
-    /// What waits up to here is among the heads.
+    /// The last rank up to which waiting entries are among the heads.
     pub(super) read_to: Option<Rank>,
-    /// It had its turn in this round.
+    /// True if it had its turn in this round.
     passed: bool,
 }
 
-/// What of a host is not settled, as far as is recorded.
+/// The unsettled entries of a host, as far as recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// All of it.
+    /// All of them.
     pub(super) live: u64,
-    /// What of it waits for a time of its own.
+    /// Postponed entries.
     pub(super) later: u64,
-    /// What of it was handed out and whose settlement is not recorded.
+    /// Leased entries whose settlement is not recorded.
     pub(super) out: u64,
-    /// What of it is set aside.
+    /// Entries that are set aside.
     pub(super) aside: u64,
 }
 
 impl Tally {
-    /// What may be handed out when its host's turn comes.
+    /// Returns the number of entries that can be leased when the host's turn comes.
     fn waiting(&self) -> u64 {
         self.live.saturating_sub(self.later + self.out + self.aside)
     }
 }
 
-/// What the sums and the order depend on.
+/// The values that the sums and the order depend on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Agenda {
     waiting: u64,
@@ -111,7 +111,7 @@ impl HostState {
         }
     }
 
-    /// Counts something of this rank.
+    /// Changes the count for this rank.
     pub(super) fn tally(&mut self, rank: Rank, count: impl Fn(&mut Tally)) {
         count(&mut self.all);
         if rank.is_requisite() {
@@ -122,23 +122,23 @@ impl HostState {
         }
     }
 
-    /// Takes note of how it wants to be asked: the latest word counts, but what it was promised
-    /// stays.
+    /// Records its pace: the latest counts, but no wait becomes shorter.
     pub(super) fn keep_pace(&mut self, pace: Pace) {
         self.pace = self.pace.then(pace);
     }
 
-    /// Returns whether something may be handed out when its turn comes.
+    /// Returns true if an entry can be leased when its turn comes.
     pub(super) fn has_waiting(&self) -> bool {
         self.all.waiting() > 0
     }
 
-    /// Whether one more may be handed out now, if the limits of pages do not bound it.
+    /// Returns true if one more entry can be leased now, limits of pages aside.
     fn has_slot(&self, rules: &FrontierRules) -> bool {
         self.leased < rules.per_host.max(1) as u64
     }
 
-    /// Whether the bounds leave room for one more of its pages. What is out may turn out to be one.
+    /// Returns true if the limits leave room for one more of its pages. An entry on lease may turn
+    /// out to be a page.
     fn has_room(&self, rules: &FrontierRules) -> bool {
         self.has_slot(rules) && self.is_below_limit(rules)
     }
@@ -148,7 +148,7 @@ impl HostState {
         rules.max_pages_per_host.is_none_or(|max| pages < max)
     }
 
-    /// A page that waits stands here: what was read ahead must not pass over it.
+    /// Rewinds the entries read ahead to this rank, so that they do not pass over it.
     pub(super) fn rewind(&mut self, rank: Rank) {
         if self.read_to.is_some_and(|read_to| rank <= read_to) {
             while self.heads.back().is_some_and(|(last, _)| *last >= rank) {
@@ -162,8 +162,8 @@ impl HostState {
         let (waiting, requisites) = (self.all.waiting(), self.requisites.waiting());
         let probes = self.probes.waiting();
         let may_go = !self.passed && self.has_slot(rules);
-        // What pages need stands before the pages, so that the first of a host without room for
-        // pages is none; probes stand behind.
+        // Requisites come before pages, so the first entry of a host without room for pages is no
+        // page; probes come last.
         let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
         let is_open = self.is_below_limit(rules);
         let ordinary = if is_open {
@@ -200,7 +200,7 @@ impl Hosts {
         }
     }
 
-    /// Takes out what is of a host too many of its domain; seeds stay.
+    /// Removes the URLs of a host beyond the limit of its domain; seeds stay.
     pub(super) fn leave_out(&self, finds: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
         let max = self.rules.max_hosts_per_domain?;
         budget::leave_out(finds, max, &self.domains, |host| {
@@ -208,7 +208,7 @@ impl Hosts {
         })
     }
 
-    /// The number of a host, which is given to it now if it has none.
+    /// Returns the number of a host; a new host gets one.
     pub(super) fn number(&mut self, name: &Host) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -217,7 +217,7 @@ impl Hosts {
         self.add(state)
     }
 
-    /// The number of a host that is known.
+    /// Returns the number of a known host.
     pub(super) fn find(&self, name: &Host) -> Option<u32> {
         self.numbers.get(name).copied()
     }
@@ -247,7 +247,7 @@ impl Hosts {
         self.hosts.iter()
     }
 
-    /// For what neither the order of the hosts nor the sums depend on.
+    /// Returns a host for changes that affect neither the order nor the sums.
     pub(super) fn heads_of(&mut self, number: u32) -> &mut HostState {
         &mut self.hosts[number as usize]
     }
@@ -282,7 +282,7 @@ impl Hosts {
         }
     }
 
-    /// The host that has been ready longest at `now`. It is passed over until
+    /// Takes the host that has been ready longest at `now`. It is passed over until
     /// [`Hosts::next_round`].
     pub(super) fn take_due(&mut self, now: Timestamp, what: Wanted) -> Option<u32> {
         let (ready, number) = *self.due(what).first()?;
@@ -293,19 +293,19 @@ impl Hosts {
         Some(number)
     }
 
-    /// These hosts, which had their turn, may have another.
+    /// Gives these hosts another turn.
     pub(super) fn next_round(&mut self, passed: &mut Vec<u32>) {
         for number in passed.drain(..) {
             self.change(number, |host| host.passed = false);
         }
     }
 
-    /// When the next host becomes ready, if any waits at all.
+    /// Returns the time at which the next host becomes ready, if any has an entry that waits.
     pub(super) fn next_ready(&self, what: Wanted) -> Option<Timestamp> {
         self.due(what).first().map(|(ready, _)| *ready)
     }
 
-    /// Whether the bounds leave room for one more of this rank.
+    /// Returns true if the limits leave room for one more entry of this rank.
     pub(super) fn has_room(&self, number: u32, rank: Rank) -> bool {
         let host = self.get(number);
         if rank.is_requisite() {
@@ -314,18 +314,19 @@ impl Hosts {
         host.has_room(&self.rules)
     }
 
-    /// Any host may have been asked at `at`: none is asked before its least wait has passed.
+    /// Makes all hosts wait: any may have been asked at `at`, so none is asked before its least
+    /// wait has passed.
     pub(super) fn wait_after_death(&mut self, at: Timestamp, least_wait: Duration) {
         self.set_floor(at + least_wait);
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
             self.change(number, |host| {
-                host.pace = host.pace.after_death(at, least_wait)
+                host.pace = host.pace.after_death(at, least_wait);
             });
         }
     }
 
-    /// Any host may have been asked at `at`: none is asked before the wait that is known of it has
-    /// passed.
+    /// Makes all hosts wait: any may have been asked at `at`, so none is asked before its known
+    /// wait has passed.
     pub(super) fn wait_after_restart(&mut self, at: Timestamp, rule: RestartRule) {
         self.set_floor(at + rule.least_wait);
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
@@ -333,8 +334,8 @@ impl Hosts {
         }
     }
 
-    /// Moves the times of all hosts to a clock that was set back; returns those whose pages are to
-    /// be moved too, and by how much.
+    /// Moves the times of all hosts to a clock that was set back. Returns the hosts whose entries
+    /// are to be moved too, and the amount.
     pub(super) fn set_back(
         &mut self,
         now: Timestamp,
@@ -354,13 +355,13 @@ impl Hosts {
         moved
     }
 
-    /// The latest moment at which a host is known to have answered.
+    /// Returns the latest time of an answer of any host.
     pub(super) fn last_answered(&self) -> Timestamp {
         let answered = self.hosts.iter().map(|host| host.pace.answered);
         answered.max().unwrap_or_default()
     }
 
-    /// Whatever was said before, each host may be asked from `latest` on.
+    /// Shortens all waits to `latest`.
     pub(super) fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.floor = self.floor.min(latest);
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
@@ -370,31 +371,31 @@ impl Hosts {
         }
     }
 
-    /// Hosts that become known are not asked before then.
+    /// Sets the time before which hosts that become known are not asked.
     pub(super) fn set_floor(&mut self, floor: Timestamp) {
         self.floor = floor;
     }
 
-    /// What bounds a frontier.
+    /// Returns the limits of the frontier.
     pub(super) fn rules(&self) -> &FrontierRules {
         &self.rules
     }
 
-    /// Sums over all hosts, kept as they change.
+    /// Returns the sums over all hosts, kept as they change.
     pub(super) fn sums(&self) -> Sums {
         self.sums
     }
 }
 
-/// What is to be handed out.
+/// The kind of entries to lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Wanted {
+pub(super) enum Wanted {
     /// All but probes.
     All,
-    /// What pages need, and no page.
+    /// Requisites only.
     Requisites,
-    /// What was found on left-out pages only: when no other page waits or is out, on whatever host.
-    /// A mirror is visited behind its original then, and not beside it.
+    /// Probes: when no other page waits or is out, on any host. A mirror is visited behind its
+    /// original then, and not beside it.
     Probes,
 }
 
@@ -418,7 +419,7 @@ fn move_due(
 /// Sums over all hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
-    /// Pages that wait for their host's turn.
+    /// Entries that wait for their host's turn.
     pub(super) waiting: u64,
     /// Pages out on lease.
     pub(super) leased: u64,
@@ -426,11 +427,11 @@ pub(super) struct Sums {
     pub(super) aside: u64,
     /// Hosts with pages that wait, are set aside or are out.
     pub(super) active_hosts: u64,
-    /// Hosts that a page was had from.
+    /// Hosts with at least one fetched page.
     pub(super) visited_hosts: u64,
-    /// What pages need and is not settled.
+    /// Unsettled requisites.
     pub(super) requisites: u64,
-    /// What waits or is out and was not found on left-out pages only, of hosts with room for it.
+    /// Entries other than probes that wait or are out, of hosts with room for them.
     pub(super) ordinary: u64,
 }
 

@@ -1,8 +1,9 @@
-//! What goes out next.
+//! The choice of the next leases.
 //!
-//! The first pages of a host are read from its blocks and from memory when its turn comes, a few at
-//! a time; what belongs before them and comes later makes the host read again from there. What is
-//! set aside goes out when nothing else could, and nothing is out: alone.
+//! The first entries of a host are read from its blocks and from memory when its turn comes, a few
+//! at a time; an entry that belongs before them and comes later makes the host read again from
+//! there. Set-aside entries are leased one at a time, when nothing is out and nothing else can be
+//! leased.
 
 use web::Timestamp;
 
@@ -11,13 +12,14 @@ use super::super::journal::record::Record;
 use super::hosts::Wanted;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{DiscoveredUrl, Lease, StoreFault, Supply};
+use crate::fault::StoreFault;
+use crate::frontier::{Lease, LeaseFilter, Supply};
 
-/// What the pages that were read ahead may take, over all hosts.
+/// The maximum size of the entries read ahead, over all hosts.
 const HEADS_BYTES: u64 = 48 << 20;
-/// Such a page, about.
+/// The approximate size of such an entry.
 const HEAD_BYTES: u64 = 160;
-/// Pages of a host that are read ahead at least, and at most.
+/// The minimum and maximum number of entries of a host that are read ahead.
 const HEADS: std::ops::RangeInclusive<u64> = 2..=64;
 impl Queue {
     pub(in super::super) fn lease(
@@ -25,15 +27,18 @@ impl Queue {
         journal: &Journal,
         now: Timestamp,
         want: usize,
-        what: Wanted,
+        filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
         if self.alone.is_some() {
             return Ok(Supply::NothingBefore(Timestamp::NEVER));
         }
         self.recall_due(now);
-        let mut leases = self.lease_rounds(journal, now, want, what)?;
-        let mut wanted = what;
-        if leases.is_empty() && what == Wanted::All && self.hosts.sums().ordinary == 0 {
+        let mut wanted = match filter {
+            LeaseFilter::All => Wanted::All,
+            LeaseFilter::Requisites => Wanted::Requisites,
+        };
+        let mut leases = self.lease_rounds(journal, now, want, wanted)?;
+        if leases.is_empty() && wanted == Wanted::All && self.hosts.sums().ordinary == 0 {
             wanted = Wanted::Probes;
             leases = self.lease_rounds(journal, now, want, wanted)?;
         }
@@ -44,22 +49,23 @@ impl Queue {
             .hosts
             .next_ready(wanted)
             .into_iter()
-            .chain(self.recalled(what));
+            .chain(self.recalled(filter));
         let next = next.min();
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
-        let supply = self.lease_aside(journal, now, what)?.or_before(next);
-        if supply == Supply::Exhausted && what == Wanted::All && self.look_once_more(journal)? {
-            return self.lease(journal, now, want, what);
+        let supply = self.lease_aside(journal, now, filter)?.or_before(next);
+        let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
+        if may_reopen && self.look_once_more(journal)? {
+            return self.lease(journal, now, want, filter);
         }
         Ok(supply)
     }
 
-    /// Opens a pattern that left out few pages, if there is one.
+    /// Reopens a pattern that left out few pages, if there is one.
     fn look_once_more(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
         let closes = self.hosts.rules().closes_patterns;
-        let Some(reopened) = self.told.patterns.last_look().filter(|_| closes) else {
+        let Some(reopened) = self.state.patterns.last_look().filter(|_| closes) else {
             return Ok(false);
         };
         self.record(journal, &reopened)?;
@@ -94,26 +100,26 @@ impl Queue {
         Ok(leases)
     }
 
-    /// When the first of those comes up that wait for a time of their own.
-    fn recalled(&self, what: Wanted) -> Option<Timestamp> {
+    /// Returns the time at which the first postponed entry is due.
+    fn recalled(&self, filter: LeaseFilter) -> Option<Timestamp> {
         let mut later = self.later.iter();
-        let first = match what {
-            Wanted::All | Wanted::Probes => later.next(),
-            Wanted::Requisites if self.hosts.sums().requisites == 0 => None,
-            Wanted::Requisites => later.find(|(_, place)| place.rank.is_requisite()),
+        let first = match filter {
+            LeaseFilter::All => later.next(),
+            LeaseFilter::Requisites if self.hosts.sums().requisites == 0 => None,
+            LeaseFilter::Requisites => later.find(|(_, place)| place.rank.is_requisite()),
         };
         first.map(|((due, _), _)| *due)
     }
 
-    /// Nothing is out, and nothing else could be: what was set aside goes out, one page at a time.
+    /// Leases a set-aside entry, when nothing is out and nothing else can be leased.
     fn lease_aside(
         &mut self,
         journal: &Journal,
         now: Timestamp,
-        what: Wanted,
+        filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
         let open = self.aside.iter().filter(|(_, place)| {
-            let is_wanted = what == Wanted::All || place.rank.is_requisite();
+            let is_wanted = filter == LeaseFilter::All || place.rank.is_requisite();
             is_wanted && self.hosts.has_room(place.host, place.rank)
         });
         let ready = |place: &Place| self.hosts.get(place.host).pace.ready;
@@ -129,7 +135,7 @@ impl Queue {
         self.aside.remove(&place.rank.sequence);
         self.hosts.change(place.host, |host| {
             host.tally(place.rank, |tally| {
-                tally.aside = tally.aside.saturating_sub(1)
+                tally.aside = tally.aside.saturating_sub(1);
             });
         });
         self.alone = Some(place.rank.sequence);
@@ -140,47 +146,34 @@ impl Queue {
     fn hand_out(&mut self, place: Place, body: Body) -> Result<Lease, StoreFault> {
         let rules = *self.hosts.rules();
         let attempts = self.tries.get(&place).map_or(0, |tries| tries.attempts);
-        let strikes = self.told.strikes(place.rank.sequence);
+        let strikes = self.state.strikes(place.rank.sequence);
         let entry = body.into_entry(place.rank, attempts, strikes)?;
         self.out.insert(entry.sequence, place);
         self.hosts.change(place.host, |host| {
             host.tally(place.rank, |tally| tally.out += 1);
             host.leased += 1;
         });
-        let DiscoveredUrl {
-            url,
-            depth,
-            via,
-            priority,
-            requisite,
-        } = entry.find;
-        let patterns = &mut self.told.patterns;
-        let is_probed = requisite == 0 && priority >= DiscoveredUrl::PROBED;
-        // What was begun is not left out: a kept page may have led to it meanwhile.
+        let found = &entry.discovered;
+        let is_probed = found.is_probed();
+        // A URL whose visit was begun is not left out: a kept page may have led to it meanwhile.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
-        let barred = match requisite {
-            0 if !is_begun => patterns.bar(&url, priority, &rules),
+        let patterns = &mut self.state.patterns;
+        let barred = match found.requisite {
+            0 if !is_begun => patterns.bar(&found.url, found.priority, &rules),
             _ => None,
         };
         if is_probed {
-            self.out_probes.insert(url.key(), None);
+            self.out_probes.insert(found.url.key(), None);
         }
         Ok(Lease {
-            url,
-            depth,
-            via,
-            attempts,
-            strikes,
             pace: self.hosts.get(place.host).pace,
-            priority,
             barred,
-            requisite,
-            sequence: entry.sequence,
+            entry,
         })
     }
 
     fn tell(&mut self, journal: &Journal, leases: Vec<Lease>) -> Result<Supply, StoreFault> {
-        let sequences = leases.iter().map(|lease| lease.sequence).collect();
+        let sequences = leases.iter().map(|lease| lease.entry.sequence).collect();
         self.record(journal, &Record::Leased { sequences })?;
         Ok(Supply::Leases(leases))
     }
@@ -198,7 +191,7 @@ impl Queue {
         })
     }
 
-    /// Reads the first pages of a host that wait.
+    /// Reads the first waiting entries of a host.
     fn read_ahead(&mut self, host: u32) -> Result<(), StoreFault> {
         let active = self.hosts.sums().active_hosts.max(1);
         let want = (HEADS_BYTES / HEAD_BYTES / active).clamp(*HEADS.start(), *HEADS.end());
@@ -210,7 +203,7 @@ impl Queue {
             host,
             rank: after.unwrap_or(Place::first_of(host).rank),
         };
-        for memory in [&*self.folding, &self.pending] {
+        for memory in [&*self.flushing, &self.pending] {
             let places = memory.range(from..=Place::last_of(host));
             let behind = places.filter(|(place, _)| after.is_none_or(|after| place.rank > after));
             let waiting = behind.filter(|(place, _)| self.waits(**place));
@@ -231,7 +224,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Whether the page at this place is to be handed out when its host's turn comes.
+    /// Returns true if the entry at this place can be leased when its host's turn comes.
     fn waits(&self, place: Place) -> bool {
         let sequence = place.rank.sequence;
         !self.gone.contains(&place)
@@ -244,7 +237,7 @@ impl Queue {
         let memory = self
             .pending
             .get(&place)
-            .or_else(|| self.folding.get(&place));
+            .or_else(|| self.flushing.get(&place));
         if let Some(body) = memory {
             return Ok(body.clone());
         }
@@ -262,16 +255,16 @@ impl Queue {
             }
             self.hosts.change(place.host, |host| {
                 host.tally(place.rank, |tally| {
-                    tally.later = tally.later.saturating_sub(1)
+                    tally.later = tally.later.saturating_sub(1);
                 });
             });
             self.wait_again(place);
         }
     }
 
-    /// A page waits from now on: at its place, or aside.
+    /// Puts an entry back: at its place, or aside.
     pub(super) fn wait_again(&mut self, place: Place) {
-        if self.told.is_set_aside(place.rank.sequence) {
+        if self.state.is_set_aside(place.rank.sequence) {
             self.aside.insert(place.rank.sequence, place);
             self.hosts.change(place.host, |host| {
                 host.tally(place.rank, |tally| tally.aside += 1);

@@ -2,7 +2,7 @@
 //! of the part.
 //!
 //! ```text
-//! all parts together   version u8 · number of parts u16 · bytes · crc32 of all before     (little-endian)
+//! all parts together   version u8 · parts u16 · bytes · crc32 of all before (little-endian)
 //! ```
 //! Invariant: it is on disk; another layout is another version.
 
@@ -18,7 +18,7 @@ const NUMBER_BYTES: usize = 2;
 
 /// A text that was read.
 pub(super) struct Whole {
-    /// Without the number of the part.
+    /// Its key, without the number of the part.
     pub(super) key: Vec<u8>,
     pub(super) parts: u16,
     bytes: Vec<u8>,
@@ -30,12 +30,12 @@ impl Whole {
     }
 }
 
-/// The key of a part.
+/// Returns the key of a part.
 pub(super) fn key(of: &[u8], part: u16) -> Vec<u8> {
     [of, &part.to_be_bytes()].concat()
 }
 
-/// How many parts a text of so many bytes has.
+/// Returns the number of parts of a text of this many bytes.
 pub(super) fn count(bytes: usize) -> u16 {
     let parts = (bytes + HEADER_BYTES + CHECKSUM_BYTES).div_ceil(PART_BYTES);
     u16::try_from(parts).expect("what is written here is capped far below 400 MiB")
@@ -62,7 +62,7 @@ pub(super) fn remove(batch: &mut Batch, of: &[u8], parts: u16) {
     }
 }
 
-/// The next whole text of these entries, which ascend.
+/// Returns the next whole text of these ascending entries.
 pub(super) fn next(
     entries: &mut impl Iterator<Item = Result<(Value, Value), StoreFault>>,
     tree: &Tree,

@@ -1,26 +1,26 @@
-//! Where a page stands in the queue, and what is kept of it while it waits.
+//! Places in the queue, and the memory of a waiting URL.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use web::PageUrl;
 
-use super::super::journal::record::Entry;
-use crate::{DiscoveredUrl, StoreFault};
+use crate::fault::StoreFault;
+use crate::frontier::{DiscoveredUrl, QueueEntry};
 
 /// A page's place among those of its host: by its priority, nearer to a seed first, then in the
 /// order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Rank {
-    /// Lower goes first: whether it is a page, in the highest bit; below it eight bits of the
-    /// priority, or of the steps from the page that needs it; below them the depth.
+    /// The order; lower goes first. The highest bit is set for a page; below it are eight bits of
+    /// the priority, or of the steps from the page that needs the requisite; below them the depth.
     pub(super) priority: u32,
     pub(super) sequence: u64,
 }
 
 const PAGE: u32 = 1 << 31;
 const DEPTH_BITS: u32 = 23;
-/// What is farther from a seed goes last, and is told to be so far. At a page a second it is
+/// The maximum depth: URLs farther from a seed are recorded with this one. At a page a second it is
 /// reached in three months.
 const MAX_DEPTH: u32 = (1 << DEPTH_BITS) - 1;
 
@@ -32,7 +32,7 @@ pub(super) struct Place {
     pub(super) rank: Rank,
 }
 
-/// A page that waits, as text: parsed URLs take three times the room.
+/// A waiting URL, as text: parsed URLs take three times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Body {
     pub(super) url: Box<str>,
@@ -41,12 +41,12 @@ pub(super) struct Body {
 }
 
 impl Rank {
-    /// That of what was found like this.
+    /// Returns the rank of a discovered URL.
     pub(super) fn of(find: &DiscoveredUrl, sequence: u64) -> Self {
         Self::new(find.requisite, find.priority, find.depth, sequence)
     }
 
-    /// That of a page (`requisite` is 0) or of what one needs, so far from a seed.
+    /// Returns the rank of a page (`requisite` is 0) or a requisite at this depth.
     pub(super) fn new(requisite: u8, priority: u8, depth: u32, sequence: u64) -> Self {
         let (kind, urgency) = match requisite {
             0 => (PAGE, priority),
@@ -58,22 +58,22 @@ impl Rank {
         }
     }
 
-    /// Whether it is something that a page needs.
+    /// Returns true for a requisite.
     pub(super) fn is_requisite(self) -> bool {
         self.priority & PAGE == 0
     }
 
-    /// Returns whether the page was found on left-out pages only.
+    /// Returns true for a probe: a URL found on left-out pages only.
     pub(super) fn is_probed(self) -> bool {
         self.urgency() >= DiscoveredUrl::PROBED
     }
 
-    /// How far from a seed the page was found.
+    /// Returns the depth of the URL.
     pub(super) fn depth(self) -> u32 {
         self.priority & MAX_DEPTH
     }
 
-    /// The priority of a page.
+    /// Returns the priority of a page.
     fn urgency(self) -> u8 {
         if self.is_requisite() {
             0
@@ -82,7 +82,7 @@ impl Rank {
         }
     }
 
-    /// Steps from the page that needs it.
+    /// Returns the steps of a requisite from the page that needs it; 0 for a page.
     fn requisite(self) -> u8 {
         if self.is_requisite() {
             self.middle()
@@ -95,7 +95,7 @@ impl Rank {
         (self.priority >> DEPTH_BITS & 0xff) as u8
     }
 
-    /// The last rank before this one, if there is any.
+    /// Returns the last rank before this one, if there is any.
     pub(super) fn before(self) -> Option<Self> {
         match (self.sequence.checked_sub(1), self.priority.checked_sub(1)) {
             (Some(sequence), _) => Some(Self { sequence, ..self }),
@@ -109,7 +109,7 @@ impl Rank {
 }
 
 impl Place {
-    /// The first place that a host can have.
+    /// Returns the first place that a host can have.
     pub(super) fn first_of(host: u32) -> Self {
         let rank = Rank {
             priority: 0,
@@ -118,7 +118,7 @@ impl Place {
         Self { host, rank }
     }
 
-    /// The last place that a host can have.
+    /// Returns the last place that a host can have.
     pub(super) fn last_of(host: u32) -> Self {
         let rank = Rank {
             priority: u32::MAX,
@@ -129,34 +129,34 @@ impl Place {
 }
 
 impl Body {
-    /// Bytes of memory, about: the texts, and a node of the map that holds it.
+    /// Returns the approximate bytes in memory: the texts, and a node of the map that holds them.
     pub(super) fn weight(&self) -> usize {
         self.url.len() + 96
     }
 
-    /// The page again.
+    /// Returns the entry at this rank.
     pub(super) fn into_entry(
         self,
         rank: Rank,
         attempts: u32,
         strikes: u32,
-    ) -> Result<Entry, StoreFault> {
+    ) -> Result<QueueEntry, StoreFault> {
         let parse = |text: &str| {
             PageUrl::try_from(text.to_owned()).map_err(|error| StoreFault::Tables {
                 path: "sled".into(),
                 what: format!("a queued URL cannot be read ({error})"),
             })
         };
-        let find = DiscoveredUrl {
+        let discovered = DiscoveredUrl {
             url: parse(&self.url)?,
             depth: rank.depth(),
             via: self.via.as_deref().map(parse).transpose()?,
             priority: rank.urgency(),
             requisite: rank.requisite(),
         };
-        Ok(Entry {
+        Ok(QueueEntry {
             sequence: rank.sequence,
-            find,
+            discovered,
             attempts,
             strikes,
         })

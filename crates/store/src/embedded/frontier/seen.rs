@@ -1,4 +1,4 @@
-//! Which URLs are known to the frontier, and as what.
+//! The URLs known to the frontier.
 //!
 //! A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is remembered beside
 //! the others, under a key of its own. When it is found elsewhere as well, it is new once more: its
@@ -12,10 +12,13 @@ use web::{PageUrl, UrlKey};
 
 use super::super::journal::Journal;
 use super::super::journal::frame::Position;
-use super::super::journal::record::{Entry, Record};
+use super::super::journal::record::Record;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{DiscoveredUrl, Lease, PatternName, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{DiscoveredUrl, Lease, QueueEntry};
+use crate::patterns::PatternName;
+use crate::visit_record::VisitRecord;
 
 /// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it
 /// never changes.
@@ -25,7 +28,7 @@ fn probed(key: UrlKey) -> UrlKey {
     UrlKey::from_u64(key.as_u64() ^ PROBED_KEY)
 }
 
-/// Returns the key under which a URL is known that was found like this.
+/// Returns the key under which a discovered URL is known.
 pub(in super::super) fn seen_as(find: &DiscoveredUrl) -> UrlKey {
     let key = find.url.key();
     if find.is_probed() { probed(key) } else { key }
@@ -39,7 +42,7 @@ pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option
 }
 
 impl Queue {
-    /// Returns whether a URL that was found like this is known already.
+    /// Returns true for a URL that is known, as far as its kind of discovery matters.
     pub(super) fn is_seen(&self, find: &DiscoveredUrl) -> bool {
         let key = find.url.key();
         let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
@@ -63,9 +66,9 @@ impl Queue {
 
     /// Returns how a URL was found elsewhere while it was under way as a link of a left-out page.
     pub(super) fn wanted_meanwhile(&mut self, lease: &Lease) -> Option<DiscoveredUrl> {
-        let is_probed = lease.requisite == 0 && lease.priority >= DiscoveredUrl::PROBED;
+        let is_probed = lease.discovered().is_probed();
         self.out_probes
-            .remove(&lease.url.key())
+            .remove(&lease.url().key())
             .filter(|_| is_probed)?
     }
 
@@ -79,7 +82,7 @@ impl Queue {
             let is_ordinary = find.requisite == 0 && !find.is_probed();
             let was_probed = is_ordinary && self.seen.contains(probed(find.url.key()).as_u64());
             was_probed
-                .then(|| self.told.patterns.place_of_probe(&find.url))
+                .then(|| self.state.patterns.place_of_probe(&find.url))
                 .flatten()
         };
         let wanted = finds.extract_if(.., |find| place(find).is_some());
@@ -103,7 +106,7 @@ impl Queue {
 
     /// Queues again what patterns and folders left out that are open now.
     pub(super) fn requeue_reopened(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(rows) = self.told.patterns.to_requeue() {
+        while let Some(rows) = self.state.patterns.to_requeue() {
             let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
             for place in places {
                 let row = row_at(journal, place)?;
@@ -130,7 +133,7 @@ impl Queue {
             }
             let place = Place { host, rank };
             let entry = body.clone().into_entry(rank, 0, 0)?;
-            if !self.seen.contains(entry.find.url.key().as_u64()) {
+            if !self.seen.contains(entry.discovered.url.key().as_u64()) {
                 return Ok(Some((rank, body)));
             }
             self.give_up(journal, place, entry)?;
@@ -140,8 +143,13 @@ impl Queue {
         }
     }
 
-    fn give_up(&mut self, journal: &Journal, place: Place, entry: Entry) -> Result<(), StoreFault> {
-        debug_assert_eq!(Rank::of(&entry.find, entry.sequence), place.rank);
+    fn give_up(
+        &mut self,
+        journal: &Journal,
+        place: Place,
+        entry: QueueEntry,
+    ) -> Result<(), StoreFault> {
+        debug_assert_eq!(Rank::of(&entry.discovered, entry.sequence), place.rank);
         self.record(journal, &Record::Superseded { entry })
     }
 
@@ -153,7 +161,7 @@ impl Queue {
     /// Remembers keys, and lets go the claims to them.
     pub(super) fn see_keys(&mut self, keys: Vec<UrlKey>) {
         let numbers: Vec<u64> = keys.iter().map(|key| key.as_u64()).collect();
-        // Which were new was asked before the record was written.
+        // New URLs were told apart before the record was written.
         let _seen = self.seen.insert_new(&numbers);
         for key in keys {
             self.claims.remove(&key);
@@ -164,9 +172,9 @@ impl Queue {
 /// Reads the row of a settlement from the journal.
 fn row_at(journal: &Journal, place: Position) -> Result<Box<VisitRecord>, StoreFault> {
     match journal.replay(place)?.next_record()? {
-        Some((_, Record::Settled { row, .. })) => Ok(row),
+        Some((_, Record::Settled(settled))) => Ok(settled.visit.row),
         _ => Err(broken(
-            "no settlement is told where a left-out page should be".to_owned(),
+            "expected the settlement of a left-out page, found another record".to_owned(),
         )),
     }
 }

@@ -1,18 +1,20 @@
-//! What comes back, and what is taken back.
+//! Settlements, and revocations.
 //!
-//! Archived pages are journalled in the order of the archive (see
-//! [`Frontier::settle`](crate::Frontier::settle)): a settlement that comes before its turn waits in
-//! `early` until those before it have come. What still waits when the process dies was never
-//! recorded: its page is visited again, and its place in the archive lies beyond the recorded end,
+//! Archived visits are journalled in the order of the archive (see
+//! [`Frontier::settle`](crate::Frontier::settle)): a settlement before its turn waits in `early`
+//! until those before it have come. A settlement that still waits when the process dies is never
+//! recorded: its URL is visited again, and its span in the archive lies beyond the recorded end,
 //! where it is cut off.
 
 use web::{Pace, PageUrl};
 
 use super::super::journal::Journal;
-use super::super::journal::record::{Entry, Record};
-use super::told::Void;
+use super::super::journal::record::{Record, SettledVisit};
+use super::state::Void;
 use super::{Ended, Queue};
-use crate::{DiscoveredUrl, Lease, LeftOut, Settlement, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{DiscoveredUrl, Lease, QueueEntry, Settlement};
+use crate::visit_record::VisitRecord;
 
 impl Queue {
     pub(in super::super) fn settle(
@@ -22,52 +24,44 @@ impl Queue {
         settlement: Settlement,
         pace: Pace,
     ) -> Result<(), StoreFault> {
-        let name = lease.url.host();
+        let name = lease.url().host();
         let host = self.hosts.number(&name);
-        let is_page = matches!(&settlement, Settlement::Done { row, .. } if row.is_page());
+        let is_page = matches!(&settlement, Settlement::Done(visit) if visit.row.is_page());
         self.hosts.change(host, |host| {
             host.leased = host.leased.saturating_sub(1);
             host.unrecorded += u64::from(is_page);
             host.keep_pace(pace);
         });
-        if self.alone == Some(lease.sequence) {
+        if self.alone == Some(lease.entry.sequence) {
             self.alone = None;
         }
         let pace = self.hosts.get(host).pace;
         match settlement {
-            Settlement::Done {
-                row,
-                archived,
-                finds,
-                reached,
-                left_out,
-            } => {
+            Settlement::Done(visit) => {
+                let ticket = visit.archived.as_ref().map(|span| span.ticket);
                 let ended = Ended {
                     lease,
-                    row,
-                    archived,
-                    finds,
-                    reached,
-                    left_out,
+                    visit,
                     ready: pace.ready,
                 };
-                match &ended.archived {
+                match ticket {
                     None => self.end(journal, ended),
-                    Some(span) => {
-                        self.early.insert(span.ticket, ended);
+                    Some(ticket) => {
+                        self.early.insert(ticket, ended);
                         self.end_in_order(journal)
                     }
                 }
             }
             Settlement::Again { at } => {
-                // It is visited whatever becomes of its folder.
+                // It is visited even if its folder is closed meanwhile.
                 let _begun = self.wanted_meanwhile(&lease);
-                let entry = entry_of(lease);
+                let mut entry = lease.entry;
+                entry.attempts += 1;
                 self.record(journal, &Record::Postponed { entry, at, pace })
             }
             Settlement::Returned => {
                 let wanted = self.wanted_meanwhile(&lease);
-                let sequence = lease.sequence;
+                let sequence = lease.entry.sequence;
                 let host = name;
                 self.record(
                     journal,
@@ -86,8 +80,7 @@ impl Queue {
     fn end_in_order(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(ended) = self.early.remove(&self.next_ticket) {
             self.end(journal, ended)?;
-            // Not where that failed: the archive would be taken for settled behind a page that is
-            // not.
+            // Not after a failure: the archive would count as settled behind a visit that is not.
             self.next_ticket += 1;
         }
         Ok(())
@@ -96,41 +89,34 @@ impl Queue {
     fn end(&mut self, journal: &Journal, ended: Ended) -> Result<(), StoreFault> {
         let Ended {
             lease,
-            row,
-            archived,
-            finds,
-            reached,
-            mut left_out,
+            mut visit,
             ready,
         } = ended;
-        let host = self.hosts.number(&lease.url.host());
-        self.note_wanted(&finds);
-        let mut finds = self.only_new_beside(finds, &reached, &mut left_out);
-        let wanted_again = self.take_wanted_again(&mut finds);
-        let record = Record::Settled {
-            sequence: lease.sequence,
-            archived,
-            first: self.told.next_sequence,
-            finds,
-            reached,
-            priority: lease.priority,
-            left_out,
+        let host = self.hosts.number(&lease.url().host());
+        self.note_wanted(&visit.finds);
+        visit.finds = self.only_new(visit.finds, &mut visit.left_out);
+        // URLs reached by redirects are seen.
+        let reached = &visit.reached;
+        visit.finds.retain(|find| !reached.contains(&find.url));
+        let wanted_again = self.take_wanted_again(&mut visit.finds);
+        let page = u64::from(visit.row.is_page());
+        let record = Record::Settled(SettledVisit {
+            sequence: lease.entry.sequence,
+            priority: lease.discovered().priority,
+            first: self.state.next_sequence,
             pace: Pace {
                 ready,
                 ..self.hosts.get(host).pace
             },
-            row,
-        };
+            visit,
+        });
         let position = journal.append(&record)?;
-        if let Record::Settled { row, .. } = &record {
-            let page = u64::from(row.is_page());
-            self.hosts.change(host, |host| {
-                host.unrecorded = host.unrecorded.saturating_sub(page);
-            });
-        }
+        self.hosts.change(host, |host| {
+            host.unrecorded = host.unrecorded.saturating_sub(page);
+        });
         self.apply(position, &record);
         if let Some(find) = self.wanted_meanwhile(&lease) {
-            // Nothing is new about it, unless it was left out.
+            // It is new only if it was left out.
             self.discover(journal, vec![find])?;
         }
         self.queue_again(journal, wanted_again)?;
@@ -138,39 +124,26 @@ impl Queue {
         self.revoke_due(journal)
     }
 
-    /// As [`Queue::only_new`]; what was reached on the way is seen.
-    fn only_new_beside(
-        &self,
-        finds: Vec<DiscoveredUrl>,
-        reached: &[PageUrl],
-        left_out: &mut Vec<LeftOut>,
-    ) -> Vec<DiscoveredUrl> {
-        let mut new = self.only_new(finds, left_out);
-        new.retain(|find| !reached.contains(&find.url));
-        new
-    }
-
-    /// Closes the patterns that are to be closed, and reopens those that are to be reopened, with
-    /// what they left out.
+    /// Closes and reopens the patterns that are due, and queues what reopened ones left out.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while self.hosts.rules().closes_patterns
-            && let Some(change) = self.told.patterns.due()
+            && let Some(change) = self.state.patterns.due()
         {
             self.record(journal, &change)?;
         }
         self.requeue_reopened(journal)
     }
 
-    /// Takes back the rows whose original came to nothing: their pages wait again.
+    /// Revokes the visit records whose original failed: their URLs are queued again.
     pub(in super::super) fn revoke_due(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(Void { row, reached }) = self.told.voids.due.first().cloned() {
+        while let Some(Void { row, reached }) = self.state.voids.due.first().cloned() {
             self.revoke(journal, row, reached)?;
         }
         Ok(())
     }
 
-    /// Queues a page again whose row is void; what it reached on the way may be claimed by it
-    /// again.
+    /// Revokes a visit record and queues its URL again; that visit may claim again the URLs it
+    /// reached.
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,
@@ -182,7 +155,7 @@ impl Queue {
         self.revoke_as(journal, find, row, reached)
     }
 
-    /// The same for a page that waits as it was found now.
+    /// Revokes a visit record and queues its URL again as `find`.
     pub(super) fn revoke_as(
         &mut self,
         journal: &Journal,
@@ -190,12 +163,7 @@ impl Queue {
         row: Box<VisitRecord>,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
-        let entry = Entry {
-            sequence: self.told.next_sequence,
-            find,
-            attempts: 0,
-            strikes: 0,
-        };
+        let entry = QueueEntry::new(self.state.next_sequence, find);
         self.record(
             journal,
             &Record::Revoked {
@@ -204,32 +172,5 @@ impl Queue {
                 reached,
             },
         )
-    }
-}
-
-/// The place of a lease whose visit failed.
-fn entry_of(lease: Lease) -> Entry {
-    let Lease {
-        url,
-        depth,
-        via,
-        attempts,
-        strikes,
-        sequence,
-        priority,
-        requisite,
-        ..
-    } = lease;
-    Entry {
-        sequence,
-        find: DiscoveredUrl {
-            url,
-            depth,
-            via,
-            priority,
-            requisite,
-        },
-        attempts: attempts + 1,
-        strikes,
     }
 }

@@ -6,7 +6,7 @@
 //! over.
 //!
 //! Rewriting a host's blocks happens in one step for those who read: `gate` is held meanwhile. It
-//! is taken after the lock of the queue by those who read, and alone by the fold.
+//! is taken after the lock of the queue by those who read, and alone by the flush.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -37,7 +37,7 @@ impl Shelf {
         }
     }
 
-    /// The first pages of a host behind `after` that `accept` takes, at most `want`.
+    /// Returns the first entries of a host behind `after` that `accept` takes, at most `want`.
     pub(super) fn read(
         &self,
         host: u32,
@@ -75,7 +75,7 @@ impl Shelf {
         Ok(found)
     }
 
-    /// The page at this place.
+    /// Returns the entry at this place.
     pub(super) fn body(&self, place: Place) -> Result<Option<Body>, StoreFault> {
         let found = self.read(place.host, place.rank.before(), 1, |found| found >= place)?;
         Ok(found
@@ -121,7 +121,7 @@ impl Shelf {
         self.tree.apply(batch)
     }
 
-    /// What must change in the blocks of a host and priority.
+    /// Returns the changes in the blocks of a host and priority.
     fn rework(
         &self,
         host: u32,
@@ -147,7 +147,7 @@ impl Shelf {
                 touched.insert(self.place_of(&whole.key)?.rank.sequence, (whole, false));
             }
         }
-        // The last block, to fill it up; more where a fold that was cut short has put in some of
+        // The last block, to fill it up; more where a flush that was cut short has put in some of
         // these pages already.
         let new = new.range(lane);
         if let Some((first, _)) = new.clone().next() {
@@ -188,7 +188,7 @@ impl Shelf {
         }
     }
 
-    /// The block that this place falls into: where its first page stands.
+    /// Returns the first place of the block that this place falls into.
     fn block_of(&self, place: Place) -> Result<Option<Place>, StoreFault> {
         let key = parts::key(&key_of(place), u16::MAX);
         let Some((found, _)) = self.tree.at_or_before(&key)? else {

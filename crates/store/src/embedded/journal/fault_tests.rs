@@ -72,7 +72,10 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 fn is_full(fault: &StoreFault) -> bool {
-    matches!(fault, StoreFault::File { source, .. } if DiskErrorKind::of(source) == DiskErrorKind::Full)
+    let StoreFault::File { source, .. } = fault else {
+        return false;
+    };
+    DiskErrorKind::of(source) == DiskErrorKind::Full
 }
 
 #[test]

@@ -51,7 +51,10 @@ pub fn rows(
     let mut revoked = revocations(directory)?;
     let history = History::open(directory)?;
     Ok(history.filter_map(move |record| match record {
-        Ok(Record::Settled { row, .. }) => revoked.take(&row).is_none().then_some(Ok(*row)),
+        Ok(Record::Settled(settled)) => {
+            let row = settled.visit.row;
+            (revoked.take(&row).is_none()).then_some(Ok(*row))
+        }
         Ok(_) => None,
         Err(fault) => Some(Err(fault)),
     }))

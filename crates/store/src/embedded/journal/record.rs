@@ -7,15 +7,16 @@
 use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
-use serde::{Deserialize, Serialize};
-use web::{RestartRule, Host, Pace, PageUrl, Timestamp, UrlKey};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
-use crate::frontier::{ArchiveSpan, DiscoveredUrl, LeftOut};
+use crate::frontier::{DiscoveredUrl, FinishedVisit, QueueEntry};
+use crate::host_memory::Robots;
 use crate::near_dup::Page;
 use crate::patterns::name::PatternName;
 use crate::visit_record::VisitRecord;
 
-/// One thing that happened.
+/// An event in a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Record {
     /// The crawl began; always the first record.
@@ -32,7 +33,7 @@ pub enum Record {
         /// The URLs, in order.
         finds: Vec<DiscoveredUrl>,
     },
-    /// A page was found to be new.
+    /// A page was admitted as an original.
     Admitted {
         /// The page.
         page: Page,
@@ -46,41 +47,22 @@ pub enum Record {
     },
     /// A page will be retried.
     Postponed {
-        /// Its place in the queue.
-        entry: Entry,
+        /// Its queue entry.
+        entry: QueueEntry,
         /// The earliest time of the retry.
         at: Timestamp,
         /// The pace of its host.
         pace: Pace,
     },
     /// A visit ended.
-    Settled {
-        /// The sequence number of its queue entry.
-        sequence: u64,
-        /// The record of the visit.
-        row: Box<VisitRecord>,
-        /// Its place in the archive.
-        archived: Option<ArchiveSpan>,
-        /// The sequence number of the first of `finds`.
-        first: u64,
-        /// The links that were new.
-        finds: Vec<DiscoveredUrl>,
-        /// URLs that redirects led to.
-        reached: Vec<PageUrl>,
-        /// The pace of its host.
-        pace: Pace,
-        /// The priority of its queue entry.
-        priority: u8,
-        /// The links that a rule left out.
-        left_out: Vec<LeftOut>,
-    },
+    Settled(SettledVisit),
     /// A redirect of a seed widened the scope.
     SeedAdopted {
-        /// The redirect's target.
+        /// The target of the redirect.
         url: PageUrl,
     },
-    /// A page repeats an original, and is kept all the same.
-    LetThrough(Box<LetThrough>),
+    /// A page repeats an original, and is kept beside it.
+    Retained(Box<RetainedPage>),
     /// Visits begin. Written before the first request, so that a later session knows which visits
     /// were under way when a process died.
     Leased {
@@ -111,7 +93,7 @@ pub enum Record {
     },
     /// The archive is durable up to here; a power cut may lose what follows.
     Archived {
-        /// The last file, below the archive's directory.
+        /// The last file, relative to the archive's directory.
         file: String,
         /// One past the last durable byte.
         end: u64,
@@ -119,7 +101,7 @@ pub enum Record {
     /// A visit is void: its page waits again.
     Revoked {
         /// Its new queue entry.
-        entry: Entry,
+        entry: QueueEntry,
         /// The void record of the visit.
         row: Box<VisitRecord>,
         /// URLs that redirects led to: its next visit may reach them again.
@@ -150,7 +132,7 @@ pub enum Record {
     /// better entry or was reached.
     Superseded {
         /// The entry.
-        entry: Entry,
+        entry: QueueEntry,
     },
     /// A session begins after one that did not end in order. Written in place of
     /// [`Record::Resumed`] since format 7: any host may have been requested up to now, and is left
@@ -164,7 +146,7 @@ pub enum Record {
     /// The session's clock is behind the one of an earlier session: the times of hosts and pages
     /// are moved as [`Pace::set_back`] says.
     ClockSetBack {
-        /// The present, by the clock that counts from here on.
+        /// The present time by the new clock.
         to: Timestamp,
         /// The longest wait of a host that never answered.
         least_wait: Duration,
@@ -181,19 +163,61 @@ pub enum Record {
     },
 }
 
-/// A robots.txt as it is remembered over sessions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Robots {
-    /// Its text, at most [`web::MAX_ROBOTS_BYTES`]; none where there is none and everything is
-    /// allowed.
-    pub text: Option<Vec<u8>>,
-    /// The time at which it expires.
-    pub until: Timestamp,
+/// A finished visit in the journal, with its queue entry.
+///
+/// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `row`,
+/// `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `left_out`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettledVisit {
+    /// The sequence number of its queue entry.
+    pub sequence: u64,
+    /// The priority of its queue entry.
+    pub priority: u8,
+    /// The sequence number of the first of the links that were new.
+    pub first: u64,
+    /// The pace of its host.
+    pub pace: Pace,
+    /// The outcome.
+    pub visit: FinishedVisit,
+}
+
+impl Serialize for SettledVisit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FinishedVisit {
+            row,
+            archived,
+            finds,
+            reached,
+            left_out,
+        } = &self.visit;
+        let fields = (self.sequence, row, archived, self.first, finds, reached);
+        (fields, self.pace, self.priority, left_out).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SettledVisit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (fields, pace, priority, left_out) = Deserialize::deserialize(deserializer)?;
+        let (sequence, row, archived, first, finds, reached) = fields;
+        Ok(Self {
+            sequence,
+            priority,
+            first,
+            pace,
+            visit: FinishedVisit {
+                row,
+                archived,
+                finds,
+                reached,
+                left_out,
+            },
+        })
+    }
 }
 
 /// A near-duplicate that is kept beside its original.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LetThrough {
+pub struct RetainedPage {
     /// The page.
     pub page: Page,
     /// Its signature.
@@ -202,23 +226,10 @@ pub struct LetThrough {
     pub of: Page,
     /// True if the original is a page of an earlier crawl.
     pub earlier: bool,
-    /// The likeness of the two.
+    /// The kind and degree of their likeness.
     pub likeness: Likeness,
-    /// Its rank in the cluster; the original is the first.
-    pub number: u32,
-    /// True if the original was found only because the page calls it canonical.
+    /// Its rank in the cluster; the original has rank 1.
+    pub rank: u32,
+    /// True if the original was found only because the page names it as its canonical page.
     pub by_canonical: bool,
-}
-
-/// A queue entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// The order of discovery, unique in a crawl.
-    pub sequence: u64,
-    /// The page.
-    pub find: DiscoveredUrl,
-    /// The number of visits that began.
-    pub attempts: u32,
-    /// The number of sessions that died while it was leased.
-    pub strikes: u32,
 }

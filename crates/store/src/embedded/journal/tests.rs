@@ -5,11 +5,11 @@ use neardup::{Likeness, PageSignature};
 use proptest::prelude::*;
 use web::{Host, Pace, Timestamp};
 
-use super::record::{Entry, LetThrough, Robots};
+use super::record::{RetainedPage, SettledVisit};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
 use crate::contract::{find, row};
-use crate::{Fate, Lease, Page};
+use crate::{Fate, FinishedVisit, Lease, Page};
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 
@@ -235,25 +235,76 @@ fn a_journal_of_the_version_before_is_read_and_gone_on_with() {
     }
 }
 
+#[test]
+fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
+    /// Mirrors the variant of earlier versions.
+    #[derive(serde::Serialize)]
+    struct Layout<'a> {
+        sequence: u64,
+        row: &'a crate::VisitRecord,
+        archived: Option<crate::ArchiveSpan>,
+        first: u64,
+        finds: Vec<crate::DiscoveredUrl>,
+        reached: Vec<web::PageUrl>,
+        pace: Pace,
+        priority: u8,
+        left_out: Vec<crate::LeftOut>,
+    }
+    let seed = find("http://a.test/", 0);
+    let row = crate::VisitRecord::new(seed.clone(), Fate::Unique, Timestamp::from_millis(5));
+    let visit = FinishedVisit {
+        row: Box::new(row.clone()),
+        archived: Some(crate::ArchiveSpan {
+            ticket: 1,
+            file: "a.warc.gz".to_owned(),
+            end: 300,
+        }),
+        finds: vec![find("http://a.test/found", 1)],
+        reached: vec![find("http://b.test/reached", 0).url],
+        left_out: vec![crate::LeftOut {
+            rule: "calendar".to_owned(),
+            links: 2,
+            example: seed.url,
+        }],
+    };
+    let settled = SettledVisit {
+        sequence: 3,
+        priority: 7,
+        first: 9,
+        pace: Timestamp::from_millis(11).into(),
+        visit: visit.clone(),
+    };
+    let layout = Layout {
+        sequence: 3,
+        row: &row,
+        archived: visit.archived,
+        first: 9,
+        finds: visit.finds,
+        reached: visit.reached,
+        pace: Timestamp::from_millis(11).into(),
+        priority: 7,
+        left_out: visit.left_out,
+    };
+    let bytes = postcard::to_stdvec(&settled).unwrap();
+    assert_eq!(bytes, postcard::to_stdvec(&layout).unwrap());
+    assert_eq!(
+        postcard::from_bytes::<SettledVisit>(&bytes).unwrap(),
+        settled
+    );
+}
+
 fn golden_records() -> Vec<Record> {
     let seed = find("http://a.test/", 0);
-    let entry = Entry {
+    let entry = crate::QueueEntry {
         sequence: 3,
-        find: seed.clone(),
+        discovered: seed.clone(),
         attempts: 2,
         strikes: 1,
     };
     let lease = Lease {
-        url: seed.url.clone(),
-        depth: 0,
-        via: None,
-        attempts: 0,
-        strikes: 0,
+        entry: crate::QueueEntry::new(3, seed.clone()),
         pace: Pace::default(),
-        priority: 0,
         barred: None,
-        sequence: 3,
-        requisite: 0,
     };
     let pace = Pace {
         ready: Timestamp::from_millis(7),
@@ -289,22 +340,21 @@ fn golden_records() -> Vec<Record> {
         Record::SeedAdopted {
             url: seed.url.clone(),
         },
-        Record::LetThrough(Box::new(let_through(&seed.url))),
-        Record::Settled {
+        Record::Retained(Box::new(retained(&seed.url))),
+        Record::Settled(SettledVisit {
             sequence: 3,
-            row: Box::new(settled.clone()),
-            archived: None,
-            first: 1,
-            finds: Vec::new(),
-            reached: Vec::new(),
-            pace: Pace::default(),
             priority: crate::DiscoveredUrl::BEHIND,
-            left_out: vec![crate::LeftOut {
-                rule: "calendar".to_owned(),
-                links: 2,
-                example: seed.url.clone(),
-            }],
-        },
+            first: 1,
+            pace: Pace::default(),
+            visit: FinishedVisit {
+                left_out: vec![crate::LeftOut {
+                    rule: "calendar".to_owned(),
+                    links: 2,
+                    example: seed.url.clone(),
+                }],
+                ..FinishedVisit::new(settled.clone())
+            },
+        }),
         Record::Leased { sequences: vec![3] },
         Record::Stopped,
         Record::Died { sequences: vec![3] },
@@ -314,7 +364,7 @@ fn golden_records() -> Vec<Record> {
         },
         Record::RobotsRead {
             origin: "http://a.test".to_owned(),
-            robots: Robots {
+            robots: crate::Robots {
                 text: Some(b"User-agent: *".to_vec()),
                 until: Timestamp::from_millis(8),
             },
@@ -372,13 +422,13 @@ fn newer_records() -> Vec<Record> {
 }
 
 /// Returns a kept duplicate without a text: texts have golden files of their own.
-fn let_through(url: &web::PageUrl) -> LetThrough {
+fn retained(url: &web::PageUrl) -> RetainedPage {
     let page = Page {
         url: url.clone(),
         final_url: url.clone(),
         at: Timestamp::from_millis(4),
     };
-    LetThrough {
+    RetainedPage {
         page: page.clone(),
         signature: PageSignature {
             payload: 77,
@@ -387,7 +437,7 @@ fn let_through(url: &web::PageUrl) -> LetThrough {
         of: page,
         earlier: true,
         likeness: Likeness::SameText,
-        number: 2,
+        rank: 2,
         by_canonical: true,
     }
 }

@@ -24,14 +24,14 @@ use crate::embedded::database::seal;
 use crate::embedded::database::{Batch, Database, Tree};
 use crate::embedded::tables::{Posting, SortedTables, Table};
 use crate::fault::StoreFault;
-use crate::known::Seated;
+use crate::known::RetainedEntry;
 
 const SEATS: &str = "seats";
 
 pub(super) struct DiskIndex {
     tables: SortedTables,
     records: SignatureRecords,
-    seats: Tree,
+    retained: Tree,
     design: Design,
 }
 
@@ -40,7 +40,7 @@ impl DiskIndex {
         Ok(Self {
             tables: SortedTables::open(database)?,
             records: SignatureRecords::open(database)?,
-            seats: database.tree(SEATS)?,
+            retained: database.tree(SEATS)?,
             design,
         })
     }
@@ -54,14 +54,14 @@ impl DiskIndex {
             self.tables.clear(table_of_permutation(number))?;
         }
         self.records.clear()?;
-        self.seats.clear()
+        self.retained.clear()
     }
 
     /// Returns the record of a document that a table names.
     pub(super) fn record(&self, document: u32) -> Result<SignatureRecord, StoreFault> {
         let record = self.records.get(document)?;
         record.ok_or_else(|| {
-            self.seats
+            self.retained
                 .broken(format!("the record of document {document} is missing"))
         })
     }
@@ -164,27 +164,27 @@ impl DiskIndex {
         let removed: Vec<u32> = memtable.removed.keys().copied().collect();
         self.records.update(&[], &removed)?;
         let mut batch = Batch::default();
-        for (page, seated) in &memtable.seats {
+        for (page, retained) in &memtable.retained {
             let key = page.as_u64().to_be_bytes();
-            match seated {
-                Some(seated) => batch.insert(&key, &seal::written(&key, seated)),
+            match retained {
+                Some(retained) => batch.insert(&key, &seal::written(&key, retained)),
                 None => batch.remove(&key),
             }
         }
-        self.seats.apply(batch)
+        self.retained.apply(batch)
     }
 
     /// Returns the duplicates that were kept before position `end` of the journal.
-    pub(super) fn seats(&self, end: u64) -> Result<Vec<(UrlKey, Seated)>, StoreFault> {
+    pub(super) fn retained(&self, end: u64) -> Result<Vec<(UrlKey, RetainedEntry)>, StoreFault> {
         let mut found = Vec::new();
-        for entry in self.seats.under(&[]) {
+        for entry in self.retained.under(&[]) {
             let (key, value) = entry?;
-            let seated: Seated =
-                seal::read(&key, &value).map_err(|broken| self.seats.broken(broken.to_string()))?;
+            let retained: RetainedEntry = seal::read(&key, &value)
+                .map_err(|broken| self.retained.broken(broken.to_string()))?;
             let page = <[u8; 8]>::try_from(&*key)
-                .map_err(|_length| self.seats.broken("a page's key is malformed".to_owned()))?;
-            if seated.place < end {
-                found.push((UrlKey::from_u64(u64::from_be_bytes(page)), seated));
+                .map_err(|_length| self.retained.broken("a page's key is malformed".to_owned()))?;
+            if retained.place < end {
+                found.push((UrlKey::from_u64(u64::from_be_bytes(page)), retained));
             }
         }
         Ok(found)
@@ -210,11 +210,10 @@ impl DiskIndex {
             let fingerprints = self.fingerprints(end)?;
             let mut exact = self.key_tables(first, end)?;
             let rest = helper.join();
-            exact.extend(
-                rest.map_err(|_panic| {
-                    self.seats.broken("reading the tables panicked".to_owned())
-                })??,
-            );
+            exact.extend(rest.map_err(|_panic| {
+                self.retained
+                    .broken("reading the tables panicked".to_owned())
+            })??);
             Ok(MemoryIndex::of(fingerprints, exact))
         })
     }
@@ -230,7 +229,7 @@ impl DiskIndex {
         let mut table = KeyTable::new();
         let mut pairs = Vec::new();
         let not_ascending = || {
-            self.seats
+            self.retained
                 .broken("a table of keys does not ascend".to_owned())
         };
         self.each_block(kind.table(), end, |block| {
@@ -318,13 +317,16 @@ mod tests {
             original: UrlKey::from_u64(2),
             earlier: true,
         };
-        let seated = Seated {
+        let retained = RetainedEntry {
             place: 1,
             cluster,
-            number: 3,
+            rank: 3,
             copy: (4, 5),
         };
-        assert_eq!(postcard::to_allocvec(&seated).unwrap(), [1, 2, 1, 3, 4, 5]);
+        assert_eq!(
+            postcard::to_allocvec(&retained).unwrap(),
+            [1, 2, 1, 3, 4, 5]
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use web::UrlKey;
 
 use super::memory_index::MemoryIndex;
 use super::records::SignatureRecord;
-use crate::known::Seated;
+use crate::known::RetainedEntry;
 
 /// The approximate memory of a record: itself, its text's signature, and its entry in a map.
 pub(super) const RECORD_BYTES: usize = 64 + 272 + 48;
@@ -21,7 +21,7 @@ pub(super) struct Memtable {
     pub(super) added: BTreeMap<u32, Arc<SignatureRecord>>,
     pub(super) removed: BTreeMap<u32, Arc<SignatureRecord>>,
     /// Duplicates that were kept; none if that was withdrawn.
-    pub(super) seats: BTreeMap<UrlKey, Option<Seated>>,
+    pub(super) retained: BTreeMap<UrlKey, Option<RetainedEntry>>,
     /// The keys of added documents, if the keys are not all in memory.
     pub(super) recent: Option<MemoryIndex>,
 }
@@ -58,12 +58,12 @@ impl Memtable {
         for (document, record) in later.removed {
             self.remove(document, record);
         }
-        self.seats.extend(later.seats);
+        self.retained.extend(later.retained);
     }
 
     /// Returns the approximate memory in bytes, without the keys.
     pub(super) fn memory(&self) -> usize {
         (self.added.len() + self.removed.len()) * RECORD_BYTES
-            + self.seats.len() * size_of::<(UrlKey, Option<Seated>)>()
+            + self.retained.len() * size_of::<(UrlKey, Option<RetainedEntry>)>()
     }
 }

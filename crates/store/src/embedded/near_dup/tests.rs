@@ -245,10 +245,10 @@ fn page(number: u8) -> Page {
 
 fn comparable(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::LetThrough(original, seat) => {
+        Verdict::Retained(original, retained) => {
             // A repeated verdict of a kept duplicate does not name the page with the same bytes.
             format!(
-                "{seat:?} of {:?} {:?}",
+                "{retained:?} of {:?} {:?}",
                 original.page.url, original.likeness
             )
         }

@@ -19,7 +19,7 @@ use web::PageUrl;
 use crate::embedded::journal::record::Record;
 use crate::embedded::journal::segment::Replay;
 use crate::fault::StoreFault;
-use crate::frontier::{ArchivePlace, ArchiveSpan};
+use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit};
 use crate::visit_record::VisitRecord;
 
 /// The end of the archive as the journal has it.
@@ -56,12 +56,16 @@ impl ArchiveTail {
     fn apply(&mut self, record: Record) {
         match record {
             Record::Archived { file, end } => self.durable = Some(ArchivePlace { file, end }),
-            Record::Settled {
-                row,
-                archived: Some(span),
-                reached,
-                ..
-            } => {
+            Record::Settled(settled) => {
+                let FinishedVisit {
+                    row,
+                    archived: Some(span),
+                    reached,
+                    ..
+                } = settled.visit
+                else {
+                    return;
+                };
                 self.visits.push(ArchivePlace {
                     file: span.file,
                     end: span.end,

@@ -1,4 +1,4 @@
-//! What the frontier remembers of hosts: their paces, and their robots.txt.
+//! The memory of hosts: their paces, and their robots.txt.
 
 use web::{Host, Pace};
 
@@ -34,12 +34,12 @@ async fn the_pace_of_a_host_comes_back_with_its_next_lease() {
             .await
             .unwrap();
         assert_eq!(
-            frontier.pace(&Host::new("a.test")).await.unwrap(),
+            frontier.hosts().pace(&Host::new("a.test")).await.unwrap(),
             Some(told),
             "{name}"
         );
         let lease = leases(frontier, 500, 1).await.remove(0);
-        assert_eq!((lease.pace, lease.strikes), (told, 0), "{name}");
+        assert_eq!((lease.pace, lease.entry.strikes), (told, 0), "{name}");
         let settlement = done(&lease);
         frontier
             .settle(lease, settlement, at(900).into())
@@ -58,20 +58,28 @@ async fn a_host_that_was_asked_on_the_way_is_not_handed_out_before_it_is_ready()
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
         let host = Host::new("a.test");
-        assert_eq!(frontier.pace(&host).await.unwrap(), None, "{name}");
-        frontier.note_pace(&host, pace(500, 1, 300)).await.unwrap();
+        assert_eq!(frontier.hosts().pace(&host).await.unwrap(), None, "{name}");
+        frontier
+            .hosts()
+            .record_pace(&host, pace(500, 1, 300))
+            .await
+            .unwrap();
         frontier
             .discover(vec![find("http://a.test/1", 0)])
             .await
             .unwrap();
-        let too_early = frontier.lease(at(499), 1).await.unwrap();
+        let too_early = frontier.lease(at(499), 1, LeaseFilter::All).await.unwrap();
         assert_eq!(too_early, Supply::NothingBefore(at(500)), "{name}");
         let lease = leases(frontier, 500, 1).await.remove(0);
         assert_eq!(lease.pace, pace(500, 1, 300), "{name}");
         // The last word counts, but no wait is cut short.
-        frontier.note_pace(&host, pace(100, 0, 200)).await.unwrap();
+        frontier
+            .hosts()
+            .record_pace(&host, pace(100, 0, 200))
+            .await
+            .unwrap();
         assert_eq!(
-            frontier.pace(&host).await.unwrap(),
+            frontier.hosts().pace(&host).await.unwrap(),
             Some(Pace {
                 ready: at(500),
                 ..pace(100, 0, 200)
@@ -86,21 +94,33 @@ async fn what_a_robots_txt_said_is_remembered_by_origin_and_the_last_word_counts
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
         let origin = url("http://a.test:8080/").origin();
-        assert_eq!(frontier.robots(&origin).await.unwrap(), None, "{name}");
+        assert_eq!(
+            frontier.hosts().robots(&origin).await.unwrap(),
+            None,
+            "{name}"
+        );
         for text in [
             None,
             Some(b"User-agent: *".to_vec()),
             Some(vec![b'#'; 20_000]),
         ] {
             let robots = Robots { text, until: at(9) };
-            frontier.keep_robots(&origin, robots.clone()).await.unwrap();
+            frontier
+                .hosts()
+                .record_robots(&origin, robots.clone())
+                .await
+                .unwrap();
             assert_eq!(
-                frontier.robots(&origin).await.unwrap(),
+                frontier.hosts().robots(&origin).await.unwrap(),
                 Some(robots),
                 "{name}"
             );
         }
         let other = url("http://a.test/").origin();
-        assert_eq!(frontier.robots(&other).await.unwrap(), None, "{name}");
+        assert_eq!(
+            frontier.hosts().robots(&other).await.unwrap(),
+            None,
+            "{name}"
+        );
     }
 }

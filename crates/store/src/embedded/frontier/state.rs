@@ -1,6 +1,7 @@
-//! What the frontier was told by the journal, but for hosts, pages and URLs seen.
+//! The state of the frontier, except for hosts, queued entries and URLs seen.
 //!
-//! Invariant: it is on disk (postcard); other fields are another version of [`super::fold`].
+//! Invariant: the layout is on disk (postcard); other fields need another version in
+//! [`super::flush`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use super::place::Place;
 use crate::{ArchiveSpan, Patterns, STRIKES_ASIDE, Totals, VisitRecord};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct FrontierState {
     /// The next entry's number.
     pub(super) next_sequence: u64,
     pub(super) totals: Totals,
@@ -20,59 +21,60 @@ pub(super) struct Told {
     pub(super) archive: Option<ArchiveSpan>,
     /// Redirects of seeds that widened the scope.
     pub(super) adopted: Vec<PageUrl>,
-    /// Whether something was handed out since the last session ended in order.
+    /// True if something was leased since the last session ended in order.
     pub(super) asked: bool,
-    /// No host is asked before then, whenever it becomes known: the least wait after the last
-    /// session that died.
+    /// The time before which no host is asked, known or not: the least wait after the last session
+    /// that died.
     pub(super) floor: Timestamp,
-    /// What was handed out and did not come back.
+    /// Leases that did not come back.
     pub(super) under_way: BTreeSet<u64>,
-    /// Pages that sessions died with.
+    /// Entries that sessions died with.
     pub(super) struck: BTreeMap<u64, Struck>,
     pub(super) voids: Voids,
-    /// URLs that a page reached whose row was revoked: which entry may claim them again.
+    /// URLs reached by a page whose visit record was revoked, with the entry that may claim them
+    /// again.
     pub(super) reclaims: BTreeMap<UrlKey, u64>,
-    /// Where the last two [`Record::Archived`](crate::embedded::record::Record::Archived) end, the
-    /// older one first: see `archive_tail.rs`.
+    /// The ends of the last two [`Record::Archived`](crate::embedded::record::Record::Archived),
+    /// the older one first: see `archive_tail.rs`.
     pub(super) archived_at: [Position; 2],
-    /// Visits at the end of the archive were taken back: the next of those records says where it
-    /// ends.
+    /// True after visits at the end of the archive were revoked: the next of those records has its
+    /// end.
     pub(super) archive_cut: bool,
-    /// What the patterns of URLs brought.
+    /// The state of the URL patterns.
     pub(super) patterns: Patterns,
 }
 
-/// A page that sessions died with.
+/// An entry that sessions died with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Struck {
     pub(super) strikes: u32,
-    /// Where it stands, once that was looked for.
+    /// Its place, once that was looked up.
     pub(super) place: Option<Place>,
 }
 
-/// Rows that are void, or would be if their original came to nothing.
+/// Visit records that are void, or would be if their original failed.
 ///
 /// An original that was admitted may still fail: its bytes may not reach the archive. Pages that
-/// were dropped for its sake by then are visited again. Bounded by what is dropped while the visits
-/// of the originals last.
+/// were left out as its duplicates by then are visited again. The size is bounded by the pages left
+/// out while the visits of their originals last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Voids {
-    /// What was dropped for the sake of each original whose visit has not ended.
+    /// The pages left out as duplicates of each original whose visit has not ended.
     dropped: BTreeMap<UrlKey, Vec<Void>>,
-    /// Originals that came to nothing. Visits that had their verdict before may still end.
+    /// Originals that failed. Visits with an earlier verdict may still end.
     forgotten: BTreeSet<UrlKey>,
-    /// Rows that are to be revoked.
+    /// Visit records to revoke.
     pub(super) due: Vec<Void>,
 }
 
-/// A row, and what its visit reached on the way.
+/// A visit record, and the URLs reached by its redirects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Void {
     pub(super) row: Box<VisitRecord>,
     pub(super) reached: Vec<PageUrl>,
 }
 
-impl Told {
+impl FrontierState {
     pub(super) fn strikes(&self, sequence: u64) -> u32 {
         self.struck
             .get(&sequence)
@@ -85,20 +87,20 @@ impl Told {
 }
 
 impl Voids {
-    /// A page is kept; its visit has not ended.
+    /// Adds a page that was admitted or retained; its visit has not ended.
     pub(super) fn admitted(&mut self, page: UrlKey) {
         self.forgotten.remove(&page);
         self.dropped.entry(page).or_default();
     }
 
-    /// A page that was kept is not kept after all.
+    /// Handles an admission that was revoked.
     pub(super) fn forgotten(&mut self, page: UrlKey) {
         self.due
             .extend(self.dropped.remove(&page).unwrap_or_default());
         self.forgotten.insert(page);
     }
 
-    /// A visit ended.
+    /// Handles a visit that ended.
     pub(super) fn settled(&mut self, row: &VisitRecord, reached: &[PageUrl]) {
         self.dropped.remove(&row.url.key());
         let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) else {
@@ -118,7 +120,7 @@ impl Voids {
         }
     }
 
-    /// A row is void.
+    /// Handles a visit record that was revoked.
     pub(super) fn revoked(&mut self, row: &VisitRecord) {
         self.due.retain(|due| due.row.url != row.url);
         for dropped in self.dropped.values_mut() {

@@ -1,11 +1,12 @@
-//! The index without a disk: all signatures hang in one signature index.
+//! The near-duplicate index without a disk: all signatures in one
+//! [`SignatureIndex`](neardup::SignatureIndex).
 
 use async_trait::async_trait;
 use neardup::{Likeness, PageSignature};
 use web::{PageUrl, UrlKey};
 
 use super::{Hung, MemoryStore, State};
-use crate::known::{Held, Like, Name, Opinion, Originals, Seated};
+use crate::known::{Decision, Held, Originals, PageRef, RetainedEntry};
 use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 
 #[async_trait]
@@ -17,22 +18,22 @@ impl NearDupIndex for MemoryStore {
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault> {
         let mut state = self.state();
-        let mut opinion = state.known.judge(page, signature, canonical)?;
-        if opinion == Opinion::Changed {
+        let mut decision = state.known.judge(page, signature, canonical)?;
+        if decision == Decision::Forget {
             state.known.forget(page.key())?;
-            opinion = state.known.judge(page, signature, canonical)?;
+            decision = state.known.judge(page, signature, canonical)?;
         }
-        match opinion {
-            Opinion::Own | Opinion::Changed => Ok(Verdict::Own),
-            Opinion::Seated(_) => {
-                let (original, seat) = state.seated[&page.key()].clone();
-                Ok(Verdict::LetThrough(original, seat))
+        match decision {
+            Decision::Own | Decision::Forget => Ok(Verdict::Own),
+            Decision::Retained(_) => {
+                let (original, retained) = state.retained[&page.key()].clone();
+                Ok(Verdict::Retained(original, retained))
             }
-            Opinion::New => {
+            Decision::New => {
                 state.admit(page, signature);
                 Ok(Verdict::Unique)
             }
-            Opinion::Version {
+            Decision::Version {
                 change,
                 is_admitted,
             } => {
@@ -40,20 +41,23 @@ impl NearDupIndex for MemoryStore {
                     state.admit(page, signature);
                 }
                 Ok(Verdict::Changed(Box::new(EarlierCapture {
-                    page: state.named(Name::Earlier(change.of))?,
+                    page: state.page(PageRef::Earlier(change.of))?,
                     distance: change.distance,
                     resemblance: change.resemblance,
                 })))
             }
-            Opinion::Like(like) => state.compare(page, signature, like),
+            Decision::Duplicate(original) => {
+                Ok(Verdict::Duplicate(Box::new(state.original(&original)?)))
+            }
+            Decision::Retain(original, rank) => state.retain(page, signature, &original, rank),
         }
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
         let mut state = self.state();
-        // What was dropped for the sake of a page that is kept already stays so.
+        // Pages that were left out as duplicates of a kept page stay so.
         let unsettled = !state.rows.iter().any(|row| row.url.key() == page);
-        state.seated.remove(&page);
+        state.retained.remove(&page);
         state.known.forget(page)?;
         if unsettled {
             state.forgotten.insert(page);
@@ -64,58 +68,56 @@ impl NearDupIndex for MemoryStore {
 }
 
 impl State {
-    /// Remembers an original.
+    /// Adds an original.
     fn admit(&mut self, page: &Page, signature: &PageSignature) {
         let place = self.keep(page);
         self.known.admit(page, signature.clone(), place);
         self.forgotten.remove(&page.key());
     }
 
-    /// Keeps a page; returns its place.
+    /// Stores a page, and returns its place.
     fn keep(&mut self, page: &Page) -> u64 {
         self.kept.push(page.clone());
         self.kept.len() as u64 - 1
     }
 
-    fn compare(
+    /// Keeps a page beside its original.
+    fn retain(
         &mut self,
         page: &Page,
         signature: &PageSignature,
-        like: Like,
+        of: &Original<PageRef>,
+        rank: u32,
     ) -> Result<Verdict, StoreFault> {
-        let original = Box::new(Original {
-            page: self.named(like.of)?,
-            likeness: like.likeness,
-            earlier: matches!(like.of, Name::Earlier(_)),
-            bytes: like.bytes.map(|name| self.named(name)).transpose()?,
-            by_canonical: like.by_canonical,
-        });
-        let Some(number) = like.seat else {
-            return Ok(Verdict::Duplicate(original));
-        };
-        let seat = RetainedDuplicate {
-            number,
+        let original = Box::new(self.original(of)?);
+        let retained = RetainedDuplicate {
+            rank,
             of: self.known.per_cluster(),
         };
-        let seated = Seated {
+        let entry = RetainedEntry {
             place: self.keep(page),
-            cluster: self.known.cluster(like.of),
-            number,
+            cluster: self.known.cluster(of.page),
+            rank,
             copy: (self.known.group(page), signature.payload),
         };
-        self.known.seat(page.key(), seated);
-        self.seated.insert(page.key(), (original.clone(), seat));
-        Ok(Verdict::LetThrough(original, seat))
+        self.known.retain(page.key(), entry);
+        self.retained
+            .insert(page.key(), (original.clone(), retained));
+        Ok(Verdict::Retained(original, retained))
     }
 
-    fn named(&self, name: Name) -> Result<Page, StoreFault> {
-        match name {
-            Name::Earlier(number) => self
+    fn original(&self, of: &Original<PageRef>) -> Result<Original, StoreFault> {
+        of.try_map(|page| self.page(page))
+    }
+
+    fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
+        match of {
+            PageRef::Earlier(number) => self
                 .known
                 .earlier()
                 .expect("only an earlier crawl gives out its numbers")
                 .page(number),
-            Name::Ours(held) => Ok(self.kept[held.place as usize].clone()),
+            PageRef::Current(held) => Ok(self.kept[held.place as usize].clone()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the pages of each URL pattern brought: something new, or the same again.
+//! The yield of each URL pattern: pages that are new, or repeat others.
 //!
 //! A trap makes addresses without end, and most of what they bring repeats what is known. That can
 //! be told from outside by nobody but a crawler that judges pages while it crawls. So each visit is
@@ -49,9 +49,9 @@ pub struct Patterns {
     heard: u64,
     /// Patterns that are poor or closed.
     troubled: usize,
-    /// What is to be closed or reopened.
+    /// The patterns to close or reopen.
     due: BTreeSet<PatternName>,
-    /// What is known only from pages that were left out.
+    /// The folders of probes: URLs known only from pages that were left out.
     probes: Probes,
     /// Rows that are remembered of what was left out.
     left_rows: usize,
@@ -64,14 +64,14 @@ struct OfHost {
     patterns: BTreeMap<UrlPattern, Pattern>,
 }
 
-/// What is known of a pattern.
+/// A report on a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatternReport<'a> {
-    /// Which.
+    /// The host.
     pub host: &'a str,
-    /// Below that host.
+    /// The pattern below that host.
     pub pattern: &'a UrlPattern,
-    /// Whether it is open, poor or closed.
+    /// Its state: open, poor or closed.
     pub state: PatternState,
     /// Visits that were counted.
     pub visited: u64,
@@ -89,16 +89,15 @@ pub struct PatternReport<'a> {
 }
 
 impl Patterns {
-    /// Takes note of a record of the journal.
-    pub fn hear(&mut self, record: &Record) {
-        self.hear_at(record, None);
+    /// Applies a record of the journal.
+    pub fn apply(&mut self, record: &Record) {
+        self.apply_at(record, None);
     }
 
-    /// The same where the place of the record is known, by which what it leaves out is queued
-    /// again.
-    pub(crate) fn hear_at(&mut self, record: &Record, place: Option<u64>) {
+    /// Applies a record at a known place, by which the URL that it leaves out is queued again.
+    pub(crate) fn apply_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
-            Record::Settled { row, priority, .. } => self.settled(row, *priority, place),
+            Record::Settled(settled) => self.settled(&settled.visit.row, settled.priority, place),
             Record::Revoked { row, .. } => self.revoked(row),
             Record::PatternClosed(name) if Probes::names(name) => self.probes.close(name),
             Record::PatternReopened(name) if Probes::names(name) => self.probes.reopen(name),
@@ -161,7 +160,7 @@ impl Patterns {
             remembered = self.probes.take_back(&name, page);
         } else {
             self.change(&name, |pattern| {
-                remembered = pattern.take_back_left_out(page)
+                remembered = pattern.take_back_left_out(page);
             });
         }
         self.left_rows -= usize::from(remembered);
@@ -211,7 +210,7 @@ impl Patterns {
         self.probes.place_of(url).or_else(by_pattern)
     }
 
-    /// What is to be told to the journal next: a pattern is to be closed, or to be reopened.
+    /// Returns the next record to journal: a pattern closes, or reopens.
     pub(crate) fn due(&self) -> Option<Record> {
         if let Some((name, is_closed)) = self.probes.due() {
             let name = name.clone();
@@ -227,7 +226,7 @@ impl Patterns {
         })
     }
 
-    /// Whether the pattern of this URL is poor or closed.
+    /// Returns true if the pattern of this URL is poor or closed.
     fn is_troubled(&self, url: &PageUrl) -> bool {
         self.known(url)
             .is_some_and(|(_, pattern)| pattern.state() != PatternState::Open)
@@ -289,7 +288,7 @@ impl Patterns {
         ))
     }
 
-    /// A session begins: what the last one had under way is not.
+    /// Begins a session: visits under way in the last one are not any more.
     pub(crate) fn begin_session(&mut self, probes: bool) {
         self.probes.begin_session(probes);
         for pattern in self
@@ -301,13 +300,13 @@ impl Patterns {
         }
     }
 
-    /// Whether this pattern is known.
+    /// Returns true for a known pattern.
     #[must_use]
     pub fn contains(&self, name: &PatternName) -> bool {
         self.get(name).is_some() || self.probes.contains(name)
     }
 
-    /// All of them, by host and pattern.
+    /// Returns reports on all patterns, by host and pattern.
     pub fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
         self.hosts
             .iter()
@@ -435,7 +434,7 @@ impl Patterns {
 }
 
 impl OfHost {
-    /// Whether there is room for this pattern, which is not known.
+    /// Returns true if there is room for this pattern, which is not known.
     fn has_room(&self, pattern: &UrlPattern, generality: Generality) -> bool {
         let alike = |known: &&Pattern| known.generality == generality as u8;
         let room =

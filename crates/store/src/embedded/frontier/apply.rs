@@ -1,4 +1,4 @@
-//! What a record means for the frontier: the same while it happens and when it is read again.
+//! The effect of a record on the frontier: the same when it is written and when it is read again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,22 +6,25 @@ use std::time::Duration;
 use web::{Host, Pace, PageUrl, Timestamp};
 
 use super::super::journal::frame::{self, Position};
-use super::super::journal::record::{Entry, Record};
+use super::super::journal::record::{Record, SettledVisit};
 use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
-use super::told::Struck;
+use super::state::Struck;
 use super::{Queue, Tries};
-use crate::{ArchiveSpan, DiscoveredUrl, PatternName, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{ArchiveSpan, DiscoveredUrl, QueueEntry};
+use crate::patterns::PatternName;
+use crate::visit_record::VisitRecord;
 
 impl Queue {
-    /// Takes note of a record; `position` is the journal's after it.
+    /// Applies a record; `position` is the journal's after it.
     pub(in super::super) fn apply(&mut self, position: Position, record: &Record) {
         match record {
             Record::Begun { .. } => {}
             Record::Discovered { first, finds } => self.queue(*first, finds),
             Record::Leased { sequences } => {
-                self.told.asked = true;
-                self.told.under_way.extend(sequences);
+                self.state.asked = true;
+                self.state.under_way.extend(sequences);
             }
             Record::Returned {
                 sequence,
@@ -29,74 +32,51 @@ impl Queue {
                 pace,
             } => {
                 self.keep_pace(host, *pace);
-                self.told.under_way.remove(sequence);
+                self.state.under_way.remove(sequence);
                 if let Some(place) = self.come_back(*sequence) {
                     self.wait_again(place);
                 }
             }
             Record::Postponed { entry, at, pace } => {
-                self.keep_pace(&entry.find.url.host(), *pace);
+                self.keep_pace(&entry.discovered.url.host(), *pace);
                 self.postpone(entry, *at);
             }
-            Record::Settled {
-                sequence,
-                row,
-                archived,
-                first,
-                finds,
-                reached,
-                pace,
-                priority,
-                left_out: _,
-            } => {
-                let rank = Rank::new(row.requisite, *priority, row.depth, *sequence);
-                let place = self.place_of(row, rank);
-                self.keep_pace(&row.url.host(), *pace);
-                self.take_out(place);
-                self.told.totals.count(row);
-                self.told.voids.settled(row, reached);
+            Record::Settled(settled) => {
                 let begins = || position - frame::encode(record).len() as u64;
-                let row_place = PatternName::that_left_out(row).map(|_| begins());
-                self.told.patterns.hear_at(record, row_place);
-                self.see_keys(settled_probe(row, *priority).into_iter().collect());
-                self.told.reclaims.retain(|_, entry| entry != sequence);
-                self.hosts
-                    .change(place.host, |host| host.pages += u64::from(row.is_page()));
-                if archived.is_some() {
-                    self.told.archive.clone_from(archived);
-                }
-                self.see(reached.iter());
-                self.queue(*first, finds);
+                let row_place = PatternName::that_left_out(&settled.visit.row).map(|_| begins());
+                self.apply_settled(settled);
+                self.state.patterns.apply_at(record, row_place);
+                self.queue(settled.first, &settled.visit.finds);
             }
             Record::SeedAdopted { url } => {
-                if !self.told.adopted.contains(url) {
-                    self.told.adopted.push(url.clone());
+                if !self.state.adopted.contains(url) {
+                    self.state.adopted.push(url.clone());
                 }
             }
             Record::Stopped => {
-                self.told.under_way.clear();
-                self.told.asked = false;
+                self.state.under_way.clear();
+                self.state.asked = false;
             }
             Record::Resumed { at, least_wait } => {
                 self.hosts.wait_after_death(*at, *least_wait);
-                self.told.floor = *at + *least_wait;
+                self.state.floor = *at + *least_wait;
                 self.touch_all();
             }
             Record::Restarted { at, rule } => {
                 self.hosts.wait_after_restart(*at, *rule);
-                self.told.floor = *at + rule.least_wait;
+                self.state.floor = *at + rule.least_wait;
                 self.touch_all();
             }
             Record::ClockSetBack { to, least_wait } => {
                 self.set_back(*to, *least_wait);
                 self.touch_all();
             }
-            // What waits does so by a clock that nobody sets.
+            // Waits go by a clock that nobody sets.
             Record::ClockSet { .. } => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
-                    self.told.under_way.remove(sequence);
-                    self.told.struck.entry(*sequence).or_default().strikes += 1;
+                    self.state.under_way.remove(sequence);
+                    self.state.struck.entry(*sequence).or_default().strikes += 1;
                 }
             }
             Record::Paced { host, pace } => self.keep_pace(host, *pace),
@@ -105,51 +85,77 @@ impl Queue {
                 self.robots.insert(origin.clone(), begins);
             }
             Record::Archived { file, end } => {
-                self.told.archived_at = [self.told.archived_at[1], position];
-                if std::mem::take(&mut self.told.archive_cut) {
-                    self.told.archive = Some(ArchiveSpan {
+                self.state.archived_at = [self.state.archived_at[1], position];
+                if std::mem::take(&mut self.state.archive_cut) {
+                    self.state.archive = Some(ArchiveSpan {
                         ticket: 0,
                         file: file.clone(),
                         end: *end,
                     });
                 }
             }
-            Record::Admitted { page, .. } => self.told.voids.admitted(page.key()),
-            Record::LetThrough(seated) => self.told.voids.admitted(seated.page.key()),
-            Record::Forgotten { page } => self.told.voids.forgotten(*page),
+            Record::Admitted { page, .. } => self.state.voids.admitted(page.key()),
+            Record::Retained(retained) => self.state.voids.admitted(retained.page.key()),
+            Record::Forgotten { page } => self.state.voids.forgotten(*page),
             Record::PatternClosed(_) | Record::PatternReopened(_) => {
-                self.told.patterns.hear(record)
+                self.state.patterns.apply(record);
             }
             Record::Revoked {
                 entry,
                 row,
                 reached,
             } => {
-                self.told.voids.revoked(row);
-                self.told.patterns.hear(record);
-                self.told.archive_cut |= row.warc_file.is_none() && self.told.archive.is_some();
-                self.told.totals.uncount(row);
+                self.state.voids.revoked(row);
+                self.state.patterns.apply(record);
+                self.state.archive_cut |= row.warc_file.is_none() && self.state.archive.is_some();
+                self.state.totals.uncount(row);
                 let again = reached.iter().map(|url| (url.key(), entry.sequence));
-                self.told.reclaims.extend(again);
+                self.state.reclaims.extend(again);
                 let host = self.hosts.number(&row.url.host());
                 self.hosts.change(host, |host| {
                     host.pages = host.pages.saturating_sub(u64::from(row.is_page()));
                 });
-                self.see_keys(vec![seen_as(&entry.find)]);
+                self.see_keys(vec![seen_as(&entry.discovered)]);
                 self.queue_entry(entry);
             }
             Record::Superseded { entry } => {
-                let host = self.hosts.number(&entry.find.url.host());
-                let rank = Rank::of(&entry.find, entry.sequence);
+                let host = self.hosts.number(&entry.discovered.url.host());
+                let rank = Rank::of(&entry.discovered, entry.sequence);
                 self.take_out(Place { host, rank });
             }
         }
     }
 
-    /// New pages wait, and their URLs are seen.
+    /// Takes the entry of a finished visit out of the queue.
+    fn apply_settled(&mut self, settled: &SettledVisit) {
+        let SettledVisit {
+            sequence,
+            priority,
+            pace,
+            visit,
+            ..
+        } = settled;
+        let row = &visit.row;
+        let rank = Rank::new(row.requisite, *priority, row.depth, *sequence);
+        let place = self.place_of(row, rank);
+        self.keep_pace(&row.url.host(), *pace);
+        self.take_out(place);
+        self.state.totals.count(row);
+        self.state.voids.settled(row, &visit.reached);
+        self.see_keys(settled_probe(row, *priority).into_iter().collect());
+        self.state.reclaims.retain(|_, entry| entry != sequence);
+        self.hosts
+            .change(place.host, |host| host.pages += u64::from(row.is_page()));
+        if visit.archived.is_some() {
+            self.state.archive.clone_from(&visit.archived);
+        }
+        self.see(visit.reached.iter());
+    }
+
+    /// Queues new URLs, and marks them as seen.
     fn queue(&mut self, first: u64, finds: &[DiscoveredUrl]) {
         self.see_keys(finds.iter().map(seen_as).collect());
-        self.told.next_sequence = self.told.next_sequence.max(first + finds.len() as u64);
+        self.state.next_sequence = self.state.next_sequence.max(first + finds.len() as u64);
         // The links of a page share the text of the page that they were found on.
         let mut via: Option<(&PageUrl, Arc<str>)> = None;
         for (sequence, find) in (first..).zip(finds) {
@@ -161,10 +167,10 @@ impl Queue {
         }
     }
 
-    fn queue_entry(&mut self, entry: &Entry) {
-        self.told.next_sequence = self.told.next_sequence.max(entry.sequence + 1);
-        let via = entry.find.via.as_ref().map(|via| via.as_str().into());
-        self.put(&entry.find, entry.sequence, via);
+    fn queue_entry(&mut self, entry: &QueueEntry) {
+        self.state.next_sequence = self.state.next_sequence.max(entry.sequence + 1);
+        let via = entry.discovered.via.as_ref().map(|via| via.as_str().into());
+        self.put(&entry.discovered, entry.sequence, via);
     }
 
     fn put(&mut self, find: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
@@ -183,11 +189,11 @@ impl Queue {
         self.touch(host);
     }
 
-    /// A page is done with.
+    /// Removes a settled entry.
     fn take_out(&mut self, place: Place) {
         let sequence = place.rank.sequence;
-        self.told.under_way.remove(&sequence);
-        self.told.struck.remove(&sequence);
+        self.state.under_way.remove(&sequence);
+        self.state.struck.remove(&sequence);
         self.forget_tries(place);
         self.come_back(sequence);
         let removed = self.pending.remove(&place);
@@ -198,18 +204,18 @@ impl Queue {
         let newly_gone = in_blocks && self.gone.insert(place);
         self.hosts.change(place.host, |host| {
             host.tally(place.rank, |tally| {
-                tally.live = tally.live.saturating_sub(1)
+                tally.live = tally.live.saturating_sub(1);
             });
             host.gone += u32::from(newly_gone);
         });
         self.touch(place.host);
     }
 
-    fn postpone(&mut self, entry: &Entry, at: Timestamp) {
-        let host = self.hosts.number(&entry.find.url.host());
-        let rank = Rank::of(&entry.find, entry.sequence);
+    fn postpone(&mut self, entry: &QueueEntry, at: Timestamp) {
+        let host = self.hosts.number(&entry.discovered.url.host());
+        let rank = Rank::of(&entry.discovered, entry.sequence);
         let place = Place { host, rank };
-        self.told.under_way.remove(&entry.sequence);
+        self.state.under_way.remove(&entry.sequence);
         self.come_back(entry.sequence);
         self.forget_tries(place);
         let tries = Tries {
@@ -235,13 +241,13 @@ impl Queue {
         {
             self.hosts.change(place.host, |host| {
                 host.tally(place.rank, |tally| {
-                    tally.later = tally.later.saturating_sub(1)
+                    tally.later = tally.later.saturating_sub(1);
                 });
             });
         }
     }
 
-    /// A page is no longer out; where it stands, if it was.
+    /// Takes an entry back from its lease. Returns its place, if it was out.
     fn come_back(&mut self, sequence: u64) -> Option<Place> {
         let place = self.out.remove(&sequence)?;
         self.hosts.change(place.host, |host| {
@@ -256,7 +262,7 @@ impl Queue {
         }
     }
 
-    /// The clock was set back: what waits does so for no longer than it was to wait.
+    /// Shortens waits after the clock was set back: none becomes longer than it was.
     fn set_back(&mut self, now: Timestamp, least_wait: Duration) {
         for (host, by) in self.hosts.set_back(now, least_wait) {
             let places = Place::first_of(host)..=Place::last_of(host);
@@ -268,7 +274,7 @@ impl Queue {
                 }
             }
         }
-        self.told.floor = self.told.floor.min(now + least_wait);
+        self.state.floor = self.state.floor.min(now + least_wait);
     }
 
     fn keep_pace(&mut self, host: &Host, pace: Pace) {
@@ -282,16 +288,16 @@ impl Queue {
         Place { host, rank }
     }
 
-    /// Looks for the pages that too many sessions died with, where that was not done before, and
-    /// sets them aside.
+    /// Sets aside the entries that too many sessions died with, and looks up their places where
+    /// they are unknown.
     pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
         let lost = |struck: &Struck| struck.place.is_none();
-        let told = &self.told;
+        let state = &self.state;
         let looked_for = |sequence: &u64| {
-            told.is_set_aside(*sequence) && told.struck.get(sequence).is_some_and(lost)
+            state.is_set_aside(*sequence) && state.struck.get(sequence).is_some_and(lost)
         };
         let mut found: Vec<Place> = Vec::new();
-        if told.struck.keys().any(looked_for) {
+        if state.struck.keys().any(looked_for) {
             let memory = self.pending.keys().copied();
             found.extend(memory.filter(|place| looked_for(&place.rank.sequence)));
             self.shelf.each(|place| {
@@ -301,17 +307,17 @@ impl Queue {
             })?;
         }
         for place in found {
-            let struck = self.told.struck.get_mut(&place.rank.sequence);
+            let struck = self.state.struck.get_mut(&place.rank.sequence);
             struck.expect("it was looked for").place = Some(place);
         }
         let aside = self
-            .told
+            .state
             .struck
             .iter()
-            .filter(|(sequence, _)| self.told.is_set_aside(**sequence));
+            .filter(|(sequence, _)| self.state.is_set_aside(**sequence));
         let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
         for place in aside {
-            // What waits for a time of its own is set aside when that has come.
+            // A postponed entry is set aside when it is due.
             if !self.tries.get(&place).is_some_and(|tries| tries.waits) {
                 self.wait_again(place);
             }

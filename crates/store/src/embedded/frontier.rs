@@ -1,27 +1,27 @@
-//! The frontier on a disk: what waits, whose turn it is, what has been seen, what is out on lease.
+//! The frontier on a disk: the queue, the hosts and their turns, the URLs seen, the leases.
 //!
 //! ```text
-//! place.rs   where a page stands                    block.rs, parts.rs, shelf.rs   pages in the database
-//! hosts.rs   the hosts and their turns              fold.rs                        what is written when, and load
-//! told.rs    what else the journal told             hear.rs                        what a record means
-//! lease.rs   what goes out                          settle.rs                      what comes back
-//! seen.rs    which URLs are known, and as what
+//! place.rs   places in the queue     block.rs, parts.rs, shelf.rs   entries in the database
+//! hosts.rs   hosts and their turns   flush.rs                       writing and loading
+//! state.rs   other state             apply.rs                       the effect of a record
+//! lease.rs   leasing                 settle.rs                      settlements, revocations
+//! seen.rs    known URLs
 //! ```
-//! Memory holds the hosts, the first pages of those that were handed out lately, and what was
-//! discovered since the last fold. A page stays where it is, in memory or in its block, from its
-//! discovery to its settlement; what happens to it in between (it was handed out, it waits for a
-//! time of its own, it is set aside) is told beside it, by its place.
+//! Memory holds the hosts, the first URLs of hosts that were leased from lately, and the URLs
+//! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
+//! discovery to its settlement; its state in between (leased, postponed, set aside) is kept beside
+//! it, by its place.
 //!
-//! Every verb decides, appends to the journal, and hears what it wrote; so does the next process,
-//! when it reads the journal. Leases are told to the journal before they are handed out: a page
-//! that is under way when the process dies gets a strike.
+//! Every method decides, appends a record to the journal, and applies that record; so does the next
+//! process when it reads the journal. Leases are journalled before they are handed out: a URL that
+//! is under way when the process dies gets a strike.
 //!
-//! Invariant: what the fold writes is a function of the journal, but for which pages that are done
-//! with still lie in blocks, and for waits that were longer than any can be.
+//! Invariant: the tables that a flush writes are a function of the journal, except for settled URLs
+//! that still lie in blocks, and for waits that were longer than the maximum.
 
+mod apply;
 mod block;
-mod fold;
-mod hear;
+mod flush;
 mod hosts;
 mod lease;
 mod parts;
@@ -29,7 +29,7 @@ mod place;
 mod seen;
 mod settle;
 mod shelf;
-mod told;
+mod state;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -38,89 +38,87 @@ use std::time::Duration;
 use neardup::SeenKeys;
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use self::fold::Generations;
-pub(super) use self::fold::{Flush, robots_position};
+use self::flush::Generations;
+pub(super) use self::flush::{Flush, robots_position};
 use self::hosts::Hosts;
-pub(super) use self::hosts::Wanted;
 use self::place::{Body, Place};
 pub(super) use self::seen::{seen_as, settled_probe};
 use self::shelf::Shelf;
-use self::told::Told;
+use self::state::FrontierState;
 use super::database::Database;
 use super::journal::Journal;
 use super::journal::frame::Position;
-use super::journal::record::{Record, Robots};
-use crate::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, FrontierRules, Lease, LeftOut, PatternName,
-    VisitRecord,
+use super::journal::record::Record;
+use crate::fault::StoreFault;
+use crate::frontier::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, FrontierRules, Lease, LeftOut,
+    Standing,
 };
-use crate::{Standing, StoreFault, Totals};
+use crate::host_memory::Robots;
+use crate::patterns::PatternName;
+use crate::visit_record::Totals;
 
-/// A fold is asked for when what was discovered since the last one takes this.
+/// The size of the URLs discovered since the last flush that asks for a flush.
 const PENDING_BYTES: usize = 32 << 20;
-/// A fold is asked for when so many pages are done with and still lie in blocks, or URLs were seen
-/// since the last one.
+/// The number of settled URLs that still lie in blocks, or of URLs seen since the last flush, that
+/// asks for a flush.
 const PENDING_CHANGES: usize = 4 << 20;
 
 pub(super) struct Queue {
     shelf: Shelf,
     hosts: Hosts,
-    told: Told,
-    /// Pages that were discovered since the last fold.
+    state: FrontierState,
+    /// URLs discovered since the last flush.
     pending: BTreeMap<Place, Body>,
     pending_bytes: usize,
-    /// Pages that a fold is writing.
-    folding: Arc<BTreeMap<Place, Body>>,
-    /// Pages that are done with, and may still lie in a block.
+    /// URLs that a flush is writing.
+    flushing: Arc<BTreeMap<Place, Body>>,
+    /// Settled URLs that may still lie in a block.
     gone: BTreeSet<Place>,
-    /// Pages that were tried before.
+    /// URLs that were tried before.
     tries: BTreeMap<Place, Tries>,
-    /// Those of them that wait for a time of their own.
+    /// Those of them that are postponed.
     later: BTreeMap<(Timestamp, u64), Place>,
-    /// What was handed out and not yet recorded as settled.
+    /// Leases whose settlement is not journalled.
     out: HashMap<u64, Place>,
-    /// What waits for everything else.
+    /// Entries that are set aside.
     aside: BTreeMap<u64, Place>,
-    /// A page that was set aside, and is out on lease: nothing else is.
+    /// The set-aside entry out on lease: nothing else is leased meanwhile.
     alone: Option<u64>,
     seen: SeenKeys,
-    /// Of a fold that failed.
+    /// Keys of a flush that failed.
     unsaved_seen: Vec<u64>,
-    /// Which entry claimed a URL. It is seen once that entry's settlement names it.
+    /// The entry that claimed a URL. The URL is seen once the settlement of that entry names it.
     claims: HashMap<UrlKey, u64>,
-    /// What is out and was found on left-out pages only; with how it was found elsewhere meanwhile.
+    /// Probes out on lease, each with its discovery on a kept page meanwhile.
     out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
     robots: HashMap<String, Position>,
     next_ticket: u64,
     early: BTreeMap<u64, Ended>,
-    /// Groups of hosts that changed since the last fold.
+    /// Groups of hosts that changed since the last flush.
     dirty: BTreeSet<u32>,
     generations: Generations,
-    /// Pages before this number may lie in blocks although they are in memory: a fold of theirs was
-    /// cut short, or may have been.
+    /// Entries before this number may lie in blocks although they are in memory: a flush of theirs
+    /// was cut short, or may have been.
     doubtful: u64,
-    /// When this session began, where the one before died.
+    /// The start of this session, where the one before died.
     restarted: Option<Timestamp>,
 }
 
-/// What came of a page so far.
+/// The attempts of an entry.
 #[derive(Clone, Copy, Debug)]
 struct Tries {
     attempts: u32,
     due: Timestamp,
-    /// It is not due yet, as far as was asked.
+    /// True if it was not due at the last lease.
     waits: bool,
 }
 
-/// A visit that ended.
+/// A finished visit that waits for its turn in the archive.
 struct Ended {
     lease: Lease,
-    row: Box<VisitRecord>,
-    archived: Option<ArchiveSpan>,
-    finds: Vec<DiscoveredUrl>,
-    reached: Vec<PageUrl>,
-    left_out: Vec<LeftOut>,
-    /// When its host was to be asked again, as this visit left it: a later one may be settled
+    visit: FinishedVisit,
+    /// The time at which its host is ready again after this visit. A later visit may be settled
     /// before this one is recorded.
     ready: Timestamp,
 }
@@ -130,10 +128,10 @@ impl Queue {
         Ok(Self {
             shelf: Shelf::new(database.tree("queue")?),
             hosts: Hosts::new(rules),
-            told: Told::default(),
+            state: FrontierState::default(),
             pending: BTreeMap::new(),
             pending_bytes: 0,
-            folding: Arc::default(),
+            flushing: Arc::default(),
             gone: BTreeSet::new(),
             tries: BTreeMap::new(),
             later: BTreeMap::new(),
@@ -154,14 +152,15 @@ impl Queue {
         })
     }
 
-    /// The journal was heard to its end, and a session begins: what was under way when the last one
-    /// died is noted, and after such an end no host is asked before its least wait has passed.
+    /// Begins a session after the journal was applied to its end. Visits under way at the death of
+    /// the last session are recorded; after such an end no host is asked before its least wait has
+    /// passed.
     pub(super) fn begin_session(
         &mut self,
         journal: &Journal,
         now: Timestamp,
     ) -> Result<(), StoreFault> {
-        self.doubtful = self.told.next_sequence;
+        self.doubtful = self.state.next_sequence;
         let rule = self.hosts.rules().after_death();
         if !self.clock_behind(now).is_zero() {
             let least_wait = rule.least_wait;
@@ -173,44 +172,44 @@ impl Queue {
                 },
             )?;
         }
-        if !self.told.under_way.is_empty() {
-            let sequences = self.told.under_way.iter().copied().collect();
+        if !self.state.under_way.is_empty() {
+            let sequences = self.state.under_way.iter().copied().collect();
             self.record(journal, &Record::Died { sequences })?;
         }
-        if self.told.asked {
+        if self.state.asked {
             self.record(journal, &Record::Restarted { at: now, rule })?;
             self.restarted = Some(now);
         }
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
         self.set_aside()?;
-        self.told.patterns.begin_session(self.hosts.rules().probes);
+        self.state.patterns.begin_session(self.hosts.rules().probes);
         self.change_patterns(journal)?;
         self.revoke_due(journal)
     }
 
-    /// By how much `now` is behind the clock of an earlier session, as far as what that wrote
-    /// tells: the end of an answer that is still to come, or the opening after a death.
+    /// Returns the amount by which `now` is behind the clock of an earlier session, as far as its
+    /// records show: an answer in the future, or the opening after a death.
     pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
         let least_wait = self.hosts.rules().least_wait;
-        let opened = self.told.floor.before(least_wait);
+        let opened = self.state.floor.before(least_wait);
         self.hosts.last_answered().max(opened).since(now)
     }
 
-    /// Opens a pattern again, if it is known.
+    /// Reopens a pattern. Returns false if it is not known.
     pub(super) fn reopen(
         &mut self,
         journal: &Journal,
         name: &PatternName,
     ) -> Result<bool, StoreFault> {
-        let known = self.told.patterns.contains(name);
+        let known = self.state.patterns.contains(name);
         if known {
             self.record(journal, &Record::PatternReopened(name.clone()))?;
         }
         Ok(known)
     }
 
-    /// Nothing waits beyond `latest`, of hosts and of pages that were put off. Not journalled:
-    /// every opening sees to it.
+    /// Shortens waits of hosts and of postponed entries to `latest`. Not journalled: every opening
+    /// does it.
     fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.hosts.wait_at_most_until(latest);
         while let Some((&(due, sequence), &place)) = self.later.last_key_value()
@@ -243,7 +242,7 @@ impl Queue {
         let wanted_again = self.take_wanted_again(&mut finds);
         let count = finds.len() + wanted_again.len();
         if !finds.is_empty() {
-            let first = self.told.next_sequence;
+            let first = self.state.next_sequence;
             self.record(journal, &Record::Discovered { first, finds })?;
         }
         self.queue_again(journal, wanted_again)?;
@@ -253,11 +252,11 @@ impl Queue {
     pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
         let key = url.key();
         match self.claims.get(&key) {
-            Some(owner) => *owner == lease.sequence,
-            None if self.told.reclaims.get(&key) == Some(&lease.sequence) => true,
+            Some(owner) => *owner == lease.entry.sequence,
+            None if self.state.reclaims.get(&key) == Some(&lease.entry.sequence) => true,
             None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
             None => {
-                self.claims.insert(key, lease.sequence);
+                self.claims.insert(key, lease.entry.sequence);
                 true
             }
         }
@@ -268,13 +267,13 @@ impl Queue {
         journal: &Journal,
         url: &PageUrl,
     ) -> Result<(), StoreFault> {
-        if self.told.adopted.contains(url) {
+        if self.state.adopted.contains(url) {
             return Ok(());
         }
         self.record(journal, &Record::SeedAdopted { url: url.clone() })
     }
 
-    pub(super) fn note_pace(
+    pub(super) fn record_pace(
         &mut self,
         journal: &Journal,
         host: &Host,
@@ -294,13 +293,14 @@ impl Queue {
         self.record(journal, &Record::ClockSet { at, ahead, behind })
     }
 
-    /// What was last said of a host.
+    /// Returns the last recorded pace of a host.
     pub(super) fn pace(&self, host: &Host) -> Option<Pace> {
         let pace = self.hosts.get(self.hosts.find(host)?).pace;
         (pace != Pace::default()).then_some(pace)
     }
 
-    /// Hosts whose last answer leaves them, or those who share their pace, alone beyond `now`.
+    /// Returns the hosts whose last answer asks them, or the hosts that share their pace, to rest
+    /// beyond `now`.
     pub(super) fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
         let paces = self.hosts.iter().map(|host| {
             let mut pace = host.pace;
@@ -319,7 +319,7 @@ impl Queue {
         resting.map(|(name, pace)| (name.clone(), pace)).collect()
     }
 
-    pub(super) fn keep_robots(
+    pub(super) fn record_robots(
         &mut self,
         journal: &Journal,
         origin: &str,
@@ -329,13 +329,13 @@ impl Queue {
         self.record(journal, &Record::RobotsRead { origin, robots })
     }
 
-    /// Where the journal has the last word on an origin's robots.txt, if it was said since the last
-    /// fold.
+    /// Returns the position of the last robots.txt of an origin, if it was recorded since the last
+    /// flush.
     pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
         self.robots.get(origin).copied()
     }
 
-    /// The session ends in order.
+    /// Ends the session in order.
     pub(super) fn stop(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         self.record(journal, &Record::Stopped)
     }
@@ -343,27 +343,27 @@ impl Queue {
     pub(super) fn standing(&self) -> Standing {
         let sums = self.hosts.sums();
         let postponed = self.later.len() as u64;
-        let struck = self.told.struck.keys();
+        let struck = self.state.struck.keys();
         Standing {
-            totals: self.told.totals,
+            totals: self.state.totals,
             queued: sums.waiting + sums.leased + sums.aside + postponed,
             postponed,
             leased: sums.leased,
             set_aside: struck
-                .filter(|sequence| self.told.is_set_aside(**sequence))
+                .filter(|sequence| self.state.is_set_aside(**sequence))
                 .count() as u64,
             active_hosts: sums.active_hosts,
             hosts: sums.visited_hosts,
         }
     }
 
-    /// Whether memory holds as much as it should: the next checkpoint is to be a fold.
+    /// Returns true if the next checkpoint is to be a flush: memory holds as much as it should.
     pub(super) fn wants_flush(&self) -> bool {
         self.pending_bytes >= PENDING_BYTES
             || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
     }
 
-    /// The journal says up to where the archive is on the disk.
+    /// Records the position up to which the archive is on the disk.
     pub(super) fn archived(
         &mut self,
         journal: &Journal,
@@ -373,37 +373,39 @@ impl Queue {
         self.record(journal, &Record::Archived { file, end })
     }
 
-    /// From here on the journal may tell of pages that the archive lost.
+    /// Returns the position from which the journal may have records of visits that the archive
+    /// lost.
     pub(super) fn unsure_from(&self) -> Position {
-        self.told.archived_at[0]
+        self.state.archived_at[0]
     }
 
     pub(super) fn archive_end(&self) -> Option<&ArchiveSpan> {
-        self.told.archive.as_ref()
+        self.state.archive.as_ref()
     }
 
     pub(super) fn adopted(&self) -> &[PageUrl] {
-        &self.told.adopted
+        &self.state.adopted
     }
 
     pub(super) fn is_begun(&self) -> bool {
-        self.told.next_sequence > 0
+        self.state.next_sequence > 0
     }
 
-    /// Whether the session before this one may have asked for something that it did not live to
-    /// tell of.
+    /// Returns true if the session before this one did not end in order: any host may have been
+    /// asked without a record of it.
     pub(super) fn died(&self) -> bool {
-        self.told.asked
+        self.state.asked
     }
 
     pub(super) fn totals(&self) -> Totals {
-        self.told.totals
+        self.state.totals
     }
 
-    /// The sequences of all that is not settled, from the blocks and from memory; for the audit.
+    /// Returns the sequences of all unsettled entries, from the blocks and from memory; for the
+    /// audit.
     pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
         let mut queued = BTreeSet::new();
-        let memory = self.pending.keys().chain(self.folding.keys());
+        let memory = self.pending.keys().chain(self.flushing.keys());
         queued.extend(
             memory
                 .filter(|place| !self.gone.contains(place))
@@ -417,7 +419,7 @@ impl Queue {
         Ok(queued)
     }
 
-    /// The keys of all URLs seen, ascending; for the audit.
+    /// Returns the keys of all URLs seen, ascending; for the audit.
     pub(super) fn seen(&self) -> impl Iterator<Item = UrlKey> + '_ {
         self.seen.iter().map(UrlKey::from_u64)
     }
@@ -428,8 +430,9 @@ impl Queue {
         Ok(())
     }
 
-    /// What is neither seen nor claimed, each URL once; behind everything else where its pattern
-    /// has brought little so far. What would be of a host too many is left out.
+    /// Returns the URLs that are neither seen nor claimed, each once; behind all others where their
+    /// pattern has brought little so far. URLs of a host beyond the limit of its domain are left
+    /// out.
     fn only_new(
         &self,
         finds: Vec<DiscoveredUrl>,
@@ -445,7 +448,7 @@ impl Queue {
         });
         left_out.extend(self.hosts.leave_out(&mut new));
         if self.hosts.rules().closes_patterns {
-            self.told.patterns.put_behind(&mut new);
+            self.state.patterns.put_behind(&mut new);
         }
         new
     }

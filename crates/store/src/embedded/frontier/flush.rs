@@ -1,16 +1,16 @@
-//! What the frontier heard since the last fold, on its way to the database.
+//! A flush: the changes since the last one, on their way to the database.
 //!
 //! | tree | key (big-endian) | value |
 //! |---|---|---|
 //! | `queue` | host · priority · first sequence · part | a block (`block.rs`) |
 //! | `frontier` | number of a group of hosts · position · part | [`HostRecord`]s (postcard) |
-//! | `frontier` | `ffffffff` · position · part | [`Told`](super::told::Told) (postcard) |
-//! | `seen` | position u64 · number of the run u32 | version u8 · keys u64 ascending · crc32, little-endian |
+//! | `frontier` | `ffffffff` · position · part | `FrontierState` (postcard) |
+//! | `seen` | position u64 · run u32 | version u8 · ascending keys u64 · crc32 (little-endian) |
 //! | `robots` | origin | position of the record u64, little-endian |
 //!
-//! `position` is the journal's, at the fold. A fold is valid once the watermark says so: what
-//! stands under a later position than the watermark's was left by a fold that was cut short, is not
-//! read, and is removed by the next. So counts are never ahead of the watermark. Blocks may be,
+//! `position` is the journal's, at the flush. A flush is valid once the watermark says so: what
+//! stands under a later position than the watermark's was left by a flush that was cut short, is
+//! not read, and is removed by the next. So counts are never ahead of the watermark. Blocks may be,
 //! which does no harm: pages that are put in twice are united, and those that are taken out are
 //! taken out again.
 
@@ -32,8 +32,8 @@ use crate::{FrontierRules, StoreFault};
 
 /// Hosts that are written together.
 const GROUP: u32 = 64;
-/// The group number of what is not a host's.
-const TOLD: u32 = u32::MAX;
+/// The group number of the state that is no host's.
+const STATE: u32 = u32::MAX;
 const SEEN_VERSION: u8 = 1;
 /// Keys of a run: it fits into one value.
 const SEEN_RUN: usize = 880;
@@ -45,7 +45,7 @@ const GONE_PAGES: u32 = 64;
 /// Longer origins are no host's; their robots.txt is asked for again by the next session.
 const MAX_ORIGIN_BYTES: usize = 1 << 10;
 
-/// What a fold writes.
+/// The changes that a flush writes.
 pub(in super::super) struct Flush {
     position: Position,
     shelf: Shelf,
@@ -65,7 +65,7 @@ struct Retired {
     seen: Vec<Vec<u8>>,
 }
 
-/// What was written under which position.
+/// The positions under which values were written.
 #[derive(Default)]
 pub(super) struct Generations {
     current: HashMap<u32, (Position, u16)>,
@@ -81,15 +81,15 @@ struct HostRecord {
     live: u64,
     gone: Vec<Rank>,
     tries: Vec<(Rank, u32, Timestamp)>,
-    /// What of `live` pages need.
+    /// Requisites among `live`.
     requisites: u64,
-    /// What of `live` was found on left-out pages only.
+    /// Probes among `live`.
     probes: u64,
 }
 
 impl Flush {
-    /// Writes everything; durable after the next flush, valid once the watermark has been set to
-    /// the fold's position.
+    /// Writes everything; durable once the database is synced, valid once the watermark has been
+    /// set to the position.
     pub(in super::super) fn write(&self, database: &Database) -> Result<(), StoreFault> {
         let frontier = database.tree("frontier")?;
         let seen = database.tree("seen")?;
@@ -166,20 +166,19 @@ fn step<T>(
 }
 
 impl Queue {
-    /// Takes out what was heard since the last fold. It is still answered from until
-    /// [`Queue::end_flush`].
+    /// Takes the changes since the last flush. They stay readable until [`Queue::end_flush`].
     pub(in super::super) fn begin_flush(&mut self, position: Position) -> Flush {
         let mut new = std::mem::take(&mut self.pending);
-        // Something is left where a fold failed.
+        // Something is left where a flush failed.
         new.extend(
-            self.folding
+            self.flushing
                 .iter()
                 .map(|(place, body)| (*place, body.clone())),
         );
         self.pending_bytes = 0;
-        self.folding = Arc::new(new);
+        self.flushing = Arc::new(new);
         let mut dirty = std::mem::take(&mut self.dirty);
-        dirty.insert(TOLD);
+        dirty.insert(STATE);
         let gone = self.gone_enough(&dirty);
         let record = |group: &u32| (*group, self.record_of(*group, &gone));
         let records: Vec<_> = dirty.iter().map(record).collect();
@@ -189,7 +188,7 @@ impl Queue {
         Flush {
             position,
             shelf: self.shelf.clone(),
-            new: Arc::clone(&self.folding),
+            new: Arc::clone(&self.flushing),
             records,
             gone,
             dirty,
@@ -199,32 +198,32 @@ impl Queue {
         }
     }
 
-    /// The fold is durable, and the watermark says so.
-    pub(in super::super) fn end_flush(&mut self, fold: &Flush) {
-        self.folding = Arc::default();
-        for place in &fold.gone {
+    /// Drops the state kept for a flush that is durable and has its watermark.
+    pub(in super::super) fn end_flush(&mut self, flush: &Flush) {
+        self.flushing = Arc::default();
+        for place in &flush.gone {
             if self.gone.remove(place) {
                 self.hosts.heads_of(place.host).gone -= 1;
             }
         }
-        for (group, bytes) in &fold.records {
+        for (group, bytes) in &flush.records {
             self.generations
-                .written(*group, fold.position, parts::count(bytes.len()));
+                .written(*group, flush.position, parts::count(bytes.len()));
         }
     }
 
-    /// The fold did not succeed: all of it is part of the next.
-    pub(in super::super) fn abort_flush(&mut self, fold: Flush) {
-        self.doubtful = self.told.next_sequence;
-        self.dirty.extend(fold.dirty);
-        self.unsaved_seen = fold.seen;
-        for (origin, position) in fold.robots {
+    /// Takes back a flush that failed: all of it is part of the next.
+    pub(in super::super) fn abort_flush(&mut self, flush: Flush) {
+        self.doubtful = self.state.next_sequence;
+        self.dirty.extend(flush.dirty);
+        self.unsaved_seen = flush.seen;
+        for (origin, position) in flush.robots {
             self.robots.entry(origin).or_insert(position);
         }
-        self.generations.retired = fold.retired;
+        self.generations.retired = flush.retired;
     }
 
-    /// What is to be taken out of its blocks, of hosts where there is enough of it.
+    /// Returns the settled entries to remove from blocks, of hosts with enough of them.
     fn gone_enough(&self, dirty: &BTreeSet<u32>) -> BTreeSet<Place> {
         let mut enough = BTreeSet::new();
         for number in dirty.iter().flat_map(|group| self.group(*group)) {
@@ -239,7 +238,7 @@ impl Queue {
     }
 
     fn group(&self, group: u32) -> std::ops::Range<u32> {
-        if group == TOLD {
+        if group == STATE {
             return 0..0;
         }
         let hosts = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
@@ -248,8 +247,8 @@ impl Queue {
     }
 
     fn record_of(&self, group: u32, leaving: &BTreeSet<Place>) -> Vec<u8> {
-        if group == TOLD {
-            return encode(&self.told);
+        if group == STATE {
+            return encode(&self.state);
         }
         let record = |number| {
             let host = self.hosts.get(number);
@@ -275,12 +274,12 @@ impl Queue {
         encode(&self.group(group).map(record).collect::<Vec<_>>())
     }
 
-    /// A host changed in a way that outlasts the process.
+    /// Marks a host that changed in a way that outlasts the process.
     pub(super) fn touch(&mut self, host: u32) {
         self.dirty.insert(host / GROUP);
     }
 
-    /// The frontier as it was when the watermark was set.
+    /// Loads the frontier as of the watermark.
     pub(in super::super) fn load(
         database: &Database,
         watermark: Position,
@@ -306,9 +305,9 @@ impl Queue {
                 found.insert(group, whole.bytes().to_vec());
             }
         }
-        if let Some(bytes) = found.remove(&TOLD) {
-            queue.told = decode(&tree, &bytes)?;
-            queue.hosts.set_floor(queue.told.floor);
+        if let Some(bytes) = found.remove(&STATE) {
+            queue.state = decode(&tree, &bytes)?;
+            queue.hosts.set_floor(queue.state.floor);
         }
         for (group, bytes) in found {
             if queue.hosts.len() as u64 != u64::from(group) * u64::from(GROUP) {
@@ -377,7 +376,7 @@ impl Queue {
     }
 }
 
-/// Where the journal has what was last folded of an origin's robots.txt.
+/// Returns the position of the robots.txt of an origin that was flushed last.
 pub(in super::super) fn robots_position(
     database: &Database,
     origin: &str,
