@@ -1,5 +1,17 @@
 //! Runs the binary, in a directory of its own.
 
+pub(crate) mod bell;
+pub(crate) mod cdxj;
+pub(crate) mod damage;
+pub(crate) mod environment;
+pub(crate) mod foreign_warc;
+pub(crate) mod inspection;
+pub(crate) mod moments;
+pub(crate) mod pages;
+pub(crate) mod peak_memory;
+pub(crate) mod ration;
+pub(crate) mod settled_web;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};

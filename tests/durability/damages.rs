@@ -1,0 +1,234 @@
+//! A state that is damaged anywhere: no record of the archive disappears, and what is lost is said.
+//!
+//! The journal of a finished crawl and of one that was killed is cut at its records and within
+//! them, and bits are turned in every file below `state/`. Each time `verify` looks, and the crawl
+//! goes on while its server is away: a page that is taken for unvisited then has no second chance.
+//! `DAMAGE_STEP` cuts at every so-manieth place (7 otherwise), `DAMAGE_BITS` says how many bits are
+//! turned (24 otherwise), `FLIP_SEED` repeats a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sinks::warc::{WarcReader, name_of};
+use testkit::{Random, Server, Site};
+
+use crate::support::damage::boundaries;
+use crate::support::damage::copy;
+use crate::support::environment::of_environment;
+use crate::support::moments::Turnstile;
+use crate::support::settled_web::Web;
+use crate::support::{Crawl, Ran};
+
+/// A crawl whose server is away, and a copy of what it had written.
+pub(crate) struct Patient {
+    pub(crate) crawl: Crawl,
+    /// The records of its archive, by their ids.
+    records: BTreeSet<String>,
+    verdicts: BTreeMap<String, String>,
+}
+
+/// What was tried, and what was wrong with it.
+#[derive(Default)]
+struct Findings {
+    tried: usize,
+    silent: Vec<String>,
+    lost: Vec<String>,
+}
+
+impl Patient {
+    /// A crawl that is killed after so many requests of each session, and comes to its end where
+    /// there is no kill.
+    pub(crate) fn new(kills: &[usize]) -> Self {
+        let web = Arc::new(Web::of_hubs(2));
+        let turnstile = Turnstile::default();
+        let (answering, counting) = (Arc::clone(&web), turnstile.clone());
+        let server = Server::spawn_thread(Site::new(move |request| {
+            counting.pass(answering.answer(request))
+        }));
+        let hosts = web.hosts();
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        let crawl = Crawl::of(&server, &hosts)
+            .seeds(&web.seeds(&server))
+            .with(&["--tries=1", "--warc-max-size=6KiB"]);
+        for requests in kills {
+            turnstile.kill_after(*requests, || crawl.start());
+        }
+        turnstile.open();
+        if kills.is_empty() {
+            crawl.complete();
+        }
+        drop(server);
+        fs::rename(crawl.out(), crawl.directory().join("before")).unwrap();
+        let mut patient = Self {
+            crawl,
+            records: BTreeSet::new(),
+            verdicts: BTreeMap::new(),
+        };
+        patient.recover();
+        patient.records = patient.readable();
+        patient.verdicts = patient.crawl.verdicts();
+        patient
+    }
+
+    /// Makes the crawl as it was.
+    pub(crate) fn recover(&self) {
+        let out = self.crawl.out();
+        if out.exists() {
+            fs::remove_dir_all(&out).unwrap();
+        }
+        copy(&self.crawl.directory().join("before"), &out);
+    }
+
+    /// The ids of the records that a reader finds in the archive, and in what was cut off it.
+    fn readable(&self) -> BTreeSet<String> {
+        let mut ids = BTreeSet::new();
+        for item in fs::read_dir(self.crawl.out().join("archive")).unwrap() {
+            let path = item.unwrap().path();
+            let is_piece = path.to_string_lossy().contains(".cut-");
+            if name_of(&path).is_none() && !is_piece {
+                continue;
+            }
+            let mut reader = WarcReader::open(&path).unwrap();
+            while let Ok(Some(record)) = reader.next_record(0) {
+                // A file of which nothing else is left is begun anew.
+                if record.kind() != "warcinfo" {
+                    assert!(record.digests_hold(), "{record:?}");
+                    ids.insert(record.id().to_owned());
+                }
+            }
+        }
+        ids
+    }
+
+    /// Files below `state/` that hold something, but for the lock.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut directories = vec![self.crawl.directory().join("before/state")];
+        while let Some(directory) = directories.pop() {
+            for item in fs::read_dir(directory).unwrap() {
+                let path = item.unwrap().path();
+                if path.is_dir() {
+                    directories.push(path);
+                } else if path.file_name().unwrap() != "lock" && used(&fs::read(&path).unwrap()) > 0
+                {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+
+    /// The only segment of its journal, as it was.
+    fn journal(&self) -> PathBuf {
+        let mut files = self.files();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "log"));
+        assert_eq!(files.len(), 1, "{files:?}");
+        files.remove(0)
+    }
+
+    /// The same file in the crawl that is damaged.
+    fn in_the_crawl(&self, file: &Path) -> PathBuf {
+        let before = self.crawl.directory().join("before");
+        self.crawl.out().join(file.strip_prefix(before).unwrap())
+    }
+
+    /// Looks at the damage, and goes on with it.
+    fn goes_on(&self, case: &str, findings: &mut Findings) {
+        findings.tried += 1;
+        let verified = self.crawl.tell(&["verify", "crawl"]);
+        // As long as it takes to open what is there, and to fail at what waits; pages that sessions
+        // died with wait for longer.
+        let ran = self.crawl.run_with(&["--max-time=200ms"]);
+        for ran in [&verified, &ran] {
+            assert!(!ran.errors.contains("panicked"), "{case}: {ran:?}");
+        }
+        let gone: Vec<_> = self.records.difference(&self.readable()).cloned().collect();
+        if !gone.is_empty() {
+            findings
+                .lost
+                .push(format!("{case}: {} records: {ran:?}", gone.len()));
+        }
+        if speaks_up(&verified) || speaks_up(&ran) {
+            return;
+        }
+        let verdicts = self.crawl.verdicts();
+        let is_kept = |(url, verdict): (&String, &String)| verdicts.get(url) == Some(verdict);
+        let missing = self.verdicts.iter().filter(|row| !is_kept(*row)).count();
+        if missing > 0 {
+            findings.silent.push(format!("{case}: {missing} rows"));
+        }
+    }
+}
+
+/// Whether the program said that something is wrong.
+fn speaks_up(ran: &Ran) -> bool {
+    ran.code != Some(0) || ran.errors.contains("WARN") || ran.errors.contains("warning:")
+}
+
+/// The bytes of a file up to the last that is not 0: behind it there may be room for more.
+fn used(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1)
+}
+
+#[expect(clippy::print_stderr, reason = "`just attack` counts what was tried")]
+fn every_damage_is_found(patient: &Patient, what: &str) {
+    let step = usize::try_from(of_environment("DAMAGE_STEP").unwrap_or(7)).unwrap();
+    let bits = of_environment("DAMAGE_BITS").unwrap_or(24);
+    let seed = of_environment("FLIP_SEED").unwrap_or_else(|| RandomState::new().hash_one(()));
+    eprintln!("DAMAGE_STEP={step} DAMAGE_BITS={bits} FLIP_SEED={seed}");
+    let mut findings = Findings::default();
+    let journal = patient.journal();
+    let whole = fs::read(&journal).unwrap();
+    for two in boundaries(&whole).windows(2).step_by(step) {
+        for length in [two[0], (two[0] + two[1]) / 2] {
+            patient.recover();
+            fs::write(patient.in_the_crawl(&journal), &whole[..length]).unwrap();
+            let case = format!("{what}: the journal cut to {length} of {}", whole.len());
+            patient.goes_on(&case, &mut findings);
+        }
+    }
+    let (mut random, files) = (Random::of(seed, 0), patient.files());
+    for _ in 0..bits {
+        let file = &files[random.below(files.len())];
+        let mut bytes = fs::read(file).unwrap();
+        let (place, bit) = (random.below(used(&bytes)), random.below(8));
+        bytes[place] ^= 1 << bit;
+        patient.recover();
+        fs::write(patient.in_the_crawl(file), bytes).unwrap();
+        let case = format!("{what}: bit {bit} of byte {place} of {}", file.display());
+        patient.goes_on(&case, &mut findings);
+    }
+    let Findings {
+        tried,
+        silent,
+        lost,
+    } = findings;
+    eprintln!(
+        "damages: {tried} tried, silent {}, lost {}",
+        silent.len(),
+        lost.len()
+    );
+    assert_eq!((silent, lost), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn no_damage_of_a_finished_crawl_s_state_is_silent_or_costs_a_record() {
+    every_damage_is_found(&Patient::new(&[]), "finished");
+}
+
+#[test]
+fn no_damage_of_a_killed_crawl_s_state_is_silent_or_costs_a_record() {
+    every_damage_is_found(&Patient::new(&[17]), "killed");
+}
+
+#[test]
+fn no_damage_of_a_state_that_was_killed_twice_is_silent_or_costs_a_record() {
+    every_damage_is_found(&Patient::new(&[9, 11]), "killed twice");
+}

@@ -1,0 +1,141 @@
+//! Hosts that take a connection and do not move: the others go on, and what is large costs disk and
+//! not memory.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use testkit::{Gate, Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{number_of, tree};
+
+const HONEST: &str = "honest.test";
+const HONEST_PAGES: u64 = 15;
+/// What a host sends before it stops: what four downloads at a time were allowed to hold, and a
+/// little.
+const AT_ONCE: usize = (4 << 20) + (256 << 10);
+
+/// A large file that differs from host to host.
+fn large(number: u64) -> Reply {
+    let fill = u8::try_from(number % 251).unwrap();
+    Reply::document("application/octet-stream", vec![fill; AT_ONCE + 1])
+}
+
+/// Four hosts that sent 4.25 MiB and then a byte a second took the four permits for large bodies,
+/// and all that came later waited with its deadline stopped: an honest host got 2 requests in 150
+/// s. Here they send nothing more at all until the honest host is complete.
+#[test]
+fn hosts_that_stop_in_the_middle_of_large_bodies_hold_up_nobody() {
+    let stopped = Gate::new();
+    let (held, asked) = (stopped.clone(), Arc::new(AtomicU64::new(0)));
+    let server = Server::spawn_thread(Site::new(move |request| {
+        if request.path() == "/robots.txt" {
+            return Reply::status(404);
+        }
+        if request.host == HONEST {
+            if asked.fetch_add(1, Ordering::Relaxed) + 1 == HONEST_PAGES {
+                held.open();
+            }
+            return tree(number_of(&request.target), HONEST_PAGES);
+        }
+        let number = request.host.bytes().map(u64::from).sum();
+        large(number).hold_after(AT_ONCE, &held)
+    }));
+    let hosts: Vec<String> = (0..6).map(|number| format!("slow-{number}.test")).collect();
+    let mut seeds: Vec<String> = hosts
+        .iter()
+        .map(|host| server.url(host, "/large"))
+        .collect();
+    seeds.push(server.url(HONEST, "/0"));
+    let mut names: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    names.push(HONEST);
+    let crawl =
+        Crawl::of(&server, &names)
+            .seeds(&seeds)
+            .with(&["--concurrency", "4", "--no-index"]);
+
+    let summary = crawl.complete();
+    assert_eq!(summary["pages"], HONEST_PAGES + 6);
+    for host in &hosts {
+        let asked = server.log().count(host, "/large");
+        assert_eq!(
+            asked, 1,
+            "{host}: the body was waited for and came at the first try"
+        );
+    }
+    crawl.is_sound();
+}
+
+/// What is longer than memory should hold is archived whole, whatever the archive is packed with:
+/// it goes through the disk twice.
+#[test]
+fn a_body_that_is_kept_on_disk_is_archived_byte_by_byte() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::status(404),
+        _ => {
+            // Incompressible, so that its packed record does not fit in memory either.
+            let mut state = number_of(&request.target) | 1;
+            let mut body = Vec::with_capacity(3 << 20);
+            while body.len() < 3 << 20 {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                body.extend_from_slice(&state.to_le_bytes());
+            }
+            Reply::document("application/octet-stream", body)
+        }
+    }));
+    for packing in ["gzip", "zstd", "none"] {
+        let crawl = Crawl::of(&server, &[HONEST])
+            .seeds(&[server.url(HONEST, "/1"), server.url(HONEST, "/2")])
+            .with(&["--compression", packing, "--no-index"]);
+        assert_eq!(crawl.complete()["unique"], 2);
+        for path in ["/1", "/2"] {
+            let sent = server.log().body(HONEST, path).unwrap();
+            let url = server.url(HONEST, path);
+            let records = crawl.records();
+            let record = records
+                .iter()
+                .find(|record| record.kind() == "response" && record.target() == Some(&*url))
+                .unwrap();
+            assert!(record.digests_hold());
+            assert!(
+                record.head_and_payload().unwrap().1 == sent,
+                "{packing} {path}"
+            );
+        }
+        crawl.is_sound();
+    }
+}
+
+/// An archive of 4.9 MB whose one record unpacks to gigabytes cost `dedup` a gibibyte.
+#[test]
+fn dedup_reads_an_archive_bomb_in_little_memory() {
+    const UNPACKED: usize = 1 << 30;
+    let crawl = Crawl::bare();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+    write!(
+        packed,
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nWARC-Target-URI: http://a.test/\r\n\
+         WARC-Date: 2026-11-22T00:00:00Z\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n{head}",
+        head.len() + UNPACKED
+    )
+    .unwrap();
+    let words = b"word ".repeat(1 << 14);
+    let mut left = UNPACKED;
+    while left > 0 {
+        let piece = left.min(words.len());
+        packed.write_all(&words[..piece]).unwrap();
+        left -= piece;
+    }
+    packed.write_all(b"\r\n\r\n").unwrap();
+    crawl.write("bomb.warc.gz", packed.finish().unwrap());
+
+    // So much address space for everything: the program, its threads and what it reads.
+    let ran = crawl.tell_within(1 << 20, &["dedup", "bomb.warc.gz", "--format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
