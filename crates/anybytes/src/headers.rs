@@ -83,7 +83,7 @@ fn exchange(head: &[u8], body: &[u8]) -> Exchange {
         .ok()
         .and_then(|status| status.parse().ok());
     Exchange {
-        url: crate::page(),
+        url: crate::base::page(),
         request_head: Vec::new(),
         status: status.unwrap_or(301),
         headers,

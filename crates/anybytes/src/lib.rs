@@ -8,6 +8,7 @@
 //!
 //! Invariant: a target is a pure function of its bytes. What it finds once it finds again.
 
+mod base;
 mod blocks;
 mod cdxj;
 mod css;
@@ -56,12 +57,3 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("wacz", wacz),
     ("warc", warc),
 ];
-
-/// Where targets that need one say that their bytes came from.
-fn page() -> web::PageUrl {
-    web::PageUrl::parse(
-        "https://www.example.org/a/b?c=d",
-        &web::CanonicalForm::keep_all(),
-    )
-    .expect("it is a URL, and canonical")
-}

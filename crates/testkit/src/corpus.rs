@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::http::{Reply, Site};
 use crate::random::Random;
-use crate::{Reply, Site};
 use pool::{Pool, first_words};
 use shell::Shell;
 
@@ -194,7 +194,7 @@ impl Corpus {
     /// Which page lies at `url`, whatever its port.
     #[must_use]
     pub fn page_at(&self, url: &str) -> Option<usize> {
-        let request = crate::Request::get(url);
+        let request = crate::http::Request::get(url);
         self.find(&request.host, &request.target)
     }
 

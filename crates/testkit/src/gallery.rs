@@ -13,8 +13,8 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
+use crate::http::{Reply, Request, Site};
 use crate::prose::Prose;
-use crate::{Reply, Request, Site};
 
 /// The site's name.
 pub const HOST: &str = "gallery.test";

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::Gate;
+use crate::gate::Gate;
 
 /// Everything that a server has to say: a function from requests to replies.
 ///

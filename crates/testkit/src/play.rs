@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::Gate;
+use crate::gate::Gate;
 use crate::http::{End, Framing, Manner, Reply, reason};
 
 /// Something to do while a body is sent.

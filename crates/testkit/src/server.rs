@@ -19,9 +19,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::http::{End, Framing, Reply, Request, Site};
+use crate::log::{Hit, Log};
 use crate::play::{self, Step};
 use crate::receive::read_request;
-use crate::{Hit, Log};
 
 /// Where a server listens and what it remembers.
 #[derive(Clone, Copy, Debug)]

@@ -23,10 +23,11 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use crate::http::{End, Framing, Reply, Request, Site};
+use crate::log::Hit;
 use crate::play::{self, Step};
 use crate::receive::MAX_BODY;
 use crate::server::Shared;
-use crate::{Hit, Server, Settings};
+use crate::server::{Server, Settings};
 
 impl Server {
     /// Serves `site` over HTTPS (HTTP/2 or HTTP/1.1, as agreed by ALPN) on a free port of

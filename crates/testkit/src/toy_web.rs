@@ -10,13 +10,17 @@
 //! a copy of, so the original is always met first.
 
 mod charsets;
+mod draft;
 mod pages;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Log, Reply, Site};
+use crate::http::{Reply, Site};
+use crate::log::Log;
 pub use charsets::{CharsetPage, Declared};
+use draft::Draft;
+pub use draft::{Fate, Reason, Truth};
 
 /// The host names, in the order of [`ToyWeb::seeds`].
 const HOSTS: [&str; 4] = [
@@ -33,48 +37,6 @@ const PORT: &[u8] = b"@PORT@";
 pub struct ToyWeb {
     pages: Arc<BTreeMap<String, Reply>>,
     truth: Vec<Truth>,
-}
-
-/// What becomes of a page in a crawl that starts from [`ToyWeb::seeds`] with the defaults.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Truth {
-    /// Host name and target, such as `library.test/calendar?month=2024-05`.
-    pub page: String,
-    /// What becomes of it.
-    pub fate: Fate,
-}
-
-/// What becomes of a page; other pages are named as in [`Truth::page`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It says what no other page says, and is kept.
-    Unique,
-    /// It is no HTML, and is kept.
-    File,
-    /// It equals this page byte for byte, and is left out with its links.
-    ExactCopy(String),
-    /// It differs from this page in a date, a counter or the name of a month, and is left out with
-    /// its links.
-    NearCopy(String),
-    /// It redirects to this page.
-    Redirect(String),
-    /// It is not there: 404.
-    Missing,
-    /// It must never be asked for.
-    Untouchable(Reason),
-}
-
-/// Why a page must never be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// `robots.txt` disallows it.
-    Robots,
-    /// All links to it say nofollow, in the link, the page or its header.
-    Nofollow,
-    /// Only pages that are left out link to it.
-    BehindCopy,
-    /// No link leads there once `<base>` is taken into account.
-    WrongBase,
 }
 
 /// How many pages have each fate.
@@ -238,25 +200,6 @@ impl ToyWeb {
                 .map(|page| format!("{page} was asked for and is not linked")),
         );
         faults
-    }
-}
-
-/// The web while it is written.
-struct Draft {
-    pages: BTreeMap<String, Reply>,
-    truth: Vec<Truth>,
-}
-
-impl Draft {
-    fn add(&mut self, page: impl Into<String>, reply: Reply, fate: Fate) {
-        let page = page.into();
-        self.pages.insert(page.clone(), reply);
-        self.truth.push(Truth { page, fate });
-    }
-
-    /// Something that is no page of the crawl, such as `robots.txt`.
-    fn add_aside(&mut self, page: &str, reply: Reply) {
-        self.pages.insert(page.into(), reply);
     }
 }
 

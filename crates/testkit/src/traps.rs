@@ -16,9 +16,9 @@
 
 use std::fmt::Write as _;
 
+use crate::http::{Reply, Request, Site};
 use crate::prose::Prose;
 use crate::random::Random;
-use crate::{Reply, Request, Site};
 
 /// Links on a page of a trap.
 pub const LINKS: usize = 60;

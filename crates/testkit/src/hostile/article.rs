@@ -1,7 +1,7 @@
 //! An honest page, the same for a name for ever and unlike all others: so that no mode is taken for
 //! a copy of another.
 
-use super::Asked;
+use super::mode::Asked;
 use super::script::Script;
 use crate::prose::Prose;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::Script;
-use super::{Asked, Expect, Mode, OwnPort, Place};
 
 const FAMILY: &str = "breaks";
 /// The body of the answers that are broken at every byte: as short as a page can be.

@@ -1,7 +1,7 @@
 //! Bodies that are not what they are called.
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::Script;
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "content";
 /// A picture of one pixel, as far as the first chunk.

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::{ENDLESS, Piece, SLOW, Script, Step, TICK};
-use super::{Asked, Expect, Mode, OwnPort, Place};
 
 const FAMILY: &str = "endless";
 /// Longer than any deadline in a test.

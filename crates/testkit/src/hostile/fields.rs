@@ -1,7 +1,7 @@
 //! Header fields that break the rules, or all bounds (RFC 9112 section 5).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Piece, Script};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "fields";
 

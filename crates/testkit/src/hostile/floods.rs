@@ -4,9 +4,9 @@
 //! They are no part of [`Mode::all`]: one of them keeps a core busy for as long as it is listened
 //! to.
 
+use super::mode::Handshake;
+use super::mode::{Asked, Expect, Mode, Place};
 use super::script::{Script, Step};
-use super::tls::Handshake;
-use super::{Asked, Expect, Mode, Place};
 
 const FAMILY: &str = "floods";
 

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Piece, Script};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "html";
 const SIZE: usize = 256 << 10;

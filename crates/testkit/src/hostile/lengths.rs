@@ -1,7 +1,7 @@
 //! How long a body is: what servers say about it and do not keep (RFC 9112 section 6).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "lengths";
 

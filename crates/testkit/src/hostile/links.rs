@@ -1,7 +1,7 @@
 //! Links that are traps for whoever reads, stores or asks for them.
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::Script;
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "links";
 

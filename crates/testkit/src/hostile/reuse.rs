@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
+use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::{Script, TICK};
-use super::{Asked, Expect, Mode, OwnPort, Place};
 
 const FAMILY: &str = "reuse";
 /// What stands in answers that nobody asked for.

@@ -2,8 +2,8 @@
 //! robots.txt alone.
 
 use super::bombs::gzip_of;
+use super::mode::{Asked, Expect, Mode};
 use super::script::{SLOW, Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "robots";
 

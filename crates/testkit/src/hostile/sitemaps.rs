@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::bombs::{gzip, gzip_of};
+use super::mode::{Asked, Expect, Mode};
 use super::script::{ENDLESS, Piece, SLOW, Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "sitemaps";
 const URLS: &str =

@@ -1,6 +1,6 @@
 //! Editions of one work: versions, languages, mirrors, and a copy by somebody else.
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::Prose;
 
 /// Chapters of a manual, and pages of a chapter.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::Prose;
 use crate::random::Random;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::{Prose, coined};
 use crate::random::Random;
 

@@ -1,6 +1,6 @@
 //! A shop: products of one template, whose own words are few beside the shared ones.
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::Prose;
 use crate::random::Random;
 

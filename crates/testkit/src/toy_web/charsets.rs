@@ -2,8 +2,8 @@
 
 use encoding_rs::{Encoding, KOI8_R, SHIFT_JIS, UTF_8, WINDOWS_1252};
 
-use super::{Draft, Fate};
-use crate::Reply;
+use super::draft::{Draft, Fate};
+use crate::http::Reply;
 
 /// A page whose charset has to be found out.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The pages of the demonstration web, host by host.
 
-use super::{Draft, Fate, Reason};
-use crate::Reply;
+use super::draft::{Draft, Fate, Reason};
+use crate::http::Reply;
 use crate::prose::Prose;
 
 const SEED: u64 = 0x70f;

@@ -1,8 +1,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::*;
+use crate::http::Request;
 use crate::judge::{main_text, resemblance, shingles, visible_text};
-use crate::{Request, Server};
+use crate::server::Server;
 
 fn ask(toy: &ToyWeb, page: &str) -> Reply {
     toy.site().answer(&Request::get(&toy.url(page, 4_000)))
