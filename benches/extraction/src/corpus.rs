@@ -68,7 +68,8 @@ pub fn wcxb(directory: &Path) -> io::Result<Vec<LabelledPage>> {
         else {
             continue;
         };
-        let label: Value = serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")])?;
+        let label: Value =
+            serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")])?;
         let kind = text(&label["_internal"]["page_type"]["primary"]);
         let gold = text(&label["ground_truth"]["main_content"]);
         pages.push(page(name, text(&label["url"]), kind, bytes, gold)?);
@@ -76,7 +77,13 @@ pub fn wcxb(directory: &Path) -> io::Result<Vec<LabelledPage>> {
     Ok(pages)
 }
 
-fn page(name: &str, url: String, kind: String, bytes: &[u8], gold: String) -> io::Result<LabelledPage> {
+fn page(
+    name: &str,
+    url: String,
+    kind: String,
+    bytes: &[u8],
+    gold: String,
+) -> io::Result<LabelledPage> {
     let mut html = Vec::new();
     flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut html)?;
     Ok(LabelledPage {

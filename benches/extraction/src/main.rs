@@ -87,7 +87,10 @@ impl Set {
         println!("\n{}, {} pages\n", self.name, self.pages.len());
         println!(
             "| | F1 | precision | recall | halves |{} ms a page |",
-            kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>()
+            kinds
+                .iter()
+                .map(|kind| format!(" {kind} |"))
+                .collect::<String>()
         );
         println!("|---|--:|--:|--:|--:|{}--:|", "--:|".repeat(kinds.len()));
         for method in METHODS {

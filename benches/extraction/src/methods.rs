@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use lol_html::{HtmlRewriter, Settings, element, text};
-use web::{CanonicalForm, ResponseMetadata, PageUrl, ReadLimits};
+use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
 
 use crate::corpus::LabelledPage;
 

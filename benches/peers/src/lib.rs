@@ -46,7 +46,10 @@ pub fn best_of<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
 /// How long this thread has had a processor so far.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+    Duration::new(
+        time.tv_sec.unsigned_abs(),
+        time.tv_nsec.unsigned_abs() as u32,
+    )
 }
 
 /// The least time of `runs` runs of `work` by the clock on the wall, with all its threads.
