@@ -56,7 +56,8 @@ fn bomb(records: usize, times: usize) -> Result<Vec<u8>, Failure> {
         let answer =
             format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>{number}</title>");
         let head = format!(
-            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012x}>\r\n\
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: \
+             <urn:uuid:00000000-0000-4000-8000-{number:012x}>\r\n\
              WARC-Date: 2026-11-22T00:00:00Z\r\nWARC-Target-URI: http://bomb.test/{number}\r\n\
              Content-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n",
             answer.len() + body.len() * times

@@ -186,7 +186,8 @@ fn json_feed(request: &Request, origin: &str) -> Reply {
     match request.target.as_str() {
         "/robots.txt" => Reply::status(404),
         "/" => Reply::html(
-            "<html><head><link rel=alternate type=application/feed+json href=/feed.json></head><body>a feed</body></html>",
+            "<html><head><link rel=alternate type=application/feed+json \
+             href=/feed.json></head><body>a feed</body></html>",
         ),
         "/feed.json" => {
             let mut items = String::new();
@@ -200,7 +201,8 @@ fn json_feed(request: &Request, origin: &str) -> Reply {
             }
             items.pop();
             let text = format!(
-                "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"t\",\"items\":[{items}]}}"
+                "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"t\",\
+                 \"items\":[{items}]}}"
             );
             Reply::document("application/feed+json", text)
         }
@@ -216,13 +218,15 @@ fn page(text: &str) -> Reply {
 
 fn index(named: &str) -> String {
     format!(
-        "<?xml version=\"1.0\"?><sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{named}</sitemapindex>"
+        "<?xml version=\"1.0\"?>\
+         <sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{named}</sitemapindex>"
     )
 }
 
 fn urlset(urls: &str) -> String {
     format!(
-        "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>"
+        "<?xml version=\"1.0\"?>\
+         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>"
     )
 }
 

@@ -146,8 +146,9 @@ impl Table {
     /// Formats it as Markdown.
     pub(crate) fn markdown(&self, took: Duration) -> String {
         let mut text = format!(
-            "# An attack\n\n`just attack --report docs/attack.md` writes this page. Lost, twice and silent are \
-             to be 0;\na figure stands beside its goal, also where it misses.\n\n{}.\n\n",
+            "# An attack\n\n`just attack --report docs/attack.md` writes this page. Lost, twice \
+             and silent are to be 0;\na figure stands beside its goal, also where it \
+             misses.\n\n{}.\n\n",
             self.told(took)
         );
         let _infallible = writeln!(
@@ -179,8 +180,8 @@ impl Table {
             .filter(|row| !row.skipped && !row.holds())
             .count();
         format!(
-            "{date}: {missed} of {} miss; {:.0} s on {cores} cores ({cpu}), load {load} at the end; \
-             seed {}; {}",
+            "{date}: {missed} of {} miss; {:.0} s on {cores} cores ({cpu}), load {load} at the \
+             end; seed {}; {}",
             self.rows.len(),
             took.as_secs_f64(),
             self.seed,

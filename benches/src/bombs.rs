@@ -89,7 +89,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!(" {noticed} |");
     }
     println!(
-        "\n{bombs} bombs, {too_long} longer than {} ms; the longest {:.1} ms, the most memory {:.1} MiB",
+        "\n{bombs} bombs, {too_long} longer than {} ms; the longest {:.1} ms, the most memory \
+         {:.1} MiB",
         options.at_most,
         longest as f64 / 1e3,
         most as f64 / 1024.0

@@ -6,7 +6,8 @@
 //! highest resident size that Linux saw (VmHWM).
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] [--pages 20000] [--hosts 64] [--runs 3]
+//! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] \
+//!     [--pages 20000] [--hosts 64] [--runs 3]
 //! ```
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -108,7 +109,8 @@ fn main() -> Result<(), Failure> {
     );
     let filter = filter::cpu_per_thousand(&corpus)?;
     println!(
-        "of it the filter (signature and signature_index, measured alone): {filter:.3} CPU s per 1,000 pages, {:.1} %",
+        "of it the filter (signature and signature_index, measured alone): {filter:.3} CPU s per \
+         1,000 pages, {:.1} %",
         100.0 * filter / median(Measured::cpu_per_thousand)
     );
     Ok(())

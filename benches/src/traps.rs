@@ -71,7 +71,8 @@ fn main() -> Result<(), Failure> {
     let [(best_alone, median_alone), (best_beside, median_beside)] =
         [alone, beside].map(best_and_median);
     println!(
-        "kept: {:.1} % (best {best_beside:.2} of {best_alone:.2}), {:.1} % (median {median_beside:.2} of {median_alone:.2})",
+        "kept: {:.1} % (best {best_beside:.2} of {best_alone:.2}), {:.1} % (median \
+         {median_beside:.2} of {median_alone:.2})",
         100.0 * best_beside / best_alone,
         100.0 * median_beside / median_alone
     );

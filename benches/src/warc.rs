@@ -186,7 +186,8 @@ fn pages(corpus: &Corpus) -> Result<Vec<Page>, Failure> {
         );
         headers.insert("content-length", HeaderValue::from(body.len()));
         let request = format!(
-            "GET {} HTTP/1.1\r\nuser-agent: crawler/0.1.0 (archiving crawler; contact: a@example.org)\r\naccept: */*\r\n\
+            "GET {} HTTP/1.1\r\nuser-agent: crawler/0.1.0 (archiving crawler; contact: \
+             a@example.org)\r\naccept: */*\r\n\
              accept-encoding: gzip, deflate, br, zstd\r\nhost: {}\r\n\r\n",
             url.as_url().path(),
             url.host()

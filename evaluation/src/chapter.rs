@@ -67,7 +67,9 @@ impl Chapter {
     }
 
     /// The columns of [`Chapter::pairs`].
-    pub(crate) const PAIRS_HEAD: &str = "set\tone\tother\twords_of_one\twords_of_other\ttruth\tcounted_words\texclusive\texact_3\tsketch_3\tlarger_3\texact_5\tsketch_5\tlarger_5";
+    pub(crate) const PAIRS_HEAD: &str = "set\tone\tother\twords_of_one\twords_of_other\ttruth\t\
+        counted_words\texclusive\texact_3\tsketch_3\tlarger_3\t\
+        exact_5\tsketch_5\tlarger_5";
 
     /// All pairs that resemble each other from the floor on, a line each: for trying rules that are
     /// not in the report.
@@ -244,8 +246,8 @@ impl Chapter {
             |reached: usize| format!("{:.2} %", 100.0 * reached as f64 / confirmed.len() as f64);
         let by_bands = confirmed.iter().filter(|pair| in_a_band(pair)).count();
         report.paragraph(&format!(
-            "Candidates: of {} pairs of different texts that the sketches confirm, {} share one of {BANDS} bands; so many \
-             have fingerprints within k bits, and so many either.",
+            "Candidates: of {} pairs of different texts that the sketches confirm, {} share one of \
+             {BANDS} bands; so many have fingerprints within k bits, and so many either.",
             confirmed.len(),
             share(by_bands)
         ));

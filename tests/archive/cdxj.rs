@@ -81,7 +81,8 @@ fn verify_names_what_is_wrong_with_an_index_and_what_helps() {
     let index = index_of(&crawl);
     let (first, rest) = index.split_once('\n').unwrap();
     let strange = format!(
-        "{index}zzz 20260101000000 {{\"offset\": \"1\", \"length\": \"1\", \"filename\": \"no.warc.gz\"}}\n"
+        "{index}zzz 20260101000000 \
+         {{\"offset\": \"1\", \"length\": \"1\", \"filename\": \"no.warc.gz\"}}\n"
     );
     for (damaged, expected) in [
         (

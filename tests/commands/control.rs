@@ -230,7 +230,8 @@ fn a_pause_lasts_until_it_is_ended_and_a_file_that_is_wrong_does_not_end_it() {
     for (text, complaint) in [
         (
             "pause = true\ndelya = \"1s\"",
-            "is not obeyed, and what was in force stays so: at line 2, column 1: unknown field `delya`",
+            "is not obeyed, and what was in force stays so: at line 2, column 1: unknown field \
+             `delya`",
         ),
         (
             "pause = perhaps",

@@ -25,9 +25,12 @@ fn site() -> Site {
         "/robots.txt" => Reply::text("User-agent: *\n"),
         "/" => page(
             1,
-            "<a href=\"/one\">The  first,\n\"one\"</a><a href=\"/two\" rel=\"ugc noopener nofollow\">two</a>\
-             <iframe src=\"/three\"></iframe><a href=\"/moved\"><img src=\"/x.png\" alt=\"A picture\"></a>\
-             <a href=\"http://elsewhere.test/\">else</a><a href=\"/copy\">copy</a><a href=\"/missing\">gone</a>",
+            "<a href=\"/one\">The  first,\n\"one\"</a><a href=\"/two\" rel=\"ugc noopener \
+             nofollow\">two</a>\
+             <iframe src=\"/three\"></iframe><a href=\"/moved\"><img src=\"/x.png\" alt=\"A \
+             picture\"></a>\
+             <a href=\"http://elsewhere.test/\">else</a><a href=\"/copy\">copy</a>\
+             <a href=\"/missing\">gone</a>",
         ),
         "/copy" => page(1, "<a href=\"/never\">never</a>"),
         "/moved" => Reply::redirect(301, "/new"),

@@ -92,8 +92,8 @@ fn robots_says_what_is_allowed_in_words_and_in_its_code() {
     assert_eq!(code, Some(0));
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(&lines).unwrap(),
-        serde_json::json!({"url": no, "allowed": true, "rule": null, "line": null, "agent": null, "section": "2.2.2",
-            "reason": "no rule matches"})
+        serde_json::json!({"url": no, "allowed": true, "rule": null, "line": null, "agent": null,
+            "section": "2.2.2", "reason": "no rule matches"})
     );
     let ruled = crawl.tell_with_input(
         &["robots", "-", "--format=json", no],
@@ -296,8 +296,10 @@ fn german_sentences_of_one_meaning_are_nearer_to_each_other_than_to_a_third() {
     assert!(near < distance("1.txt", "3.txt") && near < distance("2.txt", "3.txt"));
 }
 
-const DOCUMENT: &str = "<html lang=cs><head><title> A  title </title><meta name=robots content='noindex, nofollow'>\
-    <link rel=canonical href='/canonical'></head><body><nav><a href='/menu'>Menu</a></nav><main><p>MAIN</p>\
+const DOCUMENT: &str = "<html lang=cs><head><title> A  title </title><meta name=robots \
+    content='noindex, nofollow'>\
+    <link rel=canonical href='/canonical'></head><body><nav>\
+    <a href='/menu'>Menu</a></nav><main><p>MAIN</p>\
     <a href='next.html' rel=nofollow>Next</a></main></body></html>";
 
 #[test]

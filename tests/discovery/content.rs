@@ -153,8 +153,10 @@ fn links_are_followed_unless_their_rel_is_one_that_is_to_be_skipped() {
         (&["--skip-rel", ""], &[]),
         (&["--skip-rel", "nofollow", "--ignore-robots"], &[]),
     ] {
-        let links = "<a rel=nofollow href=/nofollow>1</a><a rel=ugc href=/ugc>2</a><a rel=sponsored href=/sponsored>3</a>\
-             <a rel='ugc nofollow' href=/both>4</a><a href=/vouched>5</a><a rel=nofollow href=/vouched>5</a>";
+        let links = "<a rel=nofollow href=/nofollow>1</a><a rel=ugc href=/ugc>2</a>\
+             <a rel=sponsored href=/sponsored>3</a>\
+             <a rel='ugc nofollow' href=/both>4</a><a href=/vouched>5</a><a rel=nofollow \
+             href=/vouched>5</a>";
         let start = html("", &format!("<p>{}</p>{links}", prose(9, 100)));
         let (server, _crawl) = crawl(vec![("/", Reply::html(start))], options);
         let log = server.log();

@@ -57,7 +57,8 @@ const PLACES: &[(&str, &[&str])] = &[
         &[],
     ),
     (
-        "<a href='javascript:go()'>x</a><a href=mailto:a@b.test>x</a><a href='#x'>x</a><a href=data:,x>x</a>",
+        "<a href='javascript:go()'>x</a><a href=mailto:a@b.test>x</a><a href='#x'>x</a>\
+         <a href=data:,x>x</a>",
         &[],
     ),
     (

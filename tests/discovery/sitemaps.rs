@@ -381,7 +381,8 @@ fn a_sitemap_may_lie_on_another_host_which_is_asked_for_nothing_else() {
         let port = request.port.unwrap();
         match (&*request.host, request.path()) {
             (HOST, "/robots.txt") => Reply::text(format!(
-                "Sitemap: http://{OTHER}:{port}/site.xml\nSitemap: http://{OTHER}:{port}/closed.xml\n"
+                "Sitemap: http://{OTHER}:{port}/site.xml\nSitemap: \
+                 http://{OTHER}:{port}/closed.xml\n"
             )),
             (OTHER, "/robots.txt") => Reply::text(format!(
                 "Sitemap: http://{THIRD}:{port}/third.xml\nUser-agent: *\nDisallow: /closed\n"
@@ -486,7 +487,8 @@ fn bombs_are_bounded_and_the_crawl_goes_on() {
         .collect();
     let laughs = format!(
         "<!DOCTYPE urlset [<!ENTITY l0 \"/lol\">{laughs}<!ENTITY x SYSTEM \"http://{OTHER}/x\">]>\
-         <urlset><url><loc>/&l9;</loc></url><url><loc>&x;</loc></url><url><loc>/b</loc></url></urlset>"
+         <urlset><url><loc>/&l9;</loc></url><url><loc>&x;</loc></url>\
+         <url><loc>/b</loc></url></urlset>"
     );
     let (server, crawl) = site(
         &[
@@ -649,7 +651,10 @@ fn feeds() -> Vec<(&'static str, &'static str, String, bool)> {
         (
             "RSS 1.0",
             "application/rdf+xml",
-            format!("<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><channel/>{item}</rdf:RDF>"),
+            format!(
+                "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\
+                 <channel/>{item}</rdf:RDF>"
+            ),
             false,
         ),
         (
@@ -672,7 +677,9 @@ fn feeds() -> Vec<(&'static str, &'static str, String, bool)> {
         (
             "JSON Feed",
             "application/feed+json",
-            "{\"version\":\"https://jsonfeed.org/version/1.1\",\"next_url\":\"/next\",\"items\":[{\"url\":\"/a\"}]}".to_owned(),
+            "{\"version\":\"https://jsonfeed.org/version/1.1\",\"next_url\":\"/next\",\
+             \"items\":[{\"url\":\"/a\"}]}"
+                .to_owned(),
             true,
         ),
     ]

@@ -128,7 +128,8 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
     // Links that their page asks not to follow may be followed from another page, and are not
     // counted as URLs.
     let counts = json!({
-        "duplicates-links": 1, "pattern": 0, "scope": 2, "limit": 1, "robots": 1, "trap": 1, "page": 1, "other": 0,
+        "duplicates-links": 1, "pattern": 0, "scope": 2, "limit": 1, "robots": 1, "trap": 1,
+        "page": 1, "other": 0,
     });
     assert_eq!(summary["skipped"], counts, "{summary}");
 

@@ -64,8 +64,7 @@ fn crawl_of_traps(server: &Server) -> Crawl {
 }
 
 #[test]
-fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_had_to_its_last_page()
- {
+fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_crawled_whole() {
     let server = Server::spawn_thread(traps_and_honest(PAGES));
     let budgets = [
         "--max-pages-per-host",
@@ -179,8 +178,7 @@ fn catalogue(items: u64, renewed: Arc<AtomicBool>) -> Site {
 }
 
 #[test]
-fn a_closed_pattern_is_reported_and_explained_and_when_it_is_opened_again_what_it_left_out_is_visited()
- {
+fn a_closed_pattern_is_reported_and_explained_and_once_reopened_its_urls_are_visited() {
     let renewed = Arc::new(AtomicBool::new(false));
     let server = Server::spawn_thread(catalogue(480, Arc::clone(&renewed)));
     let crawl = Crawl::of(&server, &["shop.test"])

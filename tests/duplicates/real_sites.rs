@@ -121,7 +121,8 @@ impl Ended {
             .filter(|address| !self.verdicts.contains_key(**address));
         assert!(
             lost.is_empty(),
-            "{} of {} texts are lost, {} of them never reached; {} pages are wrongly merged, such as {:?}; lost: {:?}",
+            "{} of {} texts are lost, {} of them never reached; {} pages are wrongly merged, such \
+             as {:?}; lost: {:?}",
             lost.len(),
             self.known.texts(),
             unseen.count(),

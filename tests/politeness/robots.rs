@@ -51,7 +51,8 @@ fn a_byte_order_mark_is_skipped_even_where_it_is_cut() {
 fn a_disallowed_section_is_never_asked_for() {
     for robots in [
         "User-agent: *\nDisallow: /closed/\nAllow: /closed/but-open.html\n",
-        "User-agent: otherbot\nDisallow:\n\nUser-agent: Crawler\nDisallow: /closed/\nAllow: /closed/but-open.html\n",
+        "User-agent: otherbot\nDisallow:\n\nUser-agent: Crawler\nDisallow: /closed/\nAllow: \
+         /closed/but-open.html\n",
         "user-agent: crawler/0.1\ndisallow: /clo*ed/$\ndisallow: /closed/d\n",
     ] {
         let (server, crawl) = crawl(Reply::text(robots));

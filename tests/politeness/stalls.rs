@@ -120,8 +120,10 @@ fn dedup_reads_an_archive_bomb_in_little_memory() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
     write!(
         packed,
-        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nWARC-Target-URI: http://a.test/\r\n\
-         WARC-Date: 2026-11-22T00:00:00Z\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n{head}",
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nWARC-Target-URI: \
+         http://a.test/\r\n\
+         WARC-Date: 2026-11-22T00:00:00Z\r\nContent-Type: \
+         application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n{head}",
         head.len() + UNPACKED
     )
     .unwrap();

@@ -9,7 +9,8 @@ const HOST: &str = "evil.test";
 
 /// Sets the window's title, clears the screen (by one character, too), rings, goes back, and turns
 /// what follows around.
-const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{9d}0;owned\u{9c}\r\u{8}\u{b}\u{c}\u{e}\u{7f}\u{85}\u{202e}gpj\u{2066}\u{2028}";
+const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{9d}0;owned\u{9c}\
+    \r\u{8}\u{b}\u{c}\u{e}\u{7f}\u{85}\u{202e}gpj\u{2066}\u{2028}";
 
 /// As far as HTTP lets it into a field.
 const HOSTILE_FIELD: &str = "\u{9b}2J\u{85}\u{202e}gpj\u{2028}";

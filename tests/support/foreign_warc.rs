@@ -9,8 +9,10 @@ pub(crate) const DATE: &str = "2026-11-21T22:29:28Z";
 
 pub(crate) fn record(kind: &str, target: &str, media: &str, block: &str) -> String {
     format!(
-        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:4ca75dad-9336-4923-b54e-eaa1b21e9aa0>\r\n\
-         WARC-Target-URI: {target}\r\nWARC-Date: {DATE}\r\nContent-Type: {media}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: \
+         <urn:uuid:4ca75dad-9336-4923-b54e-eaa1b21e9aa0>\r\n\
+         WARC-Target-URI: {target}\r\nWARC-Date: {DATE}\r\nContent-Type: \
+         {media}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
         block.len()
     )
 }

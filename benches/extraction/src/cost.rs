@@ -62,7 +62,8 @@ fn page(html: String) -> LabelledPage {
 
 fn generated() -> LabelledPage {
     let mut html =
-        "<!doctype html><html><head><title>A page</title></head><body><nav><a href=/>Home</a></nav><main>"
+        "<!doctype html><html><head><title>A page</title></head><body><nav>\
+         <a href=/>Home</a></nav><main>"
             .to_owned();
     for paragraph in 0..26 {
         html.push_str("<p>");

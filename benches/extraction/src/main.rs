@@ -2,9 +2,10 @@
 //! run.
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/extraction/Cargo.toml            # the table of docs/extraction.md
-//! cargo run --release --manifest-path benches/extraction/Cargo.toml -- pages   # ours page by page, worst first
-//! cargo run --release --manifest-path benches/extraction/Cargo.toml -- cost    # what reading costs, two kinds of pages
+//! cd benches/extraction
+//! cargo run --release              # the table of docs/extraction.md
+//! cargo run --release -- pages     # ours page by page, worst first
+//! cargo run --release -- cost      # the cost of reading, for two kinds of pages
 //! ```
 //!
 //! A *half* is every second page in the order of names. The rules were read off the worst pages of

@@ -95,8 +95,9 @@ fn rs_trafilatura(page: &LabelledPage) -> String {
 /// What a stream of tags can do without a tree: paragraphs, items, headings and code that stand in
 /// no frame and are not mostly links.
 fn streamed(page: &LabelledPage) -> String {
-    const FRAME: &str = "nav, aside, footer, form, dialog, [role=navigation], [role=banner], [role=contentinfo], \
-                         [class*=comment], [class*=related], [class*=share], [class*=sidebar]";
+    const FRAME: &str = "nav, aside, footer, form, dialog, [role=navigation], [role=banner], \
+                         [role=contentinfo], [class*=comment], [class*=related], [class*=share], \
+                         [class*=sidebar]";
     const LINE: &str = "p, li, h1, h2, h3, h4, pre, blockquote, td, th, dt, dd";
     let frames = Rc::new(Cell::new(0_usize));
     let links = Rc::new(Cell::new(0_usize));

@@ -8,7 +8,8 @@
 //! - 200 random queries against a plain scan of all pages: the sets must be equal.
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32] [--threads 2] [--keep DIR]
+//! cargo run --release -p benches --bin bench-search -- [--pages 100000] \
+//!     [--memory-mib 32] [--threads 2] [--keep DIR]
 //! ```
 //!
 //! With `--keep`, index and archive stay in that directory, and a second run with the same pages
@@ -327,7 +328,8 @@ fn compare(finder: &Finder, scan: Scan) -> Result<(), Failure> {
         fruitful += usize::from(!found.is_empty());
     }
     println!(
-        "{COMPARED} random queries find what a plain scan finds: {hits_in_all} hits, {fruitful} queries with any"
+        "{COMPARED} random queries find what a plain scan finds: {hits_in_all} hits, {fruitful} \
+         queries with any"
     );
     Ok(())
 }

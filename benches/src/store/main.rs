@@ -2,9 +2,11 @@
 //! looking up.
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-store -- verdicts [--count 10000000] [--verdicts 320000] [--no-mirror]
+//! cargo run --release -p benches --bin bench-store -- verdicts [--count 10000000] \
+//!     [--verdicts 320000] [--no-mirror]
 //! cargo run --release -p benches --bin bench-store -- tables [--count 10000000] [--folds 3]
-//! cargo run --release -p benches --bin bench-store -- frontier [--count 10000000] [--hosts 100000] [--churn 1000000]
+//! cargo run --release -p benches --bin bench-store -- frontier [--count 10000000] \
+//!     [--hosts 100000] [--churn 1000000]
 //! cargo run --release -p benches --bin bench-store -- cards [--count 1000000]
 //! ```
 //! Everything is random (uniform keys are the worst case for a sorted table); every figure is of

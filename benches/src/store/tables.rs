@@ -181,7 +181,8 @@ fn fold(
     let (flushing, ()) = timed(|| Ok(database.flush()?))?;
     let disk = database.size_on_disk()?;
     println!(
-        "  {} more in {folding:.1} s + {flushing:.1} s of flush; of each page {:.1} bytes in blocks, {:.1} on disk",
+        "  {} more in {folding:.1} s + {flushing:.1} s of flush; of each page {:.1} bytes in \
+         blocks, {:.1} on disk",
         pages.len(),
         live as f64 / held as f64,
         disk as f64 / held as f64

@@ -74,7 +74,8 @@ pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
     let memory = store.looks_memory();
     let each = |bytes: usize| bytes as f64 / memory.documents.max(1) as f64;
     println!(
-        "in memory, bytes a page of {}: {:.1} tables, {:.1} bands, {:.1} other keys; {:.0} MB of cards",
+        "in memory, bytes a page of {}: {:.1} tables, {:.1} bands, {:.1} other keys; {:.0} MB of \
+         cards",
         memory.documents,
         each(memory.tables),
         each(memory.bands),
@@ -280,8 +281,9 @@ async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
     times.sort_unstable();
     let at = |share: f64| times[(times.len() as f64 * share) as usize];
     println!(
-        "{} durable verdicts by {} workers: {:.0} a second, {wrong} wrong; median {:?}, one in a hundred above {:?}, \
-         one in a thousand {:?}, the longest {:?}; {:.0} µs of processor time each",
+        "{} durable verdicts by {} workers: {:.0} a second, {wrong} wrong; median {:?}, one in a \
+         hundred above {:?}, one in a thousand {:?}, the longest {:?}; {:.0} µs of processor time \
+         each",
         times.len(),
         wish.workers,
         times.len() as f64 / elapsed.as_secs_f64(),

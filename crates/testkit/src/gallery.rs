@@ -114,8 +114,10 @@ fn answer(request: &Request) -> Reply {
              h1::after { content: 'url(/img/in-a-string.png)' }\n@import 'too-late.css';\n",
         ),
         "/style/more/type.css" => sheet(
-            "@import url(deep.css);\n@font-face { font-family: Plain; src: local('No Such Font'),\n  \
-             url('../../font/plain.woff2') format('woff2') }\nbody { font-family: Plain, serif }\n",
+            "@import url(deep.css);\n\
+             @font-face { font-family: Plain; src: local('No Such Font'),\n  \
+             url('../../font/plain.woff2') format('woff2') }\n\
+             body { font-family: Plain, serif }\n",
         ),
         "/style/more/deep.css" => {
             sheet("h1 { background-image: image-set('../../img/deep\\20 (1).png' 1x) }\n")
@@ -160,7 +162,8 @@ fn other(path: &str) -> Reply {
 
 fn home(port: &str) -> String {
     let mut main = String::from(
-        "<p>The gallery has three rooms, and this hall where everything hangs that a page can hang something on.</p>",
+        "<p>The gallery has three rooms, and this hall where everything hangs that a page can hang \
+         something on.</p>",
     );
     for room in 1..=3 {
         let _ = write!(main, "<a href=/rooms/{room}>Room {room}</a> ");
@@ -168,19 +171,26 @@ fn home(port: &str) -> String {
     let _ = write!(
         main,
         "<img src=/img/one.png srcset='/img/one.png 1x, /img/one-2x.png 2x' alt=one>\n\
-         <picture><source srcset=/img/wide.png media='(min-width: 40em)'><img src=/img/fallback.png alt=wide></picture>\n\
+         <picture><source srcset=/img/wide.png media='(min-width: 40em)'>\
+         <img src=/img/fallback.png alt=wide></picture>\n\
          <img loading=lazy src=/img/lazy.png alt=lazy><img data-src=/img/from-script.png alt=''>\n\
          <video poster=/img/poster.png></video><input type=image src=/img/button.png alt=button>\n\
-         <a href=/img/linked.png><img src=/img/linked.png alt=linked></a><img src=/img/moved.png alt=moved>\n\
-         <svg width=64 height=64><image href=/img/drawn.png width=64 height=64 /><use href='/img/sprite.svg#mark'/></svg>\n\
+         <a href=/img/linked.png><img src=/img/linked.png alt=linked></a><img src=/img/moved.png \
+         alt=moved>\n\
+         <svg width=64 height=64><image href=/img/drawn.png width=64 height=64 />\
+         <use href='/img/sprite.svg#mark'/></svg>\n\
          <object data=/img/plan.svg type=image/svg+xml></object>\n\
-         <div style='background: url(&quot;/img/inline.png&quot;); height: 64px'></div><div class=box></div>\n\
-         <iframe src=/frame></iframe><img src='//{ELSEWHERE}{port}/logo.png' alt=logo><footer>An end.</footer>"
+         <div style='background: url(&quot;/img/inline.png&quot;); height: 64px'></div>\
+         <div class=box></div>\n\
+         <iframe src=/frame></iframe><img src='//{ELSEWHERE}{port}/logo.png' alt=logo><footer>An \
+         end.</footer>"
     );
     let head = format!(
-        "<link rel=icon href=/icon.png><link rel=stylesheet href=/style/main.css><link rel=stylesheet href=/a/box.css>\n\
+        "<link rel=icon href=/icon.png><link rel=stylesheet href=/style/main.css>\
+         <link rel=stylesheet href=/a/box.css>\n\
          <link rel=stylesheet href='//{ELSEWHERE}{port}/theme.css'>\n\
-         <style>@import '/style/late.css'; main {{ border-image: url(/img/styled.png) 9 }}</style>\n\
+         <style>@import '/style/late.css'; main {{ border-image: url(/img/styled.png) 9 \
+         }}</style>\n\
          <script src=/app.js defer></script>"
     );
     page_with("The gallery", &head, &main)
@@ -191,7 +201,8 @@ fn room(number: u8) -> String {
     let words = Prose::new(1, u64::from(number)).paragraph(150);
     let head = "<link rel=icon href=/icon.png><link rel=stylesheet href=/b/box.css>";
     let main = format!(
-        "<img src=/img/room-{number}.png alt=room><div class=box></div><p>{words}</p><a href=/>Back</a>"
+        "<img src=/img/room-{number}.png alt=room><div class=box></div><p>{words}</p>\
+         <a href=/>Back</a>"
     );
     page_with(&format!("Room {number}"), head, &main)
 }
@@ -202,7 +213,8 @@ fn page(title: &str, main: &str) -> String {
 
 fn page_with(title: &str, head: &str, main: &str) -> String {
     format!(
-        "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>{title}</title>{head}</head>\n\
+        "<!DOCTYPE html>\n<html lang=en><head>\
+         <meta charset=utf-8><title>{title}</title>{head}</head>\n\
          <body><h1>{title}</h1><main>{main}</main></body></html>\n"
     )
 }

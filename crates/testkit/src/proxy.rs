@@ -96,7 +96,8 @@ fn http(mut client: TcpStream, first: u8, rules: &Rules) -> io::Result<()> {
         let expected = format!("Basic {}", BASE64.encode(credentials.as_bytes()));
         if !for_us.iter().any(|line| line.ends_with(&expected)) {
             return client.write_all(
-                b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\nConnection: \
+                    close\r\n\r\n",
             );
         }
     }

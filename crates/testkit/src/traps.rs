@@ -7,8 +7,8 @@
 //!
 //! | trap | its addresses |
 //! |---|---|
-//! | [`Trap::Calendar`] | months without end, forwards and back, and days of the hundred years around each |
-//! | [`Trap::Sessions`] | a few pages, each under any number of visitors' numbers, with a `sid` that is new in every link |
+//! | [`Trap::Calendar`] | months without end, and the days of a hundred years around each |
+//! | [`Trap::Sessions`] | a few pages under any number of session ids: a new `sid` in every link |
 //! | [`Trap::Folders`] | relative links that repeat their own folders |
 //! | [`Trap::Facets`] | a list that can be narrowed by any choice of forty features |
 //! | [`Trap::Names`] | host names below one domain, by the number |
@@ -251,7 +251,8 @@ fn page(text: u64, number: u64, links: &[String]) -> Reply {
     let mut prose = Prose::new(7, text);
     let (title, body) = (prose.title(), prose.paragraph(WORDS));
     let mut html = format!(
-        "<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><main><h1>{title}</h1><p>{body}</p><p>No. {number}</p></main><nav>"
+        "<!DOCTYPE html>\n<html><head><title>{title}</title></head>\
+         <body><main><h1>{title}</h1><p>{body}</p><p>No. {number}</p></main><nav>"
     );
     for link in links {
         let _infallible = write!(html, "<a href=\"{}\">more</a> ", link.replace('&', "&amp;"));

@@ -180,7 +180,8 @@ async fn replies_go_out_as_they_were_built() {
         Reply::document("a/b", "abcdefg")
             .header("X-Odd", "kept  as is")
             .chunked(4),
-        "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nX-Odd: kept  as is\r\nTransfer-Encoding: chunked\r\n\r\n\
+        "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nX-Odd: kept  as is\r\nTransfer-Encoding: \
+         chunked\r\n\r\n\
          4\r\nabcd\r\n3\r\nefg\r\n0\r\n\r\n",
     )
     .await;

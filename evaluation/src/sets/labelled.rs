@@ -127,8 +127,8 @@ pub(crate) fn judged_pairs(places: &Places) -> Result<Set, Absent> {
     Ok(Set {
         name: "judged-pairs",
         about: format!(
-            "{} pairs of web pages with one canonical URL, {} of which people called duplicates; stemmed texts \
-             without titles.",
+            "{} pairs of web pages with one canonical URL, {} of which people called duplicates; \
+             stemmed texts without titles.",
             alike.len() + different.len(),
             alike.len()
         ),

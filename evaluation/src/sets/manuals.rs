@@ -41,7 +41,8 @@ pub(crate) fn clang(places: &Places) -> Result<Set, Absent> {
     Ok(Set {
         name: "clang-manuals",
         about: format!(
-            "The manuals of clang 13, 14, 15 and 16: {} pages, {} pairs at one path in two releases.",
+            "The manuals of clang 13, 14, 15 and 16: {} pages, {} pairs at one path in two \
+             releases.",
             counts.join(" + "),
             same_path.len()
         ),

@@ -96,7 +96,8 @@ pub(crate) fn load(places: &Places, site: &Site) -> Result<Set, Absent> {
     Ok(Set {
         name: site.name,
         about: format!(
-            "{} pages of a documentation site ({}); by its own main region {} pairs of them may be taken for one page.",
+            "{} pages of a documentation site ({}); by its own main region {} pairs of them may be \
+             taken for one page.",
             pages.len(),
             editions.join(", "),
             same.len()

@@ -48,7 +48,8 @@ fn own_site(request: &Request, places: &Places, gate: &Gate) -> Reply {
     let Places { own, other, .. } = places;
     match request.path() {
         "/robots.txt" => Reply::text(format!(
-            "User-agent: *\nDisallow: /no\nSitemap: {other}/sitemap.xml\nSitemap: {own}/sitemap.txt\n"
+            "User-agent: *\nDisallow: /no\nSitemap: {other}/sitemap.xml\nSitemap: \
+             {own}/sitemap.txt\n"
         )),
         "/sitemap.txt" => Reply::text(format!("{own}/listed\n")),
         "/" => page(

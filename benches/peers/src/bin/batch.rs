@@ -123,7 +123,8 @@ fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<()
             });
             assert!(hits >= planted, "{hits} of {planted} were found");
             println!(
-                "  {repository} streamed by {workers}: {:.2} s by the clock, {:.1} ns of a core each, {hits} hits",
+                "  {repository} streamed by {workers}: {:.2} s by the clock, {:.1} ns of a core \
+                 each, {hits} hits",
                 time.as_secs_f64(),
                 cpu * 1e9 / repository as f64
             );
@@ -163,7 +164,8 @@ fn join(directory: &Path, count: usize, memory: usize) -> Result<(), BatchError>
         });
         let Some(joined) = joined else { continue };
         println!(
-            "all pairs ≤ 3 of {count} in {} MiB by {workers}: {:.3} s by the clock, {cpu:.2} s of processors, {} pairs, {planted} planted up to 6 bits apart, {} MiB spilled",
+            "all pairs ≤ 3 of {count} in {} MiB by {workers}: {:.3} s by the clock, {cpu:.2} s of \
+             processors, {} pairs, {planted} planted up to 6 bits apart, {} MiB spilled",
             memory >> 20,
             time.as_secs_f64(),
             joined.pairs,

@@ -23,7 +23,8 @@ const RUNS: usize = 15;
 fn main() {
     let documents = documents();
     println!(
-        "{DOCUMENTS} documents of {SHINGLES} shingles, {VALUES} values, one core; documents a second:\n"
+        "{DOCUMENTS} documents of {SHINGLES} shingles, {VALUES} values, one core; documents a \
+         second:\n"
     );
 
     let hashes: Vec<Vec<u64>> = documents
@@ -203,7 +204,8 @@ fn error_beside_theory(hasher: &MinHasher) {
         squares += error * error;
     }
     println!(
-        "{:?}: over {PAIRS} pairs a bias of {:.3} and an error of {:.3} in units of theory's √(J(1-J)/n) (goal 0.9 to 1.1, or less)",
+        "{:?}: over {PAIRS} pairs a bias of {:.3} and an error of {:.3} in units of theory's \
+         √(J(1-J)/n) (goal 0.9 to 1.1, or less)",
         hasher.of_members(&[1], 1).family(),
         sum / PAIRS as f64,
         (squares / PAIRS as f64).sqrt()

@@ -1,6 +1,7 @@
 //! Text to simhash, beside gaoya: gigabytes a second on one core.
 //!
-//!     cargo run --release --manifest-path benches/peers/Cargo.toml --bin simhash -- [--bytes-a-page 24000] [--pages 200]
+//!     cargo run --release --manifest-path benches/peers/Cargo.toml --bin simhash -- \
+//!         [--bytes-a-page 24000] [--pages 200]
 //!
 //! The pages are drawn from a seed: words of English lengths with Zipf's frequencies, and the same
 //! mixed with Greek, Cyrillic, accented Latin and Chinese. gaoya lets each shingle vote as often as

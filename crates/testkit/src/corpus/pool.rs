@@ -28,11 +28,12 @@ const PARAGRAPHS: usize = 4;
 const BREAK: &[u8] = b"</p>\n<p>";
 
 /// The hundred words that all English texts share, the most frequent first.
-const FUNCTION_WORDS: &str = "the of and to in a is that for it as was with be by on not he his but at are this have \
-    from or had an they which one you were all her she there would their we him been has when who will no more if \
-    out so up said what its about than into them can only other time new some could these two may first then do \
-    any like my now over such our man me even most made after also did many off before must well back through \
-    years where much your way down should because long each just state those people too world very";
+const FUNCTION_WORDS: &str = "the of and to in a is that for it as was with be by on not he his \
+    but at are this have from or had an they which one you were all her she there would their we \
+    him been has when who will no more if out so up said what its about than into them can only \
+    other time new some could these two may first then do any like my now over such our man me \
+    even most made after also did many off before must well back through years where much your way \
+    down should because long each just state those people too world very";
 
 /// Paragraph after paragraph, zone after zone.
 pub(super) struct Pool {

@@ -337,7 +337,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     /// Whatever was done: when all is synced at the end, a power cut changes nothing.
     #[test]
-    fn after_a_sync_of_everything_a_power_cut_changes_nothing(steps in steps(), seed in any::<u64>()) {
+    fn after_a_sync_of_everything_a_power_cut_changes_nothing(
+        steps in steps(),
+        seed in any::<u64>(),
+    ) {
         let directory = directory();
         let disk = FaultyDisk::new(directory.path(), seed);
         let path = |first: bool| directory.path().join(if first { "a" } else { "b" });

@@ -58,7 +58,8 @@ impl Asked<'_> {
 /// The page of this name.
 pub(super) fn article(name: &str, more: &str) -> String {
     format!(
-        "<!DOCTYPE html>\n<html><head><title>{name}</title></head><body><main><p>{}</p>{more}</main></body></html>\n",
+        "<!DOCTYPE html>\n<html><head><title>{name}</title></head>\
+         <body><main><p>{}</p>{more}</main></body></html>\n",
         writer(name).paragraph(90)
     )
 }

@@ -189,7 +189,8 @@ fn with_length() -> Bytes {
 fn in_chunks() -> Bytes {
     let (one, two) = BODY.split_at(20);
     format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{one}\r\n{:x}\r\n{two}\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: \
+         chunked\r\n\r\n{:x}\r\n{one}\r\n{:x}\r\n{two}\r\n0\r\n\r\n",
         one.len(),
         two.len()
     )

@@ -111,7 +111,8 @@ pub(super) fn modes() -> Vec<Mode> {
                     );
                 }
                 let page = format!(
-                    "<!DOCTYPE html [{entities}]><html xmlns=\"http://www.w3.org/1999/xhtml\"><body>{} &l11;</body></html>",
+                    "<!DOCTYPE html [{entities}]>\
+                     <html xmlns=\"http://www.w3.org/1999/xhtml\"><body>{} &l11;</body></html>",
                     asked.paragraph()
                 );
                 Script::document("application/xhtml+xml", "", page)

@@ -199,7 +199,8 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("endless-file", "a file without end", FailedOrPage, |_| {
             Script::new()
                 .send(
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: close\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: \
+                     close\r\n\r\n",
                 )
                 .endless(vec![0xa5; 16 << 10], TICK)
         }),
@@ -222,7 +223,8 @@ pub(super) fn modes() -> Vec<Mode> {
             |_| {
                 let hint = |number| {
                     format!(
-                        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </{number}>; rel=preload\r\n\r\n"
+                        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </{number}>; \
+                         rel=preload\r\n\r\n"
                     )
                 };
                 Script::new().stream(Piece::Numbered(hint), ENDLESS, TICK)

@@ -163,7 +163,8 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| {
                 let page = asked.article("");
-                let head = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
+                let head = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: \
+                    chunked\r\n\r\n";
                 Script::new().send(head).chunk(page).chunk("").close()
             },
         ),

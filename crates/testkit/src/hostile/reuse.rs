@@ -117,7 +117,8 @@ pub(super) fn modes() -> Vec<Mode> {
                     return asked.page();
                 }
                 Script::new().send(format!(
-                    "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngone\r\n0\r\n\r\n{}",
+                    "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: \
+                     chunked\r\n\r\n4\r\ngone\r\n0\r\n\r\n{}",
                     poison()
                 ))
             },
@@ -131,7 +132,8 @@ pub(super) fn modes() -> Vec<Mode> {
                     script
                         .pause(TICK)
                         .send(
-                            "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+                            "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: \
+                             0\r\n\r\n",
                         )
                         .close()
                 })

@@ -243,7 +243,8 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| {
                 rules(asked, || {
                     text(
-                        "User-agent: *\nCrawl-delay: 1e999\nCrawl-delay: nan\nCrawl-delay: -inf\nCrawl-delay: -5\nCrawl-delay: 0x10\nAllow: /\n",
+                        "User-agent: *\nCrawl-delay: 1e999\nCrawl-delay: nan\nCrawl-delay: \
+                         -inf\nCrawl-delay: -5\nCrawl-delay: 0x10\nAllow: /\n",
                     )
                 })
             },

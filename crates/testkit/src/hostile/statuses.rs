@@ -233,7 +233,8 @@ pub(super) fn modes() -> Vec<Mode> {
             "changes to a protocol that nobody asked for",
             Failed,
             |_| {
-                let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+                let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: \
+                    websocket\r\n\r\n";
                 Script::new().send(head).hang()
             },
         ),
@@ -244,7 +245,8 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| {
                 after(
                     asked,
-                    "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </style.css>; rel=preload\r\n\r\n",
+                    "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </style.css>; \
+                     rel=preload\r\n\r\n",
                 )
             },
         ),

@@ -106,10 +106,11 @@ fn add_version(known: &mut KnownSite, version: u64) {
 fn manual_page(title: &str, content: &str) -> String {
     let before = "<div class=\"related\" role=\"navigation\"><h3>Navigation</h3></div>";
     let main = format!(
-        "<div class=\"document\"><div class=\"body\" role=\"main\"><section><h1>{title}</h1>{content}</section></div></div>"
+        "<div class=\"document\"><div class=\"body\" \
+         role=\"main\"><section><h1>{title}</h1>{content}</section></div></div>"
     );
-    let after = "<div class=\"footer\">&copy; Copyright, The Project. Last updated on 2022-09-20. Created using \
-                 Sphinx 4.5.0.</div>";
+    let after = "<div class=\"footer\">&copy; Copyright, The Project. Last updated on 2022-09-20. \
+                 Created using Sphinx 4.5.0.</div>";
     html(
         &format!("{title} &#8212; The Project documentation"),
         before,

@@ -95,7 +95,8 @@ fn product(number: u64, terms: &Terms, own_most: u64) -> String {
         }
     };
     let main = format!(
-        "<main><h1>{title}</h1><p class=\"price\">{price}</p><p>Order number {order}</p>{description}{}</main>",
+        "<main><h1>{title}</h1><p class=\"price\">{price}</p><p>Order number \
+         {order}</p>{description}{}</main>",
         terms.0
     );
     html(

@@ -124,7 +124,8 @@ impl KnownSite {
 /// The HTML of a page: title, what stands before the content, the content, what stands after it.
 pub(super) fn html(title: &str, before: &str, content: &str, after: &str) -> String {
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
+        "<!DOCTYPE html>\n<html lang=\"en\"><head>\
+         <meta charset=\"utf-8\"><title>{title}</title></head>\n\
          <body>{before}\n{content}\n{after}</body></html>\n"
     )
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::http::Reply;
 
-/// What becomes of a page in a crawl that starts from [`ToyWeb::seeds`](super::ToyWeb::seeds) with the defaults.
+/// The fate of a page in a crawl of [`ToyWeb::seeds`](super::ToyWeb::seeds) with the defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
     /// Host name and target, such as `library.test/calendar?month=2024-05`.

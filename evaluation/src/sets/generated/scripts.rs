@@ -133,7 +133,8 @@ fn set(name: &'static str, about: &str, scripts: &[Script], count: usize, goals:
     Set {
         name,
         about: format!(
-            "{} generated pages {about}, half of which are copies of the others with {} % of their sentences removed.",
+            "{} generated pages {about}, half of which are copies of the others with {} % of their \
+             sentences removed.",
             pages.len(),
             REMOVED * 100.0
         ),
@@ -190,8 +191,10 @@ impl Frame {
             .map(|sentences| format!("<p>{}</p>\n", sentences.concat()))
             .collect();
         format!(
-            "<!DOCTYPE html><html lang=\"{}\"><head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
-             <body><nav><ul>{}</ul></nav>\n<main><h1>{title}</h1>\n{}</main>\n<footer><p>{}</p></footer></body></html>",
+            "<!DOCTYPE html><html lang=\"{}\"><head>\
+             <meta charset=\"utf-8\"><title>{title}</title></head>\n\
+             <body><nav><ul>{}</ul></nav>\n\
+             <main><h1>{title}</h1>\n{}</main>\n<footer><p>{}</p></footer></body></html>",
             self.code,
             self.menu,
             paragraphs.concat(),
