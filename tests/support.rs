@@ -79,12 +79,12 @@ impl Crawl {
         self.with(&["--seeds", "seeds.txt"])
     }
 
-    /// Where everything of this crawl is: the working directory of its runs.
+    /// Returns the working directory of its runs, which has all its files.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// What it writes to.
+    /// Returns the directory that it writes to.
     pub(crate) fn out(&self) -> PathBuf {
         self.directory().join("crawl")
     }
@@ -194,7 +194,7 @@ impl Crawl {
     }
 }
 
-/// What crawls hash under, so that the likeness of two texts is the same in every run.
+/// The hash key of the crawls, so that the likeness of two texts is the same in every run.
 pub(crate) const KEY: &str = "0123456789abcdef";
 
 const BINARY: &str = env!("CARGO_BIN_EXE_crawler");
@@ -273,7 +273,7 @@ impl Running {
         std::mem::take(&mut self.heard)
     }
 
-    /// Whether it has ended by itself.
+    /// Returns true if it has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
@@ -326,7 +326,7 @@ impl Ran {
         self.json()
     }
 
-    /// That it complained with this code in a line, and perhaps one about what would be right.
+    /// Asserts one error line with this exit code and these words, and at most one line of help.
     pub(crate) fn complained(&self, code: i32, words: &str) {
         assert_eq!(self.code, Some(code), "{self:?}");
         let mut lines = self.errors.lines();

@@ -1,4 +1,4 @@
-//! What it costs to read pages that are built to break their reader.
+//! The cost of reading pages that are built to break their reader.
 //!
 //! The whole of a page's reading, as a crawl does it, by one thread: the digest of its payload,
 //! charset, tree, links of every kind, text, main content, language, and the signature. CPU time of

@@ -1,5 +1,5 @@
-//! What a crawl of generated pages costs: pages a second, CPU seconds per 1,000 pages, peak memory,
-//! and how well the planted near-duplicates are caught.
+//! The cost of a crawl of generated pages: pages a second, CPU seconds per 1,000 pages, peak
+//! memory, and the share of the planted near-duplicates that are caught.
 //!
 //! The real binary crawls a web that another process serves on loopback, politeness off, everything
 //! else on. The CPU time is the crawler's own (getrusage of the finished child), the memory the

@@ -1,5 +1,5 @@
-//! What a page costs before it is admitted, step by step: the digest of its payload, reading,
-//! drawing its signature.
+//! The cost of a page before it is admitted, step by step: the digest of its payload, reading, and
+//! the signature.
 //!
 //! The same calls that a crawl makes, by one thread, on the pages of the crawl's benchmark. Of so
 //! many rounds the best counts for each page and step, so that a machine which others use shows

@@ -1,5 +1,5 @@
-//! Whether traps cost an honest host its pace: the pages a second that the honest host is asked
-//! for, by the server's clock, alone and beside six traps without end.
+//! The pace of an honest host beside traps: its requests a second by the server's clock, alone and
+//! beside six traps without end.
 //!
 //! The real binary crawls with a delay, so that the pace to be had is known: a page a delay, and
 //! the answer's time. Runs with and without the traps take turns; best and median of each are

@@ -1,4 +1,4 @@
-//! What the report says about one set.
+//! The chapter of the report on one set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::score::{Answer, Pairs, Score};
 use crate::sets::{Question, Set};
 
-/// How many pairs that were judged wrongly are named for each question.
+/// Wrongly judged pairs that are named for each question, at most.
 const EXAMPLES: usize = 8;
 
 /// A set that was evaluated.
@@ -53,7 +53,7 @@ impl Chapter {
         &self.set.questions
     }
 
-    /// What the shipped defaults score, a question after the other.
+    /// Returns the scores of the shipped defaults, one for each question.
     pub(crate) fn shipped_scores(&self) -> Vec<Score> {
         self.scores(
             &self.shipped.iter().map(|&(a, b, _)| (a, b)).collect(),
@@ -61,7 +61,7 @@ impl Chapter {
         )
     }
 
-    /// What `verification` scores if every pair is a candidate.
+    /// Returns the scores of `verification` if every pair is a candidate.
     pub(crate) fn scores_of(&self, verification: &Verification) -> Vec<Score> {
         self.scores(&judge::alike(&self.main, verification), &self.main)
     }
@@ -231,7 +231,7 @@ impl Chapter {
         report.table(&head, &rows);
     }
 
-    /// What share of the pairs that would be confirmed become candidates.
+    /// Writes the share of the confirmed pairs that become candidates.
     fn write_candidates(&self, report: &mut Report) {
         let shipped = Verification::shipped();
         let equal = judge::same(&self.main);
@@ -343,7 +343,7 @@ impl Chapter {
 }
 
 impl Chapter {
-    /// How many pages of each place were merged: of each package.
+    /// Returns the number of merged pages of each package.
     fn merged_by_origin(&self, pairs: &[(u32, u32)]) -> String {
         let origin = |page: u32| {
             self.set.pages[page as usize]

@@ -1,4 +1,4 @@
-//! What could be shipped: all verifications that the report compares.
+//! The verifications that the report compares.
 
 use crate::configuration::{BY_LENGTH, LARGER_SKETCH, THRESHOLDS, TWO_MEASURES, WIDTHS};
 use crate::judge::{Least, Measure, Subject, Verification};

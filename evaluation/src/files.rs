@@ -35,7 +35,7 @@ pub(crate) fn unpacked(archive: &Path) -> Result<Vec<(String, Vec<u8>)>, Absent>
     Ok(files)
 }
 
-/// What gzip had packed, as far as it can be read.
+/// Returns the unpacked bytes, as far as they can be read.
 pub(crate) fn gunzipped(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     match MultiGzDecoder::new(packed)

@@ -1,4 +1,4 @@
-//! How right the verdicts are: precision, recall and F1 on every labelled set, for features ×
+//! The quality of the verdicts: precision, recall and F1 on every labelled set, for features ×
 //! distances × verifications, beside exact resemblance as the oracle.
 //!
 //! ```text
@@ -40,10 +40,10 @@ use sets::{CATALOGUE, Places};
 /// Measure how right the verdicts are, on labelled documents
 #[derive(Debug, Parser)]
 struct Wish {
-    /// Where the labelled data lie [default: ../shared/data, from the project's root]
+    /// Directory of the labelled data [default: ../shared/data, from the project's root]
     #[arg(long, env = "CRAWLER_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where evaluation/fetch-manuals.sh has put the manuals [default: target/manuals]
+    /// Directory into which evaluation/fetch-manuals.sh put the manuals [default: target/manuals]
     #[arg(long, value_name = "DIR")]
     manuals: Option<PathBuf>,
     /// Write the report there instead of to standard output
@@ -55,7 +55,7 @@ struct Wish {
     /// The number of the hash key: estimates differ a little from key to key
     #[arg(long, default_value_t = 0)]
     key: u64,
-    /// Which sets [default: all]
+    /// Sets to measure [default: all]
     #[arg(
         value_name = "SET",
         value_parser = CATALOGUE.iter().map(|(name, _)| *name).collect::<Vec<_>>()
@@ -181,7 +181,7 @@ fn write_goals(report: &mut Report, chapters: &[Chapter]) -> bool {
     all_reached
 }
 
-/// What else could be shipped, and what it would reach everywhere.
+/// Writes the alternatives that could be shipped, and their results on every set.
 fn write_choice(report: &mut Report, chapters: &[Chapter]) {
     report.heading(2, "The choice");
     report.paragraph(

@@ -17,7 +17,7 @@ pub(crate) use page::Page;
 #[derive(Debug)]
 pub(crate) struct Set {
     pub(crate) name: &'static str,
-    /// What it is, in a sentence or two; Markdown.
+    /// A description in a sentence or two, as Markdown.
     pub(crate) about: String,
     pub(crate) pages: Vec<Page>,
     pub(crate) questions: Vec<Question>,
@@ -31,7 +31,7 @@ pub(crate) struct Question {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// Which pairs of pages, given by their numbers, say the same.
+/// The pairs of pages, given by their numbers, that say the same.
 #[derive(Debug)]
 pub(crate) enum Truth {
     /// These, the lower number first.
@@ -53,7 +53,7 @@ pub(crate) enum Truth {
     Distinct { same: BTreeSet<(u32, u32)> },
 }
 
-/// What an answer ought to reach.
+/// A score that an answer ought to reach.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     Precision(f64),
@@ -78,7 +78,7 @@ impl fmt::Display for Goal {
     }
 }
 
-/// Where the data lie.
+/// The directories of the data.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// The labelled data.

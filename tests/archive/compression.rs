@@ -132,8 +132,8 @@ impl Crawl {
             .collect()
     }
 
-    /// That archive, index, search and journal agree, and the index is what it would be made of the
-    /// files.
+    /// Asserts that archive, index, search and journal agree, and that the index equals the index
+    /// of the files.
     fn agrees(&self) {
         self.is_sound();
         assert!(

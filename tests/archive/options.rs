@@ -1,4 +1,4 @@
-//! How the archive is written, as the user asks for it; and what it tells beside the pages.
+//! Options of the archive, and the records beside the pages.
 
 use std::fs;
 

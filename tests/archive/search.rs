@@ -51,7 +51,7 @@ impl Crawl {
             .collect()
     }
 
-    /// How often each place of the archive is found.
+    /// Returns the number of times that each place of the archive is found.
     fn places_found(&self) -> BTreeMap<(String, u64), u64> {
         let mut places = BTreeMap::new();
         for hit in self.hits(ALL, &["--limit", "100000", "--snippets", "off"]) {
@@ -60,7 +60,8 @@ impl Crawl {
         places
     }
 
-    /// That exactly the unique pages with text are found, each once, and that `verify` says so.
+    /// Asserts that each unique page with text is found exactly once, nothing else is, and `verify`
+    /// agrees.
     pub(crate) fn finds_each_page_once(&self) {
         let rows = self.rows();
         let texts = rows

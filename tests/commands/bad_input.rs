@@ -1,12 +1,11 @@
-//! What the user gets wrong is answered with one clear line, and perhaps one about what would be
-//! right.
+//! A mistake of the user is answered with one clear line, and perhaps one of help.
 
 use testkit::{Gate, Server, Site};
 
 use crate::support::Crawl;
 use crate::support::pages::{NONE, page};
 
-/// That a crawl with these arguments is refused with code 2 and words about what is wrong.
+/// Asserts that a crawl with these arguments is refused with code 2 and these words.
 fn refused(arguments: &[&str], words: &str) {
     let crawl = Crawl::bare();
     crawl.write("good.txt", "http://good.test/\n");

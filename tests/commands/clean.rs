@@ -28,7 +28,7 @@ fn littered() -> (Server, Crawl) {
     (server, crawl)
 }
 
-/// What a command says of each left-over: its path, its bytes, and whether it was removed.
+/// Returns each left-over that a command lists: its path, its bytes, and true if it was removed.
 fn told(crawl: &Crawl, arguments: &[&str]) -> Vec<(String, u64, bool)> {
     let ran = crawl.tell(&[&["clean", "crawl", "--format", "json"], arguments].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -1,4 +1,7 @@
-//! What is changed while a crawl runs.
+//! Settings that change while a crawl runs.
+//!
+//! A gate holds a page until the file is written and the crawl has reported the change, so that
+//! everything after that page is requested under the new settings.
 //!
 //! A gate holds a page while the file is written and the crawl has said what it makes of it, so
 //! that everything after that page is asked for under the new orders.

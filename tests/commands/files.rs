@@ -3,7 +3,7 @@
 use crate::support::pages::prose;
 use crate::support::{Crawl, Ran};
 
-/// What a command answers where everything is in order.
+/// Returns the output of a command that succeeds.
 fn answer(crawl: &Crawl, arguments: &[&str]) -> String {
     good(crawl.tell(arguments))
 }

@@ -1,4 +1,4 @@
-//! Where settings and seeds come from.
+//! The sources of settings and seeds.
 
 use testkit::Server;
 

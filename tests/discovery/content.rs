@@ -1,4 +1,4 @@
-//! What a page is made of, and what it asks for.
+//! Content types, codings and charsets, and the directives of a page.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What ends a crawl before it is complete.
+//! Limits that end a crawl before it is complete.
 
 use serde_json::Value;
 use testkit::{Reply, Server, Site};

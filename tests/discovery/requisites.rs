@@ -22,7 +22,7 @@ fn crawl(server: &Server, options: &[&str]) -> Crawl {
         .with(options)
 }
 
-/// What was asked of a host, but for its robots.txt.
+/// Returns the targets that a host was asked for, except its robots.txt.
 fn asked(server: &Server, host: &str) -> BTreeSet<String> {
     let log = server.log();
     let targets = log.targets(host).into_iter().map(str::to_owned);

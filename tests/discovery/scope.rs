@@ -1,4 +1,4 @@
-//! What belongs to a crawl.
+//! The scope of a crawl.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn server() -> Server {
     }))
 }
 
-/// What is visited from `site.test/docs/` with these options, as host and path.
+/// Returns the pages that a crawl of `site.test/docs/` with these options visits, as host and path.
 fn visited(options: &[&str]) -> BTreeSet<String> {
     let server = server();
     let crawl = Crawl::of(&server, &HOSTS)

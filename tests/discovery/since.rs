@@ -80,7 +80,7 @@ fn since(server: &Server, earlier: &Crawl) -> Crawl {
     crawl(server).with(&["--since", earlier.out().to_str().unwrap()])
 }
 
-/// What was asked of the server from its `from`th request on: path, status, and the two conditions.
+/// Returns the requests from the `from`th on: path, status, and the two conditions.
 fn asked(server: &Server, from: usize) -> BTreeSet<(String, u16, Option<String>, Option<String>)> {
     let log = server.log();
     let hits = log[from..].iter().filter(|hit| hit.target != "/robots.txt");

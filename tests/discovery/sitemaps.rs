@@ -94,7 +94,7 @@ fn site(
     (server, crawl)
 }
 
-/// What was asked for, in alphabetical order: a URL that was asked for twice is there twice.
+/// Returns the requests in alphabetical order: a URL that was requested twice is there twice.
 fn asked_at(server: &Server, host: &str) -> Vec<String> {
     let log = server.log();
     let mut targets: Vec<String> = log.targets(host).into_iter().map(str::to_owned).collect();

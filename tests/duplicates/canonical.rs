@@ -1,4 +1,4 @@
-//! What a page calls its canonical page is a hint for its verdict, and no verdict.
+//! A canonical link is evidence for a verdict, and no verdict.
 
 use serde_json::Value;
 use testkit::{Reply, Server, Site};

@@ -1,4 +1,4 @@
-//! How many pages of a kind are kept, and what is told of those that are like one another.
+//! The number of pages that are kept of a cluster, and the commands that list clusters.
 
 use std::sync::{Arc, Mutex};
 

@@ -30,7 +30,7 @@ pub(crate) struct Patient {
     verdicts: BTreeMap<String, String>,
 }
 
-/// What was tried, and what was wrong with it.
+/// The number of attempts, and the faults that they found.
 #[derive(Default)]
 struct Findings {
     tried: usize,
@@ -164,7 +164,7 @@ impl Patient {
     }
 }
 
-/// Whether the program said that something is wrong.
+/// Returns true if the program reported that something is wrong.
 fn speaks_up(ran: &Ran) -> bool {
     ran.code != Some(0) || ran.errors.contains("WARN") || ran.errors.contains("warning:")
 }

@@ -1,4 +1,4 @@
-//! What is broken on our side stops the crawl, and loses nothing.
+//! A fault of our own machinery stops the crawl and loses nothing.
 
 use std::collections::BTreeSet;
 use std::process::Command;

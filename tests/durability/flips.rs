@@ -27,8 +27,8 @@ struct Patient {
     web: Arc<Web>,
     server: Server,
     crawl: Crawl,
-    /// What `verify` says of it; of a crawl that was killed it may say less once the tail of the
-    /// journal is torn.
+    /// The report of `verify`; none for a killed crawl, where `verify` may report less once the
+    /// tail of the journal is torn.
     valid: Option<Value>,
 }
 
@@ -100,8 +100,8 @@ impl Patient {
         std::fs::write(&path, bytes).unwrap();
     }
 
-    /// That the crawl goes on to its end as if nothing had been, or ends with a message about a
-    /// file.
+    /// Asserts that the crawl goes on to its end as if nothing had happened, or ends with a message
+    /// about a file.
     fn recovers(&self, file: &Path, place: usize, bit: u32) {
         let case = format!("bit {bit} of byte {place} of {}", file.display());
         let ran = self.crawl.run();
@@ -119,7 +119,7 @@ impl Patient {
     }
 }
 
-/// Whether the program said that something is wrong; if so, what.
+/// Returns true if the program reported an error; asserts that the error names the state.
 fn speaks_up(ran: &Ran, case: &str) -> bool {
     assert!(!ran.errors.contains("panicked"), "{case}: {ran:?}");
     match ran.code {

@@ -28,12 +28,12 @@ const PACKINGS: [&str; 3] = [
     "--compression=none",
 ];
 
-/// What is left of a crawl that was killed, and then came to its end.
+/// A crawl that was killed and then came to its end.
 struct Survivor {
     hosts: Vec<String>,
     log: Log,
-    /// When it was killed, on the clock of the log; by the end of it the server had read all that
-    /// had been sent.
+    /// The times of the kills, on the clock of the log; at the end of each the server had read
+    /// everything that had been sent.
     kills: Vec<RangeInclusive<Duration>>,
 }
 

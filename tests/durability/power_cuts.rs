@@ -10,7 +10,7 @@ use crate::support::Crawl;
 use crate::support::pages::{article, page};
 use crate::support::ration::{HOST, PAGES, Ration};
 
-/// What a power cut may do to the bytes of a file behind some place.
+/// The effect of a power cut on the bytes of a file behind some place.
 #[derive(Clone, Copy, Debug)]
 enum Loss {
     Cut,

@@ -117,8 +117,8 @@ fn a_visit_that_was_under_way_when_the_crawl_was_killed_is_told_and_is_no_fault(
     crawl.is_sound();
 }
 
-/// What stood behind the last settled visit was counted, and was no fault, whatever it was: a
-/// journal that had lost its end agreed with its archive.
+/// Visits behind the last settled one were counted and were no fault: a journal that had lost its
+/// end agreed with its archive.
 #[test]
 fn visits_behind_the_journal_s_end_that_were_not_under_way_are_a_fault() {
     let (_ration, _server, crawl) = killed(20);
@@ -383,8 +383,7 @@ fn what_is_cut_off_the_journal_is_kept_and_told() {
     crawl.is_sound();
 }
 
-/// What says how far the journal told of the archive is no part of the crawl: without it, less
-/// damage is found, and that is all.
+/// The note of the settled end is no part of the crawl: without it `verify` finds less damage.
 #[test]
 fn a_note_of_the_settled_end_that_is_damaged_is_told_and_written_anew() {
     let (_ration, _server, crawl) = killed(20);

@@ -24,7 +24,7 @@ const LATENCY: Duration = Duration::from_millis(20);
 const FACTOR: u32 = 3;
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// What a host is like.
+/// The behaviour of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
@@ -148,7 +148,7 @@ impl Hosts {
     }
 }
 
-/// What a host that answered this is to be left alone for from the arrival of the request on.
+/// Returns the wait that a host asks for with this answer, from the arrival of the request on.
 fn wait_after(kind: Kind, (target, status): (&str, u16)) -> Duration {
     match kind {
         Kind::Asking => CRAWL_DELAY,

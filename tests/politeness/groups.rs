@@ -21,7 +21,7 @@ fn hits<'log>(log: &'log Log, hosts: &[&str]) -> Vec<&'log Hit> {
         .collect()
 }
 
-/// That requests to these hosts were apart as if they were one host.
+/// Asserts that requests to these hosts are as far apart as if they were one host.
 fn apart(log: &Log, hosts: &[&str], millis: u64) {
     for two in hits(log, hosts).windows(2) {
         let gap = two[1].at - two[0].at;

@@ -11,8 +11,7 @@ use crate::support::{Crawl, Running};
 
 const HOST: &str = "slow.test";
 
-/// That a host was asked for these, and no request came sooner after the one before than that many
-/// milliseconds.
+/// Asserts these requests to a host, each at least that many milliseconds after the one before.
 fn paced(log: &Log, host: &str, expected: &[(&str, u64)]) {
     let targets: Vec<&str> = expected.iter().map(|(target, _)| *target).collect();
     assert_eq!(log.targets(host), targets);

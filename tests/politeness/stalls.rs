@@ -14,8 +14,8 @@ use crate::support::pages::{number_of, tree};
 
 const HONEST: &str = "honest.test";
 const HONEST_PAGES: u64 = 15;
-/// What a host sends before it stops: what four downloads at a time were allowed to hold, and a
-/// little.
+/// The bytes that a host sends before it stops: a little more than four downloads at a time could
+/// hold.
 const AT_ONCE: usize = (4 << 20) + (256 << 10);
 
 /// A large file that differs from host to host.
@@ -69,8 +69,8 @@ fn hosts_that_stop_in_the_middle_of_large_bodies_hold_up_nobody() {
     crawl.is_sound();
 }
 
-/// What is longer than memory should hold is archived whole, whatever the archive is packed with:
-/// it goes through the disk twice.
+/// A body that is too long for memory passes through the disk twice and is archived whole, whatever
+/// the compression.
 #[test]
 fn a_body_that_is_kept_on_disk_is_archived_byte_by_byte() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {

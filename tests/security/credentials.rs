@@ -1,5 +1,4 @@
-//! What is secret reaches its origin, and is nowhere else: not at another server, in no file, in no
-//! output.
+//! Secrets reach their origin and nothing else: no other server, no file, no output.
 
 use std::path::Path;
 
@@ -92,7 +91,7 @@ fn said(hit: &Hit, name: &str) -> Option<String> {
     value
 }
 
-/// That each request of this server said all that is secret.
+/// Asserts that each request of this server carried all secrets.
 fn heard_all(server: &Server) {
     let login = format!(
         "Basic {}",
@@ -117,7 +116,7 @@ fn heard_all(server: &Server) {
     }
 }
 
-/// That no request of this server said anything secret.
+/// Asserts that no request of this server carried a secret.
 fn heard_nothing(server: &Server) {
     for hit in &server.log() {
         for name in ["x-token", "authorization", "cookie", "referer"] {
@@ -129,7 +128,7 @@ fn heard_nothing(server: &Server) {
     }
 }
 
-/// What every command has to say about the crawl.
+/// Returns the output of every command about the crawl.
 fn everything_told(crawl: &Crawl, web: &Web) -> Vec<Ran> {
     let urls = [
         web.own.url(OWN, "/"),
@@ -161,8 +160,8 @@ fn everything_told(crawl: &Crawl, web: &Web) -> Vec<Ran> {
     told
 }
 
-/// That no file of the crawl and nothing that was told shows a secret. What strangers wrote may
-/// stand where their answers are kept word for word, and nowhere else.
+/// Asserts that no file of the crawl and no output shows a secret. Strangers' text may stand only
+/// where their answers are kept word for word.
 fn is_silent(crawl: &Crawl, told: &[Ran]) {
     let mut seen = 0;
     for path in files(&crawl.out()) {

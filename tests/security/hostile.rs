@@ -1,4 +1,9 @@
-//! Whatever a server does: the crawl goes on, ends, and says what became of it.
+//! A hostile server cannot stop a crawl: the crawl goes on, ends, and reports the result of each
+//! visit.
+//!
+//! Deadlines matter only for modes that cannot end otherwise: modes that end by themselves are
+//! crawled with the default deadline of a minute, the others with a short one, and no page is
+//! demanded of those that a busy machine could miss.
 //!
 //! Deadlines decide nothing here but what cannot end otherwise: modes that end by themselves are
 //! crawled with the default deadline of a minute, the others with one that comes soon, and of those
@@ -16,9 +21,9 @@ use crate::support::{Crawl, Ran};
 
 const HONEST: &str = "honest.test";
 const HONEST_PAGES: u64 = 40;
-/// What the crawler may hold more for the modes than for the honest host alone, at the memory
-/// budget of two processors: twice the goal, since what an allocator keeps for itself differs from
-/// machine to machine. What is unbounded comes to gibibytes here. The figure itself is printed.
+/// The memory that the crawler may use for the modes beyond that for the honest host alone, at the
+/// memory budget of two processors: twice the goal, because allocators keep different amounts on
+/// different machines. Unbounded use comes to gibibytes here. The figure itself is printed.
 const MORE_MEMORY: u64 = 128 << 20;
 
 /// A crawl of hostile hosts and an honest one, when it has ended.
@@ -66,7 +71,7 @@ impl Crawled {
         }
     }
 
-    /// That it is as good as any other crawl, and let go of everybody.
+    /// Asserts that the crawl is sound, and that it closed every connection.
     fn is_sound(&self) {
         assert_eq!(self.ran.code, Some(0), "{:?}", self.ran);
         assert_eq!(
@@ -96,7 +101,7 @@ impl Crawled {
         }
     }
 
-    /// That the honest host is complete.
+    /// Asserts that the honest host is complete.
     fn has_all_of_the_honest_host(&self) {
         let verdicts = self.crawl.verdicts();
         for page in 0..HONEST_PAGES {
@@ -107,7 +112,7 @@ impl Crawled {
         }
     }
 
-    /// That every mode came to what it may come to, with a reason that a person understands.
+    /// Asserts that every mode came to an allowed result, with a reason that a person understands.
     /// Returns a line for each.
     fn has_a_fate_for_every_mode(&self, tolerant: bool) -> String {
         let fates = Fates::of(&self.crawl);
@@ -132,7 +137,7 @@ impl Crawled {
     }
 }
 
-/// What became of each seed.
+/// The result of each seed.
 struct Fates {
     rows: BTreeMap<String, Value>,
     /// The addresses whose records are marked as cut.
@@ -172,7 +177,7 @@ impl Fates {
     }
 }
 
-/// Whether that is a clause, and neither a type's name nor what a debugger would print.
+/// Returns true if `reason` is a clause, and neither a type's name nor debug output.
 fn is_for_people(reason: &str) -> bool {
     let foreign = ["::", "Some(", "Err(", "Error", " { ", "\u{1b}", "\n", "\r"];
     reason.contains(' ') && !foreign.iter().any(|word| reason.contains(word))

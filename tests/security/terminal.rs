@@ -1,4 +1,4 @@
-//! What a site says never commands the terminal of who looks at the crawl.
+//! The text of a site never controls the terminal of the person who reads about the crawl.
 
 use testkit::{Reply, Server, Site};
 

@@ -18,7 +18,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Where the frames of a journal begin, and where it ends.
+/// Returns the offsets of a journal's frames, and its length.
 pub(crate) fn boundaries(journal: &[u8]) -> Vec<usize> {
     let (mut at, mut found) = (HEADER, Vec::new());
     while let Some(head) = journal.get(at..at + 4) {

@@ -1,4 +1,4 @@
-//! What a crawl left: its rows, and its archive as two readers see it.
+//! The result of a crawl: its visits, and its archive as two readers see it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -131,14 +131,13 @@ impl Crawl {
         records
     }
 
-    /// That archive, journal and tables agree.
+    /// Asserts that archive, journal and tables agree.
     pub(crate) fn is_sound(&self) {
         let ran = self.tell(&["verify", "crawl"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
 
-    /// That each of `urls` was kept, that nothing else was, and that the archive has each of them
-    /// exactly once.
+    /// Asserts that exactly `urls` were kept, and that the archive has each of them exactly once.
     pub(crate) fn has_exactly_once(&self, urls: &BTreeSet<String>) {
         let verdicts = self.verdicts();
         let kept: BTreeSet<String> = verdicts

@@ -1,4 +1,8 @@
-//! When a crawl is killed: at an event, or anywhere between two of them.
+//! The moments at which a crawl is killed: at an event, or anywhere between two events.
+//!
+//! The state that a killed process leaves depends on its last actions, which show outside: requests
+//! arrive, files grow. A random spin after the event lets the kill fall anywhere before the next
+//! event.
 //!
 //! What a killed process leaves depends on what it was doing, and that is told by what it does to
 //! others: requests that arrive, files that grow. A random spin after the event lets the kill fall
@@ -14,21 +18,21 @@ use crate::support::Running;
 
 /// Requests that a session is let make before its answers are withheld, at most.
 const MOST_REQUESTS: usize = 80;
-/// How often the sizes of files are looked at.
+/// The interval at which the sizes of files are read.
 const LOOK: Duration = Duration::from_micros(300);
 
-/// When.
+/// The event that a kill follows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Moment {
     /// So long after its start: while it opens what the one before it left.
     Start(Duration),
-    /// When it has made so many requests.
+    /// The last allowed request.
     Requests,
-    /// When it has received so many bytes of the body of the last answer.
+    /// This many bytes of the body of the last answer.
     Within(usize),
-    /// When its journal has grown by so many bytes.
+    /// Growth of the journal by this many bytes.
     Journal(u64),
-    /// When its archive has grown by so many bytes.
+    /// Growth of the archive by this many bytes.
     Archive(u64),
     /// After it was interrupted, while it finishes.
     Closing,

@@ -23,7 +23,7 @@ use crate::support::pages::{NONE, anchor, html, page, prose};
 const HOSTS: u64 = 32;
 /// Requests that a hub with all it leads to is worth.
 const REQUESTS_A_HUB: u64 = 8;
-/// How long the answers of leaves take.
+/// The latency of the answers of leaves.
 const LATENCY: Duration = Duration::from_millis(15);
 
 /// Hosts whose only page is answered badly: at first, always, and with half an answer.
@@ -36,20 +36,20 @@ pub(crate) struct Web {
     /// An even number, since two share what is the same to the byte.
     hosts: u64,
     hubs: u64,
-    /// Whether there are hosts that answer badly: it takes a while to give them up.
+    /// True if there are hosts that answer badly: it takes a while to give them up.
     troubled: bool,
-    /// Whether the flaky page was asked for.
+    /// True once the flaky page was requested.
     asked: Mutex<bool>,
 }
 
-/// What a complete crawl has to come to.
+/// The result that a complete crawl must have.
 #[derive(Default)]
 struct Truth {
     /// By URL.
     verdicts: BTreeMap<String, &'static str>,
     /// Of the two, one is unique, and the other repeats it in this way.
     pairs: Vec<([String; 2], &'static str)>,
-    /// Whose answers the archive has although they are no unique pages.
+    /// URLs whose answers are archived although they are no unique pages.
     also_archived: BTreeSet<String>,
 }
 
@@ -89,7 +89,7 @@ impl Web {
         self.hosts().iter().map(first).collect()
     }
 
-    /// How long an answer to this target is withheld.
+    /// Returns the latency of the answer to this target.
     pub(crate) fn latency(target: &str) -> Duration {
         if target.starts_with("/leaf/") {
             return LATENCY;
@@ -180,8 +180,8 @@ impl Web {
         truth
     }
 
-    /// That the crawl, which is complete, came to what it had to come to, and that its archive has
-    /// every page exactly once, its index leads to each of them once, and so does a search.
+    /// Asserts that the complete crawl has the expected verdicts, and that archive, index and
+    /// search each have every page exactly once.
     pub(crate) fn is_archived_exactly_once(&self, server: &Server, crawl: &Crawl, summary: &Value) {
         let truth = self.truth(server);
         let mut verdicts = crawl.verdicts();
@@ -269,7 +269,7 @@ fn twin(number: u64, which: &str) -> Reply {
     ))
 }
 
-/// What each duplicate repeats.
+/// Returns the original of each duplicate.
 fn originals(rows: &[Value]) -> BTreeMap<String, String> {
     let of = |row: &Value, name: &str| row[name].as_str().map(str::to_owned);
     rows.iter()

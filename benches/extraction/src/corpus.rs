@@ -12,7 +12,7 @@ use serde_json::Value;
 pub struct LabelledPage {
     /// The name of its file, without extension.
     pub name: String,
-    /// Where it was fetched from.
+    /// The URL that it was fetched from.
     pub url: String,
     /// `article`, `forum` …
     pub kind: String,
@@ -22,7 +22,7 @@ pub struct LabelledPage {
     pub gold: String,
 }
 
-/// Where the labelled data lie: beside the project, or where `CRAWLER_DATA` says.
+/// Returns the directory of the labelled data: beside the project, or the value of `CRAWLER_DATA`.
 #[must_use]
 pub fn directory() -> PathBuf {
     std::env::var_os("CRAWLER_DATA").map_or_else(

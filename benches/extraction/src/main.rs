@@ -1,5 +1,5 @@
-//! Who finds the main content of a page: ours and its peers, on the same labelled pages, in one
-//! run.
+//! A comparison of extractors of main content: ours and its peers, on the same labelled pages, in
+//! one run.
 //!
 //! ```text
 //! cd benches/extraction

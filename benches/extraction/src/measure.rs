@@ -21,7 +21,7 @@ pub struct Score {
     pub recall: f64,
 }
 
-/// How a prediction compares with the label on one page.
+/// The overlap of a prediction with the label on one page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Overlap {
     both: f64,

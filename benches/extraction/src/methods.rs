@@ -92,8 +92,8 @@ fn rs_trafilatura(page: &LabelledPage) -> String {
         .unwrap_or_default()
 }
 
-/// What a stream of tags can do without a tree: paragraphs, items, headings and code that stand in
-/// no frame and are not mostly links.
+/// Extracts without a tree, from a stream of tags: paragraphs, items, headings and code that stand
+/// in no frame and are not mostly links.
 fn streamed(page: &LabelledPage) -> String {
     const FRAME: &str = "nav, aside, footer, form, dialog, [role=navigation], [role=banner], \
                          [role=contentinfo], [class*=comment], [class*=related], [class*=share], \

@@ -1,4 +1,4 @@
-//! What the comparisons share: the data and the clock.
+//! The data and the clock that the comparisons share.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ pub fn best_of<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
     (0..runs.max(1)).map(time).min().unwrap_or_default()
 }
 
-/// How long this thread has had a processor so far.
+/// Returns the processor time of this thread so far.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(

@@ -1,5 +1,5 @@
-//! What a search index costs, and how fast it answers: pages of 24 KB of prose through the index
-//! and the archive, then queries of mixed kinds.
+//! The cost of a search index and the latency of its answers: pages of 24 KB of prose through the
+//! index and the archive, then queries of mixed kinds.
 //!
 //! - the writer alone: processor time of its thread for a page, flushing and committing included;
 //! - the sink over an archive: pages a second, room on the disk, memory (VmHWM);
@@ -50,7 +50,7 @@ const COMPARED: usize = 200;
 /// Measure the search index
 #[derive(Clone, Debug, Parser)]
 struct Wish {
-    /// How many pages
+    /// Number of pages
     #[arg(long, default_value_t = 100_000)]
     pages: usize,
     /// Memory of the writer, MiB

@@ -1,5 +1,5 @@
-//! What the store costs at the size that it is made for: bytes each on disk, folds, loading,
-//! looking up.
+//! The cost of the store at the size that it is made for: bytes of each table on disk, flushes,
+//! loading, lookups.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-store -- verdicts [--count 10000000] \
@@ -32,7 +32,7 @@ enum Wish {
     Tables(tables::Wish),
     /// Pages to visit, and URLs seen
     Frontier(frontier::Wish),
-    /// What verification needs of each document
+    /// The records that verification needs of each document
     Cards(tables::CardsWish),
 }
 

@@ -48,7 +48,8 @@ pub(crate) struct Wish {
     /// Look up on disk
     #[arg(long)]
     no_mirror: bool,
-    /// Where to write, and to go on where a run left a store; a temporary directory if not given
+    /// Directory to write to, and to continue in if a run left a store [default: a temporary
+    /// directory]
     #[arg(long)]
     directory: Option<PathBuf>,
 }
@@ -219,7 +220,7 @@ async fn checkpoint(store: &EmbeddedStore, end: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a record costs that is synced by itself: median, and what one in a hundred exceeds.
+/// Returns the time to sync a single record: the median and the 99th percentile.
 fn alone(directory: &Path) -> Result<(Duration, Duration), Failure> {
     let path = directory.join("alone");
     let mut file = File::create(&path)?;
@@ -337,8 +338,8 @@ fn signature(number: u64) -> PageSignature {
     }
 }
 
-/// What `number` looks like, which is nearly what `of` looks like: two bits, nine minima and half
-/// of the bands apart.
+/// Returns the signature of `number`, which nearly equals that of `of`: two bits, nine minima and
+/// half of the bands apart.
 fn nearly(of: u64, number: u64) -> PageSignature {
     let mut look = signature(number);
     if let Some(text) = &mut look.text {

@@ -66,7 +66,7 @@ pub(crate) fn read(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Doc
     web::read(bytes, &hints, &CanonicalForm::default(), limits)
 }
 
-/// What every document promises; see [`Document`].
+/// Asserts the promises of [`Document`].
 pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &PageUrl) {
     assert!(document.links.len() <= 2 * limits.links);
     // A line's end is not the page's own.

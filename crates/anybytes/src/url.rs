@@ -18,7 +18,7 @@ pub fn url(bytes: &[u8]) {
     }
 }
 
-/// What every URL promises that the crawler holds; see [`PageUrl`].
+/// Asserts the promises of every [`PageUrl`] that the crawler holds.
 pub(crate) fn is_canonical(url: &PageUrl, form: &CanonicalForm) {
     let text = url.as_str();
     assert!(text.len() <= MAX_URL_BYTES, "{text}");

@@ -43,7 +43,7 @@ struct State {
     plans: Vec<Plan>,
     budget: Option<u64>,
     power: bool,
-    /// Which file each opening is of; those of before a power cut are not among them.
+    /// The file of each opening since the last power cut.
     openings: HashMap<u64, Node>,
     ledger: Ledger,
     foreign: Vec<Foreign>,
@@ -79,13 +79,13 @@ impl FaultyDisk {
         self.state().plans.clear();
     }
 
-    /// How many bytes all files below the root may have together; nothing for as many as there is
-    /// room for.
+    /// Sets the number of bytes that all files below the root may have together; `None` removes the
+    /// limit.
     pub fn set_budget(&self, bytes: Option<u64>) {
         self.state().budget = bytes;
     }
 
-    /// How many bytes the files below the root have.
+    /// Returns the number of bytes in the files below the root.
     #[must_use]
     pub fn used(&self) -> u64 {
         used(&self.root)
@@ -97,13 +97,13 @@ impl FaultyDisk {
         self.state().calls.clone()
     }
 
-    /// How many calls there were so far.
+    /// Returns the number of calls so far.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.state().calls.len() as u64
     }
 
-    /// How many bytes of the file at `path` a power cut would certainly leave, if it left its name.
+    /// Returns the number of bytes of the file at `path` that survive a power cut if its name does.
     #[must_use]
     pub fn durable_length(&self, path: &Path) -> u64 {
         self.state().ledger.durable_length(path)

@@ -25,7 +25,7 @@ pub const ELSEWHERE: &str = "pictures.test";
 /// The pages, from the first.
 pub const PAGES: [&str; 4] = ["/", "/rooms/1", "/rooms/2", "/rooms/3"];
 
-/// What the home page needs of its own host.
+/// Targets on its own host that the home page needs.
 pub const SHOWN_AT_HOME: &[&str] = &[
     // link, script, img, picture, video
     "/icon.png",
@@ -64,14 +64,13 @@ pub const SHOWN_AT_HOME: &[&str] = &[
     "/img/framed.png",
 ];
 
-/// What each room needs beside `/b/box.css`, `/b/box.png` and `/icon.png`: a picture with its
-/// number.
+/// Targets that each room needs beside its numbered picture.
 pub const SHOWN_IN_ROOMS: &[&str] = &["/b/box.css", "/b/box.png", "/icon.png"];
 
-/// What the home page needs from [`ELSEWHERE`].
+/// Targets at [`ELSEWHERE`] that the home page needs.
 pub const SHOWN_FROM_ELSEWHERE: &[&str] = &["/theme.css", "/theme.png", "/logo.png"];
 
-/// What is named where no browser fetches it, at least without scripts.
+/// Targets that are named and that no browser fetches, at least without scripts.
 pub const NEVER_SHOWN: &[&str] = &[
     "/img/from-script.png",
     "/img/commented.png",

@@ -7,7 +7,7 @@
 /// A page, built to break its reader.
 #[derive(Clone, Copy, Debug)]
 pub struct HtmlBomb {
-    /// What it is made of.
+    /// The construct that it repeats.
     pub name: &'static str,
     make: Make,
 }

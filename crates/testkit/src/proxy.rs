@@ -51,13 +51,13 @@ impl Proxy {
         Self { address, rules }
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it was asked for so far: `CONNECT 93.184.216.34:443`, `GET http://a.test/`, `SOCKS
+    /// Returns the requests so far: `CONNECT 93.184.216.34:443`, `GET http://a.test/`, `SOCKS
     /// a.test:80`.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {

@@ -39,7 +39,7 @@ pub struct ToyWeb {
     truth: Vec<Truth>,
 }
 
-/// How many pages have each fate.
+/// The number of pages with each fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// [`Fate::Unique`]
@@ -88,7 +88,7 @@ impl ToyWeb {
         HOSTS.map(str::to_owned).to_vec()
     }
 
-    /// Where a crawl of all of it starts: a page of each host.
+    /// Returns the seeds of a crawl of the whole web: a page of each host.
     #[must_use]
     pub fn seeds(&self, port: u16) -> Vec<String> {
         let first = [
@@ -120,13 +120,13 @@ impl ToyWeb {
         })
     }
 
-    /// What becomes of each page.
+    /// Returns the fate of each page.
     #[must_use]
     pub fn truth(&self) -> &[Truth] {
         &self.truth
     }
 
-    /// What becomes of one page; `None` for one that is not listed.
+    /// Returns the fate of one page; `None` if it is not listed.
     #[must_use]
     pub fn fate(&self, page: &str) -> Option<&Fate> {
         self.truth
@@ -141,7 +141,7 @@ impl ToyWeb {
         charsets::PAGES
     }
 
-    /// How many pages have each fate.
+    /// Counts the pages with each fate.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
@@ -159,9 +159,9 @@ impl ToyWeb {
         tally
     }
 
-    /// What a complete crawl did wrong, as the server saw it: pages not asked for, or more than
-    /// once, or that should not have been asked for; a sentence each. `robots.txt`, `sitemap.xml`
-    /// and the like are passed over.
+    /// Returns the faults of a complete crawl as the server saw it, a sentence each: pages that
+    /// were not requested, requested twice, or requested and not allowed. `robots.txt`,
+    /// `sitemap.xml` and the like do not count.
     #[must_use]
     pub fn faults(&self, log: &Log) -> Vec<String> {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();

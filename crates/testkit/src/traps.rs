@@ -76,7 +76,7 @@ impl Trap {
         }
     }
 
-    /// Where it begins.
+    /// Returns the target of its first page.
     #[must_use]
     pub const fn entrance(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ impl Trap {
             .or(names)
     }
 
-    /// What it answers to `request`.
+    /// Returns the answer to `request`.
     #[must_use]
     pub fn answer(self, request: &Request) -> Reply {
         if request.path() == "/robots.txt" {

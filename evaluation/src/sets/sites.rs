@@ -24,9 +24,9 @@ use crate::threads;
 pub(crate) struct Site {
     name: &'static str,
     directory: &'static str,
-    /// What holds the main content; the whole body where nothing does.
+    /// The selector of the main content; the whole body if nothing matches.
     main: &'static str,
-    /// What lies within it and is frame.
+    /// The selector of the parts of it that belong to the frame.
     frame: &'static str,
 }
 
@@ -64,7 +64,7 @@ const ONE_OF_ONE_NAME: f64 = 0.80;
 /// The share of a site's pages that may be merged wrongly.
 const MOST_LOST: f64 = 0.003;
 
-/// What a site says of a page itself.
+/// The statements of a site about a page.
 struct Truth {
     main: NormalText,
     shingles: Shingles,

@@ -16,7 +16,7 @@ const OLD: &str = "old.test";
 /// A file as Common Crawl names them, which is how we do.
 const COMMON: &str = "CC-MAIN-20240101000000-20240101030000-00007.warc.gz";
 
-/// What somebody archived at this URL, as wget has it: the request first, nothing of a verdict.
+/// Returns an archived visit of this URL as wget writes it: the request first, and no verdict.
 fn old(server: &Server, path: &str, head: &str, body: &str) -> Vec<u8> {
     let target = server.url(OLD, path);
     let media = "application/http;msgtype=request";

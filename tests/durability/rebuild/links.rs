@@ -1,4 +1,4 @@
-//! What is queued after a rebuild although no page in the archive tells of it.
+//! URLs that are queued after a rebuild although no page in the archive names them.
 
 use std::fs;
 

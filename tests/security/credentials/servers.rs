@@ -18,7 +18,7 @@ pub(super) const SEED_LOGIN: &str = "oL2pE7aR8iYdSeedLoginGm5";
 pub(super) const LINK_LOGIN: &str = "wC9tS3yU6bJfLinkLoginHq7";
 pub(super) const REDIRECT_LOGIN: &str = "eV5rA1xO4nKzRedirectLoginMd2";
 
-/// What the user gave us, and what strangers wrote into URLs.
+/// Secrets that the user gave, and secrets that strangers wrote into URLs.
 pub(super) const GIVEN: [&str; 4] = [HEADER, PASSWORD, COOKIE, SEED_LOGIN];
 pub(super) const STRANGE: [&str; 2] = [LINK_LOGIN, REDIRECT_LOGIN];
 
@@ -32,7 +32,7 @@ pub(super) struct Web {
     pub(super) gate: Gate,
 }
 
-/// Where the servers are: known to their sites once all of them run.
+/// The addresses of the servers: known to their sites once all of them run.
 #[derive(Clone)]
 struct Places {
     own: String,

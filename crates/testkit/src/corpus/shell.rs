@@ -1,4 +1,4 @@
-//! What stands around the text of a page.
+//! The markup around the text of a page.
 //!
 //! Everything that all pages share is rendered once; a page is put together by copying.
 
@@ -12,7 +12,7 @@ const REAL_SIZE: usize = 170 * 1024;
 const MENU: usize = 130;
 /// Bytes in a paragraph, about.
 const PARAGRAPH: usize = 500;
-/// How deep its text lies below the body.
+/// The depth of the text below the body.
 const DEPTH: usize = 24;
 
 /// The fixed parts of a page.

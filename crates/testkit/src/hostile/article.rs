@@ -26,7 +26,7 @@ impl Asked<'_> {
         Script::page(fields, self.article(""))
     }
 
-    /// Whether the front page is asked for.
+    /// Returns true if the request is for the front page.
     pub(super) fn is_front(&self) -> bool {
         self.request.target == "/"
     }

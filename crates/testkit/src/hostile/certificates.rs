@@ -9,7 +9,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// Which certificate is shown.
+/// A kind of certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Certificate {
     Good,

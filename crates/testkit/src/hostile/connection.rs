@@ -19,12 +19,12 @@ use super::script::{Script, Step};
 use crate::http::Request;
 use crate::receive::read_request;
 
-/// What a peer may say while nobody listens to it, before it is taken for one that floods.
+/// Bytes that a peer may send while nobody reads, before it counts as a flood.
 const HEARD: usize = 256 << 10;
 /// Bytes of a stream that are sent at once, where nothing is paced.
 const TOGETHER: usize = 32 << 10;
 
-/// What all connections have in common.
+/// The state that all connections share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) modes: Vec<Mode>,
@@ -87,9 +87,9 @@ impl Shared {
     }
 }
 
-/// What a script is played on.
+/// A connection on which scripts are played.
 pub(super) trait Wire: AsyncRead + AsyncWrite + Unpin + Send {
-    /// What is beneath.
+    /// Returns the TCP connection beneath.
     fn socket(&self) -> &TcpStream;
 }
 
@@ -119,7 +119,7 @@ pub(super) async fn converse<W: Wire>(mut wire: W, shared: &Shared) -> io::Resul
     wire.shutdown().await
 }
 
-/// Whether a connection goes on.
+/// The state of a connection after a script.
 #[derive(PartialEq, Eq)]
 pub(super) enum Played {
     GoesOn,

@@ -1,5 +1,5 @@
-//! What does not end, and what takes too long. Everything here is paced, or as quick as the peer
-//! takes it.
+//! Answers that do not end, and answers that take too long. Each is paced, or as quick as the peer
+//! reads it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How long a body is: what servers say about it and do not keep (RFC 9112 section 6).
+//! Lengths of bodies that servers declare and do not keep (RFC 9112 section 6).
 
 use super::mode::{Asked, Expect, Mode};
 use super::script::{Script, TICK};

@@ -15,20 +15,20 @@ pub const DOMAIN: &str = "hostile.test";
 pub struct Mode {
     /// Its name, in kebab case; the first label of its host's name.
     pub name: Cow<'static, str>,
-    /// What it belongs to: `lengths`, `chunks`, …
+    /// The family: `lengths`, `chunks`, …
     pub family: &'static str,
-    /// What it does, in a sentence.
+    /// A description in one sentence.
     pub does: &'static str,
-    /// What a crawler may make of it.
+    /// The results that a crawler may come to.
     pub expect: Expect,
-    /// Where it is served.
+    /// The port and protocol that serve it.
     pub(super) place: Place,
-    /// What tells it from others of its kind: an offset.
+    /// An offset that distinguishes modes of one kind.
     pub(super) parameter: usize,
     pub(super) answer: fn(&Asked<'_>) -> Script,
 }
 
-/// What a visit of a mode's front page comes to.
+/// The result of a visit to a mode's front page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// A page, as far as the visitor knows all of it.
@@ -41,7 +41,7 @@ pub enum End {
     Excluded,
 }
 
-/// What a crawler may make of a mode.
+/// The results that a crawler may come to at a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// A page; the oddity does no harm.
@@ -58,7 +58,7 @@ pub enum Expect {
 }
 
 impl Expect {
-    /// Whether that is a good end.
+    /// Returns true if `end` is one of them.
     #[must_use]
     pub fn allows(self, end: End) -> bool {
         match self {
@@ -71,7 +71,7 @@ impl Expect {
     }
 }
 
-/// Where a mode is served.
+/// The port and protocol that serve a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Over HTTP, on the port that most modes share.
@@ -84,7 +84,7 @@ pub(super) enum Place {
 }
 
 #[cfg(feature = "tls")]
-/// How a client's greeting is answered.
+/// The answer to a client's TLS greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Handshake {
     /// With the script, as plain bytes.
@@ -97,7 +97,7 @@ pub(super) enum Handshake {
     Forgets,
 }
 
-/// What happens on a port that only one mode has.
+/// The behaviour of a port that only one mode has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OwnPort {
     /// The answer is played at once, whatever is asked.
@@ -110,7 +110,7 @@ pub(super) enum OwnPort {
     Full,
 }
 
-/// What a mode is asked, and what it may want to know for its answer.
+/// A request to a mode, with the state that its answer may depend on.
 pub(super) struct Asked<'a> {
     pub(super) mode: &'a Mode,
     pub(super) request: &'a Request,
@@ -138,7 +138,7 @@ impl Mode {
         }
     }
 
-    /// Whether something of it goes on, or stays silent, until its visitor has had enough.
+    /// Returns true if some answer goes on, or stays silent, until the visitor gives up.
     #[must_use]
     pub fn needs_a_deadline(&self) -> bool {
         if let Place::Own(kind) = self.place {
@@ -185,8 +185,8 @@ impl Mode {
         self
     }
 
-    /// What is answered. Modes that have nothing to do with robots.txt have none, and none has
-    /// pages but its own: a crawler comes to what it is about.
+    /// Returns the script of the answer. Modes that do not concern robots.txt have none, and each
+    /// mode has only its own pages, so that a crawler reaches the fault itself.
     pub(super) fn script(&self, asked: &Asked<'_>) -> Script {
         let of_its_own = matches!(self.family, "robots" | "sitemaps" | "reuse");
         if asked.request.target == "/robots.txt"

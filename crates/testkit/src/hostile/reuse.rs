@@ -11,7 +11,7 @@ use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::{Script, TICK};
 
 const FAMILY: &str = "reuse";
-/// What stands in answers that nobody asked for.
+/// The title of answers that nobody requested.
 pub const POISON: &str = "poisonous-page";
 
 pub(super) fn modes() -> Vec<Mode> {
@@ -227,7 +227,8 @@ const BY_THEMSELVES: [&str; 4] = [
 ];
 
 impl Mode {
-    /// Whether it sends an answer that no visitor could tell from one that it asked for.
+    /// Returns true if it sends an unsolicited answer that no visitor can tell from a requested
+    /// one.
     #[must_use]
     pub fn answers_unasked(&self) -> bool {
         BY_THEMSELVES.contains(&&*self.name)

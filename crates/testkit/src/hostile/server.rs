@@ -106,7 +106,7 @@ impl HostileServer {
         })
     }
 
-    /// What it serves.
+    /// Returns the modes that it serves.
     #[must_use]
     pub fn modes(&self) -> &[Mode] {
         &self.shared.modes
@@ -140,7 +140,7 @@ impl HostileServer {
         &self.shared.identities.authority
     }
 
-    /// How often a mode was asked for something, robots.txt not counted.
+    /// Returns the number of requests to a mode, robots.txt not counted.
     #[must_use]
     pub fn asked(&self, mode: &Mode) -> u64 {
         self.shared.asked().get(&*mode.name).copied().unwrap_or(0)

@@ -281,7 +281,7 @@ async fn play_frames(
     Ok(())
 }
 
-/// What a mode says without TLS to whoever expects it.
+/// Plays a mode without TLS to a peer that expects TLS.
 async fn play_outside(mut stream: TcpStream, shared: &Shared, mode: &Mode) -> io::Result<()> {
     let request = Request::get(&format!("https://{}/", mode.host()));
     let script = shared.script(mode, &request, 0);

@@ -12,15 +12,15 @@ pub struct CharsetPage {
     pub page: &'static str,
     /// The charset, by its name in the Encoding Standard.
     pub charset: &'static Encoding,
-    /// Where it is declared.
+    /// The place of the declaration.
     pub declared: Declared,
     /// Its language, as in BCP 47.
     pub language: &'static str,
-    /// What it says, rightly decoded, a paragraph a line.
+    /// The text, decoded correctly, one paragraph a line.
     pub text: &'static str,
 }
 
-/// Where a page says which charset it is in.
+/// The place where a page declares its charset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declared {
     /// In `Content-Type`.

@@ -9,11 +9,11 @@ use crate::http::Reply;
 pub struct Truth {
     /// Host name and target, such as `library.test/calendar?month=2024-05`.
     pub page: String,
-    /// What becomes of it.
+    /// Its fate.
     pub fate: Fate,
 }
 
-/// What becomes of a page; other pages are named as in [`Truth::page`].
+/// The fate of a page; other pages are named as in [`Truth::page`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It says what no other page says, and is kept.
@@ -33,7 +33,7 @@ pub enum Fate {
     Untouchable(Reason),
 }
 
-/// Why a page must never be asked for.
+/// A reason for which a page must never be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// `robots.txt` disallows it.

@@ -174,7 +174,7 @@ fn the_calendar_has_no_end() {
     }
 }
 
-/// Where the links of a page lead, as far as this web needs it.
+/// Returns the targets of the links of a page, resolved as far as this web needs it.
 fn links(toy: &ToyWeb, page: &str) -> Vec<String> {
     let reply = ask(toy, page);
     let host = page.split('/').next().unwrap();

@@ -34,7 +34,7 @@ const WORDS: [&str; 48] = [
     "empty", "default", "size", "limit",
 ];
 
-/// What nearly every class has; `§` stands for its name.
+/// Methods of nearly every class; `§` stands for its name.
 const COMMON: [(&str, &str); 8] = [
     (
         "§ ()",

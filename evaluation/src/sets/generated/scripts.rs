@@ -10,9 +10,9 @@ use super::language::{Language, Script};
 use crate::random::Random;
 use crate::sets::{Goal, Page, Question, Set, Truth};
 
-/// How many pages there are of each, beside their copies.
+/// Pages of each script, beside their copies.
 const PAGES: usize = 200;
-/// What share of the sentences the copies lack.
+/// The share of the sentences that the copies lack.
 const REMOVED: f64 = 0.04;
 
 const CHINESE: Script = Script {
@@ -161,7 +161,7 @@ fn without_some(sentences: &[String], random: &mut Random) -> Vec<String> {
     kept
 }
 
-/// What all pages of a site have in common.
+/// The parts that all pages of a site share.
 struct Frame {
     code: &'static str,
     menu: String,
