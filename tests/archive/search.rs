@@ -8,6 +8,7 @@ use serde_json::Value;
 use testkit::{Server, Site, ToyWeb};
 
 use crate::support::moments::Turnstile;
+use crate::support::pages::BEHIND_COPIES;
 use crate::support::{Crawl, Ran};
 
 /// Finds everything that can be found.
@@ -27,7 +28,7 @@ fn searched(options: &[&str]) -> Searched {
     // first then.
     let crawl = Crawl::of(&server, &hosts)
         .seeds(&toy.seeds(server.port()))
-        .with(&["--concurrency", "1"])
+        .with(&["--concurrency", "1", "--exclude", BEHIND_COPIES])
         .with(options);
     Searched {
         crawl,

@@ -450,6 +450,7 @@ fn what_was_read_of_a_broken_sitemap_counts() {
             _ => None,
         },
     );
+    let crawl = crawl.with(&["--tries", "1"]);
     crawl.complete();
     let asked = asked(&server);
     for (path, times) in [

@@ -68,7 +68,7 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
     let server = Server::spawn_thread(traps_and_honest(PAGES));
     let budgets = [
         "--max-pages-per-host",
-        "600",
+        "300",
         "--max-hosts-per-domain",
         "20",
     ];
@@ -87,7 +87,7 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
         assert!(honest.contains(&format!("/guide/{number}")), "{number}");
     }
     for trap in Trap::ALL {
-        assert!(requests[trap.host()] <= 600, "{trap:?}: {requests:?}");
+        assert!(requests[trap.host()] <= 300, "{trap:?}: {requests:?}");
     }
     assert!(requests[Trap::Names.host()] as u64 <= HOSTS, "{requests:?}");
 

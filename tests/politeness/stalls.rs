@@ -1,12 +1,10 @@
 //! Hosts that take a connection and do not move: the others go on, and what is large costs disk and
 //! not memory.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, Crc, FlushCompress};
 use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::Crawl;
@@ -111,31 +109,52 @@ fn a_body_that_is_kept_on_disk_is_archived_byte_by_byte() {
     }
 }
 
+/// Returns a gzip member of `head`, `times` copies of `piece`, and `tail`. Each copy is the same
+/// deflate blocks, so that only one of them is compressed.
+fn gzip_of_pieces(head: &[u8], piece: &[u8], times: usize, tail: &[u8]) -> Vec<u8> {
+    let deflated = |bytes: &[u8], flush| {
+        let mut blocks = Vec::with_capacity(bytes.len() + 64);
+        let mut deflate = Compress::new(Compression::best(), false);
+        deflate.compress_vec(bytes, &mut blocks, flush).unwrap();
+        assert_eq!(deflate.total_in(), bytes.len() as u64);
+        blocks
+    };
+    let sum_of = |bytes: &[u8]| {
+        let mut sum = Crc::new();
+        sum.update(bytes);
+        sum
+    };
+    let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
+    packed.extend(deflated(head, FlushCompress::Full));
+    packed.extend(deflated(piece, FlushCompress::Full).repeat(times));
+    packed.extend(deflated(tail, FlushCompress::Finish));
+    let (mut sum, piece) = (sum_of(head), sum_of(piece));
+    for _ in 0..times {
+        sum.combine(&piece);
+    }
+    sum.combine(&sum_of(tail));
+    packed.extend(sum.sum().to_le_bytes());
+    packed.extend(sum.amount().to_le_bytes());
+    packed
+}
+
 /// An archive of 4.9 MB whose one record unpacks to gigabytes cost `dedup` a gibibyte.
 #[test]
 fn dedup_reads_an_archive_bomb_in_little_memory() {
     const UNPACKED: usize = 1 << 30;
+    const PIECE: usize = 1 << 20;
     let crawl = Crawl::bare();
-    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
-    write!(
-        packed,
+    let record = format!(
         "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:0>\r\nWARC-Target-URI: \
          http://a.test/\r\n\
          WARC-Date: 2026-11-22T00:00:00Z\r\nContent-Type: \
          application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n{head}",
         head.len() + UNPACKED
-    )
-    .unwrap();
-    let words = b"word ".repeat(1 << 14);
-    let mut left = UNPACKED;
-    while left > 0 {
-        let piece = left.min(words.len());
-        packed.write_all(&words[..piece]).unwrap();
-        left -= piece;
-    }
-    packed.write_all(b"\r\n\r\n").unwrap();
-    crawl.write("bomb.warc.gz", packed.finish().unwrap());
+    );
+    let words = b"words ye".repeat(PIECE / 8);
+    let bomb = gzip_of_pieces(record.as_bytes(), &words, UNPACKED / PIECE, b"\r\n\r\n");
+    crawl.write("bomb.warc.gz", bomb);
 
     // So much address space for everything: the program, its threads and what it reads.
     let ran = crawl.tell_within(1 << 20, &["dedup", "bomb.warc.gz", "--format", "json"]);
