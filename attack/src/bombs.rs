@@ -6,9 +6,10 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::table::{Table, VisitRecord};
+use crate::failure::Failure;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::mebibytes;
-use crate::{Attack, Failure};
 
 const RECORD_BYTES: usize = 16 << 20;
 const MOST: f64 = 256.0;
@@ -27,7 +28,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         std::fs::write(crawl.directory().join("bomb.warc.gz"), bomb)?;
         let command = ["dedup", "bomb.warc.gz", "--format", "json"];
         let ended = crawl.tell(&command)?.end(limit)?;
-        let row = VisitRecord::new(format!("dedup on an archive bomb: {name}")).tried(1);
+        let row = Row::new(format!("dedup on an archive bomb: {name}")).tried(1);
         let figure = format!(
             "{:.0} MiB, {:.1} s{} ({packed:.1} MiB packed)",
             mebibytes(ended.peak),

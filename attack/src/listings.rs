@@ -8,9 +8,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use testkit::{Reply, Request, Server, Site};
 
-use crate::table::{Table, VisitRecord};
+use crate::archive;
+use crate::failure::Failure;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree, mebibytes};
-use crate::{Attack, Failure, archive};
 
 const TIME: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(60);
@@ -38,7 +40,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         let beside = crawl(attack, Some(says), HOSTS, time)?;
         let more = mebibytes(beside.peak) - mebibytes(alone.peak);
         let state = mebibytes(beside.state);
-        let row = VisitRecord::new(format!("{HOSTS} hosts: {name}")).tried(HOSTS);
+        let row = Row::new(format!("{HOSTS} hosts: {name}")).tried(HOSTS);
         let figure = format!(
             "{more:.0} MiB more, {state:.0} MiB of state in {} s",
             time.as_secs()

@@ -10,7 +10,7 @@ use crate::judge::{self, Least, Measure, Verification};
 use crate::measured::{self, Measured};
 use crate::report::Report;
 use crate::score::{Answer, Pairs, Score};
-use crate::sets::{Question, Set};
+use crate::sets::set::{Question, Set};
 
 /// Wrongly judged pairs that are named for each question, at most.
 const EXAMPLES: usize = 8;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::sets::Absent;
+use crate::sets::set::Absent;
 
 /// The most that one file may unpack to: 64 MiB.
 const MOST: u64 = 64 << 20;

@@ -35,7 +35,8 @@ use neardup::{BANDS, Features, HashKey, LEAST_WORDS, Thresholds, Width};
 use chapter::Chapter;
 use choice::Choice;
 use report::Report;
-use sets::{CATALOGUE, Places};
+use sets::CATALOGUE;
+use sets::set::Places;
 
 /// Measure how right the verdicts are, on labelled documents
 #[derive(Debug, Parser)]

@@ -10,7 +10,8 @@ use neardup::{
 use crate::configuration::{FEATURES, LARGER_SKETCH, WIDTHS};
 use crate::minima::Minima;
 use crate::oracle::{self, resemblance_of_counts};
-use crate::sets::{Page, Set};
+use crate::sets::page::Page;
+use crate::sets::set::Set;
 use crate::threads;
 
 /// Pairs that resemble each other less in their 3-shingles are not looked at: no threshold below is

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::measured::Measured;
-use crate::sets::{Goal, Truth};
+use crate::sets::set::{Goal, Truth};
 
 /// Pairs of pages, the lower number first, ascending, each once.
 pub(crate) type Pairs = Vec<(u32, u32)>;

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use super::{Absent, Goal, Page, Places, Question, Set, Truth, ordered};
+use super::page::Page;
+use super::set::{Absent, Goal, Places, Question, Set, Truth, ordered};
 use crate::files::{gunzipped, unpacked};
 use crate::threads;
 

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use super::labelled::distinct;
-use super::{Absent, Goal, Page, Places, Question, Set, Truth, ordered};
+use super::page::Page;
+use super::set::{Absent, Goal, Places, Question, Set, Truth, ordered};
 use crate::files::pages_below;
 use crate::threads;
 

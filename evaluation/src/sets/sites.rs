@@ -14,7 +14,8 @@ use scraper::{ElementRef, Html, Node, Selector};
 
 use super::labelled::distinct;
 use super::manuals::subdirectories;
-use super::{Absent, Goal, Page, Places, Set, ordered};
+use super::page::Page;
+use super::set::{Absent, Goal, Places, Set, ordered};
 use crate::files::pages_below;
 use crate::oracle;
 use crate::threads;

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use crate::random::Random;
 use crate::sets::labelled::distinct;
-use crate::sets::{Goal, Page, Set};
+use crate::sets::page::Page;
+use crate::sets::set::{Goal, Set};
 
 const CLASSES: usize = 800;
 

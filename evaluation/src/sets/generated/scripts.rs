@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use super::language::{Language, Script};
 use crate::random::Random;
-use crate::sets::{Goal, Page, Question, Set, Truth};
+use crate::sets::page::Page;
+use crate::sets::set::{Goal, Question, Set, Truth};
 
 /// Pages of each script, beside their copies.
 const PAGES: usize = 200;
