@@ -127,7 +127,7 @@ impl Crawl {
         Running::of(command)
     }
 
-    /// Runs it where no file may grow beyond so many blocks of 512 bytes: to the program, a disk
+    /// Runs it where no file may grow beyond `blocks` blocks of 512 bytes: to the program, a disk
     /// that is full.
     pub(crate) fn run_cramped(&self, blocks: u64) -> Ran {
         self.tell_cramped(blocks, &self.arguments)
@@ -140,7 +140,7 @@ impl Crawl {
         self.start_in(&["sh"], &script, arguments).end()
     }
 
-    /// Another command where the process may have so many KiB of address space.
+    /// Runs another command where the process may have this many KiB of address space.
     pub(crate) fn tell_within(&self, kibibytes: u64, arguments: &[impl AsRef<str>]) -> Ran {
         let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
         self.start_in(&["sh"], &script, arguments).end()
@@ -298,7 +298,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already unless a test failed meanwhile, and then this is as good as can be
+        // It has ended already unless a test failed meanwhile, and then a kill is all that can be
         // done.
         let _ended = self.child.kill().and_then(|()| self.child.wait());
     }

@@ -1,4 +1,4 @@
-//! Namespaces of our own: a network that is nothing but loopback, and mounts that nobody else sees.
+//! Namespaces of our own: a network with loopback only, and mounts that no other process sees.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;

@@ -27,7 +27,7 @@ struct Options {
     /// Bytes of a bomb (repeatable): what hurts most is not always the largest
     #[arg(long, default_values_t = [256 << 10, 2 << 20, 16 << 20])]
     bytes: Vec<usize>,
-    /// Each is read so many times
+    /// Readings of each
     #[arg(long, default_value_t = 3)]
     runs: usize,
     /// Milliseconds of CPU that a bomb may take
@@ -36,7 +36,7 @@ struct Options {
     /// Only bombs whose name has this in it
     #[arg(long, default_value = "")]
     only: String,
-    /// Reads one page of so many bytes from standard input and prints the memory that it took, in
+    /// Reads one page of this many bytes from standard input and prints the memory that it took, in
     /// KiB
     #[arg(long, hide = true)]
     memory_of: Option<usize>,

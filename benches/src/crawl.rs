@@ -131,7 +131,7 @@ fn serve(corpus: &Arc<Corpus>) -> Result<(), Failure> {
     };
     let server = Server::spawn_thread_with(corpus.site(), settings)?;
     println!("{}", server.port());
-    // Until whoever started us closes our standard input.
+    // Waits until the parent process closes our standard input.
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }

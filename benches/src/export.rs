@@ -1,8 +1,8 @@
 //! The cost of an export: a generated crawl, exported in every form.
 //!
-//! The journal is written by the store itself, so that reading it costs what it costs after a
-//! crawl. Each form runs in a process of its own (`--form`), because the peak of the memory is told
-//! of a process.
+//! The store itself writes the journal, so that reading it costs as much as after a crawl. Each
+//! form runs in a process of its own (`--form`), because the system reports the peak of the memory
+//! by process.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -200,8 +200,8 @@ pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32,
     judged.collect()
 }
 
-/// Returns the scores of calling everything alike whose fingerprints differ in at most so many
-/// bits, one for each of `distances`. Pages without text are left out.
+/// Returns the scores of calling everything alike whose fingerprints differ in at most a number of
+/// bits, one score for each of `distances`. Pages without text are left out.
 pub(crate) fn simhash_alone(
     measured: &Measured,
     answer: &Answer,

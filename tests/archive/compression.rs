@@ -1,5 +1,5 @@
-//! An archive tells the same however it is packed: to whoever checks it, searches it, reads it back
-//! or goes on with it.
+//! An archive has the same content whatever its compression: for `verify`, `search`, `rebuild`,
+//! `--since`, and a crawl that goes on.
 
 use serde_json::Value;
 use testkit::{Reply, Request, Server, Site};

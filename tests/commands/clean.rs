@@ -108,8 +108,8 @@ fn a_crawl_that_somebody_has_open_is_not_cleaned() {
         .complained(2, "does not exist");
 }
 
-/// `crawler index` that is killed leaves the index that was there, or the new one, and nothing that
-/// nobody names.
+/// A killed `crawler index` leaves the old index or the new one, and no file that nothing refers
+/// to.
 #[test]
 fn an_index_that_was_cut_short_is_named_and_removed() {
     let (_server, crawl) = littered();

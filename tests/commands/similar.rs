@@ -8,7 +8,7 @@ use crate::support::pages::{NONE, article, html, page, prose};
 
 const HOST: &str = "like.test";
 
-/// The first text with so many words of another behind it.
+/// Returns the first text with `words` words of another behind it.
 fn with_tail(words: usize) -> String {
     html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
 }

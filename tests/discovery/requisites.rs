@@ -46,7 +46,7 @@ fn home() -> BTreeSet<String> {
     home
 }
 
-/// Every resource that a browser would ask for, by the knowledge of whoever made the site.
+/// A browser requests these resources, as the author of the site lists them.
 #[test]
 fn everything_that_a_browser_asks_for_is_in_the_archive() {
     let server = serve();

@@ -501,7 +501,7 @@ fn an_archive_that_is_not_there_is_missed_before_anything_is_begun() {
         "{ran:?}"
     );
     assert!(!second.out().exists());
-    // Whoever has lost it can still leave out what is unchanged.
+    // A crawl that has lost it can still leave out unchanged pages.
     let third = crawl(&server).with(&["--against", first.out().to_str().unwrap()]);
     third.complete();
     std::fs::rename(&elsewhere, &file).unwrap();

@@ -46,7 +46,7 @@ fn every_page_of_the_toy_web_meets_its_fate() {
     let rows = crawl.rows();
     let archived = crawl.archived();
     for truth in toy.truth() {
-        // What a redirect leads to is told under the URL that redirects.
+        // The target of a redirect is reported under the URL that redirects.
         let found = rows
             .iter()
             .find(|row| row["url"] == url(&truth.page) || row["final_url"] == url(&truth.page));

@@ -15,7 +15,7 @@ use crate::support::pages::{NONE, html, page, prose};
 const PAGES: u64 = 100;
 /// Hosts of one domain, in these tests.
 const HOSTS: u64 = 20;
-/// Names that a crawl could meet before it has so many hosts: it finds eight more with each.
+/// Names that a crawl may meet before it has [`HOSTS`] hosts: it finds eight more with each.
 const NAMES: u64 = HOSTS * 9;
 
 fn requests(server: &Server) -> BTreeMap<String, usize> {

@@ -275,7 +275,7 @@ fn crawls_that_cannot_count_as_seen_are_refused_before_anything_is_begun() {
         .run_with(&["--against", &good])
         .complained(2, "is this crawl itself");
 
-    // Its lock is held by whoever has it open.
+    // The process that has it open holds its lock.
     let lock = std::fs::File::open(first.out().join("state/lock")).unwrap();
     lock.lock().unwrap();
     refused(&good, &[], "is in use");

@@ -93,7 +93,7 @@ fn a_crawl_whose_clock_was_a_day_ahead_goes_on_at_once_and_says_so() {
         let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
         assert_eq!(log.matches("behind the last session's").count(), 1);
         crawl.is_sound();
-        // It is told once.
+        // The next run does not report it again.
         assert!(!crawl.run().errors.contains("behind the last session's"));
     }
 }

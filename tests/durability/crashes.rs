@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::support::Crawl;
 use crate::support::ration::{HOST, PAGES, Ration};
 
-/// Kills a crawl after so many requests of each session, then lets it go on to its end.
+/// Kills a crawl after these numbers of requests, one a session, then lets it go on to its end.
 fn survives(kills: &[usize], options: &[&str]) {
     let (ration, server) = Ration::server();
     let crawl = Crawl::of(&server, &[HOST])

@@ -10,21 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use sinks::warc::{WarcReader, name_of};
-use testkit::{Random, Server, Site};
+use testkit::Random;
 
-use crate::support::damage::boundaries;
-use crate::support::damage::copy;
+use crate::support::damage::{boundaries, files_below, flip_bit, used};
 use crate::support::environment::of_environment;
-use crate::support::moments::Turnstile;
 use crate::support::settled_web::Web;
 use crate::support::{Crawl, Ran};
 
 /// A crawl whose server is away, and a copy of what it had written.
-pub(crate) struct Patient {
-    pub(crate) crawl: Crawl,
+struct Patient {
+    crawl: Crawl,
     /// The records of its archive, by their ids.
     records: BTreeSet<String>,
     verdicts: BTreeMap<String, String>,
@@ -39,15 +36,10 @@ struct Findings {
 }
 
 impl Patient {
-    /// A crawl that is killed after so many requests of each session, and comes to its end where
-    /// there is no kill.
-    pub(crate) fn new(kills: &[usize]) -> Self {
-        let web = Arc::new(Web::of_hubs(2));
-        let turnstile = Turnstile::default();
-        let (answering, counting) = (Arc::clone(&web), turnstile.clone());
-        let server = Server::spawn_thread(Site::new(move |request| {
-            counting.pass(answering.answer(request))
-        }));
+    /// Starts a crawl that is killed after these numbers of requests, one a session; without any it
+    /// comes to its end.
+    fn new(kills: &[usize]) -> Self {
+        let (web, turnstile, server) = Web::of_hubs(2).serve();
         let hosts = web.hosts();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let crawl = Crawl::of(&server, &hosts)
@@ -61,25 +53,16 @@ impl Patient {
             crawl.complete();
         }
         drop(server);
-        fs::rename(crawl.out(), crawl.directory().join("before")).unwrap();
+        crawl.keep_a_copy();
+        crawl.restore();
         let mut patient = Self {
             crawl,
             records: BTreeSet::new(),
             verdicts: BTreeMap::new(),
         };
-        patient.recover();
         patient.records = patient.readable();
         patient.verdicts = patient.crawl.verdicts();
         patient
-    }
-
-    /// Makes the crawl as it was.
-    pub(crate) fn recover(&self) {
-        let out = self.crawl.out();
-        if out.exists() {
-            fs::remove_dir_all(&out).unwrap();
-        }
-        copy(&self.crawl.directory().join("before"), &out);
     }
 
     /// The ids of the records that a reader finds in the archive, and in what was cut off it.
@@ -105,20 +88,10 @@ impl Patient {
 
     /// Files below `state/` that hold something, but for the lock.
     fn files(&self) -> Vec<PathBuf> {
-        let mut files = Vec::new();
-        let mut directories = vec![self.crawl.directory().join("before/state")];
-        while let Some(directory) = directories.pop() {
-            for item in fs::read_dir(directory).unwrap() {
-                let path = item.unwrap().path();
-                if path.is_dir() {
-                    directories.push(path);
-                } else if path.file_name().unwrap() != "lock" && used(&fs::read(&path).unwrap()) > 0
-                {
-                    files.push(path);
-                }
-            }
-        }
-        files.sort();
+        let mut files = files_below(&self.crawl.before().join("state"));
+        files.retain(|path| {
+            path.file_name().unwrap() != "lock" && used(&fs::read(path).unwrap()) > 0
+        });
         files
     }
 
@@ -132,8 +105,8 @@ impl Patient {
 
     /// The same file in the crawl that is damaged.
     fn in_the_crawl(&self, file: &Path) -> PathBuf {
-        let before = self.crawl.directory().join("before");
-        self.crawl.out().join(file.strip_prefix(before).unwrap())
+        let file = file.strip_prefix(self.crawl.before()).unwrap();
+        self.crawl.out().join(file)
     }
 
     /// Looks at the damage, and goes on with it.
@@ -169,14 +142,6 @@ fn speaks_up(ran: &Ran) -> bool {
     ran.code != Some(0) || ran.errors.contains("WARN") || ran.errors.contains("warning:")
 }
 
-/// The bytes of a file up to the last that is not 0: behind it there may be room for more.
-fn used(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .rposition(|byte| *byte != 0)
-        .map_or(0, |last| last + 1)
-}
-
 #[expect(clippy::print_stderr, reason = "`just attack` counts what was tried")]
 fn every_damage_is_found(patient: &Patient, what: &str) {
     let step = usize::try_from(of_environment("DAMAGE_STEP").unwrap_or(7)).unwrap();
@@ -188,7 +153,7 @@ fn every_damage_is_found(patient: &Patient, what: &str) {
     let whole = fs::read(&journal).unwrap();
     for two in boundaries(&whole).windows(2).step_by(step) {
         for length in [two[0], (two[0] + two[1]) / 2] {
-            patient.recover();
+            patient.crawl.restore();
             fs::write(patient.in_the_crawl(&journal), &whole[..length]).unwrap();
             let case = format!("{what}: the journal cut to {length} of {}", whole.len());
             patient.goes_on(&case, &mut findings);
@@ -197,11 +162,12 @@ fn every_damage_is_found(patient: &Patient, what: &str) {
     let (mut random, files) = (Random::of(seed, 0), patient.files());
     for _ in 0..bits {
         let file = &files[random.below(files.len())];
-        let mut bytes = fs::read(file).unwrap();
-        let (place, bit) = (random.below(used(&bytes)), random.below(8));
-        bytes[place] ^= 1 << bit;
-        patient.recover();
-        fs::write(patient.in_the_crawl(file), bytes).unwrap();
+        let (place, bit) = (
+            random.below(used(&fs::read(file).unwrap())),
+            random.below(8),
+        );
+        patient.crawl.restore();
+        flip_bit(&patient.in_the_crawl(file), place, bit);
         let case = format!("{what}: bit {bit} of byte {place} of {}", file.display());
         patient.goes_on(&case, &mut findings);
     }

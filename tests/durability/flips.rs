@@ -6,15 +6,14 @@
 //! its end, and anywhere), `FLIP_SEED` repeats a run.
 
 use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use testkit::{Random, Server, Site};
+use testkit::{Random, Server};
 
-use crate::support::damage::copy;
+use crate::support::damage::{files_below, flip_bit, used};
 use crate::support::environment::of_environment;
-use crate::support::moments::Turnstile;
 use crate::support::settled_web::Web;
 use crate::support::{Crawl, Ran};
 
@@ -33,14 +32,9 @@ struct Patient {
 }
 
 impl Patient {
-    /// A crawl that is killed at so many requests, or comes to its end.
+    /// Starts a crawl that is killed at this many requests; without a number it comes to its end.
     fn new(requests: Option<usize>, options: &[&str]) -> Self {
-        let web = Arc::new(Web::of_hubs(3));
-        let turnstile = Turnstile::default();
-        let (answering, counting) = (Arc::clone(&web), turnstile.clone());
-        let server = Server::spawn_thread(Site::new(move |request| {
-            counting.pass(answering.answer(request))
-        }));
+        let (web, turnstile, server) = Web::of_hubs(3).serve();
         let hosts = web.hosts();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let crawl = Crawl::of(&server, &hosts)
@@ -55,7 +49,7 @@ impl Patient {
         }
         turnstile.open();
         let valid = requests.is_none().then(|| crawl.tell(&VERIFY).json());
-        std::fs::rename(crawl.out(), crawl.directory().join("before")).unwrap();
+        crawl.keep_a_copy();
         Self {
             web,
             server,
@@ -64,45 +58,19 @@ impl Patient {
         }
     }
 
-    /// Names of the files in `state/`, from there on.
-    fn files(&self) -> Vec<PathBuf> {
-        let state = self.crawl.directory().join("before/state");
-        let mut files = Vec::new();
-        let mut directories = vec![state.clone()];
-        while let Some(directory) = directories.pop() {
-            for item in std::fs::read_dir(directory).unwrap() {
-                let path = item.unwrap().path();
-                if path.is_dir() {
-                    directories.push(path);
-                } else {
-                    files.push(path.strip_prefix(&state).unwrap().to_owned());
-                }
-            }
-        }
-        files.sort();
-        files
+    /// Restores the crawl, but for this bit of this byte.
+    fn fall_ill(&self, file: &Path, place: usize, bit: usize) {
+        self.crawl.restore();
+        self.flip(file, place, bit);
     }
 
-    /// Makes the crawl as it was, but for this bit of this byte.
-    fn fall_ill(&self, file: &Path, place: usize, bit: u32) {
-        let out = self.crawl.out();
-        if out.exists() {
-            std::fs::remove_dir_all(&out).unwrap();
-        }
-        copy(&self.crawl.directory().join("before"), &out);
-        self.turn(file, place, bit);
-    }
-
-    fn turn(&self, file: &Path, place: usize, bit: u32) {
-        let path = self.crawl.out().join("state").join(file);
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes[place] ^= 1 << bit;
-        std::fs::write(&path, bytes).unwrap();
+    fn flip(&self, file: &Path, place: usize, bit: usize) {
+        flip_bit(&self.crawl.out().join("state").join(file), place, bit);
     }
 
     /// Asserts that the crawl goes on to its end as if nothing had happened, or ends with a message
     /// about a file.
-    fn recovers(&self, file: &Path, place: usize, bit: u32) {
+    fn recovers(&self, file: &Path, place: usize, bit: usize) {
         let case = format!("bit {bit} of byte {place} of {}", file.display());
         let ran = self.crawl.run();
         if !speaks_up(&ran, &case) {
@@ -110,8 +78,8 @@ impl Patient {
                 .is_archived_exactly_once(&self.server, &self.crawl, &ran.summary());
             return;
         }
-        // It was refused. Nothing was lost by that either: whoever has the byte back goes on.
-        self.turn(file, place, bit);
+        // The refusal lost nothing: with the byte restored, the crawl goes on.
+        self.flip(file, place, bit);
         let ran = self.crawl.run();
         assert_eq!(ran.code, Some(0), "{case}: {ran:?}");
         self.web
@@ -142,15 +110,12 @@ fn every_file_is_turned_here_and_there(patient: &Patient) {
     let seed = of_environment("FLIP_SEED").unwrap_or_else(|| RandomState::new().hash_one(()));
     eprintln!("FLIPS={flips} FLIP_SEED={seed}");
     let mut random = Random::of(seed, 0);
-    for file in patient.files() {
-        let path = patient.crawl.directory().join("before/state").join(&file);
-        let bytes = std::fs::read(path).unwrap();
+    let state = patient.crawl.before().join("state");
+    for path in files_below(&state) {
+        let file = path.strip_prefix(&state).unwrap();
         // Tables are laid out in the first part of a long file; the rest of it may be room for
         // more.
-        let used = bytes
-            .iter()
-            .rposition(|byte| *byte != 0)
-            .map_or(0, |last| last + 1);
+        let used = used(&std::fs::read(&path).unwrap());
         for flip in 0..flips.min(used) {
             let region = match flip % 3 {
                 0 => 0..used.min(HEAD),
@@ -158,8 +123,8 @@ fn every_file_is_turned_here_and_there(patient: &Patient) {
                 _ => 0..used,
             };
             let place = region.start + random.below(region.len());
-            let bit = random.below(8) as u32;
-            patient.fall_ill(&file, place, bit);
+            let bit = random.below(8);
+            patient.fall_ill(file, place, bit);
             if random.below(2) == 0 {
                 let verified = patient.crawl.tell(&VERIFY);
                 let case = format!("bit {bit} of byte {place} of {}", file.display());
@@ -168,7 +133,7 @@ fn every_file_is_turned_here_and_there(patient: &Patient) {
                     assert_eq!(verified.json(), *valid, "{case}");
                 }
             }
-            patient.recovers(&file, place, bit);
+            patient.recovers(file, place, bit);
         }
     }
 }

@@ -1,26 +1,25 @@
-//! A crawl that is killed at random moments, as often as one likes, comes to what it would have
-//! come to: archive, index and search.
+//! A crawl that is killed at random moments, any number of times, has the same archive, index and
+//! search in the end as one that is not.
 //!
 //! `KILLS` says how often (50 otherwise), `KILL_SEED` repeats a run that failed: the moments are
 //! the same, though not to the microsecond.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use std::time::Duration;
 
-use testkit::{Log, Random, Server, Site};
+use testkit::{Log, Random};
 
 use crate::support::Crawl;
-use crate::support::bell::{BELL, ring};
+use crate::support::bell::ring;
 use crate::support::environment::of_environment;
-use crate::support::moments::{self, Moment, Session, Turnstile};
+use crate::support::moments::{self, Moment, Session};
 use crate::support::settled_web::Web;
 
 const DELAY: Duration = Duration::from_millis(120);
-/// A crawl is verified after so many kills.
+/// Kills between two verifications of the crawl.
 const ROUNDS: usize = 8;
-/// Its archive is packed otherwise after so many.
+/// Kills between two changes of the compression.
 const ROUNDS_A_PACKING: usize = 5;
 const PACKINGS: [&str; 3] = [
     "--compression=gzip",
@@ -37,8 +36,7 @@ struct Survivor {
     kills: Vec<RangeInclusive<Duration>>,
 }
 
-/// Kills a crawl so many times, then lets it go on to its end, and looks at everything but its
-/// manners.
+/// Kills a crawl `kills` times, lets it go on to its end, and checks everything but its politeness.
 #[expect(
     clippy::print_stderr,
     reason = "a run that failed can only be repeated by its seed"
@@ -48,15 +46,7 @@ fn survivor(kills: usize, seed: u64) -> Survivor {
     let mut random = Random::of(seed, 0);
     let sessions: Vec<Session> = (0..kills).map(|_| Session::draw(&mut random)).collect();
     let requests: usize = sessions.iter().map(|session| session.requests).sum();
-    let web = Arc::new(Web::of_requests(requests as u64));
-    let turnstile = Turnstile::default();
-    let (answering, counting) = (Arc::clone(&web), turnstile.clone());
-    let server = Server::spawn_thread(Site::new(move |request| {
-        if request.host == BELL {
-            return testkit::Reply::text("");
-        }
-        counting.pass(answering.answer(request))
-    }));
+    let (web, turnstile, server) = Web::of_requests(requests as u64).serve();
     let hosts = web.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
     let delay = format!("{}ms", DELAY.as_millis());

@@ -35,7 +35,7 @@ fn all(server: &Server) -> BTreeSet<String> {
         .collect()
 }
 
-/// Kills a crawl before anything of it was synced, and takes the last so many twelfths of its
+/// Kills a crawl before anything of it was synced, and takes the last `twelfths` twelfths of its
 /// archive away.
 fn survives(loss: Loss, twelfths: usize, options: &[&str]) {
     let (ration, server) = Ration::server();

@@ -244,8 +244,8 @@ fn where_there_is_nothing_to_make_a_state_of_it_says_so() {
 #[test]
 fn pages_that_were_kept_beside_their_originals_are_told_as_such() {
     for options in [["--on-duplicate", "keep"], ["--per-cluster", "2"]] {
-        // Which of two months is the second of its kind depends on which is had first, and so does
-        // what it leads to.
+        // The order of visits decides which of two months is the second of its kind, and so which
+        // links are followed.
         let half = half(&[&options[..], &["--exclude", "/calendar"]].concat());
         fs::remove_dir_all(half.crawl.out().join("state")).unwrap();
         half.is_rebuilt(&["--hash-key", KEY], "archive");

@@ -140,7 +140,7 @@ fn visits_behind_the_journal_s_end_that_were_not_under_way_are_a_fault() {
     crawl.is_sound();
 }
 
-/// Cuts the journal before the last so many settlements.
+/// Cuts the journal before the last `count` settlements.
 pub(crate) fn forget_settlements(crawl: &Crawl, count: usize) {
     let journal = crawl.journal();
     let settled = || {

@@ -1,7 +1,7 @@
-//! A good guest, by the hosts' own log: as many fetches, hosts and restarts as one likes, and no
-//! request too soon.
+//! Politeness over thousands of fetches, many hosts and restarts, by the servers' own log: no
+//! request comes too soon.
 //!
-//! `FETCHES` says how many at least (3,000 otherwise), `HOSTS` and `RESTARTS` likewise (30, 4);
+//! `FETCHES` says how many at least (1,500 otherwise), `HOSTS` and `RESTARTS` likewise (30, 4);
 //! `just polite` asks for 100,000 fetches over 200 hosts with 20 restarts. Every other restart
 //! follows a kill, the others an interrupt.
 
@@ -34,7 +34,7 @@ enum Kind {
     Slow,
     /// Every seventh of its pages is on another host.
     Moving,
-    /// Every fortieth of its pages is had at the second attempt, [`RETRY_AFTER`] later.
+    /// Every fortieth of its pages needs a second attempt, [`RETRY_AFTER`] later.
     Busy,
 }
 
@@ -61,7 +61,7 @@ struct Hosts {
     counter: Counter,
 }
 
-/// Counts requests; whoever waits for a number of them is told.
+/// Counts requests, and wakes a test that waits for a number of them.
 #[derive(Default)]
 struct Counter(Mutex<usize>, Condvar);
 
@@ -242,7 +242,7 @@ fn size(name: &str, usual: u64) -> usize {
 #[test]
 fn no_host_of_many_is_asked_too_soon_however_often_the_crawl_is_interrupted_and_killed() {
     let (fetches, count, restarts) = (
-        size("FETCHES", 3_000),
+        size("FETCHES", 1_500),
         size("HOSTS", 30),
         size("RESTARTS", 4),
     );

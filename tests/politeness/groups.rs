@@ -35,8 +35,8 @@ fn apart(log: &Log, hosts: &[&str], millis: u64) {
     }
 }
 
-/// A site of so many pages on each host, whose texts differ from host to host, and whose requests
-/// are counted.
+/// Returns a site of `pages` pages on each host, whose texts differ from host to host, and whose
+/// requests are counted.
 fn sites(pages: u64) -> (Server, Gate) {
     let gate = Gate::new();
     gate.open();

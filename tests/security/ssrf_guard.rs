@@ -98,8 +98,8 @@ fn seeds_that_spell_this_machine_are_not_asked() {
 
 #[test]
 fn a_private_address_is_given_up_at_once_and_the_summary_names_the_option() {
-    // Whoever tried the crawler on a server of his own waited a minute and a half to hear of no
-    // option.
+    // A user who tried the crawler on a server of his own waited a minute and a half for the name
+    // of an option.
     let canary = Canary::new();
     let crawl = Crawl::bare().seeds(&canary.spellings()[..1]);
     let ran = crawl.run();

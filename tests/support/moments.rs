@@ -99,7 +99,7 @@ impl Turnstile {
         }
     }
 
-    /// Starts a session, and kills it when it has made so many requests and one more.
+    /// Starts a session, and kills it when it has made `requests` requests and one more.
     pub(crate) fn kill_after(&self, requests: usize, start: impl FnOnce() -> Running) {
         self.allow(requests, None);
         let mut running = start();

@@ -9,7 +9,7 @@ use crate::support::pages::{number_of, tree};
 pub(crate) const HOST: &str = "tree.test";
 pub(crate) const PAGES: u64 = 60;
 
-/// Answers so many requests, and holds all that come after them.
+/// A quota of requests that are answered; later requests are held.
 #[derive(Clone)]
 pub(crate) struct Ration(Arc<Mutex<(usize, Gate)>>);
 
@@ -31,7 +31,7 @@ impl Ration {
         (ration, server)
     }
 
-    /// From now on; the gate is one that nobody has come to yet.
+    /// Sets the quota; returns the gate at which later requests wait.
     pub(crate) fn set(&self, requests: usize) -> Gate {
         let gate = Gate::new();
         *self.0.lock().unwrap() = (requests, gate.clone());

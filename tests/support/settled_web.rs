@@ -8,15 +8,17 @@
 //! determined.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
 use sinks::cdxj::DUPLICATE;
-use testkit::{Reply, Request, Server};
+use testkit::{Reply, Request, Server, Site};
 
 use crate::support::Crawl;
+use crate::support::bell::BELL;
 use crate::support::cdxj::{index_of, of_files};
+use crate::support::moments::Turnstile;
 use crate::support::pages::{NONE, anchor, html, page, prose};
 
 /// Hosts with hubs in a large web.
@@ -54,7 +56,7 @@ struct Truth {
 }
 
 impl Web {
-    /// Large enough that so many requests do not exhaust it.
+    /// Returns a web that this many requests do not exhaust.
     pub(crate) fn of_requests(requests: u64) -> Self {
         Self {
             hosts: HOSTS,
@@ -64,7 +66,7 @@ impl Web {
         }
     }
 
-    /// Two hosts with so many hubs, and no others.
+    /// Returns a web of two hosts with `hubs` hubs each.
     pub(crate) fn of_hubs(hubs: u64) -> Self {
         Self {
             hosts: 2,
@@ -72,6 +74,19 @@ impl Web {
             troubled: false,
             asked: Mutex::new(false),
         }
+    }
+
+    /// Serves it. The turnstile counts requests and holds them until it is opened.
+    pub(crate) fn serve(self) -> (Arc<Self>, Turnstile, Server) {
+        let (web, turnstile) = (Arc::new(self), Turnstile::default());
+        let (answering, counting) = (Arc::clone(&web), turnstile.clone());
+        let server = Server::spawn_thread(Site::new(move |request| {
+            if request.host == BELL {
+                return Reply::text("");
+            }
+            counting.pass(answering.answer(request))
+        }));
+        (web, turnstile, server)
     }
 
     /// All host names.

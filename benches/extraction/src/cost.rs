@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::corpus::{self, LabelledPage};
 use crate::methods::METHODS;
 
-/// Of so many runs the best counts: other work on the machine only adds.
+/// Runs of which the best counts: other work on the machine only adds.
 const ROUNDS: usize = 15;
 
 /// The size of the real pages.

@@ -61,7 +61,7 @@ pub(crate) struct Scan {
 }
 
 impl Topics {
-    /// Those of so many pages, in order; of the first of them, what they say.
+    /// Returns the topics of this many pages, in order, with the words of the first of them.
     pub(crate) fn of(
         pages: usize,
         mut page: impl FnMut(usize) -> (String, u64),

@@ -54,7 +54,7 @@ pub(crate) struct Wish {
     directory: Option<PathBuf>,
 }
 
-/// One in so many pages is nearly one that is known.
+/// One page in this many nearly equals a known one.
 const ONE_IN: u64 = 13;
 /// Pages that are found and leased at a time.
 const AT_A_TIME: u64 = 64;

@@ -2,8 +2,8 @@
 //!
 //! A [`FaultyDisk`] works on a real directory. It counts the calls that change files; [`Plan`]s say
 //! which of them fail and how; a budget makes it small; [`FaultyDisk::power_cut`] leaves in the
-//! directory what a crash could leave there by the promises of [`::disk::Disk`], and no more. So
-//! whoever syncs too little, too early or twice after a failure is found out.
+//! directory what a crash could leave there by the promises of [`::disk::Disk`], and no more. It
+//! exposes code that syncs too little, too early, or twice after a failure.
 //!
 //! `plan.rs` has the failures, `ledger.rs` what was synced and what was not, `wreck.rs` what a
 //! power cut makes of it, `foreign.rs` the directories that somebody else writes.
@@ -28,8 +28,7 @@ use self::ledger::{Ledger, Node};
 pub use self::plan::{Call, CallKind, Failure, Plan};
 use crate::random::Random;
 
-/// A directory on a disk that breaks when it is told to. Nothing is really synced, so it is fast,
-/// too.
+/// A directory on a disk that fails on demand. Nothing is really synced, so it is fast, too.
 #[derive(Debug)]
 pub struct FaultyDisk {
     root: PathBuf,

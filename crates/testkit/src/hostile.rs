@@ -9,8 +9,7 @@
 //! What is endless is paced, ends when the peer leaves, and is made while it is sent: the server
 //! itself stays small. What lies about HTTP follows RFC 9112, whose sections the families name.
 //!
-//! Whoever wants to see how another program fares: `cargo run -p testkit --features tls --example
-//! hostile`.
+//! `cargo run -p testkit --features tls --example hostile` serves the modes to any program.
 
 mod article;
 mod bombs;

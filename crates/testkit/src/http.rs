@@ -152,7 +152,7 @@ pub struct Reply {
 pub(crate) enum Framing {
     /// `Content-Length`
     Length,
-    /// `Transfer-Encoding: chunked`, in chunks of so many bytes.
+    /// `Transfer-Encoding: chunked`, in chunks of this many bytes.
     Chunked(usize),
     /// The connection is closed after it.
     UntilClose,

@@ -1,7 +1,7 @@
 //! The same sites over TLS, with HTTP/2 where the client wants it.
 //!
-//! hyper speaks here, since nobody should write HTTP/2 for a test. The certificate authority is
-//! made for each server and trusted by nobody who was not given it.
+//! hyper speaks HTTP/2, so that no test has an implementation of its own. The certificate authority
+//! is made for each server; only clients that are given it trust it.
 
 use std::convert::Infallible;
 use std::io;

@@ -22,7 +22,7 @@ use crate::random::Random;
 
 /// Links on a page of a trap.
 pub const LINKS: usize = 60;
-/// One page in so many says something new.
+/// One page in this many says something new.
 pub const NEW_ONE_IN: u64 = 40;
 /// The host of the site that is no trap.
 pub const HONEST: &str = "honest.test";
@@ -144,7 +144,7 @@ impl Trap {
     }
 }
 
-/// The six traps and an honest site of so many pages, by their host names.
+/// Returns the six traps and an honest site of `pages` pages, by their host names.
 #[must_use]
 pub fn traps_and_honest(pages: u64) -> Site {
     Site::new(move |request| match Trap::of(&request.host) {

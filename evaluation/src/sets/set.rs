@@ -36,8 +36,8 @@ pub(crate) enum Truth {
         alike: BTreeSet<(u32, u32)>,
         different: BTreeSet<(u32, u32)>,
     },
-    /// Those whose pages, not their main texts alone, resemble each other that much in shingles of
-    /// so many words; and `also` may be found without being expected.
+    /// Those whose pages, not their main texts alone, have at least this resemblance in shingles of
+    /// `width` words; `also` may be found without being expected.
     Resembling {
         width: usize,
         least: f64,

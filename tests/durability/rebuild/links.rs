@@ -64,8 +64,7 @@ fn unchanged() -> (Server, Crawl, Crawl) {
     (server, first, second)
 }
 
-/// They were followed while crawling; after a rebuild nobody knew them, and the crawl ended at its
-/// seed.
+/// They were followed while crawling; a rebuild lost them, and the crawl ended at its seed.
 #[test]
 fn pages_that_are_unchanged_since_an_earlier_crawl_lead_on() {
     let (_server, _first, second) = unchanged();

@@ -20,7 +20,7 @@ const RUNS: usize = 25;
 struct Language {
     name: &'static str,
     letters: &'static str,
-    /// One of these stands in so many letters instead.
+    /// One of these replaces one letter in this many.
     rare: (&'static str, usize),
     /// Least and most letters a word.
     word: (usize, usize),

@@ -98,7 +98,7 @@ impl Pool {
         random.below(self.zones.len())
     }
 
-    /// Sections of so many paragraphs, until they have `size` bytes.
+    /// Returns sections of `paragraphs` paragraphs, until they have `size` bytes.
     pub(super) fn sections(
         &self,
         zone: usize,

@@ -1,5 +1,5 @@
 //! Floods of HTTP/2 frames (RFC 9113 section 10.5): each is cheap to send, allowed, and work for
-//! whoever reads it.
+//! the reader.
 //!
 //! They are no part of [`Mode::all`]: one of them keeps a core busy for as long as it is listened
 //! to.

@@ -1,4 +1,4 @@
-//! Links that are traps for whoever reads, stores or asks for them.
+//! Links that are traps for a program that reads, stores or requests them.
 
 use super::mode::{Asked, Expect, Mode};
 use super::script::Script;

@@ -104,7 +104,7 @@ pub(super) enum OwnPort {
     Eager,
     /// Nobody listens.
     Refused,
-    /// It listens, and nobody ever takes a connection from the queue.
+    /// It listens, and never takes a connection from the queue.
     Unaccepted,
     /// It listens with a queue of one, which is full: no connection comes about.
     Full,

@@ -1,9 +1,9 @@
 //! Connections that are used again: what comes unasked must not be taken for the next answer (RFC
 //! 9112 section 9).
 //!
-//! Whoever takes it finds [`POISON`] in a page. That proves something only where it comes in one
-//! piece with an answer: what comes by itself may come after the next question was sent, and nobody
-//! can tell it from a quick answer to that ([`Mode::answers_unasked`]).
+//! A client that takes it finds [`POISON`] in a page. That proves something only where the poison
+//! comes in one piece with an answer: an answer that comes by itself may arrive after the next
+//! request was sent, and then looks like a quick answer to it ([`Mode::answers_unasked`]).
 
 use std::time::Duration;
 

@@ -152,7 +152,7 @@ impl HostileServer {
         *self.shared.open.borrow()
     }
 
-    /// A connection comes and goes: whoever watches sees a change.
+    /// Opens and closes a connection, so that every watcher sees a change.
     ///
     /// # Panics
     /// If the server does not listen any more.
@@ -207,7 +207,7 @@ impl Drop for HostileServer {
 }
 
 impl Idle {
-    /// A port that is taken, and on which nobody listens.
+    /// Returns a port that is taken, and on which nothing listens.
     fn refuse(&mut self) -> io::Result<SocketAddr> {
         let socket = TcpSocket::new_v4()?;
         socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;

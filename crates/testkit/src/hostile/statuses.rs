@@ -1,5 +1,4 @@
-//! Status lines that nobody should send, and statuses that nobody asked for (RFC 9112 section 4,
-//! RFC 9110 section 15).
+//! Malformed status lines and unsolicited statuses (RFC 9112 section 4, RFC 9110 section 15).
 
 use super::mode::{Asked, Expect, Mode};
 use super::script::{Piece, Script};

@@ -88,7 +88,7 @@ fn title_of(thread: u64) -> String {
     Prose::new(61, thread).title()
 }
 
-/// A thread of so many posts with some 45 words each.
+/// A thread of `posts` posts with some 45 words each.
 fn thread_page(thread: u64, posts: usize, class_of_post: &str) -> String {
     let mut prose = Prose::new(61, thread);
     let title = prose.title();

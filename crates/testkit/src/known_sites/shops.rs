@@ -7,7 +7,7 @@ use crate::random::Random;
 /// Products that a page of the catalogue lists.
 const PRODUCTS_A_PAGE: u64 = 100;
 
-/// A shop of so many products, each with its own title, heading, price and order number.
+/// A shop of `count` products, each with its own title, heading, price and order number.
 ///
 /// About `shared` words are the same on every product's page; of its own each has none to about
 /// `own_most` words more.

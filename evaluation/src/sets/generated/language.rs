@@ -28,7 +28,7 @@ pub(super) struct Language {
 }
 
 impl Language {
-    /// A language of so many words.
+    /// Returns a language of this many words.
     pub(super) fn new(script: Script, words: usize, random: &mut Random) -> Self {
         let words = (0..words).map(|_| word(script, random)).collect();
         Self { script, words }

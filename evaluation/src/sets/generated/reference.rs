@@ -75,7 +75,7 @@ pub(crate) fn reference() -> Set {
     manual(CLASSES)
 }
 
-/// A manual of so many classes.
+/// Returns a manual of this many classes.
 fn manual(classes: usize) -> Set {
     let mut random = Random::new(1_997);
     let names: Vec<String> = (0..classes)
