@@ -374,7 +374,7 @@ fn row(name: &str, scores: &[Score]) -> Vec<String> {
 
 fn unit(question: &Question) -> &'static str {
     match question.truth {
-        crate::sets::Truth::Distinct { .. } => "pages merged",
+        crate::sets::set::Truth::Distinct { .. } => "pages merged",
         _ => "precision / recall / F1",
     }
 }
