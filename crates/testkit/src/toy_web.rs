@@ -175,7 +175,7 @@ impl ToyWeb {
             match (asked.remove(page).unwrap_or(0), fate) {
                 (0, Fate::Untouchable(_)) => {}
                 (_, Fate::Untouchable(reason)) => {
-                    faults.push(format!("{page} was asked for ({reason:?})"))
+                    faults.push(format!("{page} was asked for ({reason:?})"));
                 }
                 (1, _) => {}
                 (0, _) => faults.push(format!("{page} was not asked for")),
