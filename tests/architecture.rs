@@ -1,5 +1,8 @@
 //! The walls between the crates, and rules that style alone would not hold.
 
+mod circles;
+mod text;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
