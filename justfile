@@ -100,7 +100,7 @@ attack *args:
 
 # so many polite fetches over so many hosts with so many interrupts and kills, by the server's log
 polite fetches="100000" hosts="200" restarts="20":
-    FETCHES={{fetches}} HOSTS={{hosts}} RESTARTS={{restarts}} cargo test -p crawler --test crawler -- guest:: --nocapture
+    FETCHES={{fetches}} HOSTS={{hosts}} RESTARTS={{restarts}} cargo test -p crawler --test crawler -- endurance:: --nocapture
 
 # turn a bit in so many places of each file of a crawl's memory; SEED=… repeats a run
 flips flips="120":

@@ -1,5 +1,5 @@
-//! The real binary against real HTTP on loopback: what a user, a site and a reader of the archive
-//! see of it.
+//! The real binary against real HTTP on loopback: everything that a user, a site and a reader of
+//! the archive see of it.
 //!
 //! Nothing sleeps and nothing has a time limit: a gate holds an answer until the test has seen what
 //! it waits for. Each test has a directory and a server of its own.
@@ -9,65 +9,93 @@
     reason = "what the helpers unwrap is part of the test"
 )]
 
-mod against;
+// Walls between the crates, and rules of the text.
 mod architecture;
-mod archive;
-mod archiving;
-mod bad_input;
-mod canonical;
-mod changes;
-mod clean;
-mod clocks;
-mod clusters;
-mod commands;
-mod content;
-mod control;
-mod damages;
-mod dedup;
-mod duplicates;
-mod earlier_version;
-mod export;
-mod faults;
-mod files;
-mod flips;
-mod groups;
-mod guard;
-mod guest;
-mod hostile;
-mod hosts;
-mod index;
-mod inspect;
-mod kill;
-mod limits;
-mod links;
-mod manners;
-mod maps;
-mod packings;
-mod pages;
-mod politeness;
-mod power;
-mod proxy;
-mod reading;
-mod real_sites;
-mod rebuild;
-mod redirects;
-mod requisites;
-mod resume;
-mod robots;
-mod room;
-mod scope;
-mod search;
-mod secrets;
-mod settings;
-mod similar;
-mod since;
-mod skipped;
-mod stalls;
+// The binary as a child process, its crawls, and the sites that it visits.
 mod support;
-mod terminal;
-mod tls;
-mod toy_web;
-mod traps;
-mod verify;
-mod wacz;
-mod wreck;
+
+/// Requests, and the waits between them, as the servers see them.
+mod politeness {
+    mod delays; // delays and turns of one host
+    mod endurance; // thousands of fetches from many hosts, with restarts
+    mod groups; // hosts that share a pace
+    mod hosts; // `status --hosts`
+    mod restarts; // waits outlast interrupts and kills
+    mod robots; // robots.txt
+    mod stalls; // hosts that accept connections and do not move
+}
+
+/// Nothing is lost by kills, power cuts, full disks and damaged files.
+mod durability {
+    mod clocks; // clocks that are set between two sessions
+    mod crashes; // kills after a number of requests
+    mod damages; // a journal that is cut, and flipped bits, without a server
+    mod disk_space; // `--min-free`, `--wait-for-room`
+    mod earlier_version; // crawls made by an earlier version
+    mod faults; // full disks, unreadable directories, two crawls in one
+    mod flips; // flipped bits in every file of the state
+    mod kill; // kills at random moments
+    mod power_cuts; // bytes that were not synced
+    mod rebuild; // `rebuild`, from our archives and others'
+    mod resume; // interrupts, signals, deleted directories
+    mod verify; // `verify`
+}
+
+/// URLs, from links, sitemaps, feeds and redirects.
+mod discovery {
+    mod content; // content types, codings, charsets, directives
+    mod limits; // page, byte and time limits
+    mod links; // every element and field that holds a URL
+    mod redirects; // redirects, hop by hop
+    mod requisites; // what pages need: images, styles, scripts
+    mod scope; // hosts, domains, prefixes, `--include`, `--exclude`
+    mod since; // `--since`: conditional requests
+    mod sitemaps; // sitemaps and feeds
+    mod skipped; // URLs that are not visited, and the reasons
+    mod toy_web; // the toy web, whole
+    mod traps; // sites without end
+}
+
+/// Verdicts on pages that are like others.
+mod duplicates {
+    mod against; // `--against`: pages of earlier crawls
+    mod canonical; // canonical links
+    mod changes; // versions of a page, `changes`
+    mod clusters; // `--per-cluster`, `clusters`
+    mod real_sites; // models of sites that lost pages
+    mod verdicts; // exact and near-duplicates, `--on-duplicate`
+}
+
+/// The archive, and everything that is derived from it.
+mod archive {
+    mod cdxj; // the CDXJ index
+    mod compression; // gzip, zstd, dictionaries, none
+    mod foreign_archives; // archives of other crawlers
+    mod options; // sizes, names and digests of files
+    mod records; // records against what the server sent
+    mod search; // the search index
+    mod wacz; // WACZ packages
+}
+
+/// Other commands, settings and messages.
+mod commands {
+    mod bad_input; // errors of the command line and the configuration
+    mod clean; // `clean`
+    mod control; // settings that change while a crawl runs
+    mod dedup; // `dedup`, `plan`
+    mod export; // `export`
+    mod files; // `extract`, `compare`, `fingerprint`, …
+    mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod settings; // files, environment, seeds
+    mod similar; // `similar`
+}
+
+/// Hostile servers, private networks, credentials, terminals.
+mod security {
+    mod credentials; // secrets reach their origin only
+    mod hostile; // servers that break every rule
+    mod proxy; // proxies
+    mod ssrf_guard; // addresses that pages cannot reach
+    mod terminal; // escape sequences
+    mod tls; // HTTPS and HTTP/2
+}

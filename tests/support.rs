@@ -1,5 +1,17 @@
 //! Runs the binary, in a directory of its own.
 
+pub(crate) mod bell;
+pub(crate) mod cdxj;
+pub(crate) mod damage;
+pub(crate) mod environment;
+pub(crate) mod foreign_warc;
+pub(crate) mod inspection;
+pub(crate) mod moments;
+pub(crate) mod pages;
+pub(crate) mod peak_memory;
+pub(crate) mod ration;
+pub(crate) mod settled_web;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -67,12 +79,12 @@ impl Crawl {
         self.with(&["--seeds", "seeds.txt"])
     }
 
-    /// Where everything of this crawl is: the working directory of its runs.
+    /// Returns the working directory of its runs, which has all its files.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// What it writes to.
+    /// Returns the directory that it writes to.
     pub(crate) fn out(&self) -> PathBuf {
         self.directory().join("crawl")
     }
@@ -115,7 +127,7 @@ impl Crawl {
         Running::of(command)
     }
 
-    /// Runs it where no file may grow beyond so many blocks of 512 bytes: to the program, a disk
+    /// Runs it where no file may grow beyond `blocks` blocks of 512 bytes: to the program, a disk
     /// that is full.
     pub(crate) fn run_cramped(&self, blocks: u64) -> Ran {
         self.tell_cramped(blocks, &self.arguments)
@@ -128,7 +140,7 @@ impl Crawl {
         self.start_in(&["sh"], &script, arguments).end()
     }
 
-    /// Another command where the process may have so many KiB of address space.
+    /// Runs another command where the process may have this many KiB of address space.
     pub(crate) fn tell_within(&self, kibibytes: u64, arguments: &[impl AsRef<str>]) -> Ran {
         let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
         self.start_in(&["sh"], &script, arguments).end()
@@ -182,7 +194,7 @@ impl Crawl {
     }
 }
 
-/// What crawls hash under, so that the likeness of two texts is the same in every run.
+/// The hash key of the crawls, so that the likeness of two texts is the same in every run.
 pub(crate) const KEY: &str = "0123456789abcdef";
 
 const BINARY: &str = env!("CARGO_BIN_EXE_crawler");
@@ -261,7 +273,7 @@ impl Running {
         std::mem::take(&mut self.heard)
     }
 
-    /// Whether it has ended by itself.
+    /// Returns true if it has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
@@ -286,7 +298,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already unless a test failed meanwhile, and then this is as good as can be
+        // It has ended already unless a test failed meanwhile, and then a kill is all that can be
         // done.
         let _ended = self.child.kill().and_then(|()| self.child.wait());
     }
@@ -314,7 +326,7 @@ impl Ran {
         self.json()
     }
 
-    /// That it complained with this code in a line, and perhaps one about what would be right.
+    /// Asserts one error line with this exit code and these words, and at most one line of help.
     pub(crate) fn complained(&self, code: i32, words: &str) {
         assert_eq!(self.code, Some(code), "{self:?}");
         let mut lines = self.errors.lines();

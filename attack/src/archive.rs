@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sinks::warc::{ReadFault, WarcStream};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Returns the `response` records of a crawl that can be read: URL by identifier.
 pub(crate) fn answers(crawl: &Path) -> Result<BTreeMap<String, String>, Failure> {

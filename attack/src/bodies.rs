@@ -7,9 +7,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::table::{Table, VisitRecord};
+use crate::failure::Failure;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree, mebibytes};
-use crate::{Attack, Failure};
 
 const HONEST: &str = "honest.test";
 const AT_ONCE: usize = 4_456_448;
@@ -29,7 +30,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     for hosts in [4, 8] {
         let beside = crawl(attack, hosts, time, End::Limit)?;
         let kept = 100.0 * beside.requests as f64 / alone.requests.max(1) as f64;
-        let row = VisitRecord::new(format!("{hosts} slow bodies: an honest host")).tried(hosts);
+        let row = Row::new(format!("{hosts} slow bodies: an honest host")).tried(hosts);
         let figure = format!(
             "{kept:.0} % ({} of {} requests in {} s; peak {:.0} MiB, alone {:.0})",
             beside.requests,
@@ -57,7 +58,7 @@ fn add_end(table: &mut Table, name: &str, tried: u64, late: Option<Duration>) {
         || "did not end".to_owned(),
         |late| format!("{:.1} s", late.as_secs_f64()),
     );
-    let row = VisitRecord::new(name).tried(tried).figure(figure);
+    let row = Row::new(name).tried(tried).figure(figure);
     let goal = format!(
         "≤ {} s after it (--timeout {} s)",
         most.as_secs(),

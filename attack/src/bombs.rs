@@ -6,9 +6,10 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::table::{Table, VisitRecord};
+use crate::failure::Failure;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::mebibytes;
-use crate::{Attack, Failure};
 
 const RECORD_BYTES: usize = 16 << 20;
 const MOST: f64 = 256.0;
@@ -27,7 +28,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         std::fs::write(crawl.directory().join("bomb.warc.gz"), bomb)?;
         let command = ["dedup", "bomb.warc.gz", "--format", "json"];
         let ended = crawl.tell(&command)?.end(limit)?;
-        let row = VisitRecord::new(format!("dedup on an archive bomb: {name}")).tried(1);
+        let row = Row::new(format!("dedup on an archive bomb: {name}")).tried(1);
         let figure = format!(
             "{:.0} MiB, {:.1} s{} ({packed:.1} MiB packed)",
             mebibytes(ended.peak),
@@ -56,7 +57,8 @@ fn bomb(records: usize, times: usize) -> Result<Vec<u8>, Failure> {
         let answer =
             format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>{number}</title>");
         let head = format!(
-            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012x}>\r\n\
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: \
+             <urn:uuid:00000000-0000-4000-8000-{number:012x}>\r\n\
              WARC-Date: 2026-11-22T00:00:00Z\r\nWARC-Target-URI: http://bomb.test/{number}\r\n\
              Content-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n",
             answer.len() + body.len() * times

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::failure::Failure;
 use crate::process::Crawl;
-use crate::table::{Table, VisitRecord};
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree};
-use crate::{Attack, Failure};
 
 const PAGES: u64 = 30;
 const HOST: &str = "clock.test";
@@ -57,8 +58,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         .crawl(web::arguments(&server, &trees, &options))?;
     let Some(clock) = Clock::of(&mut crawl)? else {
         for name in names {
-            table
-                .add(VisitRecord::new(name).skipped("no C compiler: nothing to move a clock with"));
+            table.add(Row::new(name).skipped("no C compiler: nothing to move a clock with"));
         }
         return Ok(());
     };
@@ -110,10 +110,7 @@ fn add(table: &mut Table, name: &str, code: Option<i32>, came: u64, told: bool) 
             "no word of the clock"
         }
     );
-    let row = VisitRecord::new(name)
-        .tried(1)
-        .lost(0, 0, silent)
-        .figure(figure);
+    let row = Row::new(name).tried(1).lost(0, 0, silent).figure(figure);
     table.add(row.goal("goes on to the end").is(goes_on));
 }
 

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use testkit::Random;
 
+use crate::archive;
+use crate::failure::Failure;
 use crate::process::Crawl;
-use crate::table::{Table, VisitRecord};
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree};
-use crate::{Attack, Failure, archive};
 
 const PAGES: u64 = 30;
 const FLIPS: usize = 200;
@@ -145,7 +147,7 @@ impl Patient {
             ends.len(),
             self.answers.len()
         );
-        let row = VisitRecord::new("journal cut at a record, server away")
+        let row = Row::new("journal cut at a record, server away")
             .tried(tried)
             .lost(lost, 0, silent);
         table.add(
@@ -205,7 +207,7 @@ impl Patient {
                 some.join(", ")
             ),
         };
-        let row = VisitRecord::new("a bit of the state turned, server away")
+        let row = Row::new("a bit of the state turned, server away")
             .tried(tried)
             .lost(lost, 0, silent);
         table.add(row.figure(figure).goal("told, or without effect"));

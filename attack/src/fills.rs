@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use testkit::Random;
 
+use crate::archive;
+use crate::failure::Failure;
 use crate::process::Crawl;
-use crate::table::{Table, VisitRecord};
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree};
-use crate::{Attack, Failure, archive};
 
 const PAGES: u64 = 400;
 const BALLAST: usize = 64 << 10;
@@ -23,10 +25,8 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     ];
     if !attack.may_mount {
         for name in names {
-            table.add(
-                VisitRecord::new(name)
-                    .skipped("no small disk can be mounted outside of a namespace"),
-            );
+            table
+                .add(Row::new(name).skipped("no small disk can be mounted outside of a namespace"));
         }
         return Ok(());
     }
@@ -95,10 +95,9 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
                 )
             },
         );
-        let row =
-            VisitRecord::new(name)
-                .tried(tally.tried)
-                .lost(tally.lost, tally.twice, tally.silent);
+        let row = Row::new(name)
+            .tried(tally.tried)
+            .lost(tally.lost, tally.twice, tally.silent);
         table.add(
             row.figure(figure)
                 .goal("no room is not called damage; goes on")

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use testkit::hostile::{HostileServer, Mode};
 
-use crate::table::{Table, VisitRecord};
+use crate::failure::Failure;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree};
-use crate::{Attack, Failure};
 
 const HONEST: &str = "honest.test";
 const PAGES: u64 = 20;
@@ -61,7 +62,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         .iter()
         .map(|(cores, name)| format!("{} {cores:.2}", name.trim_start_matches("h2-flood-")))
         .collect();
-    let row = VisitRecord::new("floods of HTTP/2 frames")
+    let row = Row::new("floods of HTTP/2 frames")
         .tried(cores.len() as u64)
         .lost(lost, 0, 0);
     let figure = format!(

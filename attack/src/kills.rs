@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use testkit::Random;
 
-use crate::table::{Table, VisitRecord};
+use crate::archive;
+use crate::failure::Failure;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree};
-use crate::{Attack, Failure, archive};
 
 const HOSTS: usize = 4;
 const PAGES: u64 = 150;
@@ -73,7 +75,7 @@ fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         Some(first) => format!("verify: {first}"),
         None => format!("{soon} requests too soon, in {crawls} crawls"),
     };
-    let row = VisitRecord::new("kill -9 at random moments")
+    let row = Row::new("kill -9 at random moments")
         .tried(kills)
         .lost(lost, twice, 0);
     table.add(
@@ -110,7 +112,7 @@ fn slow_host(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     }
     let soon = web::too_soon(&server, SLOW, LATENCY * FACTOR);
     let asked = server.log().of(SLOW).count();
-    let row = VisitRecord::new("kill -9 beside a slow host").tried(kills);
+    let row = Row::new("kill -9 beside a slow host").tried(kills);
     let due = (LATENCY * FACTOR).as_secs_f64();
     let figure = format!("{soon} of {asked} requests came before the {due} s that were due");
     table.add(row.figure(figure).goal("0 too soon").is(soon == 0));

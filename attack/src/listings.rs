@@ -8,9 +8,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use testkit::{Reply, Request, Server, Site};
 
-use crate::table::{Table, VisitRecord};
+use crate::archive;
+use crate::failure::Failure;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree, mebibytes};
-use crate::{Attack, Failure, archive};
 
 const TIME: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(60);
@@ -38,7 +40,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         let beside = crawl(attack, Some(says), HOSTS, time)?;
         let more = mebibytes(beside.peak) - mebibytes(alone.peak);
         let state = mebibytes(beside.state);
-        let row = VisitRecord::new(format!("{HOSTS} hosts: {name}")).tried(HOSTS);
+        let row = Row::new(format!("{HOSTS} hosts: {name}")).tried(HOSTS);
         let figure = format!(
             "{more:.0} MiB more, {state:.0} MiB of state in {} s",
             time.as_secs()
@@ -186,7 +188,8 @@ fn json_feed(request: &Request, origin: &str) -> Reply {
     match request.target.as_str() {
         "/robots.txt" => Reply::status(404),
         "/" => Reply::html(
-            "<html><head><link rel=alternate type=application/feed+json href=/feed.json></head><body>a feed</body></html>",
+            "<html><head><link rel=alternate type=application/feed+json \
+             href=/feed.json></head><body>a feed</body></html>",
         ),
         "/feed.json" => {
             let mut items = String::new();
@@ -200,7 +203,8 @@ fn json_feed(request: &Request, origin: &str) -> Reply {
             }
             items.pop();
             let text = format!(
-                "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"t\",\"items\":[{items}]}}"
+                "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"t\",\
+                 \"items\":[{items}]}}"
             );
             Reply::document("application/feed+json", text)
         }
@@ -216,13 +220,15 @@ fn page(text: &str) -> Reply {
 
 fn index(named: &str) -> String {
     format!(
-        "<?xml version=\"1.0\"?><sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{named}</sitemapindex>"
+        "<?xml version=\"1.0\"?>\
+         <sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{named}</sitemapindex>"
     )
 }
 
 fn urlset(urls: &str) -> String {
     format!(
-        "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>"
+        "<?xml version=\"1.0\"?>\
+         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>"
     )
 }
 

@@ -23,27 +23,28 @@ mod bodies;
 mod bombs;
 mod clocks;
 mod damages;
+mod failure;
 mod fills;
 mod floods;
 mod kills;
 mod listings;
 mod namespace;
 mod process;
+mod section;
 mod servers;
 mod table;
 mod web;
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
 
+use crate::failure::Failure;
 use crate::process::Crawler;
-use crate::table::{Table, VisitRecord};
-
-type Failure = Box<dyn Error>;
+use crate::section::Attack;
+use crate::table::{Row, Table};
 
 /// Attack the crawler, and print what it lost
 #[derive(Clone, Debug, Parser)]
@@ -66,23 +67,6 @@ struct Wish {
     /// Also write the table to this Markdown file
     #[arg(long)]
     report: Option<PathBuf>,
-}
-
-/// The means of a section.
-struct Attack<'a> {
-    crawler: &'a Crawler,
-    seed: u64,
-    /// Time that it may take. It ends what it has begun.
-    budget: Duration,
-    began: Instant,
-    /// True if disks can be mounted.
-    may_mount: bool,
-}
-
-impl Attack<'_> {
-    fn has_time(&self) -> bool {
-        self.began.elapsed() < self.budget
-    }
 }
 
 type Section = fn(&Attack<'_>, &mut Table) -> Result<(), Failure>;
@@ -142,7 +126,7 @@ fn main() -> Result<ExitCode, Failure> {
             // The attack itself is broken there: that must not pass for a crawler that withstood
             // it.
             table.add(
-                VisitRecord::new(name)
+                Row::new(name)
                     .figure(failure.to_string())
                     .goal("a section that runs")
                     .is(false),

@@ -1,10 +1,10 @@
-//! Namespaces of our own: a network that is nothing but loopback, and mounts that nobody else sees.
+//! Namespaces of our own: a network with loopback only, and mounts that no other process sees.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// A variable that is set in the process inside.
 const INSIDE: &str = "ATTACK_INSIDE";

@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The interval at which a process is looked at.
 const LOOK: Duration = Duration::from_millis(5);

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use testkit::hostile::{HostileServer, Mode};
 
+use crate::failure::Failure;
 use crate::process::Ended;
-use crate::table::{Table, VisitRecord};
+use crate::section::Attack;
+use crate::table::{Row, Table};
 use crate::web::{self, Tree, mebibytes};
-use crate::{Attack, Failure};
 
 const HONEST: &str = "honest.test";
 const PAGES: u64 = 150;
@@ -32,7 +33,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     let beside = crawl(attack, modes, PAGES)?;
     let more = more(&beside.ended, &alone.ended);
     let lost = PAGES.saturating_sub(beside.requests);
-    let row = VisitRecord::new("all broken servers together: memory")
+    let row = Row::new("all broken servers together: memory")
         .tried(count)
         .lost(lost, 0, 0);
     let figure = format!(
@@ -47,7 +48,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
             .is(fits),
     );
     let kept = 100.0 * beside.pace / alone.pace;
-    let row = VisitRecord::new("all broken servers together: pace of an honest host").tried(count);
+    let row = Row::new("all broken servers together: pace of an honest host").tried(count);
     let figure = format!(
         "{kept:.0} % ({:.1} of {:.1} pages/s)",
         beside.pace, alone.pace
@@ -104,7 +105,7 @@ fn heavy_ones(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         .map(|(more, name)| format!("{name} {more:.0}"))
         .collect();
     let over = grown.iter().filter(|(more, _)| *more > ONE_MORE).count();
-    let row = VisitRecord::new("a heavy server alone: memory").tried(grown.len() as u64);
+    let row = Row::new("a heavy server alone: memory").tried(grown.len() as u64);
     let figure = format!(
         "{over} over; MiB more: {} ({} of {count} tried)",
         worst.join(", "),

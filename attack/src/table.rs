@@ -8,7 +8,7 @@ use crate::namespace::Isolation;
 
 /// An attack, and what came of it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct VisitRecord {
+pub(crate) struct Row {
     attack: String,
     tried: u64,
     lost: u64,
@@ -20,7 +20,7 @@ pub(crate) struct VisitRecord {
     skipped: bool,
 }
 
-impl VisitRecord {
+impl Row {
     pub(crate) fn new(attack: impl Into<String>) -> Self {
         Self {
             attack: attack.into(),
@@ -93,7 +93,7 @@ const HEADS: [&str; 8] = [
 
 /// All rows, and their origin.
 pub(crate) struct Table {
-    rows: Vec<VisitRecord>,
+    rows: Vec<Row>,
     isolation: String,
     seed: u64,
 }
@@ -108,7 +108,7 @@ impl Table {
     }
 
     /// Adds a row, and shows it.
-    pub(crate) fn add(&mut self, row: VisitRecord) {
+    pub(crate) fn add(&mut self, row: Row) {
         let cells = row.cells();
         println!("   {}", cells.join(" · "));
         self.rows.push(row);
@@ -121,7 +121,7 @@ impl Table {
     /// Formats it in columns, for a terminal.
     pub(crate) fn text(&self, took: Duration) -> String {
         let lines: Vec<[String; 8]> = std::iter::once(HEADS.map(str::to_owned))
-            .chain(self.rows.iter().map(VisitRecord::cells))
+            .chain(self.rows.iter().map(Row::cells))
             .collect();
         let width = |column: usize| {
             let widths = lines.iter().map(|cells| cells[column].chars().count());
@@ -146,8 +146,9 @@ impl Table {
     /// Formats it as Markdown.
     pub(crate) fn markdown(&self, took: Duration) -> String {
         let mut text = format!(
-            "# An attack\n\n`just attack --report docs/attack.md` writes this page. Lost, twice and silent are \
-             to be 0;\na figure stands beside its goal, also where it misses.\n\n{}.\n\n",
+            "# An attack\n\n`just attack --report docs/attack.md` writes this page. Lost, twice \
+             and silent are to be 0;\na figure stands beside its goal, also where it \
+             misses.\n\n{}.\n\n",
             self.told(took)
         );
         let _infallible = writeln!(
@@ -179,8 +180,8 @@ impl Table {
             .filter(|row| !row.skipped && !row.holds())
             .count();
         format!(
-            "{date}: {missed} of {} miss; {:.0} s on {cores} cores ({cpu}), load {load} at the end; \
-             seed {}; {}",
+            "{date}: {missed} of {} miss; {:.0} s on {cores} cores ({cpu}), load {load} at the \
+             end; seed {}; {}",
             self.rows.len(),
             took.as_secs_f64(),
             self.seed,

@@ -53,7 +53,8 @@ impl Tree {
             .collect();
         let title = format!("{} {number}", self.host);
         format!(
-            "<!DOCTYPE html><html><head><title>{title}</title></head><body><main><p>{}</p>{links}</main>\
+            "<!DOCTYPE html>\
+             <html><head><title>{title}</title></head><body><main><p>{}</p>{links}</main>\
              <script>\"{ballast}\"</script></body></html>",
             words.join(" ")
         )

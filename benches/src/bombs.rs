@@ -1,4 +1,4 @@
-//! What it costs to read pages that are built to break their reader.
+//! The cost of reading pages that are built to break their reader.
 //!
 //! The whole of a page's reading, as a crawl does it, by one thread: the digest of its payload,
 //! charset, tree, links of every kind, text, main content, language, and the signature. CPU time of
@@ -27,7 +27,7 @@ struct Options {
     /// Bytes of a bomb (repeatable): what hurts most is not always the largest
     #[arg(long, default_values_t = [256 << 10, 2 << 20, 16 << 20])]
     bytes: Vec<usize>,
-    /// Each is read so many times
+    /// Readings of each
     #[arg(long, default_value_t = 3)]
     runs: usize,
     /// Milliseconds of CPU that a bomb may take
@@ -36,7 +36,7 @@ struct Options {
     /// Only bombs whose name has this in it
     #[arg(long, default_value = "")]
     only: String,
-    /// Reads one page of so many bytes from standard input and prints the memory that it took, in
+    /// Reads one page of this many bytes from standard input and prints the memory that it took, in
     /// KiB
     #[arg(long, hide = true)]
     memory_of: Option<usize>,
@@ -89,7 +89,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!(" {noticed} |");
     }
     println!(
-        "\n{bombs} bombs, {too_long} longer than {} ms; the longest {:.1} ms, the most memory {:.1} MiB",
+        "\n{bombs} bombs, {too_long} longer than {} ms; the longest {:.1} ms, the most memory \
+         {:.1} MiB",
         options.at_most,
         longest as f64 / 1e3,
         most as f64 / 1024.0

@@ -1,12 +1,13 @@
-//! What a crawl of generated pages costs: pages a second, CPU seconds per 1,000 pages, peak memory,
-//! and how well the planted near-duplicates are caught.
+//! The cost of a crawl of generated pages: pages a second, CPU seconds per 1,000 pages, peak
+//! memory, and the share of the planted near-duplicates that are caught.
 //!
 //! The real binary crawls a web that another process serves on loopback, politeness off, everything
 //! else on. The CPU time is the crawler's own (getrusage of the finished child), the memory the
 //! highest resident size that Linux saw (VmHWM).
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] [--pages 20000] [--hosts 64] [--runs 3]
+//! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] \
+//!     [--pages 20000] [--hosts 64] [--runs 3]
 //! ```
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -108,7 +109,8 @@ fn main() -> Result<(), Failure> {
     );
     let filter = filter::cpu_per_thousand(&corpus)?;
     println!(
-        "of it the filter (signature and signature_index, measured alone): {filter:.3} CPU s per 1,000 pages, {:.1} %",
+        "of it the filter (signature and signature_index, measured alone): {filter:.3} CPU s per \
+         1,000 pages, {:.1} %",
         100.0 * filter / median(Measured::cpu_per_thousand)
     );
     Ok(())
@@ -129,7 +131,7 @@ fn serve(corpus: &Arc<Corpus>) -> Result<(), Failure> {
     };
     let server = Server::spawn_thread_with(corpus.site(), settings)?;
     println!("{}", server.port());
-    // Until whoever started us closes our standard input.
+    // Waits until the parent process closes our standard input.
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! What an export costs: a crawl of so many visits, made up, exported in every form.
+//! The cost of an export: a generated crawl, exported in every form.
 //!
-//! The journal is written by the store itself, so that reading it costs what it costs after a
-//! crawl. Each form runs in a process of its own (`--form`), because the peak of the memory is told
-//! of a process.
+//! The store itself writes the journal, so that reading it costs as much as after a crawl. Each
+//! form runs in a process of its own (`--form`), because the system reports the peak of the memory
+//! by process.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use export::{
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use store::embedded::{RestoredAdmission, RestoredVisit, JournalRebuild};
+use store::embedded::{JournalRebuild, RestoredAdmission, RestoredVisit};
 use store::{ArchivePlace, Fate, VisitRecord};
 use testkit::Random;
 use tokio::time::Instant;
@@ -28,10 +28,10 @@ struct Arguments {
     /// Visits in the crawl; every fifth is a duplicate
     #[arg(long, default_value_t = 1_000_000)]
     visits: u64,
-    /// Where the crawl and the exports are written [default: a temporary directory]
+    /// Directory of the crawl and the exports [default: a temporary directory]
     #[arg(long)]
     directory: Option<PathBuf>,
-    /// How often each form is measured; the best counts
+    /// Measurements of each form; the best counts
     #[arg(long, default_value_t = 3)]
     runs: u32,
     /// Only this one, in this process: read, jsonl, csv, parquet, links

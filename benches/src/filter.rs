@@ -1,5 +1,5 @@
-//! What the filter costs of a crawl: the signature of each page, and its way through the signature
-//! index.
+//! The share of the duplicate filter in the cost of a crawl: the signature of each page, and its
+//! lookup in the signature index.
 //!
 //! The same calls that a crawl makes, on the same pages, by one thread that does nothing else:
 //! reading the page is part of any crawl and is not counted. What the store journals about a

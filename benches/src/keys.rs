@@ -1,5 +1,5 @@
-//! What the exact keys and fingerprints of a crawl cost in memory and time: `KeyTable` as the eight
-//! bands of sketches, `SeenKeys` as the URLs, `QuarterTables` as the fingerprints.
+//! The memory and time of the exact keys and fingerprints of a crawl: `KeyTable` as the eight bands
+//! of sketches, `SeenKeys` as the URLs, `QuarterTables` as the fingerprints.
 //!
 //! Keys are random, as hashes are. Times are processor time of one thread, best of the runs; memory
 //! is what the structures say they hold, which the tests of `neardup` hold them to, with what Linux
@@ -30,7 +30,7 @@ const BATCH: usize = 1_000;
 /// Measure the memory of exact keys
 #[derive(Clone, Debug, Parser)]
 struct Wish {
-    /// How many pages there are
+    /// Numbers of pages
     #[arg(long, default_value = "1000000,10000000", value_delimiter = ',')]
     pages: Vec<usize>,
     /// Runs, of which the best counts
@@ -305,7 +305,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (processor_time().saturating_sub(start), made)
 }
 
-/// How long this thread has had a processor so far.
+/// Returns the processor time of this thread so far.
 fn processor_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }

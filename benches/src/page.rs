@@ -1,9 +1,9 @@
-//! What a page costs before it is admitted, step by step: the digest of its payload, reading,
-//! drawing its signature.
+//! The cost of a page before it is admitted, step by step: the digest of its payload, reading, and
+//! the signature.
 //!
-//! The same calls that a crawl makes, by one thread, on the pages of the crawl's benchmark. Of so
-//! many rounds the best counts for each page and step, so that a machine which others use shows
-//! nearly the same figures as a quiet one.
+//! The same calls that a crawl makes, by one thread, on the pages of the crawl's benchmark. The
+//! best of the rounds counts for each page and step, so that a busy machine shows nearly the same
+//! figures as a quiet one.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-page -- [--pages 200] [--rounds 9] [FILE.html …]

@@ -1,5 +1,5 @@
-//! Whether traps cost an honest host its pace: the pages a second that the honest host is asked
-//! for, by the server's clock, alone and beside six traps without end.
+//! The pace of an honest host beside traps: its requests a second by the server's clock, alone and
+//! beside six traps without end.
 //!
 //! The real binary crawls with a delay, so that the pace to be had is known: a page a delay, and
 //! the answer's time. Runs with and without the traps take turns; best and median of each are
@@ -71,7 +71,8 @@ fn main() -> Result<(), Failure> {
     let [(best_alone, median_alone), (best_beside, median_beside)] =
         [alone, beside].map(best_and_median);
     println!(
-        "kept: {:.1} % (best {best_beside:.2} of {best_alone:.2}), {:.1} % (median {median_beside:.2} of {median_alone:.2})",
+        "kept: {:.1} % (best {best_beside:.2} of {best_alone:.2}), {:.1} % (median \
+         {median_beside:.2} of {median_alone:.2})",
         100.0 * best_beside / best_alone,
         100.0 * median_beside / median_alone
     );

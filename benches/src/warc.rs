@@ -1,5 +1,5 @@
-//! What writing an archive costs: the writer alone, without a crawl, by compression, by digest, and
-//! by what is told of each page.
+//! The cost of writing an archive: the writer alone, without a crawl, by compression, by digest,
+//! and by the metadata of each page.
 //!
 //! Visits to generated pages go through [`sinks::WarcArchive`] one after another, as a crawl hands
 //! them over: records are made, digested, packed and appended to files in a temporary directory.
@@ -37,7 +37,7 @@ const SEED: u64 = 1;
 /// Measure the writer of the archive
 #[derive(Clone, Debug, Parser)]
 struct Wish {
-    /// How many pages of each kind
+    /// Pages of each kind
     #[arg(long, default_value_t = 2_000)]
     pages: usize,
     /// Runs, of which the best counts
@@ -48,7 +48,7 @@ struct Wish {
     dictionary: Option<std::path::PathBuf>,
 }
 
-/// What is told of a page beside itself.
+/// The metadata that is archived with a page.
 #[derive(Clone, Copy)]
 enum Told {
     Nothing,
@@ -186,7 +186,8 @@ fn pages(corpus: &Corpus) -> Result<Vec<Page>, Failure> {
         );
         headers.insert("content-length", HeaderValue::from(body.len()));
         let request = format!(
-            "GET {} HTTP/1.1\r\nuser-agent: crawler/0.1.0 (archiving crawler; contact: a@example.org)\r\naccept: */*\r\n\
+            "GET {} HTTP/1.1\r\nuser-agent: crawler/0.1.0 (archiving crawler; contact: \
+             a@example.org)\r\naccept: */*\r\n\
              accept-encoding: gzip, deflate, br, zstd\r\nhost: {}\r\n\r\n",
             url.as_url().path(),
             url.host()

@@ -1,4 +1,4 @@
-//! What the report says about one set.
+//! The chapter of the report on one set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use crate::judge::{self, Least, Measure, Verification};
 use crate::measured::{self, Measured};
 use crate::report::Report;
 use crate::score::{Answer, Pairs, Score};
-use crate::sets::{Question, Set};
+use crate::sets::set::{Question, Set};
 
-/// How many pairs that were judged wrongly are named for each question.
+/// Wrongly judged pairs that are named for each question, at most.
 const EXAMPLES: usize = 8;
 
 /// A set that was evaluated.
@@ -53,7 +53,7 @@ impl Chapter {
         &self.set.questions
     }
 
-    /// What the shipped defaults score, a question after the other.
+    /// Returns the scores of the shipped defaults, one for each question.
     pub(crate) fn shipped_scores(&self) -> Vec<Score> {
         self.scores(
             &self.shipped.iter().map(|&(a, b, _)| (a, b)).collect(),
@@ -61,13 +61,15 @@ impl Chapter {
         )
     }
 
-    /// What `verification` scores if every pair is a candidate.
+    /// Returns the scores of `verification` if every pair is a candidate.
     pub(crate) fn scores_of(&self, verification: &Verification) -> Vec<Score> {
         self.scores(&judge::alike(&self.main, verification), &self.main)
     }
 
     /// The columns of [`Chapter::pairs`].
-    pub(crate) const PAIRS_HEAD: &str = "set\tone\tother\twords_of_one\twords_of_other\ttruth\tcounted_words\texclusive\texact_3\tsketch_3\tlarger_3\texact_5\tsketch_5\tlarger_5";
+    pub(crate) const PAIRS_HEAD: &str = "set\tone\tother\twords_of_one\twords_of_other\ttruth\t\
+        counted_words\texclusive\texact_3\tsketch_3\tlarger_3\t\
+        exact_5\tsketch_5\tlarger_5";
 
     /// All pairs that resemble each other from the floor on, a line each: for trying rules that are
     /// not in the report.
@@ -229,7 +231,7 @@ impl Chapter {
         report.table(&head, &rows);
     }
 
-    /// What share of the pairs that would be confirmed become candidates.
+    /// Writes the share of the confirmed pairs that become candidates.
     fn write_candidates(&self, report: &mut Report) {
         let shipped = Verification::shipped();
         let equal = judge::same(&self.main);
@@ -244,8 +246,8 @@ impl Chapter {
             |reached: usize| format!("{:.2} %", 100.0 * reached as f64 / confirmed.len() as f64);
         let by_bands = confirmed.iter().filter(|pair| in_a_band(pair)).count();
         report.paragraph(&format!(
-            "Candidates: of {} pairs of different texts that the sketches confirm, {} share one of {BANDS} bands; so many \
-             have fingerprints within k bits, and so many either.",
+            "Candidates: of {} pairs of different texts that the sketches confirm, {} share one of \
+             {BANDS} bands; so many have fingerprints within k bits, and so many either.",
             confirmed.len(),
             share(by_bands)
         ));
@@ -341,7 +343,7 @@ impl Chapter {
 }
 
 impl Chapter {
-    /// How many pages of each place were merged: of each package.
+    /// Returns the number of merged pages of each package.
     fn merged_by_origin(&self, pairs: &[(u32, u32)]) -> String {
         let origin = |page: u32| {
             self.set.pages[page as usize]
@@ -372,7 +374,7 @@ fn row(name: &str, scores: &[Score]) -> Vec<String> {
 
 fn unit(question: &Question) -> &'static str {
     match question.truth {
-        crate::sets::Truth::Distinct { .. } => "pages merged",
+        crate::sets::set::Truth::Distinct { .. } => "pages merged",
         _ => "precision / recall / F1",
     }
 }

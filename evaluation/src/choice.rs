@@ -1,4 +1,4 @@
-//! What could be shipped: all verifications that the report compares.
+//! The verifications that the report compares.
 
 use crate::configuration::{BY_LENGTH, LARGER_SKETCH, THRESHOLDS, TWO_MEASURES, WIDTHS};
 use crate::judge::{Least, Measure, Subject, Verification};
@@ -75,7 +75,7 @@ impl Choice {
     }
 }
 
-/// The shingles of so many words, and what is taken of them.
+/// Returns the name of a measure of shingles of `words` words.
 pub(crate) fn name_of(words: usize, measure: Measure) -> String {
     match measure {
         Measure::Exact => format!("word:{words} exact (oracle)"),

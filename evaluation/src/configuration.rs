@@ -1,4 +1,5 @@
-//! What is compared with what. A line more in a list is a row or a column more in the report.
+//! The configurations that are compared. Another line in a list is another row or column in the
+//! report.
 
 /// The features that fingerprints are made from; the first line is that of the shipped ones.
 pub(crate) const FEATURES: &[&str] = &[
@@ -14,7 +15,7 @@ pub(crate) const FEATURES: &[&str] = &[
 /// In how many bits fingerprints may differ.
 pub(crate) const DISTANCES: &[u32] = &[0, 3, 5, 7, 10];
 
-/// How many words the shingles have that decide. The first is the narrowest.
+/// The widths of the deciding shingles, in words; the first is the narrowest.
 pub(crate) const WIDTHS: [usize; 2] = [3, 5];
 
 /// The least resemblance of a near duplicate.

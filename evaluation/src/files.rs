@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::sets::Absent;
+use crate::sets::set::Absent;
 
 /// The most that one file may unpack to: 64 MiB.
 const MOST: u64 = 64 << 20;
@@ -35,7 +35,7 @@ pub(crate) fn unpacked(archive: &Path) -> Result<Vec<(String, Vec<u8>)>, Absent>
     Ok(files)
 }
 
-/// What gzip had packed, as far as it can be read.
+/// Returns the unpacked bytes, as far as they can be read.
 pub(crate) fn gunzipped(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     match MultiGzDecoder::new(packed)

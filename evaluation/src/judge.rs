@@ -1,5 +1,4 @@
-//! Who says that two pages are alike: the shipped verdict, and others that could have been shipped
-//! instead.
+//! The deciders: the shipped verdict, and others that could have been shipped.
 
 use neardup::{LEAST_WORDS, Likeness, Thresholds, Width};
 
@@ -8,7 +7,7 @@ use crate::measured::{Measured, MeasuredPage, Near};
 use crate::score::{Answer, Pairs, Score};
 use crate::threads;
 
-/// What resemblance is taken from.
+/// The sets from which resemblance is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// The sets themselves.
@@ -19,12 +18,12 @@ pub(crate) enum Measure {
     Larger,
 }
 
-/// How alike is alike.
+/// The least resemblance of pages that are alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Least {
     /// So much, however long the texts are.
     Flat(f64),
-    /// What the shipped thresholds ask of texts of their length.
+    /// The shipped thresholds for texts of their length.
     Shipped,
     /// So much by the words of the shorter text, from how many on which; the last line is for all
     /// the others.
@@ -44,7 +43,7 @@ impl Least {
     }
 }
 
-/// How it is known that two texts in the same words have different subjects, as the pages of two
+/// The test by which two texts in the same words have different subjects, as the pages of two
 /// classes do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
@@ -58,7 +57,7 @@ pub(crate) enum Subject {
     ByTitles,
 }
 
-/// What decides about a pair.
+/// The rule that decides about a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// The shipped verdict as it is.
@@ -67,7 +66,7 @@ pub(crate) enum Decision {
     Measures,
 }
 
-/// When two texts that are not equal say the same.
+/// The condition under which two texts that are not equal say the same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verification {
     pub(crate) decision: Decision,
@@ -78,16 +77,16 @@ pub(crate) struct Verification {
     pub(crate) least: Least,
     /// The least resemblance in counted words, where that is asked for as well.
     pub(crate) least_of_words: Option<f64>,
-    /// Whether a word that one text keeps repeating and the other lacks tells them apart.
+    /// The test for a word that one text repeats and the other lacks.
     pub(crate) subject: Subject,
     /// Texts with fewer words are compared exactly only.
     pub(crate) least_words: usize,
-    /// Whether own texts that are short must be equal as well.
+    /// True if short own texts must be equal as well.
     pub(crate) own_decides: bool,
 }
 
 impl Verification {
-    /// That of the shipped defaults.
+    /// Returns the verification of the shipped defaults.
     pub(crate) fn shipped() -> Self {
         Self {
             decision: Decision::Shipped,
@@ -159,7 +158,7 @@ pub(crate) fn alike(measured: &Measured, verification: &Verification) -> Pairs {
     tidy(pairs)
 }
 
-/// What `verification` confirms, equal or not.
+/// Returns the pairs that `verification` confirms, equal or not.
 pub(crate) fn confirmed(measured: &Measured, verification: &Verification) -> Pairs {
     let near = measured
         .near
@@ -201,8 +200,8 @@ pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32,
     judged.collect()
 }
 
-/// How right it would be to call everything alike whose fingerprints differ in so many bits at
-/// most; for each of `distances`. What has no text is left out.
+/// Returns the scores of calling everything alike whose fingerprints differ in at most a number of
+/// bits, one score for each of `distances`. Pages without text are left out.
 pub(crate) fn simhash_alone(
     measured: &Measured,
     answer: &Answer,
@@ -234,7 +233,7 @@ pub(crate) fn simhash_alone(
         .collect()
 }
 
-/// Which of `pairs` have fingerprints within `distance`.
+/// Returns the pairs whose fingerprints are within `distance`.
 pub(crate) fn reached(measured: &Measured, pairs: &Pairs, features: usize, distance: u32) -> Pairs {
     let fingerprint = |page: u32| measured.pages[page as usize].fingerprints[features];
     let near = pairs

@@ -1,8 +1,9 @@
-//! How right the verdicts are: precision, recall and F1 on every labelled set, for features ×
+//! The quality of the verdicts: precision, recall and F1 on every labelled set, for features ×
 //! distances × verifications, beside exact resemblance as the oracle.
 //!
 //! ```text
-//! cargo run --release -p evaluation [-- --data DIR] [--manuals DIR] [--output docs/quality.md] [SET…]
+//! cargo run --release -p evaluation -- [--data DIR] [--manuals DIR] \
+//!     [--output docs/quality.md] [SET…]
 //! ```
 //!
 //! The labelled data lie beside the project (`../shared/data`), or where `--data` or `CRAWLER_DATA`
@@ -34,15 +35,16 @@ use neardup::{BANDS, Features, HashKey, LEAST_WORDS, Thresholds, Width};
 use chapter::Chapter;
 use choice::Choice;
 use report::Report;
-use sets::{CATALOGUE, Places};
+use sets::CATALOGUE;
+use sets::set::Places;
 
 /// Measure how right the verdicts are, on labelled documents
 #[derive(Debug, Parser)]
 struct Wish {
-    /// Where the labelled data lie [default: ../shared/data, from the project's root]
+    /// Directory of the labelled data [default: ../shared/data, from the project's root]
     #[arg(long, env = "CRAWLER_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where evaluation/fetch-manuals.sh has put the manuals [default: target/manuals]
+    /// Directory into which evaluation/fetch-manuals.sh put the manuals [default: target/manuals]
     #[arg(long, value_name = "DIR")]
     manuals: Option<PathBuf>,
     /// Write the report there instead of to standard output
@@ -54,8 +56,11 @@ struct Wish {
     /// The number of the hash key: estimates differ a little from key to key
     #[arg(long, default_value_t = 0)]
     key: u64,
-    /// Which sets [default: all]
-    #[arg(value_name = "SET", value_parser = CATALOGUE.iter().map(|(name, _)| *name).collect::<Vec<_>>())]
+    /// Sets to measure [default: all]
+    #[arg(
+        value_name = "SET",
+        value_parser = CATALOGUE.iter().map(|(name, _)| *name).collect::<Vec<_>>()
+    )]
     sets: Vec<String>,
 }
 
@@ -90,7 +95,8 @@ fn main() -> ExitCode {
     }
     if !absent.is_empty() {
         say(
-            "--data DIR (or CRAWLER_DATA) says where the labelled data are, --manuals DIR what evaluation/fetch-manuals.sh DIR has fetched",
+            "--data DIR (or CRAWLER_DATA) says where the labelled data are, --manuals DIR what \
+             evaluation/fetch-manuals.sh DIR has fetched",
         );
     }
 
@@ -125,13 +131,14 @@ fn introduce(report: &mut Report, wish: &Wish, absent: &[&str]) {
     };
     report.heading(1, "How right the verdicts are");
     report.paragraph(
-        "Made by `cargo run --release -p evaluation -- --output docs/quality.md`, after `evaluation/fetch-manuals.sh`; not \
-         to be edited by hand.",
+        "Made by `cargo run --release -p evaluation -- --output docs/quality.md`, after \
+         `evaluation/fetch-manuals.sh`; not to be edited by hand.",
     );
     report.paragraph(&format!(
-        "Shipped defaults: features `{}`, k = {}, {BANDS} bands, sketches of word {}-shingles ≥ {}, from {LEAST_WORDS} words \
-         on, main text. Hash key number {}. A cell tells precision / recall / F1 over all pairs of a set's pages, or how many \
-         pages were taken for a repetition of an earlier page that says something else. Shares are cut after four digits.",
+        "Shipped defaults: features `{}`, k = {}, {BANDS} bands, sketches of word {}-shingles ≥ \
+         {}, from {LEAST_WORDS} words on, main text. Hash key number {}. A cell tells precision / \
+         recall / F1 over all pairs of a set's pages, or how many pages were taken for a \
+         repetition of an earlier page that says something else. Shares are cut after four digits.",
         Features::default(),
         thresholds.distance(),
         Width::VERIFICATION.get(),
@@ -175,12 +182,12 @@ fn write_goals(report: &mut Report, chapters: &[Chapter]) -> bool {
     all_reached
 }
 
-/// What else could be shipped, and what it would reach everywhere.
+/// Writes the alternatives that could be shipped, and their results on every set.
 fn write_choice(report: &mut Report, chapters: &[Chapter]) {
     report.heading(2, "The choice");
     report.paragraph(
-        "Every verification on every question, with all pairs as candidates: F1, or merged pages. What misses a goal of its \
-         question is **bold**, and the last column counts these.",
+        "Every verification on every question, with all pairs as candidates: F1, or merged pages. \
+         What misses a goal of its question is **bold**, and the last column counts these.",
     );
     let mut head = vec!["verification".to_owned()];
     for chapter in chapters {

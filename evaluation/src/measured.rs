@@ -10,14 +10,15 @@ use neardup::{
 use crate::configuration::{FEATURES, LARGER_SKETCH, WIDTHS};
 use crate::minima::Minima;
 use crate::oracle::{self, resemblance_of_counts};
-use crate::sets::{Page, Set};
+use crate::sets::page::Page;
+use crate::sets::set::Set;
 use crate::threads;
 
 /// Pairs that resemble each other less in their 3-shingles are not looked at: no threshold below is
 /// in question.
 pub(crate) const FLOOR: f64 = 0.5;
 
-/// How many words of a page would be remembered in order to tell its subject.
+/// Words of a page that would be remembered to recognise its subject.
 pub(crate) const FREQUENT: usize = 32;
 
 /// The pages of a set, as they are judged by their main text or by all of it.
@@ -30,13 +31,13 @@ pub(crate) struct Measured {
 
 #[derive(Debug)]
 pub(crate) struct MeasuredPage {
-    /// What the crawler remembers of it.
+    /// The signature that the crawler remembers.
     pub(crate) signature: PageSignature,
     /// Stands for all words of the page, main text or not.
     pub(crate) full: u128,
-    /// Whether its own text, where that must be equal as well, has no words.
+    /// True if its own text must be equal as well and has no words.
     pub(crate) own_is_empty: bool,
-    /// How many words are judged.
+    /// The number of judged words.
     pub(crate) words: usize,
     /// One for each of [`FEATURES`].
     pub(crate) fingerprints: Vec<Fingerprint>,
@@ -62,10 +63,10 @@ pub(crate) struct Near {
     pub(crate) b: u32,
     /// Of their words, counted.
     pub(crate) words: f64,
-    /// Whether one text keeps saying a word that is not among the frequent ones of the other.
+    /// True if one text repeats a word that is not among the frequent ones of the other.
     pub(crate) other_frequent: bool,
-    /// How often the one text says the word that it says most often of those which the other lacks
-    /// altogether, and the share of its words that this is.
+    /// The largest count of a word that the other text lacks, and its share of the words of its
+    /// text.
     pub(crate) exclusive: (u32, f64),
     /// One for each of [`WIDTHS`].
     pub(crate) shingles: [Resemblances; WIDTHS.len()],
@@ -80,7 +81,7 @@ pub(crate) struct Resemblances {
 }
 
 impl Near {
-    /// Whether one text keeps saying a word that the other does not know: three times, and every
+    /// Returns true if one text repeats a word that the other lacks: three times, and every
     /// hundredth word.
     pub(crate) fn has_another_subject(&self) -> bool {
         self.exclusive.0 >= 3 && self.exclusive.1 >= 0.01
@@ -208,8 +209,8 @@ pub(crate) fn features() -> Vec<Features> {
         .collect()
 }
 
-/// How often either says the word that it says most often of those which the other lacks, and its
-/// share of the text.
+/// Returns the largest count, in either text, of a word that the other lacks, and its share of the
+/// text.
 fn exclusive(one: &MeasuredPage, two: &MeasuredPage) -> (u32, f64) {
     let most = |one: &MeasuredPage, two: &MeasuredPage| {
         let lacks = |word: &u64| {
@@ -229,8 +230,8 @@ fn exclusive(one: &MeasuredPage, two: &MeasuredPage) -> (u32, f64) {
     if mine.1 >= theirs.1 { mine } else { theirs }
 }
 
-/// Whether `one` keeps saying a word that is not among the most frequent ones of `two`: as
-/// [`Near::has_another_subject`], from what could be remembered of a page.
+/// Returns true if `one` repeats a word that is not among the most frequent ones of `two`:
+/// [`Near::has_another_subject`] with only the words that could be remembered of a page.
 fn has_other_frequent(one: &MeasuredPage, two: &MeasuredPage) -> bool {
     // Of the last ones that are remembered, the other text may have forgotten just these.
     let candidates = one.frequent.iter().take(FREQUENT / 2);

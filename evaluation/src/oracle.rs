@@ -45,7 +45,7 @@ pub(crate) fn resembling(sets: &[&[u64]], least: f64) -> Vec<Resembling> {
     found.into_iter().flatten().collect()
 }
 
-/// What two ascending lists of words with their counts share: Σ min / Σ max (the Jaccard index of
+/// Returns Σ min / Σ max of two ascending lists of words with their counts (the Jaccard index of
 /// multisets).
 pub(crate) fn resemblance_of_counts(one: &[(u64, u32)], two: &[(u64, u32)]) -> f64 {
     let (mut mine, mut theirs) = (one, two);
@@ -83,11 +83,11 @@ pub(crate) fn resemblance_of_counts(one: &[(u64, u32)], two: &[(u64, u32)]) -> f
     }
 }
 
-/// Who holds which members; members of one set only are left out.
+/// The sets that hold each member; members of one set only are left out.
 struct Holders {
     /// For each member the sets that hold it, ascending, one list after the other.
     holders: Vec<u32>,
-    /// Where each member's list begins in `holders`, and one end more.
+    /// The start of each member's list in `holders`, and the end of the last.
     starts: Vec<usize>,
     /// For each set its members, by number.
     members: Vec<Vec<u32>>,

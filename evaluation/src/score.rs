@@ -1,10 +1,10 @@
-//! How right an answer is.
+//! Scores of an answer: precision, recall and F1.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::measured::Measured;
-use crate::sets::{Goal, Truth};
+use crate::sets::set::{Goal, Truth};
 
 /// Pairs of pages, the lower number first, ascending, each once.
 pub(crate) type Pairs = Vec<(u32, u32)>;
@@ -55,7 +55,7 @@ impl Answer {
         }
     }
 
-    /// Whether the two may be called alike.
+    /// Returns true if the two may be called alike.
     pub(crate) fn holds(&self, a: u32, b: u32, measured: &Measured) -> bool {
         match self {
             Answer::Pairs { expected, also } => {
@@ -145,7 +145,7 @@ impl Score {
         }
     }
 
-    /// Whether it reaches `goal`; a goal of another kind is none of its own.
+    /// Returns true if it reaches `goal`; it reaches no goal of another kind.
     pub(crate) fn reaches(self, goal: Goal) -> bool {
         match (self, goal) {
             (Score::Found { found, right, .. }, Goal::Precision(least)) => {

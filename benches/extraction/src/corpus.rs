@@ -12,7 +12,7 @@ use serde_json::Value;
 pub struct LabelledPage {
     /// The name of its file, without extension.
     pub name: String,
-    /// Where it was fetched from.
+    /// The URL that it was fetched from.
     pub url: String,
     /// `article`, `forum` …
     pub kind: String,
@@ -22,7 +22,7 @@ pub struct LabelledPage {
     pub gold: String,
 }
 
-/// Where the labelled data lie: beside the project, or where `CRAWLER_DATA` says.
+/// Returns the directory of the labelled data: beside the project, or the value of `CRAWLER_DATA`.
 #[must_use]
 pub fn directory() -> PathBuf {
     std::env::var_os("CRAWLER_DATA").map_or_else(
@@ -68,7 +68,8 @@ pub fn wcxb(directory: &Path) -> io::Result<Vec<LabelledPage>> {
         else {
             continue;
         };
-        let label: Value = serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")])?;
+        let label: Value =
+            serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")])?;
         let kind = text(&label["_internal"]["page_type"]["primary"]);
         let gold = text(&label["ground_truth"]["main_content"]);
         pages.push(page(name, text(&label["url"]), kind, bytes, gold)?);
@@ -76,7 +77,13 @@ pub fn wcxb(directory: &Path) -> io::Result<Vec<LabelledPage>> {
     Ok(pages)
 }
 
-fn page(name: &str, url: String, kind: String, bytes: &[u8], gold: String) -> io::Result<LabelledPage> {
+fn page(
+    name: &str,
+    url: String,
+    kind: String,
+    bytes: &[u8],
+    gold: String,
+) -> io::Result<LabelledPage> {
     let mut html = Vec::new();
     flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut html)?;
     Ok(LabelledPage {

@@ -1,4 +1,4 @@
-//! What reading a page costs: one of 26 KiB that is nearly all text, and real ones of about 170
+//! The cost of reading a page: one of 26 KiB that is nearly all text, and real ones of about 170
 //! KiB.
 
 use std::io;
@@ -8,10 +8,10 @@ use std::time::Instant;
 use crate::corpus::{self, LabelledPage};
 use crate::methods::METHODS;
 
-/// Of so many runs the best counts: other work on the machine only adds.
+/// Runs of which the best counts: other work on the machine only adds.
 const ROUNDS: usize = 15;
 
-/// How large the real pages are, and how many of them are read.
+/// The size of the real pages.
 const REAL_BYTES: usize = 170 * 1024;
 const REAL_PAGES: usize = 20;
 
@@ -62,7 +62,8 @@ fn page(html: String) -> LabelledPage {
 
 fn generated() -> LabelledPage {
     let mut html =
-        "<!doctype html><html><head><title>A page</title></head><body><nav><a href=/>Home</a></nav><main>"
+        "<!doctype html><html><head><title>A page</title></head><body><nav>\
+         <a href=/>Home</a></nav><main>"
             .to_owned();
     for paragraph in 0..26 {
         html.push_str("<p>");

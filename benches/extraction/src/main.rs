@@ -1,10 +1,11 @@
-//! Who finds the main content of a page: ours and its peers, on the same labelled pages, in one
-//! run.
+//! A comparison of extractors of main content: ours and its peers, on the same labelled pages, in
+//! one run.
 //!
 //! ```text
-//! cargo run --release --manifest-path benches/extraction/Cargo.toml            # the table of docs/extraction.md
-//! cargo run --release --manifest-path benches/extraction/Cargo.toml -- pages   # ours page by page, worst first
-//! cargo run --release --manifest-path benches/extraction/Cargo.toml -- cost    # what reading costs, two kinds of pages
+//! cd benches/extraction
+//! cargo run --release              # the table of docs/extraction.md
+//! cargo run --release -- pages     # ours page by page, worst first
+//! cargo run --release -- cost      # the cost of reading, for two kinds of pages
 //! ```
 //!
 //! A *half* is every second page in the order of names. The rules were read off the worst pages of
@@ -87,7 +88,10 @@ impl Set {
         println!("\n{}, {} pages\n", self.name, self.pages.len());
         println!(
             "| | F1 | precision | recall | halves |{} ms a page |",
-            kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>()
+            kinds
+                .iter()
+                .map(|kind| format!(" {kind} |"))
+                .collect::<String>()
         );
         println!("|---|--:|--:|--:|--:|{}--:|", "--:|".repeat(kinds.len()));
         for method in METHODS {

@@ -21,7 +21,7 @@ pub struct Score {
     pub recall: f64,
 }
 
-/// How a prediction compares with the label on one page.
+/// The overlap of a prediction with the label on one page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Overlap {
     both: f64,
@@ -30,7 +30,10 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    fn of<T: Eq + Hash>(predicted: impl Iterator<Item = T>, labelled: impl Iterator<Item = T>) -> Self {
+    fn of<T: Eq + Hash>(
+        predicted: impl Iterator<Item = T>,
+        labelled: impl Iterator<Item = T>,
+    ) -> Self {
         let mut counts: HashMap<T, (u32, u32)> = HashMap::new();
         predicted.for_each(|token| counts.entry(token).or_default().0 += 1);
         labelled.for_each(|token| counts.entry(token).or_default().1 += 1);
@@ -74,7 +77,10 @@ pub fn shingles(predicted: &str, labelled: &str) -> Overlap {
 #[must_use]
 pub fn words(predicted: &str, labelled: &str) -> Overlap {
     let (predicted, labelled) = (predicted.to_lowercase(), labelled.to_lowercase());
-    Overlap::of(tokens(&predicted).into_iter(), tokens(&labelled).into_iter())
+    Overlap::of(
+        tokens(&predicted).into_iter(),
+        tokens(&labelled).into_iter(),
+    )
 }
 
 /// The article benchmark's score of many pages.

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use lol_html::{HtmlRewriter, Settings, element, text};
-use web::{CanonicalForm, ResponseMetadata, PageUrl, ReadLimits};
+use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
 
 use crate::corpus::LabelledPage;
 
@@ -92,11 +92,12 @@ fn rs_trafilatura(page: &LabelledPage) -> String {
         .unwrap_or_default()
 }
 
-/// What a stream of tags can do without a tree: paragraphs, items, headings and code that stand in
-/// no frame and are not mostly links.
+/// Extracts without a tree, from a stream of tags: paragraphs, items, headings and code that stand
+/// in no frame and are not mostly links.
 fn streamed(page: &LabelledPage) -> String {
-    const FRAME: &str = "nav, aside, footer, form, dialog, [role=navigation], [role=banner], [role=contentinfo], \
-                         [class*=comment], [class*=related], [class*=share], [class*=sidebar]";
+    const FRAME: &str = "nav, aside, footer, form, dialog, [role=navigation], [role=banner], \
+                         [role=contentinfo], [class*=comment], [class*=related], [class*=share], \
+                         [class*=sidebar]";
     const LINE: &str = "p, li, h1, h2, h3, h4, pre, blockquote, td, th, dt, dd";
     let frames = Rc::new(Cell::new(0_usize));
     let links = Rc::new(Cell::new(0_usize));

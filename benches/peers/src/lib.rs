@@ -1,4 +1,4 @@
-//! What the comparisons share: the data and the clock.
+//! The data and the clock that the comparisons share.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -43,10 +43,13 @@ pub fn best_of<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
     (0..runs.max(1)).map(time).min().unwrap_or_default()
 }
 
-/// How long this thread has had a processor so far.
+/// Returns the processor time of this thread so far.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+    Duration::new(
+        time.tv_sec.unsigned_abs(),
+        time.tv_nsec.unsigned_abs() as u32,
+    )
 }
 
 /// The least time of `runs` runs of `work` by the clock on the wall, with all its threads.

@@ -1,5 +1,5 @@
-//! What a search index costs, and how fast it answers: pages of 24 KB of prose through the index
-//! and the archive, then queries of mixed kinds.
+//! The cost of a search index and the latency of its answers: pages of 24 KB of prose through the
+//! index and the archive, then queries of mixed kinds.
 //!
 //! - the writer alone: processor time of its thread for a page, flushing and committing included;
 //! - the sink over an archive: pages a second, room on the disk, memory (VmHWM);
@@ -8,7 +8,8 @@
 //! - 200 random queries against a plain scan of all pages: the sets must be equal.
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32] [--threads 2] [--keep DIR]
+//! cargo run --release -p benches --bin bench-search -- [--pages 100000] \
+//!     [--memory-mib 32] [--threads 2] [--keep DIR]
 //! ```
 //!
 //! With `--keep`, index and archive stay in that directory, and a second run with the same pages
@@ -49,7 +50,7 @@ const COMPARED: usize = 200;
 /// Measure the search index
 #[derive(Clone, Debug, Parser)]
 struct Wish {
-    /// How many pages
+    /// Number of pages
     #[arg(long, default_value_t = 100_000)]
     pages: usize,
     /// Memory of the writer, MiB
@@ -327,7 +328,8 @@ fn compare(finder: &Finder, scan: Scan) -> Result<(), Failure> {
         fruitful += usize::from(!found.is_empty());
     }
     println!(
-        "{COMPARED} random queries find what a plain scan finds: {hits_in_all} hits, {fruitful} queries with any"
+        "{COMPARED} random queries find what a plain scan finds: {hits_in_all} hits, {fruitful} \
+         queries with any"
     );
     Ok(())
 }

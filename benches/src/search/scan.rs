@@ -10,7 +10,7 @@ use web::{Exchange, Timestamp};
 /// Words of the first pages, from which queries are made.
 const SPOKEN: usize = 60_000;
 
-/// What is looked for.
+/// The object of a query.
 #[derive(Clone, Debug)]
 pub(crate) enum Asked {
     Words(Vec<String>),
@@ -30,7 +30,7 @@ struct Page {
     at: u64,
 }
 
-/// Where a page is: its file, its offset.
+/// The place of a page: its file and offset.
 type Place = (String, u64);
 
 /// The kinds of queries: what is looked for, and how many of ten queries are such.
@@ -46,7 +46,7 @@ pub(crate) const KINDS: [(&str, usize); 9] = [
     ("a word, of a day", 1),
 ];
 
-/// What queries are about: what the pages say, and where and when.
+/// The words, sites and dates that queries are about.
 pub(crate) struct Topics {
     spoken: Vec<String>,
     hosts: Vec<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Scan {
 }
 
 impl Topics {
-    /// Those of so many pages, in order; of the first of them, what they say.
+    /// Returns the topics of this many pages, in order, with the words of the first of them.
     pub(crate) fn of(
         pages: usize,
         mut page: impl FnMut(usize) -> (String, u64),
@@ -162,7 +162,7 @@ impl Scan {
         }
     }
 
-    /// Where the page that was added last is.
+    /// Records the place of the page that was added last.
     pub(crate) fn place(&mut self, file: String, offset: u64) {
         self.places.push((file, offset));
     }

@@ -38,7 +38,7 @@ pub(crate) struct Wish {
     /// URLs that are popped and settled, each bringing a new one
     #[arg(long, default_value_t = 1_000_000)]
     churn: u64,
-    /// Where to write; a temporary directory if not given
+    /// Directory to write to [default: a temporary directory]
     #[arg(long)]
     directory: Option<PathBuf>,
 }
@@ -181,7 +181,7 @@ fn url(text: &str) -> Result<PageUrl, Failure> {
     Ok(PageUrl::parse(text, &CanonicalForm::default())?)
 }
 
-/// What became of a page that is new.
+/// Returns the record of a visit to a page that is new.
 pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
     VisitRecord {
         url: url.clone(),

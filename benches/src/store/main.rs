@@ -1,10 +1,12 @@
-//! What the store costs at the size that it is made for: bytes each on disk, folds, loading,
-//! looking up.
+//! The cost of the store at the size that it is made for: bytes of each table on disk, flushes,
+//! loading, lookups.
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-store -- verdicts [--count 10000000] [--verdicts 320000] [--no-mirror]
+//! cargo run --release -p benches --bin bench-store -- verdicts [--count 10000000] \
+//!     [--verdicts 320000] [--no-mirror]
 //! cargo run --release -p benches --bin bench-store -- tables [--count 10000000] [--folds 3]
-//! cargo run --release -p benches --bin bench-store -- frontier [--count 10000000] [--hosts 100000] [--churn 1000000]
+//! cargo run --release -p benches --bin bench-store -- frontier [--count 10000000] \
+//!     [--hosts 100000] [--churn 1000000]
 //! cargo run --release -p benches --bin bench-store -- cards [--count 1000000]
 //! ```
 //! Everything is random (uniform keys are the worst case for a sorted table); every figure is of
@@ -30,7 +32,7 @@ enum Wish {
     Tables(tables::Wish),
     /// Pages to visit, and URLs seen
     Frontier(frontier::Wish),
-    /// What verification needs of each document
+    /// The records that verification needs of each document
     Cards(tables::CardsWish),
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use neardup::{Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
-use store::embedded::{SignatureRecord, SignatureRecords, Database, Posting, SortedTables, Table};
+use store::embedded::{Database, Posting, SignatureRecord, SignatureRecords, SortedTables, Table};
 use web::UrlKey;
 
 use crate::Failure;
@@ -25,7 +25,7 @@ pub(crate) struct Wish {
     /// Lookups
     #[arg(long, default_value_t = 20_000)]
     lookups: u32,
-    /// Where to write; a temporary directory if not given
+    /// Directory to write to [default: a temporary directory]
     #[arg(long)]
     directory: Option<PathBuf>,
 }
@@ -45,7 +45,7 @@ struct Sort {
     name: &'static str,
     tables: u8,
     posting: fn(u8, u32) -> Posting,
-    /// How many leading bits of a key a lookup asks for.
+    /// The number of leading bits of a key that a lookup asks for.
     prefix: u32,
 }
 
@@ -181,7 +181,8 @@ fn fold(
     let (flushing, ()) = timed(|| Ok(database.flush()?))?;
     let disk = database.size_on_disk()?;
     println!(
-        "  {} more in {folding:.1} s + {flushing:.1} s of flush; of each page {:.1} bytes in blocks, {:.1} on disk",
+        "  {} more in {folding:.1} s + {flushing:.1} s of flush; of each page {:.1} bytes in \
+         blocks, {:.1} on disk",
         pages.len(),
         live as f64 / held as f64,
         disk as f64 / held as f64
@@ -250,7 +251,7 @@ fn card(document: u32) -> SignatureRecord {
     }
 }
 
-/// How many seconds the work took, and what came of it.
+/// Returns the seconds that the work took, and its result.
 fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(f64, T), Failure> {
     #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
     let now = std::time::Instant::now;

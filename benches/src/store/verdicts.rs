@@ -48,12 +48,13 @@ pub(crate) struct Wish {
     /// Look up on disk
     #[arg(long)]
     no_mirror: bool,
-    /// Where to write, and to go on where a run left a store; a temporary directory if not given
+    /// Directory to write to, and to continue in if a run left a store [default: a temporary
+    /// directory]
     #[arg(long)]
     directory: Option<PathBuf>,
 }
 
-/// One in so many pages is nearly one that is known.
+/// One page in this many nearly equals a known one.
 const ONE_IN: u64 = 13;
 /// Pages that are found and leased at a time.
 const AT_A_TIME: u64 = 64;
@@ -74,7 +75,8 @@ pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
     let memory = store.signature_memory();
     let each = |bytes: usize| bytes as f64 / memory.documents.max(1) as f64;
     println!(
-        "in memory, bytes a page of {}: {:.1} tables, {:.1} bands, {:.1} other keys; {:.0} MB of cards",
+        "in memory, bytes a page of {}: {:.1} tables, {:.1} bands, {:.1} other keys; {:.0} MB of \
+         cards",
         memory.documents,
         each(memory.tables),
         each(memory.bands),
@@ -219,7 +221,7 @@ async fn checkpoint(store: &EmbeddedStore, end: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a record costs that is synced by itself: median, and what one in a hundred exceeds.
+/// Returns the time to sync a single record: the median and the 99th percentile.
 fn alone(directory: &Path) -> Result<(Duration, Duration), Failure> {
     let path = directory.join("alone");
     let mut file = File::create(&path)?;
@@ -281,8 +283,9 @@ async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
     times.sort_unstable();
     let at = |share: f64| times[(times.len() as f64 * share) as usize];
     println!(
-        "{} durable verdicts by {} workers: {:.0} a second, {wrong} wrong; median {:?}, one in a hundred above {:?}, \
-         one in a thousand {:?}, the longest {:?}; {:.0} µs of processor time each",
+        "{} durable verdicts by {} workers: {:.0} a second, {wrong} wrong; median {:?}, one in a \
+         hundred above {:?}, one in a thousand {:?}, the longest {:?}; {:.0} µs of processor time \
+         each",
         times.len(),
         wish.workers,
         times.len() as f64 / elapsed.as_secs_f64(),
@@ -336,8 +339,8 @@ fn signature(number: u64) -> PageSignature {
     }
 }
 
-/// What `number` looks like, which is nearly what `of` looks like: two bits, nine minima and half
-/// of the bands apart.
+/// Returns the signature of `number`, which nearly equals that of `of`: two bits, nine minima and
+/// half of the bands apart.
 fn nearly(of: u64, number: u64) -> PageSignature {
     let mut look = signature(number);
     if let Some(text) = &mut look.text {

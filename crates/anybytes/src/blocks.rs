@@ -2,8 +2,8 @@
 
 use neardup::blocks::{CODEBOOK_BYTES, Codebook, Decoder, encode};
 
-/// Whatever is taken for a codebook and a block: an error, or ascending fingerprints, which coded
-/// again are read as the same.
+/// Reads a codebook and a block: an error, or ascending fingerprints that survive coding and
+/// decoding.
 pub fn blocks(bytes: &[u8]) {
     let Some((book, block)) = bytes.split_first_chunk::<CODEBOOK_BYTES>() else {
         return;

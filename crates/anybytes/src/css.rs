@@ -20,7 +20,7 @@ pub fn css(bytes: &[u8]) {
     for limits in [wide, tight] {
         for content_type in ["text/css", "image/svg+xml", "application/manifest+json"] {
             let document = read(bytes, content_type, &limits);
-            keeps_its_word(&document, &limits, &crate::page());
+            keeps_its_word(&document, &limits, &crate::base::page());
             assert!(document.text.is_empty(), "it is no page");
             for link in &document.links {
                 assert!(
@@ -31,6 +31,6 @@ pub fn css(bytes: &[u8]) {
         }
         let page = [b"<style>", bytes, b"</style><p style=\"", bytes, b"\">"].concat();
         let document = read(&page, "text/html; charset=utf-8", &limits);
-        keeps_its_word(&document, &limits, &crate::page());
+        keeps_its_word(&document, &limits, &crate::base::page());
     }
 }

@@ -83,7 +83,7 @@ fn exchange(head: &[u8], body: &[u8]) -> Exchange {
         .ok()
         .and_then(|status| status.parse().ok());
     Exchange {
-        url: crate::page(),
+        url: crate::base::page(),
         request_head: Vec::new(),
         status: status.unwrap_or(301),
         headers,
@@ -96,7 +96,7 @@ fn exchange(head: &[u8], body: &[u8]) -> Exchange {
     }
 }
 
-/// What stands before and behind a separator; all of it before, where there is none.
+/// Splits at the first separator; without one, the second part is empty.
 fn split<'a>(bytes: &'a [u8], separator: &[u8]) -> (&'a [u8], &'a [u8]) {
     let place = bytes
         .windows(separator.len())

@@ -34,7 +34,7 @@ pub fn html(bytes: &[u8]) {
     };
     for limits in [wide, TIGHT] {
         let document = read(bytes, "text/html; charset=utf-8", &limits);
-        keeps_its_word(&document, &limits, &crate::page());
+        keeps_its_word(&document, &limits, &crate::base::page());
         assert_eq!(
             document,
             read(bytes, "text/html; charset=utf-8", &limits),
@@ -53,11 +53,11 @@ pub fn charset(bytes: &[u8]) {
     let content_type = String::from_utf8_lossy(content_type);
     let body = body.get(1..).unwrap_or_default();
     let document = read(body, &content_type, &ReadLimits::default());
-    keeps_its_word(&document, &ReadLimits::default(), &crate::page());
+    keeps_its_word(&document, &ReadLimits::default(), &crate::base::page());
 }
 
 pub(crate) fn read(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Document {
-    let url = crate::page();
+    let url = crate::base::page();
     let hints = ResponseMetadata {
         content_type: Some(content_type),
         agent: "crawler",
@@ -66,7 +66,7 @@ pub(crate) fn read(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Doc
     web::read(bytes, &hints, &CanonicalForm::default(), limits)
 }
 
-/// What every document promises; see [`Document`].
+/// Asserts the promises of [`Document`].
 pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &PageUrl) {
     assert!(document.links.len() <= 2 * limits.links);
     // A line's end is not the page's own.

@@ -1,13 +1,12 @@
-//! Whatever bytes come: a value or an error, never a panic, and what each reader promises of its
-//! values.
+//! The promises of every reader of foreign bytes: a value or an error, never a panic.
 //!
-//! Everything that reads what a stranger wrote has a target here: a function of any bytes that
-//! panics where a promise is broken. The fuzzer feeds them (`just fuzz`); `tests/corpus.rs` feeds
-//! them what it and people found worth keeping, which lies in `corpus/`, so that a machine without
-//! a fuzzer holds them too. Development only.
+//! Every reader of untrusted bytes has a target here: a function of any bytes that panics where a
+//! promise is broken. The fuzzer feeds the targets (`just fuzz`); `tests/corpus.rs` feeds them the
+//! inputs in `corpus/`, so that a machine without a fuzzer checks them too. Development only.
 //!
-//! Invariant: a target is a pure function of its bytes. What it finds once it finds again.
+//! Invariant: a target is a pure function of its bytes, so every finding can be repeated.
 
+mod base;
 mod blocks;
 mod cdxj;
 mod css;
@@ -56,12 +55,3 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("wacz", wacz),
     ("warc", warc),
 ];
-
-/// Where targets that need one say that their bytes came from.
-fn page() -> web::PageUrl {
-    web::PageUrl::parse(
-        "https://www.example.org/a/b?c=d",
-        &web::CanonicalForm::keep_all(),
-    )
-    .expect("it is a URL, and canonical")
-}

@@ -36,7 +36,14 @@ fn keeps_its_word(
     limits: &ListingLimits,
 ) {
     let form = CanonicalForm::default();
-    let listing = read_listing(kind, body, content_type, &crate::page(), &form, limits);
+    let listing = read_listing(
+        kind,
+        body,
+        content_type,
+        &crate::base::page(),
+        &form,
+        limits,
+    );
     assert!(listing.pages.len() + listing.further.len() <= limits.entries);
     for listed in listing.pages.iter().chain(&listing.further) {
         crate::url::is_canonical(&listed.url, &form);

@@ -30,7 +30,7 @@ pub fn robots(bytes: &[u8]) {
     let same = RobotsRules::parse(&with_returns, "CRAWLER/2.1");
     let is_whole = with_returns.len() <= MAX_ROBOTS_BYTES;
     for path in paths {
-        let Ok(url) = crate::page().join(path, &CanonicalForm::keep_all()) else {
+        let Ok(url) = crate::base::page().join(path, &CanonicalForm::keep_all()) else {
             continue;
         };
         let verdict = rules.verdict(&url);

@@ -8,14 +8,17 @@ pub fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let forms = [CanonicalForm::keep_all(), CanonicalForm::default()];
     for form in &forms {
-        let found = [PageUrl::parse(&text, form), crate::page().join(&text, form)];
+        let found = [
+            PageUrl::parse(&text, form),
+            crate::base::page().join(&text, form),
+        ];
         for url in found.into_iter().flatten() {
             is_canonical(&url, form);
         }
     }
 }
 
-/// What every URL promises that the crawler holds; see [`PageUrl`].
+/// Asserts the promises of every [`PageUrl`] that the crawler holds.
 pub(crate) fn is_canonical(url: &PageUrl, form: &CanonicalForm) {
     let text = url.as_str();
     assert!(text.len() <= MAX_URL_BYTES, "{text}");
@@ -32,7 +35,7 @@ pub(crate) fn is_canonical(url: &PageUrl, form: &CanonicalForm) {
     for form in [form, &CanonicalForm::keep_all()] {
         assert_eq!(PageUrl::parse(text, form).as_ref(), Ok(url), "one spelling");
         assert_eq!(
-            crate::page().join(text, form).as_ref(),
+            crate::base::page().join(text, form).as_ref(),
             Ok(url),
             "the same from a page"
         );

@@ -1,4 +1,5 @@
-//! What the fuzzer and people found worth keeping, and inputs near it, as ordinary tests.
+//! The inputs that the fuzzer and people found worth keeping, and inputs near them, as ordinary
+//! tests.
 #![expect(
     clippy::unwrap_used,
     reason = "what the helpers unwrap is part of the test"

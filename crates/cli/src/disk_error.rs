@@ -8,7 +8,10 @@ use disk::DiskErrorKind;
 
 /// Returns the remedy for a fault, by the error of the operating system behind it.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
-    remedy_for(said(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of), out)
+    remedy_for(
+        said(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of),
+        out,
+    )
 }
 
 /// Returns true if a full disk is behind an error. If files may not grow (EFBIG), no waiting helps.

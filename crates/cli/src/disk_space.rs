@@ -146,7 +146,8 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -
         | io::ErrorKind::AlreadyExists
         | io::ErrorKind::NotADirectory
         | io::ErrorKind::IsADirectory => usage(told),
-        kind => fault(&io::Error::new(kind, told)).with_remedy(remedy_for(DiskErrorKind::of(error), out)),
+        kind => fault(&io::Error::new(kind, told))
+            .with_remedy(remedy_for(DiskErrorKind::of(error), out)),
     }
 }
 

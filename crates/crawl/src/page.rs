@@ -68,7 +68,12 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     };
 
     // decode → extract → fingerprint; an unmodified page is read from an earlier crawl's archive
-    let reading = reading::read(context, page, reading::Kind::of(lease.discovered().requisite)).await?;
+    let reading = reading::read(
+        context,
+        page,
+        reading::Kind::of(lease.discovered().requisite),
+    )
+    .await?;
 
     // admit
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
@@ -164,7 +169,13 @@ async fn settle_without_page(
 ) -> Result<Outcome, Fault> {
     context.index.forget(lease.url().key()).await?;
     let now = context.clock.date();
-    let row = visit_record::without_page(lease.discovered().clone(), &chain.exchanges, now, fate, reason);
+    let row = visit_record::without_page(
+        lease.discovered().clone(),
+        &chain.exchanges,
+        now,
+        fate,
+        reason,
+    );
     let contents = VisitContents {
         exchanges: chain.exchanges,
         matched: Vec::new(),

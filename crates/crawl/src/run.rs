@@ -249,7 +249,12 @@ async fn lease(
         return Ok(Supply::NothingBefore(Timestamp::NEVER));
     }
     match free.min(limits.pages_left(visits)) {
-        0 => context.frontier.lease(now, free, LeaseFilter::Requisites).await,
+        0 => {
+            context
+                .frontier
+                .lease(now, free, LeaseFilter::Requisites)
+                .await
+        }
         pages => context.frontier.lease(now, pages, LeaseFilter::All).await,
     }
 }

@@ -33,8 +33,8 @@ use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use web::{
-    CanonicalForm, Clock, Exchange, Pace, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind,
-    Timestamp, Validators,
+    CanonicalForm, Clock, Exchange, Pace, PageUrl, Protocol, ReadLimits, Relations, Scope,
+    ScopeKind, Timestamp, Validators,
 };
 
 const PAGES: u64 = 40;

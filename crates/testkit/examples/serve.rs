@@ -34,8 +34,9 @@ use std::sync::Arc;
 use data_encoding::BASE64;
 use testkit::{Corpus, Server, Settings, Site, ToyWeb, gallery};
 
-const USAGE: &str = "serve (--corpus plain|real [--pages N] [--hosts H] [--seed S] [--truth FILE] | --toy | --gallery | \
-                     --dir HOST=DIRECTORY…) [--port P] [--served FILE] [--tls FILE]";
+const USAGE: &str = "serve (--corpus plain|real [--pages N] [--hosts H] [--seed S] [--truth FILE] \
+                     | --toy | --gallery | --dir HOST=DIRECTORY…) [--port P] [--served FILE] \
+                     [--tls FILE]";
 
 #[derive(Default)]
 struct Wish {

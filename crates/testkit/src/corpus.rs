@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::http::{Reply, Site};
 use crate::random::Random;
-use crate::{Reply, Site};
 use pool::{Pool, first_words};
 use shell::Shell;
 
@@ -45,7 +45,7 @@ pub struct Corpus {
     shell: Shell,
 }
 
-/// What is fixed about a page; its text is drawn when it is asked for.
+/// The fixed properties of a page; its text is drawn on request.
 #[derive(Debug)]
 struct Page {
     copy: Option<Planted>,
@@ -63,14 +63,14 @@ pub struct Planted {
     pub change: Change,
 }
 
-/// How a planted copy differs from its original.
+/// The difference between a planted copy and its original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Not at all: the same bytes.
     Nothing,
     /// The date of the last change.
     Date,
-    /// That date and the counter of visits.
+    /// The date and the counter of visits.
     Counter,
     /// A sentence.
     Sentence,
@@ -87,13 +87,13 @@ impl fmt::Display for Change {
     }
 }
 
-/// How well the copies were told from the others.
+/// The copies and originals that a crawl told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score {
     /// The copies there were.
     pub planted: usize,
-    /// How many of them were left out. Whether the copy or the original was met first does not
-    /// count.
+    /// Pairs of which one page was left out. It does not matter whether the copy or the original
+    /// came first.
     pub caught: usize,
     /// Distinct pages of which nothing was kept.
     pub lost: usize,
@@ -147,13 +147,13 @@ impl Corpus {
         }
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
-    /// Whether there is no page.
+    /// Returns true if there is no page.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
@@ -165,7 +165,7 @@ impl Corpus {
         &self.planted
     }
 
-    /// What `page` is a copy of, if it is one.
+    /// Returns the original that `page` is a copy of, and the change; `None` if it is no copy.
     #[must_use]
     pub fn copy(&self, page: usize) -> Option<Planted> {
         self.pages.get(page)?.copy
@@ -185,16 +185,16 @@ impl Corpus {
             .collect()
     }
 
-    /// Where `page` lies.
+    /// Returns the URL of `page`.
     #[must_use]
     pub fn url(&self, page: usize, port: u16) -> String {
         format!("http://{}:{port}/p/{page:06}", self.host(page))
     }
 
-    /// Which page lies at `url`, whatever its port.
+    /// Returns the page at `url`, whatever its port.
     #[must_use]
     pub fn page_at(&self, url: &str) -> Option<usize> {
-        let request = crate::Request::get(url);
+        let request = crate::http::Request::get(url);
         self.find(&request.host, &request.target)
     }
 
@@ -363,8 +363,8 @@ fn six_digits(mut number: usize) -> [u8; 6] {
     digits
 }
 
-/// Which pages are copies: one in each ten, at a place that cannot be guessed, of any earlier page.
-/// The first page of each host is none.
+/// Returns the planted copies: one page in ten, at an unpredictable place, of any earlier page. The
+/// first page of each host is no copy.
 fn plant(pages: usize, hosts: usize, seed: u64) -> Vec<Planted> {
     let mut originals = Vec::with_capacity(pages);
     let mut planted = Vec::with_capacity(pages / PLANTED_ONE_IN);

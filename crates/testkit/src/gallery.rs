@@ -13,8 +13,8 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
+use crate::http::{Reply, Request, Site};
 use crate::prose::Prose;
-use crate::{Reply, Request, Site};
 
 /// The site's name.
 pub const HOST: &str = "gallery.test";
@@ -25,7 +25,7 @@ pub const ELSEWHERE: &str = "pictures.test";
 /// The pages, from the first.
 pub const PAGES: [&str; 4] = ["/", "/rooms/1", "/rooms/2", "/rooms/3"];
 
-/// What the home page needs of its own host.
+/// Targets on its own host that the home page needs.
 pub const SHOWN_AT_HOME: &[&str] = &[
     // link, script, img, picture, video
     "/icon.png",
@@ -64,14 +64,13 @@ pub const SHOWN_AT_HOME: &[&str] = &[
     "/img/framed.png",
 ];
 
-/// What each room needs beside `/b/box.css`, `/b/box.png` and `/icon.png`: a picture with its
-/// number.
+/// Targets that each room needs beside its numbered picture.
 pub const SHOWN_IN_ROOMS: &[&str] = &["/b/box.css", "/b/box.png", "/icon.png"];
 
-/// What the home page needs from [`ELSEWHERE`].
+/// Targets at [`ELSEWHERE`] that the home page needs.
 pub const SHOWN_FROM_ELSEWHERE: &[&str] = &["/theme.css", "/theme.png", "/logo.png"];
 
-/// What is named where no browser fetches it, at least without scripts.
+/// Targets that are named and that no browser fetches, at least without scripts.
 pub const NEVER_SHOWN: &[&str] = &[
     "/img/from-script.png",
     "/img/commented.png",
@@ -114,8 +113,10 @@ fn answer(request: &Request) -> Reply {
              h1::after { content: 'url(/img/in-a-string.png)' }\n@import 'too-late.css';\n",
         ),
         "/style/more/type.css" => sheet(
-            "@import url(deep.css);\n@font-face { font-family: Plain; src: local('No Such Font'),\n  \
-             url('../../font/plain.woff2') format('woff2') }\nbody { font-family: Plain, serif }\n",
+            "@import url(deep.css);\n\
+             @font-face { font-family: Plain; src: local('No Such Font'),\n  \
+             url('../../font/plain.woff2') format('woff2') }\n\
+             body { font-family: Plain, serif }\n",
         ),
         "/style/more/deep.css" => {
             sheet("h1 { background-image: image-set('../../img/deep\\20 (1).png' 1x) }\n")
@@ -160,7 +161,8 @@ fn other(path: &str) -> Reply {
 
 fn home(port: &str) -> String {
     let mut main = String::from(
-        "<p>The gallery has three rooms, and this hall where everything hangs that a page can hang something on.</p>",
+        "<p>The gallery has three rooms, and this hall where everything hangs that a page can hang \
+         something on.</p>",
     );
     for room in 1..=3 {
         let _ = write!(main, "<a href=/rooms/{room}>Room {room}</a> ");
@@ -168,19 +170,26 @@ fn home(port: &str) -> String {
     let _ = write!(
         main,
         "<img src=/img/one.png srcset='/img/one.png 1x, /img/one-2x.png 2x' alt=one>\n\
-         <picture><source srcset=/img/wide.png media='(min-width: 40em)'><img src=/img/fallback.png alt=wide></picture>\n\
+         <picture><source srcset=/img/wide.png media='(min-width: 40em)'>\
+         <img src=/img/fallback.png alt=wide></picture>\n\
          <img loading=lazy src=/img/lazy.png alt=lazy><img data-src=/img/from-script.png alt=''>\n\
          <video poster=/img/poster.png></video><input type=image src=/img/button.png alt=button>\n\
-         <a href=/img/linked.png><img src=/img/linked.png alt=linked></a><img src=/img/moved.png alt=moved>\n\
-         <svg width=64 height=64><image href=/img/drawn.png width=64 height=64 /><use href='/img/sprite.svg#mark'/></svg>\n\
+         <a href=/img/linked.png><img src=/img/linked.png alt=linked></a><img src=/img/moved.png \
+         alt=moved>\n\
+         <svg width=64 height=64><image href=/img/drawn.png width=64 height=64 />\
+         <use href='/img/sprite.svg#mark'/></svg>\n\
          <object data=/img/plan.svg type=image/svg+xml></object>\n\
-         <div style='background: url(&quot;/img/inline.png&quot;); height: 64px'></div><div class=box></div>\n\
-         <iframe src=/frame></iframe><img src='//{ELSEWHERE}{port}/logo.png' alt=logo><footer>An end.</footer>"
+         <div style='background: url(&quot;/img/inline.png&quot;); height: 64px'></div>\
+         <div class=box></div>\n\
+         <iframe src=/frame></iframe><img src='//{ELSEWHERE}{port}/logo.png' alt=logo><footer>An \
+         end.</footer>"
     );
     let head = format!(
-        "<link rel=icon href=/icon.png><link rel=stylesheet href=/style/main.css><link rel=stylesheet href=/a/box.css>\n\
+        "<link rel=icon href=/icon.png><link rel=stylesheet href=/style/main.css>\
+         <link rel=stylesheet href=/a/box.css>\n\
          <link rel=stylesheet href='//{ELSEWHERE}{port}/theme.css'>\n\
-         <style>@import '/style/late.css'; main {{ border-image: url(/img/styled.png) 9 }}</style>\n\
+         <style>@import '/style/late.css'; main {{ border-image: url(/img/styled.png) 9 \
+         }}</style>\n\
          <script src=/app.js defer></script>"
     );
     page_with("The gallery", &head, &main)
@@ -191,7 +200,8 @@ fn room(number: u8) -> String {
     let words = Prose::new(1, u64::from(number)).paragraph(150);
     let head = "<link rel=icon href=/icon.png><link rel=stylesheet href=/b/box.css>";
     let main = format!(
-        "<img src=/img/room-{number}.png alt=room><div class=box></div><p>{words}</p><a href=/>Back</a>"
+        "<img src=/img/room-{number}.png alt=room><div class=box></div><p>{words}</p>\
+         <a href=/>Back</a>"
     );
     page_with(&format!("Room {number}"), head, &main)
 }
@@ -202,7 +212,8 @@ fn page(title: &str, main: &str) -> String {
 
 fn page_with(title: &str, head: &str, main: &str) -> String {
     format!(
-        "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>{title}</title>{head}</head>\n\
+        "<!DOCTYPE html>\n<html lang=en><head>\
+         <meta charset=utf-8><title>{title}</title>{head}</head>\n\
          <body><h1>{title}</h1><main>{main}</main></body></html>\n"
     )
 }

@@ -45,12 +45,12 @@ impl Gate {
         Self(Arc::new(watch::Sender::new(State::default())))
     }
 
-    /// Lets through whoever waits and whoever comes later.
+    /// Lets present and later arrivals through.
     pub fn open(&self) {
         self.0.send_modify(|state| state.open = true);
     }
 
-    /// Holds whoever comes from now on.
+    /// Holds arrivals from now on.
     pub fn close(&self) {
         self.0.send_modify(|state| state.open = false);
     }

@@ -7,7 +7,7 @@
 /// A page, built to break its reader.
 #[derive(Clone, Copy, Debug)]
 pub struct HtmlBomb {
-    /// What it is made of.
+    /// The construct that it repeats.
     pub name: &'static str,
     make: Make,
 }
@@ -18,7 +18,7 @@ enum Make {
     Repeat(&'static str),
     /// Once this, then that again and again, then the last.
     Within(&'static str, &'static str, &'static str),
-    /// The first so many times, then the second again and again.
+    /// The first piece this many times, then the second again and again.
     Below(usize, &'static str, &'static str),
     /// This with a new number in place of each `#`.
     Count(&'static str),
@@ -28,7 +28,7 @@ enum Make {
 }
 
 impl HtmlBomb {
-    /// A page of about so many bytes.
+    /// Returns a page of about `bytes` bytes.
     #[must_use]
     pub fn page(&self, bytes: usize) -> Vec<u8> {
         match self.make {

@@ -1,4 +1,4 @@
-//! What is asked and what is answered, without a connection.
+//! Requests and answers as values, without a connection.
 //!
 //! [`Reply`] describes an answer down to the ways in which it goes wrong; `play` makes steps of it,
 //! and the servers take these. Header values are raw bytes, since the web's are.
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::Gate;
+use crate::gate::Gate;
 
 /// Everything that a server has to say: a function from requests to replies.
 ///
@@ -39,7 +39,7 @@ impl Site {
         })
     }
 
-    /// What this site answers to `request`.
+    /// Returns the answer to `request`.
     #[must_use]
     pub fn answer(&self, request: &Request) -> Reply {
         (self.0)(request)
@@ -66,7 +66,7 @@ pub struct Request {
     /// Request line and header fields, up to and with the empty line. Over HTTP/2, which has no
     /// such text, an equivalent of it.
     pub head: Bytes,
-    /// What came after the head (`Content-Length` only).
+    /// The bytes after the head (`Content-Length` only).
     pub body: Bytes,
 }
 
@@ -112,7 +112,7 @@ impl Request {
             .map_or(&self.target, |(path, _)| path)
     }
 
-    /// What follows the target's first `?`; empty where there is none.
+    /// Returns the part of the target after the first `?`; empty if there is none.
     #[must_use]
     pub fn query(&self) -> &str {
         self.target.split_once('?').map_or("", |(_, query)| query)
@@ -147,12 +147,12 @@ pub struct Reply {
     pub(crate) manner: Option<Box<Manner>>,
 }
 
-/// How a client learns where the body ends.
+/// The way in which a client learns where the body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// `Content-Length`
     Length,
-    /// `Transfer-Encoding: chunked`, in chunks of so many bytes.
+    /// `Transfer-Encoding: chunked`, in chunks of this many bytes.
     Chunked(usize),
     /// The connection is closed after it.
     UntilClose,
@@ -170,7 +170,7 @@ pub(crate) struct Manner {
     pub(crate) end: Option<(usize, End)>,
 }
 
-/// How a connection ends before its answer does.
+/// The way in which a connection ends before its answer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// With a reset.

@@ -1,5 +1,5 @@
-//! What a person would call alike, computed the slow and obvious way, to check what is generated
-//! here.
+//! The likeness of two texts as a person sees it, computed in the slow and obvious way, to check
+//! the generated pages.
 
 use std::collections::HashSet;
 

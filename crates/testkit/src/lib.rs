@@ -1,9 +1,8 @@
-//! What the tests, the demonstration and the benchmark crawl instead of the internet.
+//! The web that the tests, the demonstration and the benchmark crawl instead of the internet.
 //!
-//! A [`Site`] says what is answered to a [`Request`]; a [`Server`] says it on loopback, under as
-//! many host names as one likes, and keeps a [`Log`] of what was asked and when, which is how
-//! politeness is proved. A [`Gate`] holds an answer back until the test has seen what it wanted to
-//! see, so nothing sleeps.
+//! A [`Site`] answers each [`Request`]; a [`Server`] serves it on loopback, under any number of
+//! host names, and keeps a [`Log`] of the requests and their times, which proves politeness. A
+//! [`Gate`] holds an answer back until the test has seen what it waits for, so nothing sleeps.
 //!
 //! [`ToyWeb`] is a small web with a bit of everything and the truth about it, [`Corpus`] a large
 //! one with planted copies; [`Site::directories`] serves documents that somebody else wrote.

@@ -1,4 +1,4 @@
-//! What a server saw: the proof of politeness.
+//! The requests that a server saw: the proof of politeness.
 //!
 //! A crawler may believe that it waits; the log has the times at which its requests arrived.
 
@@ -16,23 +16,24 @@ pub struct Hit {
     pub target: String,
     /// The method.
     pub method: String,
-    /// When the whole request had arrived, since the server's start.
+    /// The arrival of the whole request, since the server's start.
     pub at: Duration,
-    /// When the answer's last byte was handed to the system, or the connection was found broken.
+    /// The time at which the system took the answer's last byte, or the connection was found
+    /// broken.
     pub finished: Duration,
     /// The status of the answer.
     pub status: u16,
     /// The `User-Agent` field; empty where there was none.
     pub user_agent: String,
-    /// Which connection it came over; they are numbered from 0.
+    /// The number of the connection, from 0.
     pub connection: u64,
-    /// Whether all of the answer was sent.
+    /// True if the whole answer was sent.
     pub complete: bool,
     /// Request line and header fields as received, up to and with the empty line.
     pub request_head: Bytes,
     /// Status line and header fields as sent, up to and with the empty line; empty over HTTP/2.
     pub head: Bytes,
-    /// What follows the head on the wire, transfer coding included, had it been sent whole.
+    /// The bytes after the head on the wire, transfer coding included, as if sent whole.
     pub framed: Bytes,
     /// The body without transfer coding: what an archive's payload must equal byte for byte.
     pub body: Bytes,
@@ -64,7 +65,7 @@ impl Log {
         self.0.iter().filter(move |hit| hit.host == host)
     }
 
-    /// How often `target` was asked for at `host`.
+    /// Returns the number of requests for `target` at `host`.
     #[must_use]
     pub fn count(&self, host: &str, target: &str) -> usize {
         self.of(host).filter(|hit| hit.target == target).count()
@@ -98,7 +99,7 @@ impl Log {
         gaps
     }
 
-    /// How many requests to `host` were being answered at the same time, at most.
+    /// Returns the largest number of requests to `host` that were being answered at the same time.
     #[must_use]
     pub fn max_parallel(&self, host: &str) -> usize {
         let mut underway: Vec<Duration> = Vec::new();

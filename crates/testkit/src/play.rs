@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::Gate;
+use crate::gate::Gate;
 use crate::http::{End, Framing, Manner, Reply, reason};
 
 /// Something to do while a body is sent.
@@ -166,7 +166,8 @@ mod tests {
             let framed = framed(&Reply::document("a/b", body.clone()).chunked(size));
             let (mut rest, mut together) = (&framed[..], Vec::new());
             loop {
-                let Ok(httparse::Status::Complete((line, length))) = httparse::parse_chunk_size(rest) else {
+                let size = httparse::parse_chunk_size(rest);
+                let Ok(httparse::Status::Complete((line, length))) = size else {
                     panic!("no chunk at {rest:?}");
                 };
                 let (chunk, after) = rest[line..].split_at(usize::try_from(length).unwrap());

@@ -166,55 +166,98 @@ fn words(list: &'static str) -> Vec<&'static str> {
 }
 
 const NOUNS: &str = "
-    acre almanac anchor apprentice arch archive atlas attic badge bakery balcony ballad bank barge barn barometer
-    basin beacon bell bench blacksmith blanket boat border bottle boulder bridge brook broom bucket burrow cabin
-    cable canal candle canoe captain caravan cargo carpenter carriage cart castle cathedral cattle cave cellar chain
-    chalk chapel chart chest chimney cider circle clerk cliff cloak clock cloth coast coin column comet compass copper
-    coral corridor cottage council courtyard cradle crane context crown crystal current curtain custom dam dawn deck
-    delta desert diary ditch dock donkey door drain drawing drift drum dune dye eagle echo embankment engine
-    engraving estuary factory fair farm fence ferry fiddle field fire fisher flag flock flood flour flute fog forest
-    forge fort fossil fountain fox frame frost furnace furrow galley garden garrison gate glacier glass globe goat
-    grain granary grange gravel grove guild gull hammer harbour harvest hatch hawk heath hedge herald herd hill hinge
-    hollow honey hook horizon horn horse inn inscription island ivory jar journal journey judge juniper kettle key
-    kiln kitchen kite knot ladder lagoon lake lamp lane lantern lark lathe ledger lens letter library lighthouse lime
-    linen lock loft loom lute mantle map marble market marsh mast meadow medal merchant meteor mill mine minstrel
-    mirror mole monument moor mortar mosaic moth mountain museum myth needle nest net notebook novel nursery oak
-    oar orchard organ otter oven owl ox paddock signature_builder palace paper parade parish pasture path pavement peak pebble
-    pedlar pendulum pier pigeon pilgrim pillar pilot pine pioneer pipe plain plank plaster plateau plough pond
-    poplar porch signature potter prairie printer prism procession pulley quarry quay quill quilt rafter railway rampart
-    ravine recipe reed reef refuge register relic reservoir ribbon ridge river road robin rope route rudder
-    saddle sail salt sandstone saw scaffold scholar school scribe scroll sculptor seed shaft shelf shepherd shield
-    ship shore shrine signal silk sluice smith snail soil sparrow spindle spire spring square stable staircase station
-    statue steam steeple stove stream street surveyor swallow swamp tailor tanner tapestry tavern teacher temple
-    terrace thatch theatre thicket thread threshold tide tile timber toll torch tower track trader trail treaty trench
-    tunnel turbine valley vault vessel viaduct village vineyard violin voyage waggon wall warehouse watch weaver well
+    acre almanac anchor apprentice arch archive atlas attic badge bakery balcony ballad bank barge \
+    barn barometer
+    basin beacon bell bench blacksmith blanket boat border bottle boulder bridge brook broom \
+    bucket burrow cabin
+    cable canal candle canoe captain caravan cargo carpenter carriage cart castle cathedral cattle \
+    cave cellar chain
+    chalk chapel chart chest chimney cider circle clerk cliff cloak clock cloth coast coin column \
+    comet compass copper
+    coral corridor cottage council courtyard cradle crane context crown crystal current curtain \
+    custom dam dawn deck
+    delta desert diary ditch dock donkey door drain drawing drift drum dune dye eagle echo \
+    embankment engine
+    engraving estuary factory fair farm fence ferry fiddle field fire fisher flag flock flood \
+    flour flute fog forest
+    forge fort fossil fountain fox frame frost furnace furrow galley garden garrison gate glacier \
+    glass globe goat
+    grain granary grange gravel grove guild gull hammer harbour harvest hatch hawk heath hedge \
+    herald herd hill hinge
+    hollow honey hook horizon horn horse inn inscription island ivory jar journal journey judge \
+    juniper kettle key
+    kiln kitchen kite knot ladder lagoon lake lamp lane lantern lark lathe ledger lens letter \
+    library lighthouse lime
+    linen lock loft loom lute mantle map marble market marsh mast meadow medal merchant meteor \
+    mill mine minstrel
+    mirror mole monument moor mortar mosaic moth mountain museum myth needle nest net notebook \
+    novel nursery oak
+    oar orchard organ otter oven owl ox paddock signature_builder palace paper parade parish \
+    pasture path pavement peak pebble
+    pedlar pendulum pier pigeon pilgrim pillar pilot pine pioneer pipe plain plank plaster plateau \
+    plough pond
+    poplar porch signature potter prairie printer prism procession pulley quarry quay quill quilt \
+    rafter railway rampart
+    ravine recipe reed reef refuge register relic reservoir ribbon ridge river road robin rope \
+    route rudder
+    saddle sail salt sandstone saw scaffold scholar school scribe scroll sculptor seed shaft shelf \
+    shepherd shield
+    ship shore shrine signal silk sluice smith snail soil sparrow spindle spire spring square \
+    stable staircase station
+    statue steam steeple stove stream street surveyor swallow swamp tailor tanner tapestry tavern \
+    teacher temple
+    terrace thatch theatre thicket thread threshold tide tile timber toll torch tower track trader \
+    trail treaty trench
+    tunnel turbine valley vault vessel viaduct village vineyard violin voyage waggon wall \
+    warehouse watch weaver well
     wharf wheel willow windmill winter wool workshop yard yarn yew";
 
 const ADJECTIVES: &str = "
-    abandoned ample ancient austere bare bitter bleak blunt borrowed brass bright brittle broad calm careful coarse
-    cold common crooked crowded damp dark deep dense dim distant double dry dull dusty early eastern empty enormous
-    even faded faint famous fertile fine flat foreign forgotten fragile fresh frozen generous gentle gilded grand
-    green grey half-built hardy harsh heavy hidden high hollow honest humble idle inland iron jagged kind lasting
-    late lean level light little local lofty lonely long loose loud low lucky massive mellow mild misty modest muddy
-    narrow neat noble northern oblique odd old open ordinary pale patient plain polished poor powerful private proud
-    public quaint quiet rapid rare red remote restless rich rigid ripe rough round royal ruined rural rustic sacred
-    sandy scarce secret shallow sharp silent silver simple sincere slender slow small smooth solemn solid southern
-    spare splendid square steady steep stern still stony straight strange strict strong sturdy subtle sudden sunken
-    swift tall tame thick thin tidy timid tired tough tranquil upper useful vacant vague vast violet vivid warm
+    abandoned ample ancient austere bare bitter bleak blunt borrowed brass bright brittle broad \
+    calm careful coarse
+    cold common crooked crowded damp dark deep dense dim distant double dry dull dusty early \
+    eastern empty enormous
+    even faded faint famous fertile fine flat foreign forgotten fragile fresh frozen generous \
+    gentle gilded grand
+    green grey half-built hardy harsh heavy hidden high hollow honest humble idle inland iron \
+    jagged kind lasting
+    late lean level light little local lofty lonely long loose loud low lucky massive mellow mild \
+    misty modest muddy
+    narrow neat noble northern oblique odd old open ordinary pale patient plain polished poor \
+    powerful private proud
+    public quaint quiet rapid rare red remote restless rich rigid ripe rough round royal ruined \
+    rural rustic sacred
+    sandy scarce secret shallow sharp silent silver simple sincere slender slow small smooth \
+    solemn solid southern
+    spare splendid square steady steep stern still stony straight strange strict strong sturdy \
+    subtle sudden sunken
+    swift tall tame thick thin tidy timid tired tough tranquil upper useful vacant vague vast \
+    violet vivid warm
     weathered western wet white wide wild windy wise wooden worn yellow young";
 
 const VERBS: &str = "
-    abandoned admired answered assembled avoided balanced borrowed bought broke brought built buried carried carved
-    caught changed chose claimed cleared climbed closed collected compared copied counted covered crossed cut
-    decorated defended delivered described designed discovered divided drained drew dropped dug emptied engraved
-    enlarged entered examined exchanged exported feared fed filled finished followed forgot fortified found founded
-    framed gathered gave greeted guarded guided held hid hired imitated imported improved inherited inspected joined
-    kept kindled labelled lent lifted lit loaded lost lowered maintained marked measured melted mended mentioned
-    met moved named needed noticed obtained offered opened ordered owned painted passed paved planted polished
-    praised preserved printed protected prepared promised purchased raised reached rebuilt recorded refused
-    remembered removed repaired replaced rescued restored returned revealed rowed ruled salvaged saved sealed sent
-    sheltered showed sketched sold sorted sought stored studied surrounded surveyed taught tested tied took traced
-    traded translated trusted turned used visited warmed watched weighed welcomed widened won wove wrote";
+    abandoned admired answered assembled avoided balanced borrowed bought broke brought built \
+    buried carried carved
+    caught changed chose claimed cleared climbed closed collected compared copied counted covered \
+    crossed cut
+    decorated defended delivered described designed discovered divided drained drew dropped dug \
+    emptied engraved
+    enlarged entered examined exchanged exported feared fed filled finished followed forgot \
+    fortified found founded
+    framed gathered gave greeted guarded guided held hid hired imitated imported improved \
+    inherited inspected joined
+    kept kindled labelled lent lifted lit loaded lost lowered maintained marked measured melted \
+    mended mentioned
+    met moved named needed noticed obtained offered opened ordered owned painted passed paved \
+    planted polished
+    praised preserved printed protected prepared promised purchased raised reached rebuilt \
+    recorded refused
+    remembered removed repaired replaced rescued restored returned revealed rowed ruled salvaged \
+    saved sealed sent
+    sheltered showed sketched sold sorted sought stored studied surrounded surveyed taught tested \
+    tied took traced
+    traded translated trusted turned used visited warmed watched weighed welcomed widened won wove \
+    wrote";
 
 #[cfg(test)]
 mod tests {

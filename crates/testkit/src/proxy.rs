@@ -21,13 +21,13 @@ pub struct Proxy {
 #[derive(Debug)]
 struct Rules {
     server: SocketAddr,
-    /// `user:password` without which nobody gets through.
+    /// `user:password` of the only client that gets through.
     credentials: Option<String>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Proxy {
-    /// FollowRules to `server`; with credentials (`user:password`), only whoever gives them.
+    /// Leads to `server`; with credentials (`user:password`), only for clients that send them.
     ///
     /// # Panics
     /// Without a free port or a thread.
@@ -51,13 +51,13 @@ impl Proxy {
         Self { address, rules }
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it was asked for so far: `CONNECT 93.184.216.34:443`, `GET http://a.test/`, `SOCKS
+    /// Returns the requests so far: `CONNECT 93.184.216.34:443`, `GET http://a.test/`, `SOCKS
     /// a.test:80`.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
@@ -96,7 +96,8 @@ fn http(mut client: TcpStream, first: u8, rules: &Rules) -> io::Result<()> {
         let expected = format!("Basic {}", BASE64.encode(credentials.as_bytes()));
         if !for_us.iter().any(|line| line.ends_with(&expected)) {
             return client.write_all(
-                b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\nConnection: \
+                    close\r\n\r\n",
             );
         }
     }
@@ -111,8 +112,8 @@ fn http(mut client: TcpStream, first: u8, rules: &Rules) -> io::Result<()> {
             server,
             "{method} /{path} HTTP/1.1\r\n{fields}\r\nConnection: close\r\n\r\n"
         )?;
-        // One request a connection, and the client is told: it would else ask again of a connection
-        // that is about to end.
+        // Closes the connection after each request and says so: the client would otherwise send its
+        // next request on a connection that is about to end.
         let mut answer = read_head(&mut server, Vec::new())?;
         answer.truncate(answer.len() - 2);
         answer.extend_from_slice(b"Connection: close\r\n\r\n");
@@ -181,7 +182,7 @@ fn exactly_counted(client: &mut TcpStream) -> io::Result<Vec<u8>> {
 fn pass_on(mut client: TcpStream, mut server: TcpStream) -> io::Result<()> {
     let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
     thread::spawn(move || {
-        // Whoever hangs up first, the other is told.
+        // Each side learns when the other hangs up.
         io::copy(&mut from_client, &mut to_server).ok();
         to_server.shutdown(Shutdown::Write).ok();
     });

@@ -5,7 +5,7 @@ use std::io;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::Request;
+use crate::http::Request;
 
 /// The longest request head that is read; one byte more is answered with 431.
 const MAX_HEAD: usize = 64 * 1024;

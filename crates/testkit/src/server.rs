@@ -19,16 +19,16 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::http::{End, Framing, Reply, Request, Site};
+use crate::log::{Hit, Log};
 use crate::play::{self, Step};
 use crate::receive::read_request;
-use crate::{Hit, Log};
 
-/// Where a server listens and what it remembers.
+/// The address of a server, and the choice to keep a log.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The address to listen on; port 0 is any free one.
     pub address: SocketAddr,
-    /// Whether to keep a [`Log`]. A benchmark does not: it holds every body that was served.
+    /// True if it keeps a [`Log`]. A benchmark does not: the log holds every body that was served.
     pub keep_log: bool,
 }
 
@@ -179,7 +179,7 @@ impl Server {
         format!("{host}:{}:{}", self.port(), self.address.ip())
     }
 
-    /// What was asked and answered so far.
+    /// Returns the requests and answers so far.
     #[must_use]
     pub fn log(&self) -> Log {
         self.shared.log()
@@ -227,7 +227,7 @@ impl Drop for Server {
     }
 }
 
-/// What all connections of a server have in common.
+/// The state that all connections of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     site: Site,

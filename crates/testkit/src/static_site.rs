@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-use crate::{Reply, Request, Site};
+use crate::http::{Reply, Request, Site};
 
 impl Site {
     /// The files below each directory, under its host name. `/` is `index.html`, a directory

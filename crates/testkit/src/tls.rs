@@ -1,7 +1,7 @@
 //! The same sites over TLS, with HTTP/2 where the client wants it.
 //!
-//! hyper speaks here, since nobody should write HTTP/2 for a test. The certificate authority is
-//! made for each server and trusted by nobody who was not given it.
+//! hyper speaks HTTP/2, so that no test has an implementation of its own. The certificate authority
+//! is made for each server; only clients that are given it trust it.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,10 +23,11 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use crate::http::{End, Framing, Reply, Request, Site};
+use crate::log::Hit;
 use crate::play::{self, Step};
 use crate::receive::MAX_BODY;
 use crate::server::Shared;
-use crate::{Hit, Server, Settings};
+use crate::server::{Server, Settings};
 
 impl Server {
     /// Serves `site` over HTTPS (HTTP/2 or HTTP/1.1, as agreed by ALPN) on a free port of

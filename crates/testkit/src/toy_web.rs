@@ -10,13 +10,17 @@
 //! a copy of, so the original is always met first.
 
 mod charsets;
+mod draft;
 mod pages;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Log, Reply, Site};
+use crate::http::{Reply, Site};
+use crate::log::Log;
 pub use charsets::{CharsetPage, Declared};
+use draft::Draft;
+pub use draft::{Fate, Reason, Truth};
 
 /// The host names, in the order of [`ToyWeb::seeds`].
 const HOSTS: [&str; 4] = [
@@ -35,49 +39,7 @@ pub struct ToyWeb {
     truth: Vec<Truth>,
 }
 
-/// What becomes of a page in a crawl that starts from [`ToyWeb::seeds`] with the defaults.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Truth {
-    /// Host name and target, such as `library.test/calendar?month=2024-05`.
-    pub page: String,
-    /// What becomes of it.
-    pub fate: Fate,
-}
-
-/// What becomes of a page; other pages are named as in [`Truth::page`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It says what no other page says, and is kept.
-    Unique,
-    /// It is no HTML, and is kept.
-    File,
-    /// It equals this page byte for byte, and is left out with its links.
-    ExactCopy(String),
-    /// It differs from this page in a date, a counter or the name of a month, and is left out with
-    /// its links.
-    NearCopy(String),
-    /// It redirects to this page.
-    Redirect(String),
-    /// It is not there: 404.
-    Missing,
-    /// It must never be asked for.
-    Untouchable(Reason),
-}
-
-/// Why a page must never be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// `robots.txt` disallows it.
-    Robots,
-    /// All links to it say nofollow, in the link, the page or its header.
-    Nofollow,
-    /// Only pages that are left out link to it.
-    BehindCopy,
-    /// No link leads there once `<base>` is taken into account.
-    WrongBase,
-}
-
-/// How many pages have each fate.
+/// The number of pages with each fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// [`Fate::Unique`]
@@ -126,7 +88,7 @@ impl ToyWeb {
         HOSTS.map(str::to_owned).to_vec()
     }
 
-    /// Where a crawl of all of it starts: a page of each host.
+    /// Returns the seeds of a crawl of the whole web: a page of each host.
     #[must_use]
     pub fn seeds(&self, port: u16) -> Vec<String> {
         let first = [
@@ -158,13 +120,13 @@ impl ToyWeb {
         })
     }
 
-    /// What becomes of each page.
+    /// Returns the fate of each page.
     #[must_use]
     pub fn truth(&self) -> &[Truth] {
         &self.truth
     }
 
-    /// What becomes of one page; `None` for one that is not listed.
+    /// Returns the fate of one page; `None` if it is not listed.
     #[must_use]
     pub fn fate(&self, page: &str) -> Option<&Fate> {
         self.truth
@@ -179,7 +141,7 @@ impl ToyWeb {
         charsets::PAGES
     }
 
-    /// How many pages have each fate.
+    /// Counts the pages with each fate.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
@@ -197,9 +159,9 @@ impl ToyWeb {
         tally
     }
 
-    /// What a complete crawl did wrong, as the server saw it: pages not asked for, or more than
-    /// once, or that should not have been asked for; a sentence each. `robots.txt`, `sitemap.xml`
-    /// and the like are passed over.
+    /// Returns the faults of a complete crawl as the server saw it, a sentence each: pages that
+    /// were not requested, requested twice, or requested and not allowed. `robots.txt`,
+    /// `sitemap.xml` and the like do not count.
     #[must_use]
     pub fn faults(&self, log: &Log) -> Vec<String> {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
@@ -213,7 +175,7 @@ impl ToyWeb {
             match (asked.remove(page).unwrap_or(0), fate) {
                 (0, Fate::Untouchable(_)) => {}
                 (_, Fate::Untouchable(reason)) => {
-                    faults.push(format!("{page} was asked for ({reason:?})"))
+                    faults.push(format!("{page} was asked for ({reason:?})"));
                 }
                 (1, _) => {}
                 (0, _) => faults.push(format!("{page} was not asked for")),
@@ -238,25 +200,6 @@ impl ToyWeb {
                 .map(|page| format!("{page} was asked for and is not linked")),
         );
         faults
-    }
-}
-
-/// The web while it is written.
-struct Draft {
-    pages: BTreeMap<String, Reply>,
-    truth: Vec<Truth>,
-}
-
-impl Draft {
-    fn add(&mut self, page: impl Into<String>, reply: Reply, fate: Fate) {
-        let page = page.into();
-        self.pages.insert(page.clone(), reply);
-        self.truth.push(Truth { page, fate });
-    }
-
-    /// Something that is no page of the crawl, such as `robots.txt`.
-    fn add_aside(&mut self, page: &str, reply: Reply) {
-        self.pages.insert(page.into(), reply);
     }
 }
 

@@ -7,8 +7,8 @@
 //!
 //! | trap | its addresses |
 //! |---|---|
-//! | [`Trap::Calendar`] | months without end, forwards and back, and days of the hundred years around each |
-//! | [`Trap::Sessions`] | a few pages, each under any number of visitors' numbers, with a `sid` that is new in every link |
+//! | [`Trap::Calendar`] | months without end, and the days of a hundred years around each |
+//! | [`Trap::Sessions`] | a few pages under any number of session ids: a new `sid` in every link |
 //! | [`Trap::Folders`] | relative links that repeat their own folders |
 //! | [`Trap::Facets`] | a list that can be narrowed by any choice of forty features |
 //! | [`Trap::Names`] | host names below one domain, by the number |
@@ -16,13 +16,13 @@
 
 use std::fmt::Write as _;
 
+use crate::http::{Reply, Request, Site};
 use crate::prose::Prose;
 use crate::random::Random;
-use crate::{Reply, Request, Site};
 
 /// Links on a page of a trap.
 pub const LINKS: usize = 60;
-/// One page in so many says something new.
+/// One page in this many says something new.
 pub const NEW_ONE_IN: u64 = 40;
 /// The host of the site that is no trap.
 pub const HONEST: &str = "honest.test";
@@ -76,7 +76,7 @@ impl Trap {
         }
     }
 
-    /// Where it begins.
+    /// Returns the target of its first page.
     #[must_use]
     pub const fn entrance(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ impl Trap {
             .or(names)
     }
 
-    /// What it answers to `request`.
+    /// Returns the answer to `request`.
     #[must_use]
     pub fn answer(self, request: &Request) -> Reply {
         if request.path() == "/robots.txt" {
@@ -144,7 +144,7 @@ impl Trap {
     }
 }
 
-/// The six traps and an honest site of so many pages, by their host names.
+/// Returns the six traps and an honest site of `pages` pages, by their host names.
 #[must_use]
 pub fn traps_and_honest(pages: u64) -> Site {
     Site::new(move |request| match Trap::of(&request.host) {
@@ -251,7 +251,8 @@ fn page(text: u64, number: u64, links: &[String]) -> Reply {
     let mut prose = Prose::new(7, text);
     let (title, body) = (prose.title(), prose.paragraph(WORDS));
     let mut html = format!(
-        "<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><main><h1>{title}</h1><p>{body}</p><p>No. {number}</p></main><nav>"
+        "<!DOCTYPE html>\n<html><head><title>{title}</title></head>\
+         <body><main><h1>{title}</h1><p>{body}</p><p>No. {number}</p></main><nav>"
     );
     for link in links {
         let _infallible = write!(html, "<a href=\"{}\">more</a> ", link.replace('&', "&amp;"));

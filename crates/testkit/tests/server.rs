@@ -132,8 +132,8 @@ async fn requests_are_read_up_to_each_limit_and_refused_past_it() {
             let (mut read, mut write) = stream.split();
             let request = request(size);
             let mut start = [0; 12];
-            // What is refused is refused before it was read to the end, so the rest may find
-            // nobody.
+            // A refusal is sent before the request is read to its end, so the rest of the request
+            // may meet a closed connection.
             let (_, answered) = tokio::join!(
                 write.write_all(request.as_bytes()),
                 read.read_exact(&mut start)
@@ -180,7 +180,8 @@ async fn replies_go_out_as_they_were_built() {
         Reply::document("a/b", "abcdefg")
             .header("X-Odd", "kept  as is")
             .chunked(4),
-        "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nX-Odd: kept  as is\r\nTransfer-Encoding: chunked\r\n\r\n\
+        "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nX-Odd: kept  as is\r\nTransfer-Encoding: \
+         chunked\r\n\r\n\
          4\r\nabcd\r\n3\r\nefg\r\n0\r\n\r\n",
     )
     .await;

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use super::{Absent, Goal, Page, Places, Question, Set, Truth, ordered};
+use super::page::Page;
+use super::set::{Absent, Goal, Places, Question, Set, Truth, ordered};
 use crate::files::{gunzipped, unpacked};
 use crate::threads;
 
@@ -127,8 +128,8 @@ pub(crate) fn judged_pairs(places: &Places) -> Result<Set, Absent> {
     Ok(Set {
         name: "judged-pairs",
         about: format!(
-            "{} pairs of web pages with one canonical URL, {} of which people called duplicates; stemmed texts \
-             without titles.",
+            "{} pairs of web pages with one canonical URL, {} of which people called duplicates; \
+             stemmed texts without titles.",
             alike.len() + different.len(),
             alike.len()
         ),

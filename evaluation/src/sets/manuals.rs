@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use super::labelled::distinct;
-use super::{Absent, Goal, Page, Places, Question, Set, Truth, ordered};
+use super::page::Page;
+use super::set::{Absent, Goal, Places, Question, Set, Truth, ordered};
 use crate::files::pages_below;
 use crate::threads;
 
@@ -41,7 +42,8 @@ pub(crate) fn clang(places: &Places) -> Result<Set, Absent> {
     Ok(Set {
         name: "clang-manuals",
         about: format!(
-            "The manuals of clang 13, 14, 15 and 16: {} pages, {} pairs at one path in two releases.",
+            "The manuals of clang 13, 14, 15 and 16: {} pages, {} pairs at one path in two \
+             releases.",
             counts.join(" + "),
             same_path.len()
         ),

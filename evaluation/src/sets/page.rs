@@ -9,9 +9,9 @@ pub(crate) struct Page {
     pub(crate) name: String,
     /// Stands for the bytes.
     pub(crate) payload: u128,
-    /// What is outside the site's frame, or all of it where there is too little.
+    /// The text outside the site's frame, or the whole text where that is too short.
     text: String,
-    /// What is outside the frame where that is so little that it must be equal as well.
+    /// The text outside the frame where it is so short that it must be equal as well.
     own: Option<String>,
     /// Its title, where it is a page and has one.
     title: Option<String>,

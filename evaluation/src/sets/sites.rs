@@ -14,7 +14,8 @@ use scraper::{ElementRef, Html, Node, Selector};
 
 use super::labelled::distinct;
 use super::manuals::subdirectories;
-use super::{Absent, Goal, Page, Places, Set, ordered};
+use super::page::Page;
+use super::set::{Absent, Goal, Places, Set, ordered};
 use crate::files::pages_below;
 use crate::oracle;
 use crate::threads;
@@ -24,9 +25,9 @@ use crate::threads;
 pub(crate) struct Site {
     name: &'static str,
     directory: &'static str,
-    /// What holds the main content; the whole body where nothing does.
+    /// The selector of the main content; the whole body if nothing matches.
     main: &'static str,
-    /// What lies within it and is frame.
+    /// The selector of the parts of it that belong to the frame.
     frame: &'static str,
 }
 
@@ -64,7 +65,7 @@ const ONE_OF_ONE_NAME: f64 = 0.80;
 /// The share of a site's pages that may be merged wrongly.
 const MOST_LOST: f64 = 0.003;
 
-/// What a site says of a page itself.
+/// The statements of a site about a page.
 struct Truth {
     main: NormalText,
     shingles: Shingles,
@@ -96,7 +97,8 @@ pub(crate) fn load(places: &Places, site: &Site) -> Result<Set, Absent> {
     Ok(Set {
         name: site.name,
         about: format!(
-            "{} pages of a documentation site ({}); by its own main region {} pairs of them may be taken for one page.",
+            "{} pages of a documentation site ({}); by its own main region {} pairs of them may be \
+             taken for one page.",
             pages.len(),
             editions.join(", "),
             same.len()

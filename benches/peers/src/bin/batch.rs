@@ -9,7 +9,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use batch::{
-    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, Recipe, self_join,
+    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, Recipe,
+    self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use peers::{Random, best_by_clock};
@@ -65,12 +66,16 @@ fn write(
 ) -> Result<(FingerprintFile, [u64; 4]), BatchError> {
     let mut planted_at = [0; 4];
     let mut random = Random::new(count as u64);
-    let mut writer =
-        FingerprintWriter::create(path, Recipe::new(&Features::default(), HashKey::ZERO), false)?;
+    let mut writer = FingerprintWriter::create(
+        path,
+        Recipe::new(&Features::default(), HashKey::ZERO),
+        false,
+    )?;
     for at in 0..count {
         let bits = match plant(at, &mut random) {
             Some(planted) => {
-                let bits = (0..random.below(4)).fold(planted, |bits, _| bits ^ 1 << random.below(64));
+                let bits =
+                    (0..random.below(4)).fold(planted, |bits, _| bits ^ 1 << random.below(64));
                 planted_at[(bits ^ planted).count_ones() as usize] += 1;
                 bits
             }
@@ -83,10 +88,14 @@ fn write(
 
 fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<(), BatchError> {
     let mut random = Random::new(1);
-    let asked: Vec<Fingerprint> = (0..queries).map(|_| Fingerprint::new(random.draw())).collect();
+    let asked: Vec<Fingerprint> = (0..queries)
+        .map(|_| Fingerprint::new(random.draw()))
+        .collect();
     let every = repository / (queries / 2).max(1);
     let (file, planted_at) = write(&directory.join("repository"), repository, |at, _| {
-        let query = (at % every == 0).then(|| asked.get(2 * (at / every))).flatten()?;
+        let query = (at % every == 0)
+            .then(|| asked.get(2 * (at / every)))
+            .flatten()?;
         Some(query.as_u64())
     })?;
     for distance in [1, 3] {
@@ -114,7 +123,8 @@ fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<()
             });
             assert!(hits >= planted, "{hits} of {planted} were found");
             println!(
-                "  {repository} streamed by {workers}: {:.2} s by the clock, {:.1} ns of a core each, {hits} hits",
+                "  {repository} streamed by {workers}: {:.2} s by the clock, {:.1} ns of a core \
+                 each, {hits} hits",
                 time.as_secs_f64(),
                 cpu * 1e9 / repository as f64
             );
@@ -146,12 +156,16 @@ fn join(directory: &Path, count: usize, memory: usize) -> Result<(), BatchError>
         let (mut joined, mut cpu) = (None, f64::INFINITY);
         let time = best_by_clock(RUNS, || {
             cpu = cpu.min(least_cpu(1, || {
-                joined = self_join(&file, &options, Control::none(), |_| Ok::<(), BatchError>(())).ok();
+                joined = self_join(&file, &options, Control::none(), |_| {
+                    Ok::<(), BatchError>(())
+                })
+                .ok();
             }));
         });
         let Some(joined) = joined else { continue };
         println!(
-            "all pairs ≤ 3 of {count} in {} MiB by {workers}: {:.3} s by the clock, {cpu:.2} s of processors, {} pairs, {planted} planted up to 6 bits apart, {} MiB spilled",
+            "all pairs ≤ 3 of {count} in {} MiB by {workers}: {:.3} s by the clock, {cpu:.2} s of \
+             processors, {} pairs, {planted} planted up to 6 bits apart, {} MiB spilled",
             memory >> 20,
             time.as_secs_f64(),
             joined.pairs,

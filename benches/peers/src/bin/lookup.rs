@@ -69,12 +69,19 @@ fn main() {
             best_of(runs, || {
                 let mut found = 0_u64;
                 for (query, &probe) in probes.iter().enumerate() {
-                    ours.each_within(probe, distance, |near| found += query as u64 ^ u64::from(near.id));
+                    ours.each_within(probe, distance, |near| {
+                        found += query as u64 ^ u64::from(near.id)
+                    });
                 }
                 found
             }),
         );
-        report("ours, one at a time", single, goal.map(|goal| goal / 2.0), None);
+        report(
+            "ours, one at a time",
+            single,
+            goal.map(|goal| goal / 2.0),
+            None,
+        );
         if std::env::var_os("ALONE").is_none() {
             peers(&fingerprints, &probes, distance, runs, batched);
         }
@@ -82,7 +89,12 @@ fn main() {
 }
 
 /// So many probes, every other one a held fingerprint with up to `distance` errors.
-fn probes(fingerprints: &[u64], distance: u32, count: usize, random: &mut Random) -> Vec<Fingerprint> {
+fn probes(
+    fingerprints: &[u64],
+    distance: u32,
+    count: usize,
+    random: &mut Random,
+) -> Vec<Fingerprint> {
     let planted = |random: &mut Random| {
         let of = fingerprints[random.below(fingerprints.len() as u64) as usize];
         let errors = random.below(u64::from(distance) + 1) as u32;
@@ -112,11 +124,19 @@ fn recall(fingerprints: &[u64], ours: &QuarterTables, probes: &[Fingerprint], di
     let (mut expected, mut found) = (0, 0);
     for (probe, batched) in sample.iter().zip(batched) {
         let near = |(_, bits): &(u32, &u64)| (*bits ^ probe.as_u64()).count_ones() <= distance;
-        let truth: HashSet<u32> = (0..).zip(fingerprints).filter(near).map(|(id, _)| id).collect();
+        let truth: HashSet<u32> = (0..)
+            .zip(fingerprints)
+            .filter(near)
+            .map(|(id, _)| id)
+            .collect();
         expected += truth.len();
         found += truth.intersection(&batched).count();
         assert!(batched.is_subset(&truth), "found what is not near");
-        let single: HashSet<u32> = ours.within(*probe, distance).iter().map(|near| near.id).collect();
+        let single: HashSet<u32> = ours
+            .within(*probe, distance)
+            .iter()
+            .map(|near| near.id)
+            .collect();
         assert_eq!(single, truth, "one at a time");
     }
     println!(
@@ -135,7 +155,10 @@ fn report(what: &str, rate: f64, goal: Option<f64>, ours: Option<f64>) {
     let ratio = ours.map_or(String::new(), |ours| {
         format!(": ours is {:.1} times as fast", ours / rate)
     });
-    println!("{what:<24} {rate:>8.3} M/s {:>9.0} ns{goal}{ratio}", 1e3 / rate);
+    println!(
+        "{what:<24} {rate:>8.3} M/s {:>9.0} ns{goal}{ratio}",
+        1e3 / rate
+    );
 }
 
 fn peers(fingerprints: &[u64], probes: &[Fingerprint], distance: u32, runs: usize, ours: f64) {
@@ -153,7 +176,11 @@ fn peers(fingerprints: &[u64], probes: &[Fingerprint], distance: u32, runs: usiz
             .map(|probe| searcher.run(probe.as_u64(), distance as usize).len());
         answers.sum::<usize>()
     });
-    let goal = if fingerprints.len() > 2_000_000 { 18 } else { 10 };
+    let goal = if fingerprints.len() > 2_000_000 {
+        18
+    } else {
+        10
+    };
     report("mih-rs", rate(some.len(), best), None, Some(ours));
     if distance == 3 {
         println!("{:<24} goal: {goal} times as fast", "");
@@ -163,8 +190,14 @@ fn peers(fingerprints: &[u64], probes: &[Fingerprint], distance: u32, runs: usiz
     if distance > 3 {
         return;
     }
-    let items = fingerprints.iter().map(|&bits| Fingerprint::new(bits)).zip(0..);
-    let paper = PermutedTables::build(TableDesign::new(64, 3, &[6]).expect("the paper has it"), items);
+    let items = fingerprints
+        .iter()
+        .map(|&bits| Fingerprint::new(bits))
+        .zip(0..);
+    let paper = PermutedTables::build(
+        TableDesign::new(64, 3, &[6]).expect("the paper has it"),
+        items,
+    );
     let best = best_of(runs, || {
         let mut found = 0;
         some.iter()
@@ -180,13 +213,21 @@ fn peers(fingerprints: &[u64], probes: &[Fingerprint], distance: u32, runs: usiz
     drop(paper);
     // It calls near what is below the distance that it is made with.
     let mut index = gaoya::simhash::SimHashIndex::<u64, u32>::new(6, 4);
-    index.par_bulk_insert((0..fingerprints.len() as u32).collect(), fingerprints.to_vec());
+    index.par_bulk_insert(
+        (0..fingerprints.len() as u32).collect(),
+        fingerprints.to_vec(),
+    );
     let some = &some[..some.len().min(20_000)];
     let best = best_of(runs, || {
         some.iter()
             .map(|probe| black_box(index.query(&probe.as_u64())).len())
             .sum::<usize>()
     });
-    report("gaoya, six blocks", rate(some.len(), best), None, Some(ours));
+    report(
+        "gaoya, six blocks",
+        rate(some.len(), best),
+        None,
+        Some(ours),
+    );
     println!("{:<24} goal at 1 M: 30 times as fast", "");
 }

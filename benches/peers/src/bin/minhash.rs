@@ -23,7 +23,8 @@ const RUNS: usize = 15;
 fn main() {
     let documents = documents();
     println!(
-        "{DOCUMENTS} documents of {SHINGLES} shingles, {VALUES} values, one core; documents a second:\n"
+        "{DOCUMENTS} documents of {SHINGLES} shingles, {VALUES} values, one core; documents a \
+         second:\n"
     );
 
     let hashes: Vec<Vec<u64>> = documents
@@ -41,9 +42,11 @@ fn main() {
         fast.of_members(hashes, SHINGLES as u64)
     });
     rate("ours, fast, sorted set", &sets, |set| fast.of(set));
-    rate("ours, fast, hashes, sorted for their number", &hashes, |hashes| {
-        fast.of(&Shingles::from_hashes(hashes.clone()))
-    });
+    rate(
+        "ours, fast, hashes, sorted for their number",
+        &hashes,
+        |hashes| fast.of(&Shingles::from_hashes(hashes.clone())),
+    );
     let ours_from_strings = rate("ours, fast, strings", &documents, |document| {
         fast.of_members(&hashed(&document.shingles), SHINGLES as u64)
     });
@@ -59,16 +62,27 @@ fn main() {
     });
     rate("ours, sketch of 256, sorted set", &sets, Sketch::of);
     let sketches: Vec<Sketch> = sets.iter().filter_map(Sketch::of).collect();
-    rate("ours, comparing a sketch with 256 others", &sketches, |one| {
-        sketches.iter().map(|other| one.resemblance(other)).sum::<f64>()
-    });
+    rate(
+        "ours, comparing a sketch with 256 others",
+        &sketches,
+        |one| {
+            sketches
+                .iter()
+                .map(|other| one.resemblance(other))
+                .sum::<f64>()
+        },
+    );
     let minhashes: Vec<_> = sets.iter().map(|set| fast.of(set)).collect();
-    rate("ours, comparing a MinHash with 256 others", &minhashes, |one| {
-        minhashes
-            .iter()
-            .filter_map(|other| one.resemblance(other).ok())
-            .sum::<f64>()
-    });
+    rate(
+        "ours, comparing a MinHash with 256 others",
+        &minhashes,
+        |one| {
+            minhashes
+                .iter()
+                .filter_map(|other| one.resemblance(other).ok())
+                .sum::<f64>()
+        },
+    );
 
     let as_it_is = BuildHasherDefault::<AsItIs>::default();
     let gaoya_32 = MinHasher32::new_with_hasher(VALUES, as_it_is.clone());
@@ -190,7 +204,8 @@ fn error_beside_theory(hasher: &MinHasher) {
         squares += error * error;
     }
     println!(
-        "{:?}: over {PAIRS} pairs a bias of {:.3} and an error of {:.3} in units of theory's √(J(1-J)/n) (goal 0.9 to 1.1, or less)",
+        "{:?}: over {PAIRS} pairs a bias of {:.3} and an error of {:.3} in units of theory's \
+         √(J(1-J)/n) (goal 0.9 to 1.1, or less)",
         hasher.of_members(&[1], 1).family(),
         sum / PAIRS as f64,
         (squares / PAIRS as f64).sqrt()

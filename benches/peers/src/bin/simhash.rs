@@ -1,6 +1,7 @@
 //! Text to simhash, beside gaoya: gigabytes a second on one core.
 //!
-//!     cargo run --release --manifest-path benches/peers/Cargo.toml --bin simhash -- [--bytes-a-page 24000] [--pages 200]
+//!     cargo run --release --manifest-path benches/peers/Cargo.toml --bin simhash -- \
+//!         [--bytes-a-page 24000] [--pages 200]
 //!
 //! The pages are drawn from a seed: words of English lengths with Zipf's frequencies, and the same
 //! mixed with Greek, Cyrillic, accented Latin and Chinese. gaoya lets each shingle vote as often as
@@ -38,7 +39,10 @@ fn main() {
     let foreign = Prose::new(&[CYRILLIC]).pages(pages, bytes, 3);
 
     let words: usize = ascii.iter().map(|page| NormalText::of(page).len()).sum();
-    println!("{:.2} bytes a word\n", (pages * bytes) as f64 / words as f64);
+    println!(
+        "{:.2} bytes a word\n",
+        (pages * bytes) as f64 / words as f64
+    );
 
     let peer = rate(&ascii, |page| {
         let words: Vec<&str> = whitespace_split(page).collect();
@@ -58,7 +62,11 @@ fn main() {
                 _ => None,
             };
             let ours = fused(&ascii, features, instructions);
-            line(&format!("ascii {features} {}", instructions.name()), ours, goal);
+            line(
+                &format!("ascii {features} {}", instructions.name()),
+                ours,
+                goal,
+            );
             if features.starts_with("word:3") {
                 println!("{:44} {:8.1} × gaoya (goal 30)", "", ours / peer);
             }
@@ -168,7 +176,9 @@ impl Prose {
             let letter = |_| letters[which][random.below(letters[which].len() as u64) as usize];
             (0..length).map(letter).collect()
         };
-        let words: Vec<String> = (0..Self::WORDS).map(|rank| word(&mut random, rank)).collect();
+        let words: Vec<String> = (0..Self::WORDS)
+            .map(|rank| word(&mut random, rank))
+            .collect();
         let harmonic: f64 = (1..=Self::WORDS).map(|rank| 1.0 / rank as f64).sum();
         let mut sum = 0.0;
         let cumulated = (1..=Self::WORDS).map(|rank| {

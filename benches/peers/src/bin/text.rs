@@ -1,4 +1,4 @@
-//! How fast text becomes words, hashes and a fingerprint, language by language.
+//! The speed at which text becomes words, hashes and a fingerprint, language by language.
 //!
 //! `cargo run --release --bin text -- [LANGUAGE]` in `benches/peers`. Texts are generated: words by
 //! Zipf's law, spelled with the letters of each script at a language's usual lengths, so that
@@ -11,7 +11,7 @@ use neardup::{Features, HashKey, NormalText};
 use peers::{Random, best_of};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How much text of each language.
+/// Bytes of text of each language.
 const BYTES: usize = 1 << 20;
 /// A page of this size is one text.
 const PAGE: usize = 24 << 10;
@@ -20,7 +20,7 @@ const RUNS: usize = 25;
 struct Language {
     name: &'static str,
     letters: &'static str,
-    /// One of these stands in so many letters instead.
+    /// One of these replaces one letter in this many.
     rare: (&'static str, usize),
     /// Least and most letters a word.
     word: (usize, usize),
@@ -77,7 +77,14 @@ const LANGUAGES: [Language; 12] = [
         " ",
         "، ",
     ),
-    language("Hebrew", "יוהלאמרתבשנדקפחעסגטצזכ", ("״׳", 90), (2, 7), " ", ". "),
+    language(
+        "Hebrew",
+        "יוהלאמרתבשנדקפחעסגטצזכ",
+        ("״׳", 90),
+        (2, 7),
+        " ",
+        ". ",
+    ),
     language(
         "Hindi",
         "करनसतमहपलयबदजवगशटखचडभथधझ",

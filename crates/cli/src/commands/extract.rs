@@ -14,8 +14,8 @@ use web::{
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{
-    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenDeviations, SkipReport, Skipped, WaczStreams,
-    is_archive, is_standard_input, is_wacz, media_type,
+    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenDeviations, SkipReport, Skipped,
+    WaczStreams, is_archive, is_standard_input, is_wacz, media_type,
 };
 use crate::output;
 use crate::progress::SlowProgress;

@@ -60,7 +60,8 @@ pub(crate) fn of(
 ) -> Option<Evidence> {
     let (page, other) = (&exchange.url, &original.page.final_url);
     // The same bytes become a revisit record, and a requisite is kept in any case.
-    let loses_nothing = original.earlier || original.bytes.is_some() || lease.discovered().requisite > 0;
+    let loses_nothing =
+        original.earlier || original.bytes.is_some() || lease.discovered().requisite > 0;
     if loses_nothing || page.registrable_domain() == other.registrable_domain() {
         return None;
     }

@@ -16,9 +16,9 @@ const SIZES: (usize, usize) = (ZONE_SIZE, 8 * ZONE_SIZE);
 const ZONE_SIZE: usize = 2 << 20;
 /// Invented words behind the function words.
 const VOCABULARY: usize = 30_000;
-/// How finely Zipf's law is cut: the rarest word has a slot or two of these.
+/// Slots over which Zipf's law is spread: the rarest word has one or two.
 const SLOTS: usize = 1 << 20;
-/// How far the ranks of invented words are turned from zone to zone.
+/// The rotation of the ranks of invented words from zone to zone.
 const TURN: usize = 463;
 /// Sentences in a paragraph.
 const SENTENCES: usize = 4;
@@ -28,16 +28,17 @@ const PARAGRAPHS: usize = 4;
 const BREAK: &[u8] = b"</p>\n<p>";
 
 /// The hundred words that all English texts share, the most frequent first.
-const FUNCTION_WORDS: &str = "the of and to in a is that for it as was with be by on not he his but at are this have \
-    from or had an they which one you were all her she there would their we him been has when who will no more if \
-    out so up said what its about than into them can only other time new some could these two may first then do \
-    any like my now over such our man me even most made after also did many off before must well back through \
-    years where much your way down should because long each just state those people too world very";
+const FUNCTION_WORDS: &str = "the of and to in a is that for it as was with be by on not he his \
+    but at are this have from or had an they which one you were all her she there would their we \
+    him been has when who will no more if out so up said what its about than into them can only \
+    other time new some could these two may first then do any like my now over such our man me \
+    even most made after also did many off before must well back through years where much your way \
+    down should because long each just state those people too world very";
 
 /// Paragraph after paragraph, zone after zone.
 pub(super) struct Pool {
     text: Vec<u8>,
-    /// Where each paragraph begins.
+    /// The offset of each paragraph.
     paragraphs: Vec<u32>,
     /// The paragraphs of each zone at which a section can begin.
     zones: Vec<Range<usize>>,
@@ -97,7 +98,7 @@ impl Pool {
         random.below(self.zones.len())
     }
 
-    /// Sections of so many paragraphs, until they have `size` bytes.
+    /// Returns sections of `paragraphs` paragraphs, until they have `size` bytes.
     pub(super) fn sections(
         &self,
         zone: usize,
@@ -144,7 +145,7 @@ impl Pool {
     }
 }
 
-/// Where the paragraph ends that has the byte at `place`.
+/// Returns the end of the paragraph that has the byte at `place`.
 fn end_of_paragraph(section: &[u8], place: usize) -> usize {
     let after = section.get(place..).unwrap_or_default();
     after

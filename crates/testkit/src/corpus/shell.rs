@@ -1,4 +1,4 @@
-//! What stands around the text of a page.
+//! The markup around the text of a page.
 //!
 //! Everything that all pages share is rendered once; a page is put together by copying.
 
@@ -12,7 +12,7 @@ const REAL_SIZE: usize = 170 * 1024;
 const MENU: usize = 130;
 /// Bytes in a paragraph, about.
 const PARAGRAPH: usize = 500;
-/// How deep its text lies below the body.
+/// The depth of the text below the body.
 const DEPTH: usize = 24;
 
 /// The fixed parts of a page.
@@ -74,18 +74,26 @@ impl Shell {
         write_menu(&mut shell.top, &mut random);
         for level in 0..DEPTH {
             let id = random.next();
-            shell.top.push_str(&format!("<div class=\"layout__level layout__level--{level} grid grid--12\" data-component-id=\"{id:016x}\" \
-                 data-tracking='{{\"level\":{level},\"zone\":\"content\"}}'>\n"));
+            shell.top.push_str(&format!(
+                "<div class=\"layout__level layout__level--{level} grid \
+                 grid--12\" data-component-id=\"{id:016x}\" \
+                 data-tracking='{{\"level\":{level},\"zone\":\"content\"}}'>\n"
+            ));
         }
         shell.top.push_str(
-            "<main id=\"content\" role=\"main\"><article itemscope itemtype=\"https://schema.org/Article\">",
+            "<main id=\"content\" role=\"main\"><article itemscope \
+             itemtype=\"https://schema.org/Article\">",
         );
 
         for level in 0..6 {
             let id = random.next();
-            shell.before_section.push_str(&format!("<div class=\"block block--text block__inner-{level} col-xs-12 col-md-8 col-lg-6 u-margin-bottom-m\" \
-                 id=\"b{id:x}\" data-module=\"reveal\" data-options='{{\"offset\":{level},\"once\":true}}' \
-                 style=\"position:relative;z-index:{level}\" aria-live=\"off\">"));
+            shell.before_section.push_str(&format!(
+                "<div class=\"block block--text \
+                 block__inner-{level} col-xs-12 col-md-8 col-lg-6 u-margin-bottom-m\" \
+                 id=\"b{id:x}\" data-module=\"reveal\" \
+                 data-options='{{\"offset\":{level},\"once\":true}}' \
+                 style=\"position:relative;z-index:{level}\" aria-live=\"off\">"
+            ));
         }
         shell
             .before_section
@@ -147,12 +155,17 @@ fn write_menu(top: &mut String, random: &mut Random) {
     for entry in 0..MENU {
         let (id, label) = (random.next(), coined(random, 2));
         let (x, y) = (random.below(24), random.below(24));
-        top.push_str(&format!("<li class=\"menu__item menu__item--depth-2 js-menu-item\" data-id=\"{id:016x}\" role=\"none\">\
+        top.push_str(&format!(
+            "<li class=\"menu__item menu__item--depth-2 js-menu-item\" \
+             data-id=\"{id:016x}\" role=\"none\">\
              <a class=\"menu__link\" role=\"menuitem\" tabindex=\"-1\" href=\"#menu-{entry}\" \
              data-analytics='{{\"event\":\"menu\",\"position\":{entry}}}'>\
-             <svg class=\"icon\" width=\"16\" height=\"16\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">\
-             <path d=\"M{x} {y}l4.5 4.5-4.5 4.5M{y} {x}h12v2.25H4.5z\" fill=\"none\" stroke=\"currentColor\"/></svg>\
-             <span class=\"menu__label\">{label}</span></a></li>\n"));
+             <svg class=\"icon\" width=\"16\" height=\"16\" viewBox=\"0 0 24 24\" \
+             aria-hidden=\"true\">\
+             <path d=\"M{x} {y}l4.5 4.5-4.5 4.5M{y} {x}h12v2.25H4.5z\" fill=\"none\" \
+             stroke=\"currentColor\"/></svg>\
+             <span class=\"menu__label\">{label}</span></a></li>\n"
+        ));
     }
     top.push_str("</ul></nav></header>\n");
 }
@@ -166,7 +179,8 @@ fn write_style(out: &mut String, random: &mut Random, size: usize) {
             random.below(0xff_ff_ff),
         );
         out.push_str(&format!(
-            ".{name}__inner>li:not(:last-child){{margin:0 {width}px;color:#{colour:06x};flex:1 1 {width}%}}\n"
+            ".{name}__inner>li:not(:last-child){{margin:0 {width}px;color:#{colour:06x};flex:1 1 \
+             {width}%}}\n"
         ));
     }
 }
@@ -175,6 +189,9 @@ fn write_script(out: &mut String, random: &mut Random, size: usize) {
     let until = out.len() + size;
     while out.len() < until {
         let (name, value) = (coined(random, 2), random.next());
-        out.push_str(&format!("window.{name}=window.{name}||function(e,t){{return e<t&&\"<b>{value:x}</b>\"!==t?{name}(t):e}};\n"));
+        out.push_str(&format!(
+            "window.{name}=window.{name}||function(e,t){{return \
+            e<t&&\"<b>{value:x}</b>\"!==t?{name}(t):e}};\n"
+        ));
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::*;
-use crate::Request;
+use crate::http::Request;
 use crate::judge::{resemblance, shingles, visible_text};
 
 const PORT: u16 = 40_000;

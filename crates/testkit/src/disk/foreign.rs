@@ -1,5 +1,5 @@
-//! What somebody else writes, behind the disk's back: nothing is known of it but what it was at
-//! some moment.
+//! Directories that another program writes: nothing is known of them but their content at some
+//! moment.
 
 use std::collections::BTreeMap;
 use std::fs;

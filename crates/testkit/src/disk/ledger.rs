@@ -1,5 +1,5 @@
-//! What was synced, and what was not: of each file how many bytes, of each name to which file it
-//! led.
+//! The books of a disk: the synced bytes of each file, and the file that each name led to at its
+//! last sync.
 //!
 //! Files that are not in the ledger are durable as they are: it begins to keep books of one with
 //! the first call that changes it.
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Node(u64);
 
-/// What is known of a file.
+/// The known state of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Content {
     /// So many bytes from its beginning were synced. Where it was cut since, some of them are in
@@ -61,11 +61,11 @@ impl Change {
 pub(super) struct Ledger {
     issued: u64,
     pub(super) contents: HashMap<Node, Content>,
-    /// Where each name leads now; only names that are in the books.
+    /// The file that each name leads to now; only names in the ledger.
     pub(super) names: BTreeMap<PathBuf, Option<Node>>,
-    /// Where each of them led when its directory was last synced.
+    /// The file that each name led to when its directory was last synced.
     pub(super) durable_names: BTreeMap<PathBuf, Option<Node>>,
-    /// What was changed since, in order.
+    /// Changes since that sync, in order.
     pub(super) changes: Vec<Change>,
 }
 
@@ -102,7 +102,7 @@ impl Ledger {
         content.cut = None;
     }
 
-    /// What was to be synced is gone from the system's memory: later syncs do not find it.
+    /// Drops the bytes of a failed sync from the system's memory: later syncs do not find them.
     pub(super) fn sync_failed(&mut self, node: Node) {
         let content = self.contents.entry(node).or_default();
         let kept = content

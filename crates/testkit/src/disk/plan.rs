@@ -1,4 +1,4 @@
-//! Which calls fail, and with what.
+//! Plans of the calls that fail, and of their errors.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use std::path::PathBuf;
 pub struct Call {
     /// The first is 1.
     pub number: u64,
-    /// Which.
+    /// The kind of the call.
     pub kind: CallKind,
-    /// What it changes: a file, by the name under which it was opened, or a directory.
+    /// The object that it changes: a file, by the name under which it was opened, or a directory.
     pub path: PathBuf,
 }
 
@@ -29,7 +29,7 @@ pub enum CallKind {
     SyncDirectory,
 }
 
-/// What the system says when a call fails.
+/// The system's answer to a call that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// There is no room (ENOSPC).
@@ -54,9 +54,9 @@ impl Failure {
     }
 }
 
-/// Which calls fail. An append that fails has taken a random part of its bytes; of the others,
-/// nothing was done. What a failed sync should have made durable never will be, whatever later
-/// syncs say.
+/// A plan of calls that fail. A failed append has written a random part of its bytes; any other
+/// failed call has done nothing. The bytes of a failed sync are never durable, whatever later syncs
+/// report.
 #[derive(Clone, Debug)]
 pub struct Plan {
     first: u64,
@@ -98,7 +98,7 @@ impl Plan {
         }
     }
 
-    /// Whether this call fails, which is the disk's `number`th.
+    /// Returns the failure of this call, the disk's `number`th, if it is to fail.
     pub(super) fn meets(&mut self, number: u64, kind: CallKind) -> Option<Failure> {
         let number = match self.kind {
             None => number,

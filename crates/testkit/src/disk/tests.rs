@@ -12,7 +12,7 @@ fn directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// What is found after power cuts of many seeds, each over a directory that `prepare` made.
+/// Returns the directories that power cuts with many seeds leave, each after `prepare`.
 fn wrecks(prepare: impl Fn(&FaultyDisk, &Path)) -> BTreeSet<Vec<(String, Vec<u8>)>> {
     (0..200)
         .map(|seed| {
@@ -309,7 +309,7 @@ fn what_somebody_else_writes_is_kept_removed_restored_or_cut() {
     assert!(all.contains(&Some(vec![file("a", "AFTER"), file("b", "new")])));
 }
 
-/// What a caller may do to two files, in any order.
+/// A call on one of two files.
 #[derive(Clone, Debug)]
 enum Step {
     Make(bool),
@@ -335,9 +335,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Whatever was done: when all is synced at the end, a power cut changes nothing.
+    /// A power cut after a sync of everything changes nothing.
     #[test]
-    fn after_a_sync_of_everything_a_power_cut_changes_nothing(steps in steps(), seed in any::<u64>()) {
+    fn after_a_sync_of_everything_a_power_cut_changes_nothing(
+        steps in steps(),
+        seed in any::<u64>(),
+    ) {
         let directory = directory();
         let disk = FaultyDisk::new(directory.path(), seed);
         let path = |first: bool| directory.path().join(if first { "a" } else { "b" });

@@ -1,4 +1,4 @@
-//! What a power cut leaves.
+//! The state of a directory after a power cut.
 //!
 //! Of the names: any of the changes that were not synced, but none without those before it that it
 //! needs. Of a file: its durable bytes, and behind them any part of the rest, or the rest's length
@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use super::ledger::{Content, Ledger, Node};
 use crate::random::Random;
 
-/// How much of a file a device may write at a time. The first is less than any does: tests have
-/// short files.
+/// Sizes of the blocks that a device writes at a time. The first is smaller than any real one,
+/// because tests have short files.
 const BLOCKS: [usize; 3] = [64, 512, 4096];
 
 /// Makes the files that are in the books what they could be after a power cut.
@@ -61,7 +61,7 @@ fn surviving_names(ledger: &Ledger, random: &mut Random) -> BTreeMap<PathBuf, Op
     names
 }
 
-/// What is in the file now.
+/// Returns the present bytes of a file.
 fn bytes_of(ledger: &Ledger, node: Node, content: &Content) -> io::Result<Vec<u8>> {
     match ledger.path_of(node) {
         Some(path) => fs::read(path),

@@ -1,7 +1,7 @@
 //! An honest page, the same for a name for ever and unlike all others: so that no mode is taken for
 //! a copy of another.
 
-use super::Asked;
+use super::mode::Asked;
 use super::script::Script;
 use crate::prose::Prose;
 
@@ -26,7 +26,7 @@ impl Asked<'_> {
         Script::page(fields, self.article(""))
     }
 
-    /// Whether the front page is asked for.
+    /// Returns true if the request is for the front page.
     pub(super) fn is_front(&self) -> bool {
         self.request.target == "/"
     }
@@ -58,7 +58,8 @@ impl Asked<'_> {
 /// The page of this name.
 pub(super) fn article(name: &str, more: &str) -> String {
     format!(
-        "<!DOCTYPE html>\n<html><head><title>{name}</title></head><body><main><p>{}</p>{more}</main></body></html>\n",
+        "<!DOCTYPE html>\n<html><head><title>{name}</title></head>\
+         <body><main><p>{}</p>{more}</main></body></html>\n",
         writer(name).paragraph(90)
     )
 }

@@ -8,8 +8,8 @@ use std::io::Write;
 use flate2::write::{DeflateEncoder, GzEncoder};
 use flate2::{Compression, Crc, FlushCompress};
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{ENDLESS, Piece, Script, TICK};
-use super::{Asked, Expect, Mode};
 use crate::brotli;
 
 const FAMILY: &str = "bombs";

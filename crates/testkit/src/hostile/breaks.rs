@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::Script;
-use super::{Asked, Expect, Mode, OwnPort, Place};
 
 const FAMILY: &str = "breaks";
 /// The body of the answers that are broken at every byte: as short as a page can be.
@@ -189,7 +189,8 @@ fn with_length() -> Bytes {
 fn in_chunks() -> Bytes {
     let (one, two) = BODY.split_at(20);
     format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{one}\r\n{:x}\r\n{two}\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: \
+         chunked\r\n\r\n{:x}\r\n{one}\r\n{:x}\r\n{two}\r\n0\r\n\r\n",
         one.len(),
         two.len()
     )

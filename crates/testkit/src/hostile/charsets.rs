@@ -1,7 +1,7 @@
 //! Charsets that are not what they are called.
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::Script;
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "charsets";
 
@@ -94,7 +94,8 @@ pub(super) fn modes() -> Vec<Mode> {
                 named(
                     "iso-2022-jp",
                     asked.article(
-                        "<a href=\"\x1b$B\"><img src=x onerror=alert(1)>\x1b(B\">x</a>\x1b(J\x1b$@\x1b",
+                        "<a href=\"\x1b$B\"><img src=x \
+                         onerror=alert(1)>\x1b(B\">x</a>\x1b(J\x1b$@\x1b",
                     ),
                 )
             },

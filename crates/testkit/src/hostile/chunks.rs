@@ -1,7 +1,7 @@
 //! The chunked transfer coding, spoilt (RFC 9112 section 7.1).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Piece, SLOW, Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "chunks";
 

@@ -1,7 +1,7 @@
 //! Bodies that are not what they are called.
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::Script;
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "content";
 /// A picture of one pixel, as far as the first chunk.
@@ -111,7 +111,8 @@ pub(super) fn modes() -> Vec<Mode> {
                     );
                 }
                 let page = format!(
-                    "<!DOCTYPE html [{entities}]><html xmlns=\"http://www.w3.org/1999/xhtml\"><body>{} &l11;</body></html>",
+                    "<!DOCTYPE html [{entities}]>\
+                     <html xmlns=\"http://www.w3.org/1999/xhtml\"><body>{} &l11;</body></html>",
                     asked.paragraph()
                 );
                 Script::document("application/xhtml+xml", "", page)

@@ -1,10 +1,10 @@
-//! What does not end, and what takes too long. Everything here is paced, or as quick as the peer
-//! takes it.
+//! Answers that do not end, and answers that take too long. Each is paced, or as quick as the peer
+//! reads it.
 
 use std::time::Duration;
 
+use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::{ENDLESS, Piece, SLOW, Script, Step, TICK};
-use super::{Asked, Expect, Mode, OwnPort, Place};
 
 const FAMILY: &str = "endless";
 /// Longer than any deadline in a test.
@@ -199,7 +199,8 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("endless-file", "a file without end", FailedOrPage, |_| {
             Script::new()
                 .send(
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: close\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: \
+                     close\r\n\r\n",
                 )
                 .endless(vec![0xa5; 16 << 10], TICK)
         }),
@@ -222,7 +223,8 @@ pub(super) fn modes() -> Vec<Mode> {
             |_| {
                 let hint = |number| {
                     format!(
-                        "HTTP/1.1 103 Early Hints\r\nLink: </{number}>; rel=preload\r\n\r\n"
+                        "HTTP/1.1 103 Early Hints\r\nLink: </{number}>; \
+                         rel=preload\r\n\r\n"
                     )
                 };
                 Script::new().stream(Piece::Numbered(hint), ENDLESS, TICK)

@@ -1,7 +1,7 @@
 //! Header fields that break the rules, or all bounds (RFC 9112 section 5).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Piece, Script};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "fields";
 
@@ -163,7 +163,10 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| asked.page_with("Set-Cookie: a=b%0d%0aX-Forged:%201\r\nSet-Cookie: =;;;==\r\n"),
         ),
         mode("field-dates-odd", "dates that never were", Page, |asked| {
-            asked.page_with("Date: yesterday\r\nLast-Modified: Fri, 31 Feb 99999 25:61:61 GMT\r\nExpires: -1\r\nAge: -5\r\n")
+            asked.page_with(
+                "Date: yesterday\r\nLast-Modified: Fri, 31 Feb 99999 25:61:61 \
+                GMT\r\nExpires: -1\r\nAge: -5\r\n",
+            )
         }),
         mode(
             "field-etag-odd",
@@ -204,7 +207,10 @@ pub(super) fn modes() -> Vec<Mode> {
             "a file name that climbs out of its folder",
             Page,
             |asked| {
-                asked.page_with("Content-Disposition: attachment; filename=\"../../../etc/passwd\"; filename*=UTF-8''%00%0d%0a\r\n")
+                asked.page_with(
+                    "Content-Disposition: attachment; \
+                    filename=\"../../../etc/passwd\"; filename*=UTF-8''%00%0d%0a\r\n",
+                )
             },
         ),
         mode(
@@ -229,7 +235,8 @@ pub(super) fn modes() -> Vec<Mode> {
             Page,
             |asked| {
                 asked.page_with(
-                    "WARC-Type: response\r\nWARC-Target-URI: http://example.com/\r\nWARC-Record-ID: <x>\r\n",
+                    "WARC-Type: response\r\nWARC-Target-URI: \
+                     http://example.com/\r\nWARC-Record-ID: <x>\r\n",
                 )
             },
         ),

@@ -1,12 +1,12 @@
 //! Floods of HTTP/2 frames (RFC 9113 section 10.5): each is cheap to send, allowed, and work for
-//! whoever reads it.
+//! the reader.
 //!
 //! They are no part of [`Mode::all`]: one of them keeps a core busy for as long as it is listened
 //! to.
 
+use super::mode::Handshake;
+use super::mode::{Asked, Expect, Mode, Place};
 use super::script::{Script, Step};
-use super::tls::Handshake;
-use super::{Asked, Expect, Mode, Place};
 
 const FAMILY: &str = "floods";
 

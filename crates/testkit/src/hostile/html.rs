@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Piece, Script};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "html";
 const SIZE: usize = 256 << 10;
@@ -209,7 +209,8 @@ pub(super) fn modes() -> Vec<Mode> {
                 Script::page(
                     "",
                     format!(
-                        "<title>\u{1b}[2J\u{1b}]0;owned\u{7}\r\nWARC/1.1\r\nforged: 1\r\n\u{9b}31m\u{202e}evil</title>{}",
+                        "<title>\u{1b}[2J\u{1b}]0;owned\u{7}\r\nWARC/1.1\r\nforged: \
+                         1\r\n\u{9b}31m\u{202e}evil</title>{}",
                         asked.paragraph()
                     ),
                 )
@@ -219,7 +220,8 @@ pub(super) fn modes() -> Vec<Mode> {
             Script::page(
                 "",
                 asked.article(
-                    "<base href='data:text/html,x'><base href='//'><base href='javascript:'><a href=x>x</a>",
+                    "<base href='data:text/html,x'><base href='//'><base href='javascript:'>\
+                     <a href=x>x</a>",
                 ),
             )
         }),

@@ -1,7 +1,7 @@
-//! How long a body is: what servers say about it and do not keep (RFC 9112 section 6).
+//! Lengths of bodies that servers declare and do not keep (RFC 9112 section 6).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "lengths";
 
@@ -163,7 +163,8 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| {
                 let page = asked.article("");
-                let head = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
+                let head = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: \
+                    chunked\r\n\r\n";
                 Script::new().send(head).chunk(page).chunk("").close()
             },
         ),

@@ -1,7 +1,7 @@
-//! Links that are traps for whoever reads, stores or asks for them.
+//! Links that are traps for a program that reads, stores or requests them.
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::Script;
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "links";
 
@@ -51,7 +51,8 @@ pub(super) fn modes() -> Vec<Mode> {
             Script::page(
                 "",
                 asked.article(
-                    "<a href=\"/a'b\">x</a><a href='/c\"d'>x</a><a href=/e\"f'g>x</a><a href='/h\">x</a>",
+                    "<a href=\"/a'b\">x</a><a href='/c\"d'>x</a><a href=/e\"f'g>x</a>\
+                     <a href='/h\">x</a>",
                 ),
             )
         }),
@@ -201,7 +202,13 @@ pub(super) fn modes() -> Vec<Mode> {
             },
         ),
         mode("link-forms", "forms that order and delete", |asked| {
-            Script::page("", asked.article("<form action=/delete method=post><input name=all value=1></form><form action=/logout><input type=submit></form>"))
+            Script::page(
+                "",
+                asked.article(
+                    "<form action=/delete method=post><input name=all \
+                value=1></form><form action=/logout><input type=submit></form>",
+                ),
+            )
         }),
     ]
 }

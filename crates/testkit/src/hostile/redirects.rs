@@ -1,7 +1,7 @@
 //! Mazes of redirects, and targets that are none (RFC 9110 sections 10.2.2 and 15.4).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "redirects";
 

@@ -1,17 +1,17 @@
 //! Connections that are used again: what comes unasked must not be taken for the next answer (RFC
 //! 9112 section 9).
 //!
-//! Whoever takes it finds [`POISON`] in a page. That proves something only where it comes in one
-//! piece with an answer: what comes by itself may come after the next question was sent, and nobody
-//! can tell it from a quick answer to that ([`Mode::answers_unasked`]).
+//! A client that takes it finds [`POISON`] in a page. That proves something only where the poison
+//! comes in one piece with an answer: an answer that comes by itself may arrive after the next
+//! request was sent, and then looks like a quick answer to it ([`Mode::answers_unasked`]).
 
 use std::time::Duration;
 
+use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::{Script, TICK};
-use super::{Asked, Expect, Mode, OwnPort, Place};
 
 const FAMILY: &str = "reuse";
-/// What stands in answers that nobody asked for.
+/// The title of answers that nobody requested.
 pub const POISON: &str = "poisonous-page";
 
 pub(super) fn modes() -> Vec<Mode> {
@@ -117,7 +117,8 @@ pub(super) fn modes() -> Vec<Mode> {
                     return asked.page();
                 }
                 Script::new().send(format!(
-                    "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngone\r\n0\r\n\r\n{}",
+                    "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: \
+                     chunked\r\n\r\n4\r\ngone\r\n0\r\n\r\n{}",
                     poison()
                 ))
             },
@@ -131,7 +132,8 @@ pub(super) fn modes() -> Vec<Mode> {
                     script
                         .pause(TICK)
                         .send(
-                            "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+                            "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: \
+                             0\r\n\r\n",
                         )
                         .close()
                 })
@@ -225,7 +227,8 @@ const BY_THEMSELVES: [&str; 4] = [
 ];
 
 impl Mode {
-    /// Whether it sends an answer that no visitor could tell from one that it asked for.
+    /// Returns true if it sends an unsolicited answer that no visitor can tell from a requested
+    /// one.
     #[must_use]
     pub fn answers_unasked(&self) -> bool {
         BY_THEMSELVES.contains(&&*self.name)

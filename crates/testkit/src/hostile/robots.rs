@@ -2,8 +2,8 @@
 //! robots.txt alone.
 
 use super::bombs::gzip_of;
+use super::mode::{Asked, Expect, Mode};
 use super::script::{SLOW, Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "robots";
 
@@ -243,7 +243,8 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| {
                 rules(asked, || {
                     text(
-                        "User-agent: *\nCrawl-delay: 1e999\nCrawl-delay: nan\nCrawl-delay: -inf\nCrawl-delay: -5\nCrawl-delay: 0x10\nAllow: /\n",
+                        "User-agent: *\nCrawl-delay: 1e999\nCrawl-delay: nan\nCrawl-delay: \
+                         -inf\nCrawl-delay: -5\nCrawl-delay: 0x10\nAllow: /\n",
                     )
                 })
             },

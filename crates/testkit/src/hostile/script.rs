@@ -1,4 +1,4 @@
-//! What is sent, step by step: plain bytes, since no library would say these things.
+//! The steps of an answer: plain bytes, since no library would send them.
 //!
 //! A script that ends without an ending step leaves the connection open for the next request.
 
@@ -41,7 +41,7 @@ pub(super) enum Step {
     Vanish,
 }
 
-/// What a stream consists of.
+/// The content of a stream.
 #[derive(Clone)]
 pub(super) enum Piece {
     /// The same bytes again and again.
@@ -59,7 +59,7 @@ impl Piece {
     }
 }
 
-/// What a server does on a connection, in order.
+/// The actions of a server on a connection, in order.
 #[derive(Clone, Default)]
 pub(super) struct Script(pub(super) Vec<Step>);
 
@@ -72,7 +72,7 @@ pub(super) const TICK: Duration = Duration::from_millis(20);
 pub(super) const SLOW: Duration = Duration::from_millis(300);
 
 impl Script {
-    /// Whether whoever waits for its end waits for ever, or for minutes.
+    /// Returns true if a peer that waits for the end waits for ever, or for minutes.
     pub(super) fn is_endless(&self) -> bool {
         let mut slow = Duration::ZERO;
         for step in &self.0 {

@@ -8,24 +8,18 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
-use super::script::{Script, Step};
-use super::{Asked, Mode, OwnPort, Place};
-use crate::Request;
-use crate::receive::read_request;
-
-/// What a peer may say while nobody listens to it, before it is taken for one that floods.
-const HEARD: usize = 256 << 10;
-/// Bytes of a stream that are sent at once, where nothing is paced.
-const TOGETHER: usize = 32 << 10;
+use super::connection::{Shared, converse, play};
+use super::mode::{Mode, OwnPort, Place};
+#[cfg(feature = "tls")]
+use super::tls;
+use crate::http::Request;
 
 /// The modes at work, on loopback, in a thread of their own. They stop when this is dropped.
 #[derive(Debug)]
@@ -112,7 +106,7 @@ impl HostileServer {
         })
     }
 
-    /// What it serves.
+    /// Returns the modes that it serves.
     #[must_use]
     pub fn modes(&self) -> &[Mode] {
         &self.shared.modes
@@ -146,7 +140,7 @@ impl HostileServer {
         &self.shared.identities.authority
     }
 
-    /// How often a mode was asked for something, robots.txt not counted.
+    /// Returns the number of requests to a mode, robots.txt not counted.
     #[must_use]
     pub fn asked(&self, mode: &Mode) -> u64 {
         self.shared.asked().get(&*mode.name).copied().unwrap_or(0)
@@ -158,7 +152,7 @@ impl HostileServer {
         *self.shared.open.borrow()
     }
 
-    /// A connection comes and goes: whoever watches sees a change.
+    /// Opens and closes a connection, so that every watcher sees a change.
     ///
     /// # Panics
     /// If the server does not listen any more.
@@ -213,7 +207,7 @@ impl Drop for HostileServer {
 }
 
 impl Idle {
-    /// A port that is taken, and on which nobody listens.
+    /// Returns a port that is taken, and on which nothing listens.
     fn refuse(&mut self) -> io::Result<SocketAddr> {
         let socket = TcpSocket::new_v4()?;
         socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
@@ -242,69 +236,6 @@ impl Idle {
     }
 }
 
-/// What all connections have in common.
-#[derive(Debug)]
-pub(super) struct Shared {
-    modes: Vec<Mode>,
-    /// The place of each mode among them.
-    by_name: HashMap<String, usize>,
-    port: u16,
-    /// Requests of each mode, robots.txt not counted.
-    asked: Mutex<HashMap<String, u64>>,
-    open: watch::Sender<usize>,
-    #[cfg(feature = "tls")]
-    pub(super) identities: super::tls::Identities,
-}
-
-impl Shared {
-    fn new(modes: Vec<Mode>, port: u16) -> Self {
-        let names = modes.iter().enumerate();
-        Self {
-            by_name: names
-                .map(|(number, mode)| (mode.name.to_string(), number))
-                .collect(),
-            port,
-            asked: Mutex::default(),
-            open: watch::Sender::new(0),
-            #[cfg(feature = "tls")]
-            identities: super::tls::Identities::new(),
-            modes,
-        }
-    }
-
-    /// The mode that a host name means.
-    pub(super) fn mode(&self, host: &str) -> Option<&Mode> {
-        let (name, _domain) = host.split_once('.')?;
-        Some(&self.modes[*self.by_name.get(name)?])
-    }
-
-    fn asked(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn script(
-        &self,
-        mode: &Mode,
-        request: &Request,
-        before_on_connection: u64,
-    ) -> Script {
-        let mut counts = self.asked();
-        let count = counts.entry(mode.name.to_string()).or_default();
-        let before = *count;
-        if request.target != "/robots.txt" {
-            *count += 1;
-        }
-        drop(counts);
-        mode.script(&Asked {
-            mode,
-            request,
-            before,
-            before_on_connection,
-            port: request.port.unwrap_or(self.port),
-        })
-    }
-}
-
 /// Counts a connection for as long as it lives.
 struct Open<'a>(&'a watch::Sender<usize>);
 
@@ -318,18 +249,6 @@ impl<'a> Open<'a> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|open| *open -= 1);
-    }
-}
-
-/// What a script is played on.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Unpin + Send {
-    /// What is beneath.
-    fn socket(&self) -> &TcpStream;
-}
-
-impl Wire for TcpStream {
-    fn socket(&self) -> &TcpStream {
-        self
     }
 }
 
@@ -380,136 +299,9 @@ async fn receive(mut stream: TcpStream, eager: Option<usize>, shared: &Shared) -
     #[cfg(feature = "tls")]
     {
         let mut first = [0];
-        if stream.peek(&mut first).await? == 1 && first == [super::tls::HANDSHAKE] {
-            return super::tls::receive(stream, shared).await;
+        if stream.peek(&mut first).await? == 1 && first == [tls::HANDSHAKE] {
+            return tls::receive(stream, shared).await;
         }
     }
     converse(stream, shared).await
-}
-
-/// One connection, request after request.
-pub(super) async fn converse<W: Wire>(mut wire: W, shared: &Shared) -> io::Result<()> {
-    let mut heard = BytesMut::with_capacity(2048);
-    let mut before = 0;
-    while let Some(Ok((request, keep_alive))) = read_request(&mut wire, &mut heard).await? {
-        let script = match shared.mode(&request.host) {
-            Some(mode) => shared.script(mode, &request, before),
-            None => Script::not_found(),
-        };
-        if play(&mut wire, &mut heard, script).await? == Played::Ended {
-            return Ok(());
-        }
-        if !keep_alive {
-            return wire.shutdown().await;
-        }
-        before += 1;
-    }
-    wire.shutdown().await
-}
-
-/// Whether a connection goes on.
-#[derive(PartialEq, Eq)]
-pub(super) enum Played {
-    GoesOn,
-    Ended,
-}
-
-pub(super) async fn play<W: Wire>(
-    wire: &mut W,
-    heard: &mut BytesMut,
-    script: Script,
-) -> io::Result<Played> {
-    for step in script.0 {
-        match step {
-            Step::Send(bytes) => {
-                wire.write_all(&bytes).await?;
-                wire.flush().await?;
-            }
-            Step::Stream {
-                piece,
-                times,
-                pause,
-            } => {
-                // Without a pause, small pieces go together: a packet for each would make a slow
-                // answer of a large one.
-                let together = if pause.is_zero() { TOGETHER } else { 1 };
-                let mut number = 0;
-                while number < times {
-                    if number > 0 && !pause.is_zero() && !stays(wire, heard, Some(pause)).await {
-                        return Ok(Played::Ended);
-                    }
-                    let mut pieces = BytesMut::new();
-                    while number < times && pieces.len() < together {
-                        pieces.extend_from_slice(&piece.bytes(number));
-                        number += 1;
-                    }
-                    wire.write_all(&pieces).await?;
-                    wire.flush().await?;
-                }
-            }
-            Step::Pause(Duration::ZERO) => {}
-            Step::Pause(pause) => {
-                if !stays(wire, heard, Some(pause)).await {
-                    return Ok(Played::Ended);
-                }
-            }
-            Step::Hang => {
-                stays(wire, heard, None).await;
-                return Ok(Played::Ended);
-            }
-            Step::Flood(bytes) => {
-                flood(wire, &bytes).await;
-                return Ok(Played::Ended);
-            }
-            Step::HalfClose => wire.shutdown().await?,
-            Step::Close => {
-                wire.shutdown().await?;
-                return Ok(Played::Ended);
-            }
-            Step::Reset => {
-                wire.socket().set_zero_linger()?;
-                return Ok(Played::Ended);
-            }
-            Step::Vanish => return Ok(Played::Ended),
-        }
-    }
-    Ok(Played::GoesOn)
-}
-
-/// Sends the same without end to a peer whose answers are read and forgotten: one that is not read
-/// stops reading, too.
-async fn flood<W: Wire>(wire: &mut W, bytes: &[u8]) {
-    let (mut reader, mut writer) = tokio::io::split(wire);
-    let forget = async {
-        let mut forgotten = vec![0; HEARD];
-        while matches!(reader.read(&mut forgotten).await, Ok(1..)) {}
-    };
-    let send =
-        async { while writer.write_all(bytes).await.is_ok() && writer.flush().await.is_ok() {} };
-    tokio::select! {
-        () = forget => {}
-        () = send => {}
-    }
-}
-
-/// Waits that long, or for ever; whether the peer is still there. What it says meanwhile is kept
-/// for later.
-async fn stays<W: Wire>(wire: &mut W, heard: &mut BytesMut, pause: Option<Duration>) -> bool {
-    let waiting = async {
-        match pause {
-            Some(pause) => tokio::time::sleep(pause).await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::pin!(waiting);
-    loop {
-        tokio::select! {
-            () = &mut waiting => return true,
-            read = wire.read_buf(heard) => {
-                if !matches!(read, Ok(1..)) || heard.len() > HEARD {
-                    return false;
-                }
-            }
-        }
-    }
 }

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::bombs::{gzip, gzip_of};
+use super::mode::{Asked, Expect, Mode};
 use super::script::{ENDLESS, Piece, SLOW, Script, TICK};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "sitemaps";
 const URLS: &str =
     "<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
-const INDEX: &str = "<?xml version=\"1.0\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
+const INDEX: &str = "<?xml version=\"1.0\"?>\n\
+    <sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
 
 pub(super) fn modes() -> Vec<Mode> {
     let mode = |name, does, answer: fn(&Asked<'_>) -> Script| {
@@ -79,10 +80,13 @@ pub(super) fn modes() -> Vec<Mode> {
                         urls.collect()
                     };
                     Script::new()
-                    .send(format!("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nConnection: close\r\n\r\n{URLS}<url><loc>{origin}/first</loc></url>"))
-                    .stream(Piece::Numbered(url), 10_000, Duration::ZERO)
-                    .send("</urlset>\n")
-                    .close()
+                        .send(format!(
+                            "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nConnection: \
+                        close\r\n\r\n{URLS}<url><loc>{origin}/first</loc></url>"
+                        ))
+                        .stream(Piece::Numbered(url), 10_000, Duration::ZERO)
+                        .send("</urlset>\n")
+                        .close()
                 })
             },
         ),
@@ -99,7 +103,8 @@ pub(super) fn modes() -> Vec<Mode> {
                         );
                     }
                     xml(format!(
-                        "<?xml version=\"1.0\"?>\n<!DOCTYPE urlset [{entities}]>\n<urlset><url><loc>&l11;</loc></url></urlset>"
+                        "<?xml version=\"1.0\"?>\n<!DOCTYPE urlset \
+                         [{entities}]>\n<urlset><url><loc>&l11;</loc></url></urlset>"
                     ))
                 })
             },
@@ -109,9 +114,10 @@ pub(super) fn modes() -> Vec<Mode> {
             "an entity that is a file of the visitor's",
             |asked| {
                 about(asked, || {
-                    xml(
-                        "<?xml version=\"1.0\"?>\n<!DOCTYPE u [<!ENTITY f SYSTEM \"file:///etc/passwd\"><!ENTITY % d SYSTEM \"http://127.0.0.1:1/x.dtd\"> %d;]>\n<urlset><url><loc>/&f;</loc></url></urlset>",
-                    )
+                    xml("<?xml version=\"1.0\"?>\n<!DOCTYPE u [<!ENTITY f \
+                         SYSTEM \"file:///etc/passwd\"><!ENTITY % d \
+                         SYSTEM \"http://127.0.0.1:1/x.dtd\"> \
+                         %d;]>\n<urlset><url><loc>/&f;</loc></url></urlset>")
                 })
             },
         ),
@@ -131,8 +137,11 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| {
                 about(asked, || {
                     Script::new()
-                    .send("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: 9000\r\n\r\n")
-                    .drip(URLS.repeat(20), SLOW)
+                        .send(
+                            "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: \
+                        9000\r\n\r\n",
+                        )
+                        .drip(URLS.repeat(20), SLOW)
                 })
             },
         ),
@@ -196,7 +205,8 @@ pub(super) fn modes() -> Vec<Mode> {
                 about(asked, || {
                     let origin = asked.origin();
                     xml(format!(
-                        "{URLS}<url><loc>{origin}/a</loc><lastmod>99999-99-99T99:99Z</lastmod><priority>NaN</priority><changefreq>\0</changefreq></url></urlset>"
+                        "{URLS}<url><loc>{origin}/a</loc><lastmod>99999-99-99T99:99Z</lastmod>\
+                         <priority>NaN</priority><changefreq>\0</changefreq></url></urlset>"
                     ))
                 })
             },

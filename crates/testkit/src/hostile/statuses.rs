@@ -1,8 +1,7 @@
-//! Status lines that nobody should send, and statuses that nobody asked for (RFC 9112 section 4,
-//! RFC 9110 section 15).
+//! Malformed status lines and unsolicited statuses (RFC 9112 section 4, RFC 9110 section 15).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::{Piece, Script};
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "statuses";
 
@@ -233,7 +232,8 @@ pub(super) fn modes() -> Vec<Mode> {
             "changes to a protocol that nobody asked for",
             Failed,
             |_| {
-                let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+                let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: \
+                    websocket\r\n\r\n";
                 Script::new().send(head).hang()
             },
         ),
@@ -244,7 +244,8 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| {
                 after(
                     asked,
-                    "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n",
+                    "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; \
+                     rel=preload\r\n\r\n",
                 )
             },
         ),

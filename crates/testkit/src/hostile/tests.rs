@@ -1,4 +1,4 @@
-//! That the modes are what they say, and that the server plays them and lets go.
+//! The modes do what they claim, and the server plays them and closes its connections.
 
 use std::collections::HashSet;
 use std::io::{Read, Write};
@@ -40,8 +40,8 @@ fn an_answer_is_broken_off_before_each_of_its_bytes_and_after_the_last() {
     assert!(offsets("reset-length") > 100 && offsets("close-chunked") > 100);
 }
 
-/// What comes over a connection on which a mode is asked for this, until it ends or `enough` bytes
-/// have come.
+/// Returns the bytes that a mode sends on a connection for this target, until it ends or `enough`
+/// bytes have come.
 fn answer(server: &HostileServer, name: &str, target: &str, enough: usize) -> Vec<u8> {
     let mode = find(server, name);
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port(mode))).unwrap();

@@ -1,7 +1,7 @@
 //! `Retry-After` as it should not be (RFC 9110 section 10.2.3).
 
+use super::mode::{Asked, Expect, Mode};
 use super::script::Script;
-use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "waits";
 

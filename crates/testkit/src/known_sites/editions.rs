@@ -1,6 +1,6 @@
 //! Editions of one work: versions, languages, mirrors, and a copy by somebody else.
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::Prose;
 
 /// Chapters of a manual, and pages of a chapter.
@@ -106,10 +106,11 @@ fn add_version(known: &mut KnownSite, version: u64) {
 fn manual_page(title: &str, content: &str) -> String {
     let before = "<div class=\"related\" role=\"navigation\"><h3>Navigation</h3></div>";
     let main = format!(
-        "<div class=\"document\"><div class=\"body\" role=\"main\"><section><h1>{title}</h1>{content}</section></div></div>"
+        "<div class=\"document\"><div class=\"body\" \
+         role=\"main\"><section><h1>{title}</h1>{content}</section></div></div>"
     );
-    let after = "<div class=\"footer\">&copy; Copyright, The Project. Last updated on 2022-09-20. Created using \
-                 Sphinx 4.5.0.</div>";
+    let after = "<div class=\"footer\">&copy; Copyright, The Project. Last updated on 2022-09-20. \
+                 Created using Sphinx 4.5.0.</div>";
     html(
         &format!("{title} &#8212; The Project documentation"),
         before,
@@ -123,7 +124,7 @@ const ARTICLES: u64 = 100;
 
 /// A handbook in three languages, `/en/`, `/de/` and `/fr/`, of 101 pages each.
 ///
-/// The index pages are equal to the byte, because nobody translated them. Three of four pages of
+/// The index pages are equal to the byte, because they are not translated. Three of four pages of
 /// `/de/` and `/fr/` are translated, the others are copies of the English ones.
 #[must_use]
 pub fn language_editions() -> KnownSite {
@@ -203,7 +204,8 @@ fn article(number: u64, language: u64) -> String {
     html(&title, "", &main, "<footer>The Handbook Project</footer>")
 }
 
-/// The same text in other words: each consonant is replaced by the one so many places further on.
+/// Returns the same text in other words: each consonant is replaced by the one 7 × `by` places
+/// further on.
 fn translate(text: &str, by: u64) -> String {
     const CONSONANTS: &str = "bcdfghjklmnpqrstvwxz";
     let replace = |letter: char| {
@@ -223,7 +225,7 @@ fn translate(text: &str, by: u64) -> String {
 /// Pages of a section of the mirrored site.
 const SECTION: u64 = 100;
 
-/// A site of so many articles, and a full mirror of it under another host name; both front pages
+/// A site of `articles` articles, and a full mirror of it under another host name; both front pages
 /// are seeds.
 #[must_use]
 pub fn mirror(articles: u64) -> KnownSite {
@@ -275,7 +277,7 @@ pub fn mirror(articles: u64) -> KnownSite {
 /// Pages that the thief copies.
 const STOLEN: u64 = 6;
 
-/// A victim of so many pages, and a site on another domain that copied the text of six of them,
+/// A victim of `pages` pages, and a site on another domain that copied the text of six of them,
 /// without links.
 ///
 /// All pages of the thief are seeds, before the front page of the victim, which is among the stolen

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::Prose;
 use crate::random::Random;
 
@@ -69,8 +69,9 @@ pub fn deleted_threads(deleted: u64, good: u64) -> KnownSite {
     for thread in 1..=threads {
         let address = format!("forum.test/showthread.php?t={thread}");
         if thread <= deleted {
-            let message = "<div class=\"panel\"><p>Invalid Thread specified. This thread was deleted by its author or by a \
-                           moderator. If you followed a valid link, please notify the administrator.</p></div>";
+            let message = "<div class=\"panel\"><p>Invalid Thread specified. This thread was \
+                           deleted by its author or by a moderator. If you followed a valid link, \
+                           please notify the administrator.</p></div>";
             known.add(address, "deleted", forum_page("vBulletin Message", message));
         } else {
             known.add(
@@ -87,7 +88,7 @@ fn title_of(thread: u64) -> String {
     Prose::new(61, thread).title()
 }
 
-/// A thread of so many posts with some 45 words each.
+/// A thread of `posts` posts with some 45 words each.
 fn thread_page(thread: u64, posts: usize, class_of_post: &str) -> String {
     let mut prose = Prose::new(61, thread);
     let title = prose.title();
@@ -97,9 +98,11 @@ fn thread_page(thread: u64, posts: usize, class_of_post: &str) -> String {
         let _infallible = write!(
             content,
             "<li class=\"{class_of_post}\" id=\"post_{thread}{post:02}\">\
-             <div class=\"posthead\"><span class=\"postdate\">Join Date: 2009</span> <a href=\"#post{post}\">#{post}</a></div>\
+             <div class=\"posthead\"><span class=\"postdate\">Join Date: 2009</span> \
+             <a href=\"#post{post}\">#{post}</a></div>\
              <div class=\"userinfo\">Member {} Posts: {}</div>\
-             <div class=\"postbody\"><div id=\"post_message_{thread}{post:02}\"><blockquote class=\"postcontent\">{}\
+             <div class=\"postbody\"><div id=\"post_message_{thread}{post:02}\">\
+             <blockquote class=\"postcontent\">{}\
              </blockquote></div></div><div class=\"postfoot\">Reply With Quote</div></li>",
             crate::prose::coined(&mut random, 2),
             random.below(5_000),
@@ -114,22 +117,28 @@ fn thread_page(thread: u64, posts: usize, class_of_post: &str) -> String {
 
 /// The frame of a page: some 250 words that stand on every one.
 fn forum_page(title: &str, content: &str) -> String {
-    let before = "<div id=\"header\"><a name=\"top\"></a><div>Welcome to The Forum. If this is your first visit, be sure to \
-                  check out the FAQ by clicking the link above. You may have to register before you can post: click the \
-                  register link above to proceed. To start viewing messages, select the forum that you want to visit from \
-                  the selection below.</div><div>Register Help Members List Calendar Search Today's Posts Mark Forums \
-                  Read</div></div>";
-    let rules = "You may not post new threads. You may not post replies. You may not post attachments. You may not edit your \
-                 posts. BB code is On. Smilies are On. [IMG] code is On. [VIDEO] code is On. HTML code is Off. Forum Rules.";
-    let jump = "Quick Navigation: User Control Panel, Private Messages, Subscriptions, Who's Online, Search Forums, Forums \
-                Home, Announcements, General Discussion, Introductions, Questions and Answers, Projects, Show and Tell, \
-                Marketplace, Wanted, For Sale, Events, Off Topic, The Lounge, Feedback, Archive.";
+    let before = "<div id=\"header\"><a name=\"top\"></a><div>Welcome to The Forum. If this is \
+                  your first visit, be sure to check out the FAQ by clicking the link above. You \
+                  may have to register before you can post: click the register link above to \
+                  proceed. To start viewing messages, select the forum that you want to visit from \
+                  the selection below.</div><div>Register Help Members List Calendar Search \
+                  Today's Posts Mark Forums Read</div></div>";
+    let rules = "You may not post new threads. You may not post replies. You may not post \
+                 attachments. You may not edit your posts. BB code is On. Smilies are On. [IMG] \
+                 code is On. [VIDEO] code is On. HTML code is Off. Forum Rules.";
+    let jump = "Quick Navigation: User Control Panel, Private Messages, Subscriptions, Who's \
+                Online, Search Forums, Forums Home, Announcements, General Discussion, \
+                Introductions, Questions and Answers, Projects, Show and Tell, Marketplace, \
+                Wanted, For Sale, Events, Off Topic, The Lounge, Feedback, Archive.";
     let after = format!(
-        "<div id=\"thread_info\"><h4>Thread Information</h4><p>There are currently users browsing this thread. (members and \
-         guests)</p></div><div><h4>Bookmarks</h4><p>Submit Thread to Digg, del.icio.us, StumbleUpon, Google</p></div>\
-         <div id=\"forumrules\"><h2>Posting Permissions</h2><p>{rules}</p></div><div id=\"navpopup\"><p>{jump}</p></div>\
-         <div id=\"footer\"><div>Contact Us - The Forum - Archive - Top. All times are GMT. The time now is 08:15 AM. Powered \
-         by vBulletin Version 4.2.5. Copyright &copy; 2026 vBulletin Solutions Inc. All rights reserved.</div></div>"
+        "<div id=\"thread_info\"><h4>Thread Information</h4><p>There are currently users browsing \
+         this thread. (members and guests)</p></div><div><h4>Bookmarks</h4><p>Submit Thread to \
+         Digg, del.icio.us, StumbleUpon, Google</p></div>\
+         <div id=\"forumrules\"><h2>Posting Permissions</h2><p>{rules}</p></div>\
+         <div id=\"navpopup\"><p>{jump}</p></div>\
+         <div id=\"footer\"><div>Contact Us - The Forum - Archive - Top. All times are GMT. The \
+         time now is 08:15 AM. Powered by vBulletin Version 4.2.5. Copyright &copy; 2026 vBulletin \
+         Solutions Inc. All rights reserved.</div></div>"
     );
     html(
         title,

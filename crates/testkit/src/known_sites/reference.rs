@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::{Prose, coined};
 use crate::random::Random;
 
@@ -98,13 +98,15 @@ impl Frame {
 
     fn page(&self, title: &str, package: &str, content: &str) -> String {
         let before = format!(
-            "<header role=\"banner\"><nav>Overview Package Class Use Tree New Deprecated Index Help</nav><div>Summary: Nested \
-             Field Constr Method Detail: Field Constr Method</div></header>{}",
+            "<header role=\"banner\"><nav>Overview Package Class Use Tree New Deprecated Index \
+             Help</nav><div>Summary: Nested Field Constr Method Detail: Field Constr \
+             Method</div></header>{}",
             self.0
         );
-        let after = "<footer>Report a bug or suggest an enhancement. For further reference and developer documentation see \
-                     the documentation, which contains more detailed, developer-targeted descriptions with conceptual \
-                     overviews, definitions of terms, workarounds, and working code examples. All rights reserved.</footer>";
+        let after = "<footer>Report a bug or suggest an enhancement. For further reference and \
+                     developer documentation see the documentation, which contains more detailed, \
+                     developer-targeted descriptions with conceptual overviews, definitions of \
+                     terms, workarounds, and working code examples. All rights reserved.</footer>";
         let main = format!("<main role=\"main\">{content}</main>");
         html(&format!("{title} ({package})"), &before, &main, after)
     }
@@ -175,14 +177,16 @@ fn add_types(known: &mut KnownSite) {
         let name = coined(&mut random, 3);
         let (low, high) = (20 + random.below(200), 300 + random.below(900));
         let content = format!(
-            "<div class=\"refentry\"><div class=\"refnamediv\"><h2><span class=\"refentrytitle\">Type definition {name}</span>\
-             </h2><p>{name}</p></div><h2>Synopsis</h2><div class=\"refsynopsisdiv\"><pre>typedef discard_block_engine&lt; \
-             {name}_base, {low}, {high} &gt; {name};</pre></div><div class=\"refsect1\"><h2>Description</h2><p>{shared}</p>\
+            "<div class=\"refentry\"><div class=\"refnamediv\"><h2>\
+             <span class=\"refentrytitle\">Type definition {name}</span>\
+             </h2><p>{name}</p></div><h2>Synopsis</h2><div class=\"refsynopsisdiv\"><pre>typedef \
+             discard_block_engine&lt; {name}_base, {low}, {high} &gt; {name};</pre></div>\
+             <div class=\"refsect1\"><h2>Description</h2><p>{shared}</p>\
              </div></div>"
         );
         let before = "<div class=\"spirit-nav\">Prev Up Home Next</div>";
-        let after = "<div class=\"copyright-footer\">Copyright the authors. Distributed under the licence of the \
-                     library.</div>";
+        let after = "<div class=\"copyright-footer\">Copyright the authors. Distributed under the \
+                     licence of the library.</div>";
         known.add(
             format!("reference.test/api/types/{name}.html"),
             format!("type {number}"),
@@ -215,8 +219,8 @@ fn add_operands(known: &mut KnownSite, frame: &Frame) {
         let mut prose = Prose::new(100, kind);
         let (adjective, subject) = (prose.title(), prose.title());
         let content = format!(
-            "<section id=\"{title}\"><h1>{title}</h1><p>Instruction input: {adjective}, {subject}.</p><p><em>Size:</em> \
-             {size} {}.</p><p><em>Operands:</em> {}</p></section>",
+            "<section id=\"{title}\"><h1>{title}</h1><p>Instruction input: {adjective}, \
+             {subject}.</p><p><em>Size:</em> {size} {}.</p><p><em>Operands:</em> {}</p></section>",
             if size == 1 { "dword" } else { "dwords" },
             registers.trim_end_matches(", "),
         );

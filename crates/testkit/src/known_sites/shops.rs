@@ -1,13 +1,13 @@
 //! A shop: products of one template, whose own words are few beside the shared ones.
 
-use super::{KnownSite, html, link_list};
+use super::site::{KnownSite, html, link_list};
 use crate::prose::Prose;
 use crate::random::Random;
 
 /// Products that a page of the catalogue lists.
 const PRODUCTS_A_PAGE: u64 = 100;
 
-/// A shop of so many products, each with its own title, heading, price and order number.
+/// A shop of `count` products, each with its own title, heading, price and order number.
 ///
 /// About `shared` words are the same on every product's page; of its own each has none to about
 /// `own_most` words more.
@@ -95,7 +95,8 @@ fn product(number: u64, terms: &Terms, own_most: u64) -> String {
         }
     };
     let main = format!(
-        "<main><h1>{title}</h1><p class=\"price\">{price}</p><p>Order number {order}</p>{description}{}</main>",
+        "<main><h1>{title}</h1><p class=\"price\">{price}</p><p>Order number \
+         {order}</p>{description}{}</main>",
         terms.0
     );
     html(

@@ -2,8 +2,8 @@
 
 use encoding_rs::{Encoding, KOI8_R, SHIFT_JIS, UTF_8, WINDOWS_1252};
 
-use super::{Draft, Fate};
-use crate::Reply;
+use super::draft::{Draft, Fate};
+use crate::http::Reply;
 
 /// A page whose charset has to be found out.
 #[derive(Clone, Copy, Debug)]
@@ -12,15 +12,15 @@ pub struct CharsetPage {
     pub page: &'static str,
     /// The charset, by its name in the Encoding Standard.
     pub charset: &'static Encoding,
-    /// Where it is declared.
+    /// The place of the declaration.
     pub declared: Declared,
     /// Its language, as in BCP 47.
     pub language: &'static str,
-    /// What it says, rightly decoded, a paragraph a line.
+    /// The text, decoded correctly, one paragraph a line.
     pub text: &'static str,
 }
 
-/// Where a page says which charset it is in.
+/// The place where a page declares its charset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declared {
     /// In `Content-Type`.
@@ -100,15 +100,18 @@ pub(super) fn add(draft: &mut Draft) {
 }
 
 const FRENCH: &str = "\
-La bibliothèque du port a été fondée à l’époque où les bateaux ne partaient qu’au printemps. Les marins y laissaient \
-leurs livres avant l’hiver, et ceux qui restaient à terre les lisaient près du poêle. On raconte que le premier \
-bibliothécaire, un ancien pêcheur, notait dans un grand cahier le nom de chaque lecteur et ce qu’il avait pensé de \
-l’œuvre ; ce cahier existe encore, et l’on peut le feuilleter moyennant deux € de caution.
-Aujourd’hui, la salle de lecture est ouverte tous les après-midi, sauf le mardi. Les élèves de l’école voisine y \
-viennent après la classe, s’installent sous les fenêtres et se disputent les albums illustrés. Le soir, des bénévoles \
-réparent les reliures abîmées, recollent les pages déchirées et rangent les rayonnages. « Un livre prêté n’est jamais \
-perdu », dit une vieille affiche au-dessus de la porte, et c’est à peu près vrai : depuis la guerre, il n’en manque \
-que dix-sept. Le dix-huitième est revenu l’été dernier, sans un mot, dans une enveloppe expédiée d’Amérique.";
+La bibliothèque du port a été fondée à l’époque où les bateaux ne partaient qu’au printemps. Les \
+marins y laissaient leurs livres avant l’hiver, et ceux qui restaient à terre les lisaient près du \
+poêle. On raconte que le premier bibliothécaire, un ancien pêcheur, notait dans un grand cahier le \
+nom de chaque lecteur et ce qu’il avait pensé de l’œuvre ; ce cahier existe encore, et l’on peut \
+le feuilleter moyennant deux € de caution.
+Aujourd’hui, la salle de lecture est ouverte tous les après-midi, sauf le mardi. Les élèves de \
+l’école voisine y viennent après la classe, s’installent sous les fenêtres et se disputent les \
+albums illustrés. Le soir, des bénévoles réparent les reliures abîmées, recollent les pages \
+déchirées et rangent les rayonnages. « Un livre prêté n’est jamais perdu », dit une vieille \
+affiche au-dessus de la porte, et c’est à peu près vrai : depuis la guerre, il n’en manque que \
+dix-sept. Le dix-huitième est revenu l’été dernier, sans un mot, dans une enveloppe expédiée \
+d’Amérique.";
 
 const JAPANESE: &str = "\
 港の図書館は、船が春にしか出なかった時代に建てられました。船乗りたちは冬の前に自分の本をここに預け、陸に残った人々は\
@@ -121,24 +124,30 @@ const JAPANESE: &str = "\
 館長はその本を棚のいちばん上に置き、毎朝ほこりを払っています。";
 
 const CZECH: &str = "\
-Přístavní knihovna byla založena v dobách, kdy lodě vyplouvaly jen na jaře. Námořníci v ní před zimou nechávali své knihy \
-a ti, kdo zůstali na břehu, si je četli u kamen. Říká se, že první knihovník, starý rybář, zapisoval do velkého sešitu \
-jméno každého čtenáře i to, co si o knize myslel; ten sešit se dochoval a každý si jej smí prohlédnout.
-Dnes je čítárna otevřena každé odpoledne kromě úterý. Žáci z nedaleké školy přicházejí po vyučování, sedají si pod okna \
-a přou se o obrázkové knížky. Večer dobrovolníci opravují poškozené vazby, slepují roztržené stránky a rovnají police. \
-„Půjčená kniha se nikdy neztratí,“ hlásá stará cedule nade dveřmi a je to téměř pravda: od války jich chybí pouze \
-sedmnáct. Osmnáctá se vrátila loni v létě, beze slova, v obálce poslané odněkud zpoza moře. Knihovník ji uložil na \
-nejvyšší polici, každé ráno z ní stírá prach a nikomu neprozradí, kdo ji tehdy poslal. Děti však tvrdí, že to dávno vědí, \
-a po cestě domů si o tom vyprávějí příběhy, které jsou rok od roku delší a pokaždé končí trochu jinak.";
+Přístavní knihovna byla založena v dobách, kdy lodě vyplouvaly jen na jaře. Námořníci v ní před \
+zimou nechávali své knihy a ti, kdo zůstali na břehu, si je četli u kamen. Říká se, že první \
+knihovník, starý rybář, zapisoval do velkého sešitu jméno každého čtenáře i to, co si o knize \
+myslel; ten sešit se dochoval a každý si jej smí prohlédnout.
+Dnes je čítárna otevřena každé odpoledne kromě úterý. Žáci z nedaleké školy přicházejí po \
+vyučování, sedají si pod okna a přou se o obrázkové knížky. Večer dobrovolníci opravují poškozené \
+vazby, slepují roztržené stránky a rovnají police. „Půjčená kniha se nikdy neztratí,“ hlásá stará \
+cedule nade dveřmi a je to téměř pravda: od války jich chybí pouze sedmnáct. Osmnáctá se vrátila \
+loni v létě, beze slova, v obálce poslané odněkud zpoza moře. Knihovník ji uložil na nejvyšší \
+polici, každé ráno z ní stírá prach a nikomu neprozradí, kdo ji tehdy poslal. Děti však tvrdí, že \
+to dávno vědí, a po cestě domů si o tom vyprávějí příběhy, které jsou rok od roku delší a pokaždé \
+končí trochu jinak.";
 
 const RUSSIAN: &str = "\
-Портовая библиотека была основана в те времена, когда корабли уходили в море только весной. Моряки оставляли в ней свои \
-книги перед зимой, а те, кто оставался на берегу, читали их у печки. Рассказывают, что первый библиотекарь, старый рыбак, \
-записывал в большую тетрадь имя каждого читателя и то, что он думал о прочитанном; эта тетрадь сохранилась до сих пор, и \
-её может полистать любой желающий.
-Сегодня читальный зал открыт каждый день после обеда, кроме вторника. Ученики соседней школы приходят сюда после уроков, \
-садятся под окнами и спорят из-за книг с картинками. По вечерам добровольцы чинят испорченные переплёты, склеивают \
-порванные страницы и расставляют книги по полкам. Старая надпись над дверью гласит, что взятая книга никогда не пропадает, \
-и это почти правда: со времён войны не хватает только семнадцати. Восемнадцатая вернулась прошлым летом, без единого слова, \
-в конверте, присланном откуда-то из-за моря. Библиотекарь поставил её на самую верхнюю полку, каждое утро стирает с неё пыль \
-и никому не говорит, кто её тогда прислал. Но дети уверяют, что давно обо всём догадались.";
+Портовая библиотека была основана в те времена, когда корабли уходили в море только весной. Моряки \
+оставляли в ней свои книги перед зимой, а те, кто оставался на берегу, читали их у печки. \
+Рассказывают, что первый библиотекарь, старый рыбак, записывал в большую тетрадь имя каждого \
+читателя и то, что он думал о прочитанном; эта тетрадь сохранилась до сих пор, и её может \
+полистать любой желающий.
+Сегодня читальный зал открыт каждый день после обеда, кроме вторника. Ученики соседней школы \
+приходят сюда после уроков, садятся под окнами и спорят из-за книг с картинками. По вечерам \
+добровольцы чинят испорченные переплёты, склеивают порванные страницы и расставляют книги по \
+полкам. Старая надпись над дверью гласит, что взятая книга никогда не пропадает, и это почти \
+правда: со времён войны не хватает только семнадцати. Восемнадцатая вернулась прошлым летом, без \
+единого слова, в конверте, присланном откуда-то из-за моря. Библиотекарь поставил её на самую \
+верхнюю полку, каждое утро стирает с неё пыль и никому не говорит, кто её тогда прислал. Но дети \
+уверяют, что давно обо всём догадались.";

@@ -1,7 +1,7 @@
 //! The pages of the demonstration web, host by host.
 
-use super::{Draft, Fate, Reason};
-use crate::Reply;
+use super::draft::{Draft, Fate, Reason};
+use crate::http::Reply;
 use crate::prose::Prose;
 
 const SEED: u64 = 0x70f;
@@ -21,7 +21,8 @@ fn html(title: &str, main: &str) -> Reply {
 
 fn framed(title: &str, before: &str, main: &str, after: &str) -> Reply {
     Reply::html(format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\
+         <meta charset=\"utf-8\"><title>{title}</title></head>\n\
          <body>\n{before}<main>\n<h1>{title}</h1>\n{main}</main>\n{after}</body>\n</html>\n"
     ))
 }
@@ -61,7 +62,8 @@ pub(super) fn original_and_mirror(draft: &mut Draft) {
             ));
         }
         text.push_str(&format!(
-            "<p>A copy of this page is kept <a href=\"http://mirror.test:@PORT@{path_here}\">elsewhere</a>.</p>\n"
+            "<p>A copy of this page is kept \
+             <a href=\"http://mirror.test:@PORT@{path_here}\">elsewhere</a>.</p>\n"
         ));
         let original = format!("original.test{path_here}");
         let mirror = format!("mirror.test{path_here}");
@@ -250,7 +252,8 @@ pub(super) fn library(draft: &mut Draft) {
 fn with_head(number: u64, head: &str, more: &str) -> Reply {
     let (title, text) = article(number, ORDINARY);
     Reply::html(format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">{head}<title>{title}</title></head>\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\
+         <meta charset=\"utf-8\">{head}<title>{title}</title></head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n{text}{more}</main>\n</body>\n</html>\n"
     ))
 }
@@ -319,8 +322,8 @@ const INDEX: &str = r#"<ul>
 
 /// One pixel.
 const PNG: &[u8] =
-    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\xdac\
-    d\xf8\xcfP\x0f\0\x03\x86\x01\x80Z4}k\0\0\0\0IEND\xaeB`\x82";
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\
+    \0\0\0\rIDATx\xdacd\xf8\xcfP\x0f\0\x03\x86\x01\x80Z4}k\0\0\0\0IEND\xaeB`\x82";
 
 /// One empty page.
 const PDF: &[u8] = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n\

@@ -1,8 +1,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::*;
+use crate::http::Request;
 use crate::judge::{main_text, resemblance, shingles, visible_text};
-use crate::{Request, Server};
+use crate::server::Server;
 
 fn ask(toy: &ToyWeb, page: &str) -> Reply {
     toy.site().answer(&Request::get(&toy.url(page, 4_000)))
@@ -173,7 +174,7 @@ fn the_calendar_has_no_end() {
     }
 }
 
-/// Where the links of a page lead, as far as this web needs it.
+/// Returns the targets of the links of a page, resolved as far as this web needs it.
 fn links(toy: &ToyWeb, page: &str) -> Vec<String> {
     let reply = ask(toy, page);
     let host = page.split('/').next().unwrap();

@@ -3,18 +3,18 @@
 
 use crate::random::Random;
 
-/// How a script writes.
+/// The conventions of a script.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Script {
     /// Its name as a language code: it goes into `lang`.
     pub(super) code: &'static str,
-    /// Where its letters lie. A word keeps to one of these ranges.
+    /// The ranges of its letters. A word keeps to one of them.
     pub(super) letters: &'static [(u32, u32)],
     /// Letters of the shortest and of the longest word.
     pub(super) lengths: (usize, usize),
-    /// What stands between two words.
+    /// The separator of two words.
     pub(super) between: &'static str,
-    /// What ends a sentence.
+    /// The end of a sentence.
     pub(super) stop: &'static str,
     /// Short words of which every other word is one, as particles are; there may be none.
     pub(super) particles: &'static [&'static str],
@@ -28,7 +28,7 @@ pub(super) struct Language {
 }
 
 impl Language {
-    /// A language of so many words.
+    /// Returns a language of this many words.
     pub(super) fn new(script: Script, words: usize, random: &mut Random) -> Self {
         let words = (0..words).map(|_| word(script, random)).collect();
         Self { script, words }

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use crate::random::Random;
 use crate::sets::labelled::distinct;
-use crate::sets::{Goal, Page, Set};
+use crate::sets::page::Page;
+use crate::sets::set::{Goal, Set};
 
 const CLASSES: usize = 800;
 
@@ -34,7 +35,7 @@ const WORDS: [&str; 48] = [
     "empty", "default", "size", "limit",
 ];
 
-/// What nearly every class has; `§` stands for its name.
+/// Methods of nearly every class; `§` stands for its name.
 const COMMON: [(&str, &str); 8] = [
     (
         "§ ()",
@@ -74,7 +75,7 @@ pub(crate) fn reference() -> Set {
     manual(CLASSES)
 }
 
-/// A manual of so many classes.
+/// Returns a manual of this many classes.
 fn manual(classes: usize) -> Set {
     let mut random = Random::new(1_997);
     let names: Vec<String> = (0..classes)
@@ -99,8 +100,8 @@ fn manual(classes: usize) -> Set {
     Set {
         name: "reference-generated",
         about: format!(
-            "{} generated pages of a reference manual in the manner of doxygen: one frame, a list of all classes on each page, \
-             eight methods in common.",
+            "{} generated pages of a reference manual in the manner of doxygen: one frame, a list \
+             of all classes on each page, eight methods in common.",
             pages.len()
         ),
         pages,
@@ -132,20 +133,28 @@ fn class_page(name: &str, tree: &str, random: &mut Random) -> String {
     let details: Vec<String> = methods
         .iter()
         .map(|(method, text)| {
-            format!("<div class=\"memitem\"><div class=\"memproto\">{method}</div><div class=\"memdoc\"><p>{text}</p></div></div>\n")
+            format!(
+                "<div class=\"memitem\"><div class=\"memproto\">{method}</div>\
+                <div class=\"memdoc\"><p>{text}</p></div></div>\n"
+            )
         })
         .collect();
     format!(
-        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Library: {name} Class Reference</title></head><body>\n\
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Library: {name} \
+         Class Reference</title></head><body>\n\
          <div id=\"top\"><div id=\"titlearea\">Library 1.4 — a library for everything</div>\n\
-         <div id=\"navrow1\" class=\"tabs\"><ul class=\"tablist\"><li><a href=\"index.html\">Main Page</a></li>\
-         <li><a href=\"annotated.html\">Classes</a></li><li><a href=\"files.html\">Files</a></li></ul></div></div>\n\
+         <div id=\"navrow1\" class=\"tabs\"><ul class=\"tablist\"><li><a href=\"index.html\">Main \
+         Page</a></li>\
+         <li><a href=\"annotated.html\">Classes</a></li><li>\
+         <a href=\"files.html\">Files</a></li></ul></div></div>\n\
          <div id=\"side-nav\"><ul>{tree}</ul></div>\n\
          <div class=\"header\"><div class=\"headertitle\">{name} Class Reference</div></div>\n\
          <div class=\"contents\"><p>{}</p><p>#include &lt;{}.h&gt;</p>\n\
          <h2>Public Member Functions</h2><table class=\"memberdecls\">{}</table>\n\
-         <h2>Detailed Description</h2><p>{} {}</p>\n<h2>Member Function Documentation</h2>\n{}</div>\n\
-         <hr class=\"footer\"/><address class=\"footer\"><small>Generated on Fri Nov 20 2026 for Library by doxygen 1.9.4</small></address>\
+         <h2>Detailed Description</h2><p>{} {}</p>\n<h2>Member Function \
+         Documentation</h2>\n{}</div>\n\
+         <hr class=\"footer\"/><address class=\"footer\"><small>Generated on Fri Nov 20 2026 for \
+         Library by doxygen 1.9.4</small></address>\
          </body></html>",
         sentence(random),
         name.to_lowercase(),

@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 
 use super::language::{Language, Script};
 use crate::random::Random;
-use crate::sets::{Goal, Page, Question, Set, Truth};
+use crate::sets::page::Page;
+use crate::sets::set::{Goal, Question, Set, Truth};
 
-/// How many pages there are of each, beside their copies.
+/// Pages of each script, beside their copies.
 const PAGES: usize = 200;
-/// What share of the sentences the copies lack.
+/// The share of the sentences that the copies lack.
 const REMOVED: f64 = 0.04;
 
 const CHINESE: Script = Script {
@@ -133,7 +134,8 @@ fn set(name: &'static str, about: &str, scripts: &[Script], count: usize, goals:
     Set {
         name,
         about: format!(
-            "{} generated pages {about}, half of which are copies of the others with {} % of their sentences removed.",
+            "{} generated pages {about}, half of which are copies of the others with {} % of their \
+             sentences removed.",
             pages.len(),
             REMOVED * 100.0
         ),
@@ -160,7 +162,7 @@ fn without_some(sentences: &[String], random: &mut Random) -> Vec<String> {
     kept
 }
 
-/// What all pages of a site have in common.
+/// The parts that all pages of a site share.
 struct Frame {
     code: &'static str,
     menu: String,
@@ -190,8 +192,10 @@ impl Frame {
             .map(|sentences| format!("<p>{}</p>\n", sentences.concat()))
             .collect();
         format!(
-            "<!DOCTYPE html><html lang=\"{}\"><head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
-             <body><nav><ul>{}</ul></nav>\n<main><h1>{title}</h1>\n{}</main>\n<footer><p>{}</p></footer></body></html>",
+            "<!DOCTYPE html><html lang=\"{}\"><head>\
+             <meta charset=\"utf-8\"><title>{title}</title></head>\n\
+             <body><nav><ul>{}</ul></nav>\n\
+             <main><h1>{title}</h1>\n{}</main>\n<footer><p>{}</p></footer></body></html>",
             self.code,
             self.menu,
             paragraphs.concat(),

@@ -13,7 +13,7 @@ use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
 use sinks::ArchiveEnd;
 use store::embedded::record::{Record, RetainedPage};
-use store::embedded::{History, RestoredAdmission, RestoredVisit, JournalRebuild};
+use store::embedded::{History, JournalRebuild, RestoredAdmission, RestoredVisit};
 use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
 use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
 

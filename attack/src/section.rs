@@ -1,0 +1,23 @@
+//! The means that each section of an attack has.
+
+use std::time::{Duration, Instant};
+
+use crate::process::Crawler;
+
+/// The means of a section.
+pub(crate) struct Attack<'a> {
+    pub(crate) crawler: &'a Crawler,
+    pub(crate) seed: u64,
+    /// The time that it may take; the step under way then is finished.
+    pub(crate) budget: Duration,
+    pub(crate) began: Instant,
+    /// True if disks can be mounted.
+    pub(crate) may_mount: bool,
+}
+
+impl Attack<'_> {
+    /// Returns true while the budget lasts.
+    pub(crate) fn has_time(&self) -> bool {
+        self.began.elapsed() < self.budget
+    }
+}

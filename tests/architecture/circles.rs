@@ -1,0 +1,380 @@
+//! No circle of imports among the files of a crate.
+//!
+//! Files are the modules that they define. An import leads to the file of the deepest module that
+//! its path names: a parent that re-exports a child's type is therefore a file of its own, and a
+//! child that imports the type through the parent closes a circle. Paths in expressions count like
+//! `use` declarations; code under `#[cfg(test)]` does not count.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+use super::{CRATES, crates, read, sources};
+
+/// A module by the names from the crate's root.
+type Module = Vec<String>;
+
+/// The imports between the files of a crate, with the paths that make them.
+#[derive(Default)]
+struct Imports(BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>);
+
+impl Imports {
+    /// Reads the files below `source`, the directory of a crate's root.
+    fn of(source: &Path) -> Self {
+        let files: BTreeMap<Module, PathBuf> = sources(source)
+            .into_iter()
+            .map(|file| (module_of(file.strip_prefix(source).unwrap()), file))
+            .collect();
+        let mut imports = Self::default();
+        for (module, file) in &files {
+            let is_of_tests = module.iter().any(|name| name.contains("tests"));
+            if !is_of_tests {
+                imports.add(module, file, &files);
+            }
+        }
+        imports
+    }
+
+    fn add(&mut self, module: &Module, file: &Path, files: &BTreeMap<Module, PathBuf>) {
+        let code = from_the_file(&without_tests(&without_comments(&read(file))));
+        for path in paths(&code) {
+            let Some(target) = resolve(&path, module, files) else {
+                continue;
+            };
+            if target != file {
+                let from = self.0.entry(file.to_owned()).or_default();
+                let names = from.entry(target.clone()).or_default();
+                names.insert(path.join("::"));
+            }
+        }
+    }
+
+    /// Returns the shortest way back to `start` by imports, `start` first.
+    fn circle_through(&self, start: &PathBuf) -> Option<Vec<PathBuf>> {
+        let mut came_from: BTreeMap<&PathBuf, &PathBuf> = BTreeMap::new();
+        let mut open = VecDeque::from([start]);
+        while let Some(file) = open.pop_front() {
+            for next in self.0.get(file).into_iter().flat_map(BTreeMap::keys) {
+                if next == start {
+                    let mut circle = vec![file.clone()];
+                    while let Some(before) = came_from.get(&circle[circle.len() - 1]) {
+                        circle.push((*before).clone());
+                    }
+                    circle.reverse();
+                    return Some(circle);
+                }
+                if !came_from.contains_key(next) {
+                    came_from.insert(next, file);
+                    open.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns a description of each circle. Circles share no import, and once one import of each
+    /// is gone, none is left.
+    fn circles(mut self, source: &Path) -> Vec<String> {
+        let name = |file: &Path| file.strip_prefix(source).unwrap().display().to_string();
+        let mut found = Vec::new();
+        let files: Vec<PathBuf> = self.0.keys().cloned().collect();
+        while let Some(circle) = files
+            .iter()
+            .filter_map(|file| self.circle_through(file))
+            .min_by_key(Vec::len)
+        {
+            let mut text = name(&circle[0]);
+            for (place, from) in circle.iter().enumerate() {
+                let to = &circle[(place + 1) % circle.len()];
+                let paths = self.0.get_mut(from).unwrap().remove(to).unwrap();
+                let paths: Vec<String> = paths.into_iter().collect();
+                text += &format!(" -> {} ({})", name(to), paths.join(", "));
+            }
+            found.push(text);
+        }
+        found
+    }
+}
+
+fn module_of(file: &Path) -> Module {
+    let without_extension = file.with_extension("");
+    let mut names: Module = without_extension
+        .iter()
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    if matches!(
+        names.last().map(String::as_str),
+        Some("lib" | "main" | "mod")
+    ) {
+        names.pop();
+    }
+    names
+}
+
+/// Returns the file of the deepest module on a path; none for a path that begins at another crate
+/// or at a name that an import has brought in.
+fn resolve<'a>(
+    path: &[String],
+    module: &Module,
+    files: &'a BTreeMap<Module, PathBuf>,
+) -> Option<&'a PathBuf> {
+    let mut names = path.iter().peekable();
+    let mut at: Module = match names.peek()?.as_str() {
+        "crate" => Vec::new(),
+        "self" | "super" => module.clone(),
+        child => {
+            let child = [module.as_slice(), &[child.to_owned()]].concat();
+            files.contains_key(&child).then(|| module.clone())?
+        }
+    };
+    while let Some(name) = names.next_if(|name| ["crate", "self", "super"].contains(&&***name)) {
+        if name == "super" {
+            at.pop()?;
+        }
+    }
+    for name in names {
+        at.push(name.clone());
+        if !files.contains_key(&at) {
+            at.pop();
+            break;
+        }
+    }
+    files.get(&at)
+}
+
+/// Returns the code with comments and the contents of string literals left out.
+fn without_comments(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if rest.starts_with("r\"") || rest.starts_with("r#\"") {
+            let end = if rest.starts_with("r#") { "\"#" } else { "\"" };
+            let begin = rest.find('"').unwrap_or(0) + 1;
+            let inner = rest[begin..].find(end).unwrap_or(rest.len() - begin);
+            (begin + inner + end.len()).min(rest.len())
+        } else if character == '"' {
+            let mut escaped = false;
+            let end = rest[1..].find(|inner| {
+                let is_end = inner == '"' && !escaped;
+                escaped = inner == '\\' && !escaped;
+                is_end
+            });
+            end.map_or(rest.len(), |end| end + 2)
+        } else if ["'\"'", "'\\\"'"]
+            .iter()
+            .any(|quote| rest.starts_with(quote))
+        {
+            rest[1..].find("'").map_or(1, |end| end + 2)
+        } else {
+            code.push(character);
+            character.len_utf8()
+        };
+        rest = &rest[length..];
+    }
+    code
+}
+
+/// Returns the code without items under `#[cfg(test)]`.
+fn without_tests(code: &str) -> String {
+    const MARK: &str = "#[cfg(test)]";
+    let mut parts = code.split(MARK);
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = match (part.find(';'), part.find('{')) {
+            (Some(end), None) => end + 1,
+            (Some(end), Some(brace)) if end < brace => end + 1,
+            (_, Some(brace)) => brace + block(&part[brace..]),
+            (None, None) => part.len(),
+        };
+        kept.push_str(&part[end..]);
+    }
+    kept
+}
+
+/// Returns the code with the paths in inline modules as the file around them would write them.
+fn from_the_file(code: &str) -> String {
+    let Some((before, name, rest)) = code
+        .match_indices("mod ")
+        .find_map(|(at, mark)| inline_module(code, at + mark.len()))
+    else {
+        return code.to_owned();
+    };
+    let (inner, rest) = rest.split_at(block(rest));
+    let inner = from_the_file(inner).replace("super::super::", "self::super::");
+    let inner = inner.replace("use super::", "use self::");
+    [before, name, &inner, &from_the_file(rest)].concat()
+}
+
+/// Splits the code at the name of an inline module, `at`, and at its block; none if it has none.
+fn inline_module(code: &str, at: usize) -> Option<(&str, &str, &str)> {
+    let length = code[at..].find(|next: char| !next.is_alphanumeric() && next != '_')?;
+    let (before, rest) = code.split_at(at);
+    let (name, rest) = rest.split_at(length);
+    rest.trim_start()
+        .starts_with('{')
+        .then(|| (before, name, rest.trim_start()))
+}
+
+/// Returns the length of the block that a text begins with.
+fn block(text: &str) -> usize {
+    let mut depth = 0;
+    for (at, character) in text.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+/// Returns every path in the code, those in `use` declarations one for each name.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut statements = code.split("use ");
+    let first = statements.next().unwrap_or_default();
+    let mut expressions = first.to_owned();
+    let mut before = first;
+    for statement in statements {
+        let is_word = before.ends_with(|last: char| last.is_alphanumeric() || last == '_');
+        match statement.split_once(';') {
+            Some((tree, rest)) if !is_word => {
+                names_in(tree, &[], &mut found);
+                expressions.push_str(rest);
+            }
+            _ => expressions.push_str(statement),
+        }
+        before = statement;
+    }
+    let mut visible = expressions.split("pub(in ");
+    let first = visible.next().unwrap_or_default();
+    let rest = visible.filter_map(|part| part.split_once(')'));
+    let expressions = rest.fold(first.to_owned(), |code, (_, part)| code + part);
+    let is_separator =
+        |character: char| !character.is_alphanumeric() && character != '_' && character != ':';
+    for word in expressions.split(is_separator) {
+        if let Some((head, _)) = word.split_once("::") {
+            if head.starts_with(|first: char| first.is_lowercase()) {
+                found.push(word.split("::").map(str::to_owned).collect());
+            }
+        }
+    }
+    found
+}
+
+/// Appends the paths of the tree of a `use` declaration.
+fn names_in(tree: &str, above: &[String], found: &mut Vec<Vec<String>>) {
+    let tree = tree.trim();
+    if let Some((head, group)) = tree.split_once('{') {
+        let head = head.trim().split("::").filter(|name| !name.is_empty());
+        let above: Vec<String> = above
+            .iter()
+            .cloned()
+            .chain(head.map(str::to_owned))
+            .collect();
+        let group = group.strip_suffix('}').unwrap_or(group);
+        let (mut depth, mut from) = (0, 0);
+        for (at, character) in group.char_indices().chain([(group.len(), ',')]) {
+            match character {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    names_in(&group[from..at], &above, found);
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+    } else if !tree.is_empty() {
+        let path = tree.split_once(" as ").map_or(tree, |(path, _)| path);
+        let names = path.split("::").map(|name| name.trim().to_owned());
+        found.push(above.iter().cloned().chain(names).collect());
+    }
+}
+
+#[test]
+fn no_files_of_a_crate_import_each_other() {
+    let mut found = Vec::new();
+    let root = crates().parent().unwrap().to_owned();
+    for directory in CRATES
+        .map(|name| crates().join(name))
+        .into_iter()
+        .chain([root.join("attack"), root.join("evaluation")])
+    {
+        let source = directory.join("src");
+        let name = directory.strip_prefix(&root).unwrap().display();
+        let circles = Imports::of(&source).circles(&source);
+        found.extend(circles.iter().map(|circle| format!("{name}: {circle}")));
+    }
+    assert!(
+        found.is_empty(),
+        "{} circles\n{}",
+        found.len(),
+        found.join("\n")
+    );
+}
+
+#[test]
+fn an_import_leads_to_the_file_of_the_deepest_module() {
+    let code =
+        "use super::{a::{self, B}, c as d};\npub use crate::e::F;\nfn g() { child::h(i::J) }";
+    let found: Vec<String> = paths(code).iter().map(|path| path.join("::")).collect();
+    let expected = [
+        "super::a::self",
+        "super::a::B",
+        "super::c",
+        "crate::e::F",
+        "child::h",
+        "i::J",
+    ];
+    assert_eq!(found, expected);
+    let modules = [
+        &[][..],
+        &["x"],
+        &["x", "y"],
+        &["x", "y", "child"],
+        &["x", "a"],
+    ];
+    let files: BTreeMap<Module, PathBuf> = modules
+        .iter()
+        .map(|names| {
+            (
+                names.iter().map(ToString::to_string).collect(),
+                names.join("/").into(),
+            )
+        })
+        .collect();
+    let from = vec!["x".to_owned(), "y".to_owned()];
+    let lead_to: Vec<Option<&str>> = paths(code)
+        .iter()
+        .map(|path| resolve(path, &from, &files).map(|file| file.to_str().unwrap()))
+        .collect();
+    let expected = [
+        Some("x/a"),
+        Some("x/a"),
+        Some("x"),
+        Some(""),
+        Some("x/y/child"),
+        None,
+    ];
+    assert_eq!(lead_to, expected);
+}
+
+#[test]
+fn a_path_in_an_inline_module_begins_at_the_module() {
+    let code = "mod a; mod b { use super::c; use super::super::d; } use super::e;";
+    let expected = "mod a; mod b{ use self::c; use self::super::d; } use super::e;";
+    assert_eq!(from_the_file(code), expected);
+}
+
+#[test]
+fn comments_strings_and_tests_are_no_code() {
+    let text = "a /* b */ \"c \\\" d\" e // f\n'\"' g r#\"h\"# #[cfg(test)] mod i { { j } } k";
+    assert_eq!(without_tests(&without_comments(text)), "a   e \n g   k");
+}

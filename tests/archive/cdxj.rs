@@ -1,0 +1,141 @@
+//! The index of the archive: made while it is written, the same as one made of the files, whatever
+//! came in between.
+
+use testkit::{Gate, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::cdxj::{index_of, of_files};
+use crate::support::pages::{number_of, tree};
+
+const HOST: &str = "tree.test";
+const PAGES: u64 = 15;
+
+fn tree_server() -> Server {
+    Server::spawn_thread(Site::new(|request| tree(number_of(&request.target), PAGES)))
+}
+
+fn tree_crawl(server: &Server) -> Crawl {
+    Crawl::of(server, &[HOST])
+        .seeds(&[server.url(HOST, "/0")])
+        .with(&["--warc-max-size=8KiB"])
+}
+
+#[test]
+fn a_crawl_leaves_a_sorted_index_that_its_files_have_too() {
+    let server = tree_server();
+    let crawl = tree_crawl(&server);
+    crawl.complete();
+    let index = index_of(&crawl);
+    let lines: Vec<&[u8]> = index.lines().map(str::as_bytes).collect();
+    assert!(lines.is_sorted() && lines.len() >= usize::try_from(PAGES).unwrap());
+    for page in 0..PAGES {
+        let url = format!("\"url\": \"{}\"", server.url(HOST, &format!("/{page}")));
+        let found = index.lines().filter(|line| line.contains(&url)).count();
+        assert_eq!(found, 1, "page {page}: {index}");
+    }
+    assert!(index == of_files(&crawl), "the files have another index");
+    crawl.is_sound();
+    assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
+    assert!(index == index_of(&crawl), "made again, it is another");
+    let ran = crawl.tell(&["cdxj", "crawl", "--output", "all.cdxj"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let all = std::fs::read_to_string(crawl.directory().join("all.cdxj")).unwrap();
+    assert!(index == all, "another in a file of its own");
+}
+
+#[test]
+fn a_crawl_that_was_killed_has_the_index_of_one_that_was_not() {
+    for page in [0, 1, 6, 14] {
+        let gate = Gate::new();
+        let at = gate.clone();
+        let server = Server::spawn_thread(Site::new(move |request| {
+            let number = number_of(&request.target);
+            let reply = tree(number, PAGES);
+            if number == page {
+                reply.hold(&at)
+            } else {
+                reply
+            }
+        }));
+        let crawl = tree_crawl(&server);
+        let running = crawl.start();
+        gate.arrivals_blocking(1);
+        running.kill();
+        crawl.is_sound();
+        gate.open();
+        crawl.complete();
+        crawl.is_sound();
+        assert!(
+            index_of(&crawl) == of_files(&crawl),
+            "killed at page {page}"
+        );
+    }
+}
+
+#[test]
+fn verify_names_what_is_wrong_with_an_index_and_what_helps() {
+    let server = tree_server();
+    let crawl = tree_crawl(&server);
+    crawl.complete();
+    let path = crawl.out().join("archive/index.cdxj");
+    let index = index_of(&crawl);
+    let (first, rest) = index.split_once('\n').unwrap();
+    let strange = format!(
+        "{index}zzz 20260101000000 \
+         {{\"offset\": \"1\", \"length\": \"1\", \"filename\": \"no.warc.gz\"}}\n"
+    );
+    for (damaged, expected) in [
+        (
+            Some(rest.to_owned()),
+            format!("no line for this capture: {first}"),
+        ),
+        (Some(strange), "no capture for this line: zzz".to_owned()),
+        (None, "index.cdxj is missing".to_owned()),
+    ] {
+        match damaged {
+            Some(damaged) => std::fs::write(&path, damaged).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let ran = crawl.tell(&["verify", "crawl", "--format", "table"]);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.output.contains(&expected), "{expected}: {}", ran.output);
+        assert!(
+            ran.output.contains("`crawler index crawl` makes it again"),
+            "{}",
+            ran.output
+        );
+        assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
+        crawl.is_sound();
+        assert!(index == index_of(&crawl));
+    }
+}
+
+#[test]
+fn without_an_index_there_is_none_and_with_one_again_it_is_whole() {
+    let server = tree_server();
+    let crawl = tree_crawl(&server).with(&["--max-pages=5"]);
+    let archive = crawl.out().join("archive");
+    for (switch, is_there) in [("on", true), ("off", false), ("on", true)] {
+        let ran = crawl.run_with(&["--cdxj", switch]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(archive.join("index.cdxj").exists(), is_there, "{switch}");
+        crawl.is_sound();
+    }
+    assert!(index_of(&crawl) == of_files(&crawl));
+}
+
+#[test]
+fn a_file_that_is_no_archive_is_told_of_and_the_others_are_indexed() {
+    let server = tree_server();
+    let crawl = tree_crawl(&server);
+    crawl.complete();
+    let good = of_files(&crawl);
+    crawl.write("bad.warc.gz", "no gzip at all");
+    let ran = crawl.tell(&["index", "bad.warc.gz", "crawl", "missing.warc.gz"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.output == good);
+    assert!(
+        ran.errors.contains("bad.warc.gz") && ran.errors.contains("missing.warc.gz"),
+        "{ran:?}"
+    );
+}

@@ -1,0 +1,246 @@
+//! The archive against what the server sent.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, article, page, prose};
+
+const HOST: &str = "site.test";
+
+fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes.as_ref()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Pages of every make that a page can have, all linked from the first.
+fn every_make() -> Vec<(&'static str, Reply)> {
+    let any_byte: Vec<u8> = (0..200_000_u32)
+        .map(|number| (number.wrapping_mul(number) >> 7) as u8)
+        .collect();
+    vec![
+        ("/length", page(1, NONE)),
+        ("/chunked", page(2, NONE).chunked(7)),
+        ("/until-close", page(3, NONE).until_close()),
+        (
+            "/gzip",
+            Reply::html(gzip(article(4, NONE))).header("Content-Encoding", "gzip"),
+        ),
+        (
+            "/gzip-chunked",
+            Reply::html(gzip(article(5, NONE)))
+                .header("Content-Encoding", "gzip")
+                .chunked(100),
+        ),
+        (
+            "/lying",
+            Reply::html(article(6, NONE)).header("Content-Encoding", "gzip"),
+        ),
+        (
+            "/bytes",
+            Reply::document("application/octet-stream", any_byte),
+        ),
+        ("/long", Reply::text(prose(7, 100_000))),
+        (
+            "/latin",
+            Reply::document(
+                "text/html; charset=iso-8859-1",
+                b"<p>caf\xe9 cr\xe8me".as_slice(),
+            ),
+        ),
+        (
+            "/crlf",
+            Reply::text("\r\n\r\nWARC/1.1\r\nWARC-Type: response\r\n\r\n"),
+        ),
+        (
+            "/folded",
+            page(8, NONE)
+                .header("X-Spaces", "a  b\tc")
+                .header("Set-Cookie", "a=1")
+                .header("Set-Cookie", "b=2"),
+        ),
+        ("/accepted", Reply::text("not empty").with_status(202)),
+        ("/empty", Reply::text("")),
+        ("/missing", Reply::status(404)),
+        ("/forbidden", Reply::status(403)),
+        ("/moved", Reply::redirect(301, "/target")),
+        ("/target", page(9, NONE)),
+    ]
+}
+
+fn server() -> Server {
+    let mut pages = every_make();
+    let links: Vec<&str> = pages
+        .iter()
+        .map(|(path, _)| *path)
+        .filter(|path| *path != "/target")
+        .collect();
+    pages.push(("/", page(0, &links)));
+    Server::spawn_thread(Site::pages(pages))
+}
+
+fn crawled() -> (Server, Crawl) {
+    let server = server();
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries", "1"]);
+    crawl.complete();
+    (server, crawl)
+}
+
+#[test]
+fn the_archive_equals_what_the_server_sent_byte_for_byte() {
+    let (server, crawl) = crawled();
+    let records = crawl.records();
+    let mut compared = 0;
+    for hit in server
+        .log()
+        .iter()
+        .filter(|hit| hit.target != "/robots.txt")
+    {
+        let url = server.url(HOST, &hit.target);
+        let about = |kind: &str| {
+            let mut found = records
+                .iter()
+                .filter(|record| record.kind() == kind && record.target() == Some(&url));
+            let record = found.next().unwrap_or_else(|| panic!("no {kind} of {url}"));
+            assert!(found.next().is_none(), "a second {kind} of {url}");
+            record
+        };
+        let (head, payload) = about("response").head_and_payload().unwrap();
+        assert!(
+            payload == hit.body,
+            "{url}: {} bytes of {}",
+            payload.len(),
+            hit.body.len()
+        );
+        let status_line = head.split(|byte| *byte == b'\n').next().unwrap();
+        assert!(
+            status_line.starts_with(format!("HTTP/1.1 {}", hit.status).as_bytes()),
+            "{url}"
+        );
+        assert_eq!(about("request").block, hit.request_head, "{url}");
+        compared += 1;
+    }
+    assert_eq!(compared, every_make().len() + 1);
+}
+
+#[test]
+fn another_reader_reads_the_same() {
+    let (server, crawl) = crawled();
+    let (log, ours) = (server.log(), crawl.records());
+    let theirs = crawl.read_by_another();
+    assert_eq!(theirs.len(), ours.len());
+    assert_eq!(theirs[0].kind, "warcinfo");
+    for (foreign, own) in theirs.iter().zip(&ours) {
+        assert_eq!(
+            (foreign.kind.as_str(), &foreign.block),
+            (own.kind(), &own.block)
+        );
+        if foreign.kind == "response" {
+            let place = foreign
+                .block
+                .windows(4)
+                .position(|four| four == b"\r\n\r\n")
+                .unwrap();
+            let target = foreign.target.strip_prefix(&server.url(HOST, "")).unwrap();
+            assert_eq!(
+                foreign.block[place + 4..],
+                log.body(HOST, target).unwrap(),
+                "{target}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_header_field_is_kept_with_its_value() {
+    let (server, crawl) = crawled();
+    let records = crawl.records_about(&server.url(HOST, "/folded"));
+    let head =
+        String::from_utf8_lossy(records[0].head_and_payload().unwrap().0).to_ascii_lowercase();
+    for field in [
+        "x-spaces: a  b\tc\r\n",
+        "set-cookie: a=1\r\n",
+        "set-cookie: b=2\r\n",
+        "content-type: text/html; charset=utf-8\r\n",
+    ] {
+        assert!(head.contains(field), "{field:?} in {head}");
+    }
+}
+
+#[test]
+fn rows_say_where_in_the_archive_their_page_is() {
+    let (_server, crawl) = crawled();
+    let records = crawl.records();
+    let file = crawl.archive_files().remove(0);
+    for row in crawl.rows() {
+        assert_eq!(
+            row["warc_file"].as_str(),
+            file.file_name().unwrap().to_str()
+        );
+        let record = records
+            .iter()
+            .find(|record| row["warc_offset"] == record.offset)
+            .unwrap();
+        assert_eq!(record.kind(), "response", "{row}");
+        assert_eq!(record.target(), row["final_url"].as_str());
+    }
+}
+
+#[test]
+fn the_archive_says_who_made_it_and_how() {
+    let (_server, crawl) = crawled();
+    let info = String::from_utf8(crawl.records().remove(0).block).unwrap();
+    for field in [
+        "software: crawler/",
+        "robots: obey",
+        "operator: tests@example.org",
+        "setting: tries = 1",
+    ] {
+        assert!(
+            info.lines().any(|line| line.starts_with(field)),
+            "{field:?} in {info}"
+        );
+    }
+}
+
+#[test]
+fn a_full_file_is_followed_by_another() {
+    let server = server();
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries=1", "--warc-max-size=1KiB"]);
+    crawl.complete();
+    assert!(crawl.archive_files().len() > 2);
+    assert_eq!(
+        crawl
+            .records()
+            .iter()
+            .filter(|record| record.kind() == "warcinfo")
+            .count(),
+        crawl.archive_files().len()
+    );
+    crawl.is_sound();
+}
+
+#[test]
+fn a_failed_page_is_archived_with_what_it_answered() {
+    let (server, crawl) = crawled();
+    for (path, status) in [("/missing", 404), ("/forbidden", 403)] {
+        let row = crawl.row(&server.url(HOST, path));
+        assert_eq!(
+            (&row["verdict"], &row["status"]),
+            (&"failed".into(), &status.into())
+        );
+        assert_eq!(row["reason"], format!("HTTP status {status}"));
+        assert_eq!(
+            crawl.notes_about(&server.url(HOST, path))["verdict"],
+            "failed"
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! The search index of a crawl, through the real binary: what it finds, and that it agrees with the
+//! archive whatever happens.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+use testkit::{Server, Site, ToyWeb};
+
+use crate::support::moments::Turnstile;
+use crate::support::pages::BEHIND_COPIES;
+use crate::support::{Crawl, Ran};
+
+/// Finds everything that can be found.
+const ALL: &str = "-nosuchwordatall";
+
+struct Searched {
+    crawl: Crawl,
+    _server: Server,
+}
+
+fn searched(options: &[&str]) -> Searched {
+    let toy = ToyWeb::new();
+    let server = Server::spawn_thread(toy.site());
+    let hosts = toy.hosts();
+    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    // One page at a time: which of two like pages is the original does not depend on who comes
+    // first then.
+    let crawl = Crawl::of(&server, &hosts)
+        .seeds(&toy.seeds(server.port()))
+        .with(&["--concurrency", "1", "--exclude", BEHIND_COPIES])
+        .with(options);
+    Searched {
+        crawl,
+        _server: server,
+    }
+}
+
+impl Crawl {
+    fn search(&self, query: &str, more: &[&str]) -> Ran {
+        let command = [&["search", "crawl", query, "--format", "json"], more].concat();
+        self.tell(&command)
+    }
+
+    /// The hits of a query, best first.
+    pub(crate) fn hits(&self, query: &str, more: &[&str]) -> Vec<Value> {
+        let ran = self.search(query, more);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.output
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// Returns the number of times that each place of the archive is found.
+    fn places_found(&self) -> BTreeMap<(String, u64), u64> {
+        let mut places = BTreeMap::new();
+        for hit in self.hits(ALL, &["--limit", "100000", "--snippets", "off"]) {
+            *places.entry(place(&hit)).or_insert(0) += 1;
+        }
+        places
+    }
+
+    /// Asserts that each unique page with text is found exactly once, nothing else is, and `verify`
+    /// agrees.
+    pub(crate) fn finds_each_page_once(&self) {
+        let rows = self.rows();
+        let texts = rows
+            .iter()
+            .filter(|row| row["verdict"] == "unique" && row["charset"].is_string());
+        let expected: BTreeMap<_, _> = texts.map(|row| (place(row), 1)).collect();
+        assert!(expected.len() >= 8, "{rows:?}");
+        assert_eq!(self.places_found(), expected);
+        self.is_sound();
+    }
+}
+
+fn place(row: &Value) -> (String, u64) {
+    let file = row["warc_file"].as_str().unwrap().to_owned();
+    (file, row["warc_offset"].as_u64().unwrap())
+}
+
+#[test]
+fn unique_pages_are_found_by_their_words_each_once() {
+    let Searched { crawl, _server } = searched(&[]);
+    crawl.complete();
+    crawl.finds_each_page_once();
+    let rows = crawl.rows();
+    let titled = rows
+        .iter()
+        .filter(|row| row["verdict"] == "unique" && row["title"].is_string());
+    for row in titled.take(5) {
+        let title = row["title"].as_str().unwrap();
+        let hits = crawl.hits(&format!("title:\"{title}\""), &["--limit", "1000"]);
+        let own = hits.iter().find(|hit| place(hit) == place(row));
+        let own = own.unwrap_or_else(|| panic!("{title} is not found: {hits:?}"));
+        assert_eq!(
+            (&own["title"], &own["language"]),
+            (&row["title"], &row["language"])
+        );
+        assert!(
+            own["snippet"].is_string() && own["highlights"].is_array(),
+            "{own}"
+        );
+    }
+    let hosts = crawl.hits("host:toy.test", &["--limit", "1000", "--snippets", "off"]);
+    assert!(
+        hosts.iter().all(|hit| hit.get("snippet").is_none()),
+        "{hosts:?}"
+    );
+    assert_eq!(crawl.hits("nosuchwordatall", &[]), [] as [Value; 0]);
+    assert_eq!(
+        crawl.hits(&format!("{ALL} before:2000"), &[]),
+        [] as [Value; 0]
+    );
+}
+
+#[test]
+fn what_repeats_a_hit_is_told_where_it_is_asked_for() {
+    let Searched { crawl, _server } = searched(&[]);
+    crawl.complete();
+    let rows = crawl.rows();
+    let repeats: Vec<&Value> = rows
+        .iter()
+        .filter(|row| row["duplicate_of"].is_string())
+        .collect();
+    assert!(!repeats.is_empty());
+    let hits = crawl.hits(
+        ALL,
+        &["--limit", "100000", "--snippets", "off", "--duplicates"],
+    );
+    let told: Vec<&str> = hits
+        .iter()
+        .flat_map(|hit| hit["duplicates"].as_array().unwrap())
+        .map(|duplicate| duplicate["url"].as_str().unwrap())
+        .collect();
+    for row in repeats {
+        let original = rows
+            .iter()
+            .find(|other| other["url"] == row["duplicate_of"])
+            .unwrap();
+        let is_text = original["charset"].is_string();
+        assert_eq!(
+            told.contains(&row["url"].as_str().unwrap()),
+            is_text,
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn a_query_that_is_not_understood_is_named() {
+    let Searched { crawl, _server } = searched(&["--max-pages", "3"]);
+    crawl.complete();
+    for (query, words) in [
+        (
+            "\"open",
+            "a phrase is not closed: \"\\\"open\" at character 1",
+        ),
+        (
+            "colour:red",
+            "there is no such field: \"colour:red\" at character 1",
+        ),
+        ("a OR", "nothing follows: \"OR\" at character 3"),
+        (
+            "after:soon",
+            "this is no date: \"after:soon\" at character 1",
+        ),
+        ("", "the query is empty"),
+    ] {
+        crawl.search(query, &[]).complained(2, words);
+    }
+    crawl
+        .search("a", &["--limit", "100001"])
+        .complained(2, "--limit 100001 with --offset 0 is too much");
+}
+
+#[test]
+fn the_index_can_be_left_out_and_made_later() {
+    let Searched { crawl, _server } = searched(&["--no-index"]);
+    crawl.complete();
+    assert!(!crawl.out().join("search").exists());
+    crawl.is_sound();
+    crawl
+        .search("a", &[])
+        .complained(2, "holds no search index");
+    assert_eq!(crawl.tell(&["reindex", "crawl"]).code, Some(0));
+    crawl.finds_each_page_once();
+}
+
+#[test]
+fn an_index_that_is_made_again_finds_the_same_in_the_same_order() {
+    for options in [
+        &[][..],
+        &["--main-content", "off"],
+        &["--index", "kept", "--on-duplicate", "keep"],
+    ] {
+        let Searched { crawl, _server } = searched(options);
+        crawl.complete();
+        let all = |crawl: &Crawl| {
+            let queries = ["the", "page", "lang:en", "a OR of", ALL];
+            queries.map(|query| {
+                let mut hits = crawl.hits(query, &["--limit", "1000"]);
+                // Equals in score come in the order in which they were indexed.
+                hits.sort_by_key(|hit| (hit["score"].to_string(), place(hit)));
+                hits
+            })
+        };
+        let before = all(&crawl);
+        assert!(before.iter().any(|hits| hits.len() > 10), "{options:?}");
+        assert_eq!(crawl.tell(&["reindex", "crawl"]).code, Some(0));
+        assert_eq!(all(&crawl), before, "{options:?}");
+        crawl.is_sound();
+    }
+}
+
+#[test]
+fn an_index_that_is_damaged_is_set_aside_and_made_again_when_the_crawl_goes_on() {
+    let Searched { crawl, _server } = searched(&[]);
+    crawl.run_with(&["--max-pages", "30"]);
+    crawl.finds_each_page_once();
+    let meta = crawl.out().join("search/meta.json");
+    let text = fs::read_to_string(&meta).unwrap();
+    fs::write(&meta, &text[..text.len() / 2]).unwrap();
+    let ran = crawl.run();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.errors.contains("it is made again from the archive"),
+        "{ran:?}"
+    );
+    crawl.finds_each_page_once();
+}
+
+#[test]
+fn pages_that_were_visited_without_the_index_are_in_it_afterwards() {
+    let Searched { crawl, _server } = searched(&[]);
+    crawl.run_with(&["--max-pages", "15"]);
+    crawl.run_with(&["--max-pages", "30", "--no-index"]);
+    crawl.is_sound();
+    crawl.run_with(&["--no-index=false"]);
+    crawl.finds_each_page_once();
+}
+
+#[test]
+fn a_crawl_that_is_killed_again_and_again_finds_each_page_once() {
+    let toy = ToyWeb::new();
+    let site = toy.site();
+    let turnstile = Turnstile::default();
+    let counting = turnstile.clone();
+    let server = Server::spawn_thread(Site::new(move |request| {
+        counting.pass(site.answer(request))
+    }));
+    let hosts = toy.hosts();
+    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    let crawl = Crawl::of(&server, &hosts)
+        .seeds(&toy.seeds(server.port()))
+        .with(&["--tries=2", "--warc-max-size=8KiB"]);
+    for requests in [1, 4, 9, 2, 15, 7, 30] {
+        turnstile.kill_after(requests, || crawl.start());
+        crawl.is_sound();
+    }
+    turnstile.open();
+    crawl.complete();
+    crawl.finds_each_page_once();
+}

@@ -1,0 +1,313 @@
+//! `crawler wacz`: the archive of a crawl in one file, as it is, with what finds its pages.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Cursor, Read, Write};
+
+use flate2::read::{GzDecoder, MultiGzDecoder};
+use serde_json::Value;
+use testkit::gallery::{self, ELSEWHERE, HOST};
+use testkit::{Gate, Reply, Server, Site};
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::support::pages::{NONE, page};
+use crate::support::ration;
+use crate::support::{Crawl, Ran};
+
+fn crawled() -> (Server, Crawl) {
+    let server = Server::spawn_thread(gallery::site());
+    let crawl = Crawl::of(&server, &[HOST, ELSEWHERE])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--concurrency=1", "--page-requisites=any"]);
+    crawl.complete();
+    (server, crawl)
+}
+
+fn pack(crawl: &Crawl, more: &[&str]) -> Vec<u8> {
+    let ran = crawl.tell(&[&["wacz", "crawl", "--output", "packed.wacz"], more].concat());
+    assert_eq!(
+        (ran.code, ran.output.as_str(), ran.errors.as_str()),
+        (Some(0), "", "")
+    );
+    assert!(!crawl.directory().join("packed.wacz.part").exists());
+    fs::read(crawl.directory().join("packed.wacz")).unwrap()
+}
+
+fn verify(crawl: &Crawl) -> Ran {
+    crawl.tell(&["verify", "packed.wacz", "--format=json"])
+}
+
+fn is_valid(crawl: &Crawl) -> Value {
+    let ran = verify(crawl);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.json()
+}
+
+fn file(wacz: &[u8], name: &str) -> Vec<u8> {
+    let mut zip = ZipArchive::new(Cursor::new(wacz)).unwrap();
+    let mut bytes = Vec::new();
+    zip.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn json_lines(text: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(text).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn the_archive_is_in_it_as_it_is_and_each_line_of_the_index_leads_to_its_record() {
+    let (server, crawl) = crawled();
+    let wacz = pack(
+        &crawl,
+        &["--title", "A gallery", "--description=Of \"rooms\""],
+    );
+    let mut zip = ZipArchive::new(Cursor::new(&wacz)).unwrap();
+    let warc = crawl.archive_files().remove(0);
+    let name = warc.file_name().unwrap().to_str().unwrap().to_owned();
+    let packed = fs::read(&warc).unwrap();
+    assert!(file(&wacz, &format!("archive/{name}")) == packed);
+    let names: Vec<String> = zip
+        .file_names()
+        .map(|name| name.unwrap().into_owned())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            &format!("archive/{name}"),
+            "indexes/index.cdx.gz",
+            "indexes/index.idx",
+            "pages/pages.jsonl",
+            "datapackage.json",
+            "datapackage-digest.json"
+        ]
+    );
+    for number in 0..2 {
+        let stored = zip.by_index(number).unwrap();
+        assert_eq!(stored.compression(), CompressionMethod::Stored, "{number}");
+    }
+
+    let mut index = String::new();
+    MultiGzDecoder::new(&*file(&wacz, "indexes/index.cdx.gz"))
+        .read_to_string(&mut index)
+        .unwrap();
+    let mut lines = BTreeSet::new();
+    for line in index.lines() {
+        assert!(!line.starts_with('!'), "{line}");
+        let fields: Value = serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap();
+        let number = |name: &str| fields[name].as_str().unwrap().parse::<usize>().unwrap();
+        let place = number("offset")..number("offset") + number("length");
+        let mut record = Vec::new();
+        GzDecoder::new(&packed[place])
+            .take(2_000)
+            .read_to_end(&mut record)
+            .unwrap();
+        let record = String::from_utf8_lossy(&record);
+        let url = fields["url"].as_str().unwrap();
+        assert!(
+            record.starts_with("WARC/1.1\r\n") && record.contains(url),
+            "{line}"
+        );
+        lines.insert(url.to_owned());
+    }
+    for record in crawl.records() {
+        if matches!(record.kind(), "response" | "revisit") {
+            assert!(
+                lines.contains(record.target().unwrap()),
+                "{:?}",
+                record.target()
+            );
+        }
+    }
+
+    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    assert_eq!(pages[0]["format"], "json-pages-1.0");
+    let urls: BTreeSet<&str> = pages[1..]
+        .iter()
+        .map(|page| page["url"].as_str().unwrap())
+        .collect();
+    let expected: BTreeSet<String> = gallery::PAGES
+        .iter()
+        .map(|path| server.url(HOST, path))
+        .collect();
+    assert_eq!(urls, expected.iter().map(String::as_str).collect());
+    for page in &pages[1..] {
+        let row = crawl.row(page["url"].as_str().unwrap());
+        assert_eq!(
+            (&page["ts"], &page["title"]),
+            (&row["fetched_at"], &row["title"])
+        );
+    }
+
+    let package: Value = serde_json::from_slice(&file(&wacz, "datapackage.json")).unwrap();
+    assert_eq!(package["wacz_version"], "1.1.1");
+    assert_eq!(
+        (&package["title"], &package["description"]),
+        (&"A gallery".into(), &"Of \"rooms\"".into())
+    );
+    assert_eq!(package["mainPageUrl"], server.url(HOST, "/"));
+    let report = is_valid(&crawl);
+    assert_eq!(report["index_lines"], index.lines().count());
+    assert_eq!(report["pages"], gallery::PAGES.len());
+    crawl.is_sound();
+}
+
+#[test]
+fn the_same_crawl_is_packed_to_the_same_bytes_and_a_stream_is_valid_too() {
+    let (_server, crawl) = crawled();
+    let wacz = pack(&crawl, &[]);
+    assert!(pack(&crawl, &[]) == wacz);
+    fs::remove_file(crawl.out().join("archive/index.cdxj")).unwrap();
+    assert!(
+        pack(&crawl, &[]) == wacz,
+        "with an index that was made again"
+    );
+    let script = format!(
+        "'{}' wacz crawl --output - > packed.wacz",
+        env!("CARGO_BIN_EXE_crawler")
+    );
+    let ran = std::process::Command::new("sh")
+        .current_dir(crawl.directory())
+        .args(["-c", &script])
+        .status()
+        .unwrap();
+    assert!(ran.success());
+    is_valid(&crawl);
+    let stream = fs::read(crawl.directory().join("packed.wacz")).unwrap();
+    assert!(file(&stream, "datapackage.json") == file(&wacz, "datapackage.json"));
+}
+
+#[test]
+fn the_text_of_pages_is_there_where_it_is_asked_for() {
+    let site = Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::text("User-agent: *\n"),
+        "/" => page(1, &["/2"]),
+        _ => page(2, NONE),
+    });
+    let server = Server::spawn_thread(site);
+    let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
+    crawl.complete();
+    let pages = json_lines(&file(&pack(&crawl, &["--text"]), "pages/pages.jsonl"));
+    let words = crate::support::pages::prose(2, 150);
+    assert!(
+        pages[2]["text"].as_str().unwrap().contains(words.trim()),
+        "{pages:?}"
+    );
+    assert_eq!(pages.len(), 3);
+    is_valid(&crawl);
+}
+
+#[test]
+fn a_crawl_that_runs_is_refused_and_one_that_was_killed_is_packed_up_to_what_is_settled() {
+    let (ration, server) = ration::Ration::server();
+    let crawl = Crawl::of(&server, &[ration::HOST]).seeds(&[server.url(ration::HOST, "/0")]);
+    let gate: Gate = ration.set(20);
+    let running = crawl.start();
+    gate.arrivals_blocking(1);
+    crawl
+        .tell(&["wacz", "crawl", "--output", "packed.wacz"])
+        .complained(2, "is in use");
+    running.kill();
+    assert!(!crawl.directory().join("packed.wacz").exists());
+
+    let open = crawl.archive_files().remove(0);
+    assert!(open.to_string_lossy().ends_with(".open"));
+    let length = fs::metadata(&open).unwrap().len();
+    let mut torn = fs::OpenOptions::new().append(true).open(&open).unwrap();
+    torn.write_all(b"\x1f\x8b\x08 and no more").unwrap();
+    let wacz = pack(&crawl, &[]);
+    let name = open.file_stem().unwrap().to_str().unwrap();
+    let packed = file(&wacz, &format!("archive/{name}"));
+    assert!(packed.len() as u64 <= length && fs::read(&open).unwrap().starts_with(&packed));
+    let report = is_valid(&crawl);
+    let kept = crawl.rows().len();
+    assert_eq!(report["pages"], kept);
+    ration.set(usize::MAX);
+    crawl.complete();
+    pack(&crawl, &[]);
+    assert!(is_valid(&crawl)["pages"].as_u64().unwrap() > kept as u64);
+    crawl.is_sound();
+}
+
+#[test]
+fn what_cannot_be_packed_or_written_is_told() {
+    let (_server, crawl) = crawled();
+    crawl
+        .tell(&["wacz", "nowhere", "--output", "packed.wacz"])
+        .complained(2, "nowhere does not exist");
+    crawl
+        .tell(&["wacz", "crawl", "--output", "crawl"])
+        .complained(2, "crawl is a directory");
+    pack(&crawl, &[]);
+    crawl.write("packed.wacz", "old");
+    crawl
+        .tell_cramped(8, &["wacz", "crawl", "--output", "packed.wacz"])
+        .complained(2, "cannot write packed.wacz");
+    assert_eq!(
+        fs::read(crawl.directory().join("packed.wacz")).unwrap(),
+        b"old"
+    );
+    assert!(!crawl.directory().join("packed.wacz.part").exists());
+}
+
+#[test]
+fn one_that_leads_outside_is_refused_and_nothing_is_written_anywhere() {
+    let (_server, crawl) = crawled();
+    let mut wacz = pack(&crawl, &[]);
+    let (from, to) = (b"pages/pages.jsonl", b"../../outside.txt");
+    let places: Vec<usize> = (0..wacz.len() - from.len())
+        .filter(|&place| wacz[place..].starts_with(from))
+        .collect();
+    for place in places {
+        wacz[place..place + to.len()].copy_from_slice(to);
+    }
+    crawl.write("packed.wacz", &wacz);
+    let listed = |crawl: &Crawl| {
+        let mut names: Vec<_> = [crawl.directory(), crawl.directory().parent().unwrap()]
+            .iter()
+            .flat_map(|directory| fs::read_dir(directory).unwrap())
+            .map(|item| item.unwrap().file_name())
+            .filter(|name| {
+                name.to_string_lossy().contains("outside")
+                    || name.to_string_lossy().contains("pages")
+            })
+            .collect();
+        names.sort();
+        names
+    };
+    let before = listed(&crawl);
+    let ran = verify(&crawl);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(
+        ran.output
+            .contains("../../outside.txt: its name leads outside"),
+        "{ran:?}"
+    );
+    assert_eq!(listed(&crawl), before);
+    crawl.write("packed.wacz", &wacz[..wacz.len() / 2]);
+    verify(&crawl).complained(1, "packed.wacz cannot be checked");
+}
+
+#[test]
+fn the_pages_in_one_are_read_where_they_are() {
+    let (_server, crawl) = crawled();
+    pack(&crawl, &[]);
+    let warc = crawl.archive_files().remove(0);
+    let extract = |path: &str| crawl.tell(&["extract", path]);
+    let (of_wacz, of_warc) = (extract("packed.wacz"), extract(warc.to_str().unwrap()));
+    assert_eq!(of_wacz.code, Some(0), "{of_wacz:?}");
+    assert!(of_wacz.output == of_warc.output && !of_wacz.output.is_empty());
+    // What both hold, each says once more.
+    let ran = crawl.tell(&[
+        "dedup",
+        "packed.wacz",
+        warc.to_str().unwrap(),
+        "--format=json",
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.output.contains("http://gallery.test"), "{ran:?}");
+    crawl.write("none.wacz", "nothing");
+    extract("none.wacz").complained(2, "cannot read none.wacz");
+}

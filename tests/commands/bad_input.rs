@@ -1,0 +1,220 @@
+//! A mistake of the user is answered with one clear line, and perhaps one of help.
+
+use testkit::{Gate, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, page};
+
+/// Asserts that a crawl with these arguments is refused with code 2 and these words.
+fn refused(arguments: &[&str], words: &str) {
+    let crawl = Crawl::bare();
+    crawl.write("good.txt", "http://good.test/\n");
+    crawl.write("empty.txt", "");
+    crawl.write("comments.txt", "# nothing but\n\n# comments\n");
+    crawl.write("bad.txt", "http://\nmailto:someone@example.org\n");
+    crawl.write("unknown.toml", "# a file\nmax-pages = 3\nmax-pagse = 4\n");
+    crawl.write("wrong.toml", "delay = \"soon\"\n");
+    crawl.write("not.toml", "max-pages 3\n");
+    crawl.tell(arguments).complained(2, words);
+    assert!(!crawl.out().exists(), "nothing is begun by {arguments:?}");
+}
+
+#[test]
+fn seeds_that_are_none_are_refused() {
+    for (arguments, words) in [
+        (&["--seeds", "missing.txt"][..], "missing.txt"),
+        (&["--seeds", "."], "."),
+        (&["--seeds", "empty.txt"], "empty.txt has no seeds"),
+        (&["--seeds", "comments.txt"], "comments.txt has no seeds"),
+        (&["--seeds", "bad.txt"], "bad.txt, line 1"),
+        (&["http://"], "http://"),
+        (
+            &["mailto:someone@example.org"],
+            "mailto:someone@example.org",
+        ),
+        (&["frobnicate"], "frobnicate"),
+        (&[], "no seeds"),
+    ] {
+        refused(arguments, words);
+    }
+}
+
+#[test]
+fn options_that_do_not_exist_are_refused() {
+    for (arguments, words) in [
+        (&["--seeds", "good.txt", "--sedes", "x"][..], "--sedes"),
+        (&["--seeds"], "--seeds"),
+        (&["export"], "DIR"),
+        (&["export", "crawl", "--format", "parchment"], "parchment"),
+    ] {
+        refused(arguments, words);
+    }
+}
+
+#[test]
+fn values_that_cannot_be_are_refused() {
+    for (option, value) in [
+        ("--delay", "soon"),
+        ("--delay", "-1"),
+        ("--delay-factor", "-1"),
+        ("--max-delay", "x"),
+        ("--max-pages", "many"),
+        ("--max-pages", "-1"),
+        ("--max-depth", "1.5"),
+        ("--duplicate-scope", "village"),
+        ("--per-cluster", "0"),
+        ("--per-cluster", "-1"),
+        ("--max-time", "later"),
+        ("--max-size", "much"),
+        ("--concurrency", "0"),
+        ("--concurrency-per-host", "0"),
+        ("--rate", "0/s"),
+        ("--scope", "galaxy"),
+        ("--on-duplicate", "burn"),
+        ("--distance", "8"),
+        ("--resemblance", "1.5"),
+        ("--resemblance", "NaN"),
+        ("--features", "word:0"),
+        ("--main-content", "perhaps"),
+        ("--max-body", "-5"),
+        ("--timeout", "0"),
+        ("--tries", "0"),
+        ("--user-agent", "(007)"),
+        ("--user-agent", "bot\nx"),
+        ("--include", "("),
+        ("--exclude", "[z-a]"),
+        ("--resolve", "nowhere"),
+        ("--resolve", "host.test:80:there"),
+        ("--ca-certificate", "missing.pem"),
+        ("--ca-certificate", "good.txt"),
+        ("--insecure-host", "https://host.test"),
+        ("--insecure-host", "host.test:443"),
+        ("--proxy", "nowhere"),
+        ("--proxy", "ftp://proxy.test"),
+        ("--summary", "poem"),
+        ("--config", "missing.toml"),
+    ] {
+        let culprit = option.trim_start_matches('-');
+        let argument = format!("{option}={value}");
+        let arguments = ["--seeds", "good.txt", &argument];
+        let words = if option == "--ca-certificate" || option == "--config" {
+            value
+        } else {
+            culprit
+        };
+        refused(&arguments, words);
+    }
+}
+
+#[test]
+fn a_configuration_file_that_is_wrong_is_refused_with_the_line() {
+    for (file, place, culprit) in [
+        ("unknown.toml", "line 3", "max-pagse"),
+        ("wrong.toml", "line 1", "soon"),
+        ("not.toml", "line 1", "not.toml"),
+    ] {
+        refused(&["--seeds", "good.txt", "--config", file], place);
+        refused(&["--seeds", "good.txt", "--config", file], culprit);
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_to_is_refused() {
+    // Neither can be made even by the superuser, who has leave to do everything else.
+    let crawl = Crawl::bare();
+    let file = crawl.write("a-file", "in the way");
+    for out in ["a-file/crawl", "/proc/crawl", file.to_str().unwrap()] {
+        let ran = crawl.tell(&["http://good.test/", "--out", out]);
+        ran.complained(2, out);
+    }
+}
+
+#[test]
+fn a_directory_that_holds_other_things_is_refused_and_left_alone() {
+    let crawl = Crawl::bare().with(&["http://good.test/"]);
+    std::fs::create_dir(crawl.out()).unwrap();
+    crawl.write("crawl/thesis.tex", "years of work");
+    crawl
+        .run()
+        .complained(2, "crawl holds other things and no crawl");
+    let left: Vec<_> = std::fs::read_dir(crawl.out())
+        .unwrap()
+        .map(|item| item.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["thesis.tex"]);
+}
+
+#[test]
+fn fresh_refuses_to_touch_a_crawl_that_exists() {
+    let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
+    let crawl = Crawl::of(&server, &["site.test"])
+        .seeds(&[server.url("site.test", "/")])
+        .with(&["--fresh"]);
+    crawl.complete();
+    let before = server.log().len();
+    crawl.run().complained(2, "--fresh");
+    assert_eq!(server.log().len(), before);
+    crawl.is_sound();
+}
+
+#[test]
+fn a_crawl_keeps_the_features_that_it_was_begun_with() {
+    let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
+    let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
+    crawl.complete();
+    crawl
+        .run_with(&["--features", "word:3"])
+        .complained(2, "--features");
+}
+
+#[test]
+fn an_archive_whose_state_is_gone_is_not_overwritten() {
+    let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
+    let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
+    crawl.complete();
+    let before = std::fs::read(&crawl.archive_files()[0]).unwrap();
+    std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
+    for _again in 0..2 {
+        crawl
+            .run()
+            .complained(2, "crawl/archive holds an archive whose state is gone");
+    }
+    assert_eq!(std::fs::read(&crawl.archive_files()[0]).unwrap(), before);
+}
+
+#[test]
+fn a_second_process_on_the_same_directory_is_told_who_holds_it() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let server = Server::spawn_thread(Site::new(move |_| page(1, NONE).hold(&held)));
+    let crawl = Crawl::of(&server, &["site.test"])
+        .seeds(&[server.url("site.test", "/")])
+        .with(&["--ignore-robots"]);
+    let first = crawl.start();
+    gate.arrivals_blocking(1);
+    let second = crawl.run();
+    let line = second
+        .errors
+        .lines()
+        .find(|line| line.starts_with("error: "))
+        .unwrap_or_default();
+    assert!(line.contains(&first.id().to_string()), "{second:?}");
+    second.complained(2, "lock");
+    gate.open();
+    assert_eq!(first.end().summary()["pages"], 1);
+    crawl.is_sound();
+}
+
+#[test]
+fn commands_that_look_at_a_crawl_refuse_a_directory_without_one() {
+    let crawl = Crawl::bare();
+    std::fs::create_dir(crawl.directory().join("empty")).unwrap();
+    for directory in ["missing", "empty"] {
+        for command in ["export", "status", "verify"] {
+            crawl.tell(&[command, directory]).complained(2, directory);
+        }
+        crawl
+            .tell(&["why", directory, "http://good.test/"])
+            .complained(2, directory);
+    }
+}

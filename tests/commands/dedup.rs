@@ -1,0 +1,384 @@
+//! `dedup`: near-duplicates among files; `plan`: the tables that find them.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use std::io::Write;
+use testkit::{Reply, Server, Site};
+
+use crate::support::pages::prose;
+use crate::support::{Crawl, Ran};
+
+/// The findings of a good run.
+fn findings(ran: &Ran) -> Vec<Value> {
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn near(text: &str) -> String {
+    format!("{text} and a few words more at the end")
+}
+
+/// A text, itself in capitals, itself with some words more, and two others, one of them as a page.
+fn corpus() -> Crawl {
+    let crawl = Crawl::bare();
+    let (text, other) = (prose(1, 400), prose(2, 400));
+    std::fs::create_dir_all(crawl.directory().join("corpus/below")).unwrap();
+    crawl.write("corpus/a.txt", &text);
+    crawl.write("corpus/b.txt", text.to_uppercase());
+    crawl.write("corpus/below/c.txt", near(&text));
+    crawl.write("corpus/d.txt", &other);
+    let page = format!(
+        "<title>t</title><nav>Home About Contact</nav><main><p>{}</p></main>",
+        near(&other)
+    );
+    crawl.write("corpus/e.html", page);
+    crawl.write("corpus/f.txt", prose(3, 400));
+    crawl
+}
+
+#[test]
+fn each_document_that_repeats_an_earlier_one_is_told_with_its_original() {
+    let crawl = corpus();
+    let ran = crawl.tell(&["dedup", "corpus"]);
+    let found = findings(&ran);
+    let told: Vec<(&str, &str)> = found
+        .iter()
+        .map(|line| {
+            (
+                line["document"].as_str().unwrap(),
+                line["duplicate_of"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("corpus/b.txt", "corpus/a.txt"),
+            ("corpus/below/c.txt", "corpus/a.txt"),
+            ("corpus/e.html", "corpus/d.txt"),
+        ]
+    );
+    assert_eq!(
+        (&found[0]["distance"], &found[0]["resemblance"]),
+        (&json!(0), &json!(1.0))
+    );
+    let resemblance = found[1]["resemblance"].as_f64().unwrap();
+    assert!((0.9..=1.0).contains(&resemblance), "{ran:?}");
+    for line in &found {
+        let mut keys: Vec<&String> = line.as_object().unwrap().keys().collect();
+        keys.sort();
+        assert_eq!(
+            keys,
+            ["distance", "document", "duplicate_of", "resemblance"]
+        );
+    }
+    assert_eq!(ran.errors, "6 documents: 3 repeat an earlier one\n");
+}
+
+#[test]
+fn pairs_are_all_pairs_and_clusters_are_what_belongs_together() {
+    let crawl = corpus();
+    let pairs = findings(&crawl.tell(&["dedup", "corpus", "--pairs", "--quiet"]));
+    let mut told: Vec<String> = pairs
+        .iter()
+        .map(|pair| {
+            format!(
+                "{} {}",
+                pair["a"].as_str().unwrap(),
+                pair["b"].as_str().unwrap()
+            )
+        })
+        .collect();
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "corpus/a.txt corpus/b.txt",
+            "corpus/a.txt corpus/below/c.txt",
+            "corpus/b.txt corpus/below/c.txt",
+            "corpus/d.txt corpus/e.html",
+        ]
+    );
+    for chained in [&["--clusters"][..], &["--clusters", "--chained"]] {
+        let ran = crawl.tell(&[&["dedup", "corpus"], chained].concat());
+        assert_eq!(
+            findings(&ran),
+            [
+                json!({"members": ["corpus/a.txt", "corpus/b.txt", "corpus/below/c.txt"]}),
+                json!({"members": ["corpus/d.txt", "corpus/e.html"]}),
+            ]
+        );
+        assert_eq!(ran.errors, "6 documents: 2 clusters\n");
+    }
+}
+
+#[test]
+fn a_table_is_for_people() {
+    let crawl = corpus();
+    let table = |more: &[&str]| {
+        crawl
+            .tell(&[&["dedup", "corpus", "--format", "table"], more].concat())
+            .output
+    };
+    assert!(table(&[]).starts_with("1.000   0 bits  corpus/b.txt  repeats  corpus/a.txt\n"));
+    assert!(table(&["--pairs"]).contains("1.000   0 bits  corpus/a.txt  and  corpus/b.txt\n"));
+    assert!(table(&["--clusters"]).starts_with("3 documents\n  corpus/a.txt\n  corpus/b.txt\n"));
+}
+
+#[test]
+fn findings_can_be_written_to_a_file() {
+    let crawl = corpus();
+    let ran = crawl.tell(&["dedup", "corpus", "-o", "found.jsonl"]);
+    assert_eq!((ran.code, ran.output.as_str()), (Some(0), ""));
+    let written = std::fs::read_to_string(crawl.directory().join("found.jsonl")).unwrap();
+    assert_eq!(written.lines().count(), 3);
+    crawl
+        .tell(&["dedup", "corpus", "-o", "no/such/directory"])
+        .complained(2, "no/such/directory");
+}
+
+#[test]
+fn json_lines_are_read_from_files_packed_files_and_standard_input() {
+    let crawl = Crawl::bare();
+    let text = prose(1, 400);
+    let lines = [
+        json!({"id": "one", "text": text}),
+        json!({"id": 2, "text": near(&text), "more": null}),
+        json!({"id": "three", "text": prose(2, 400)}),
+    ];
+    let lines = lines.map(|line| line.to_string()).join("\n");
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(lines.as_bytes()).unwrap();
+    crawl.write("corpus.jsonl", &lines);
+    crawl.write("corpus.jsonl.gz", packer.finish().unwrap());
+    for ran in [
+        crawl.tell(&["dedup", "corpus.jsonl"]),
+        crawl.tell(&["dedup", "corpus.jsonl.gz"]),
+        crawl.tell_with_input(&["dedup", "-"], &lines),
+    ] {
+        let found = findings(&ran);
+        assert_eq!(found.len(), 1, "{ran:?}");
+        assert_eq!(found[0]["document"], "2");
+        assert_eq!(found[0]["duplicate_of"], "one");
+    }
+}
+
+#[test]
+fn the_pages_of_an_archive_are_documents_by_their_urls() {
+    let text = prose(1, 400);
+    let page = |text: &str| {
+        Reply::html(format!(
+            "<main><p>{text}</p></main><a href=/copy>c</a><a href=/gone>g</a>"
+        ))
+    };
+    let server = Server::spawn_thread(Site::pages([
+        ("/", page(&text)),
+        ("/copy", page(&near(&text))),
+    ]));
+    let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
+    let crawl = crawl.with(&["--on-duplicate", "keep"]);
+    crawl.complete();
+    let ran = crawl.tell(&["dedup", "crawl/archive"]);
+    let found = findings(&ran);
+    assert_eq!(found.len(), 1, "{ran:?}");
+    assert_eq!(found[0]["document"], server.url("site.test", "/copy"));
+    assert_eq!(found[0]["duplicate_of"], server.url("site.test", "/"));
+    assert_eq!(ran.errors, "2 documents: 1 repeat an earlier one\n");
+}
+
+#[test]
+fn what_cannot_be_read_is_skipped_by_name_and_the_rest_is_compared() {
+    let crawl = Crawl::bare();
+    let text = prose(1, 400);
+    let lines = format!(
+        "{}\nnonsense\n{}\n",
+        json!({"id": 1, "text": text}),
+        json!({"id": 2, "text": text})
+    );
+    std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
+    crawl.write("corpus/a.jsonl", lines);
+    crawl.write("corpus/b.warc", "WARC/1.1\r\nno record\r\n\r\n");
+    crawl.write("corpus/c.png", b"\x89PNG\r\n\x1a\n\0\0\0");
+    let ran = crawl.tell(&["dedup", "corpus"]);
+    assert_eq!(findings(&ran).len(), 1, "{ran:?}");
+    let lines: Vec<&str> = ran.errors.lines().collect();
+    assert!(
+        lines[0].starts_with("skipped: corpus/a.jsonl: line 2: "),
+        "{ran:?}"
+    );
+    assert!(lines[1].starts_with("skipped: corpus/b.warc: "), "{ran:?}");
+    assert_eq!(lines[2], "3 documents: 1 repeat an earlier one, 2 skipped");
+}
+
+#[test]
+fn strange_documents_are_compared_like_others() {
+    let crawl = Crawl::bare();
+    std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
+    let garbage: Vec<u8> = (0..5_000_u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8 | 1)
+        .collect();
+    for (name, content) in [
+        ("empty", Vec::new()),
+        ("empty-too", Vec::new()),
+        ("garbage", garbage),
+        ("one-word", b"word".to_vec()),
+        ("repeated", b"again ".repeat(200_000)),
+        ("tags", b"<div>".repeat(50_000)),
+    ] {
+        crawl.write(&format!("corpus/{name}"), content);
+    }
+    let ran = crawl.tell(&["dedup", "corpus"]);
+    let found = findings(&ran);
+    assert_eq!(found.len(), 1, "{ran:?}");
+    assert_eq!(found[0]["document"], "corpus/empty-too");
+}
+
+#[test]
+fn a_budget_that_is_too_small_costs_files_and_changes_nothing() {
+    let crawl = Crawl::bare();
+    let lines: Vec<String> = (0..300)
+        .map(|n| {
+            json!({"id": n, "text": format!("{} number {}", prose(n % 100, 60), n / 100)})
+                .to_string()
+        })
+        .collect();
+    crawl.write("corpus.jsonl", lines.join("\n"));
+    for wanted in [&[][..], &["--pairs"], &["--clusters"]] {
+        let ask = |more: &[&str]| {
+            let ran = crawl.tell(&[&["dedup", "corpus.jsonl"], wanted, more].concat());
+            let mut found: Vec<String> = findings(&ran).iter().map(Value::to_string).collect();
+            found.sort();
+            found
+        };
+        let roomy = ask(&[]);
+        assert!(roomy.len() >= 100, "{roomy:?}");
+        assert_eq!(ask(&["--memory", "64KiB", "--temp-dir", "."]), roomy);
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_is_named_with_what_helps() {
+    let crawl = Crawl::bare();
+    let lines: Vec<String> = (0..300)
+        .map(|n| json!({"id": n, "text": prose(n, 60)}).to_string())
+        .collect();
+    crawl.write("corpus.jsonl", lines.join("\n"));
+    let arguments = [
+        "dedup",
+        "corpus.jsonl",
+        "--pairs",
+        "--memory",
+        "64KiB",
+        "--temp-dir",
+        ".",
+    ];
+    assert_eq!(crawl.tell(&arguments).code, Some(0));
+    let ran = crawl.tell_cramped(1, &arguments);
+    ran.complained(1, "cannot use . for temporary files");
+    assert!(
+        ran.errors.contains("--temp-dir names another directory"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn other_fingerprints_lead_to_the_same_duplicates() {
+    let crawl = corpus();
+    let usual = crawl.tell(&["dedup", "corpus"]);
+    let originals = |ran: &Ran| -> Vec<Value> {
+        findings(ran)
+            .into_iter()
+            .map(|line| line["duplicate_of"].clone())
+            .collect()
+    };
+    assert_eq!(originals(&usual).len(), 3);
+    for wish in [
+        &["--bits", "32"][..],
+        &["--features", "char:5", "--weights", "none"],
+        &[
+            "--features",
+            "word:2",
+            "--weights",
+            "tf-idf",
+            "--stop-words",
+            "en",
+        ],
+    ] {
+        let ran = crawl.tell(&[&["dedup", "corpus"], wish].concat());
+        assert_eq!(originals(&ran), originals(&usual), "{wish:?}");
+    }
+}
+
+#[test]
+fn impossible_wishes_are_refused_with_what_would_be_right() {
+    let crawl = corpus();
+    for (wish, culprit) in [
+        (&["--distance", "8"][..], "0 to 7"),
+        (&["--resemblance", "1.1"], "0 to 1"),
+        (&["--features", "word:0"], "1 to 64"),
+        (&["--features", "line:3"], "line:3"),
+        (&["--pairs", "--clusters"], "--clusters"),
+        (&["--chained"], "--clusters"),
+        (&["missing"], "missing"),
+    ] {
+        crawl
+            .tell(&[&["dedup", "corpus"], wish].concat())
+            .complained(2, culprit);
+    }
+    std::fs::create_dir(crawl.directory().join("nothing")).unwrap();
+    crawl
+        .tell(&["dedup", "nothing"])
+        .complained(2, "no document");
+}
+
+/// Manku, Jain and Das Sarma (WWW 2007), section 3.2: 2³⁴ fingerprints, within 3 bits.
+#[test]
+fn the_plan_for_the_papers_repository_has_the_papers_designs() {
+    let crawl = Crawl::bare();
+    let arguments = ["plan", "--pages", "17179869184", "--distance", "3"];
+    let lines = findings(&crawl.tell(&arguments));
+    for (tables, prefix, candidates) in [
+        (20, 31, 8.0),
+        (16, 28, 64.0),
+        (10, 25, 512.0),
+        (4, 16, f64::from(1 << 18)),
+    ] {
+        let line = lines.iter().find(|line| line["tables"] == tables).unwrap();
+        assert_eq!(line["prefix"], prefix);
+        assert!(
+            line["expected_candidates"].as_f64().unwrap() <= candidates,
+            "{line}"
+        );
+        assert_eq!(line["memory"].as_u64().unwrap(), (tables * 8) << 34);
+    }
+    assert_eq!(
+        lines.iter().filter(|line| line["chosen"] == true).count(),
+        1
+    );
+    let table = crawl
+        .tell(&[&arguments[..], &["--format", "table"]].concat())
+        .output;
+    assert!(
+        table.contains("20    31–33") && table.contains("> 10 are the fewest tables"),
+        "{table}"
+    );
+}
+
+#[test]
+fn plans_that_cannot_be_are_refused() {
+    let crawl = Crawl::bare();
+    for (wish, culprit) in [
+        (&["--pages", "many"][..], "many"),
+        (&["--pages", "1e6", "--distance", "8"], "0 to 7"),
+        (&["--pages", "1e6", "--bits", "48"], "64 or 32"),
+        (&[], "--pages"),
+    ] {
+        crawl
+            .tell(&[&["plan"], wish].concat())
+            .complained(2, culprit);
+    }
+}

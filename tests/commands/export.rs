@@ -1,0 +1,440 @@
+//! `crawler export`: every form tells the same, a file is whole or not there, and an export goes on
+//! where it ended.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{html, prose};
+
+const HOST: &str = "site.test";
+
+fn page(number: u64, links: &str) -> Reply {
+    Reply::html(html(
+        &format!("<title>Page {number}</title>"),
+        &format!("<p>{}</p>{links}", prose(number, 200)),
+    ))
+}
+
+/// A page with links of all sorts, one that is its copy, one that is nearly it, and one that is not
+/// there.
+fn site() -> Site {
+    Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::text("User-agent: *\n"),
+        "/" => page(
+            1,
+            "<a href=\"/one\">The  first,\n\"one\"</a><a href=\"/two\" rel=\"ugc noopener \
+             nofollow\">two</a>\
+             <iframe src=\"/three\"></iframe><a href=\"/moved\"><img src=\"/x.png\" alt=\"A \
+             picture\"></a>\
+             <a href=\"http://elsewhere.test/\">else</a><a href=\"/copy\">copy</a>\
+             <a href=\"/missing\">gone</a>",
+        ),
+        "/copy" => page(1, "<a href=\"/never\">never</a>"),
+        "/moved" => Reply::redirect(301, "/new"),
+        "/missing" => Reply::status(404),
+        path => page(
+            100 + path.len() as u64 * 7 + u64::from(path.as_bytes()[1]),
+            "<a href=\"/\">home</a><a href=\"/one\">one</a>",
+        ),
+    })
+}
+
+fn crawled() -> (Server, Crawl) {
+    let server = Server::spawn_thread(site());
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries=1", "--concurrency=1"]);
+    crawl.complete();
+    (server, crawl)
+}
+
+fn read(crawl: &Crawl, name: &str) -> Vec<u8> {
+    std::fs::read(crawl.directory().join(name)).unwrap()
+}
+
+fn done(crawl: &Crawl, arguments: &[&str]) {
+    let ran = crawl.tell(&[&["export", "crawl"], arguments].concat());
+    assert_eq!(
+        (ran.code, ran.output.as_str(), ran.errors.as_str()),
+        (Some(0), "", "")
+    );
+}
+
+fn links(crawl: &Crawl) -> Vec<Value> {
+    let ran = crawl.tell(&["export", "crawl", "--links"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let lines = ran.output.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn parts(directory: &Path) -> Vec<PathBuf> {
+    let listing = std::fs::read_dir(directory).unwrap();
+    let mut parts: Vec<PathBuf> = listing.map(|item| item.unwrap().path()).collect();
+    parts.sort();
+    parts
+}
+
+#[test]
+fn the_link_graph_has_each_link_of_each_page_that_the_archive_has() {
+    let (server, crawl) = crawled();
+    let links = links(&crawl);
+    let home = server.url(HOST, "/");
+    let of_home: Vec<String> = links
+        .iter()
+        .filter(|link| link["source"] == home)
+        .map(|link| {
+            let target = link["target"]
+                .as_str()
+                .unwrap()
+                .replace(&server.url(HOST, ""), "");
+            format!(
+                "{target} {} {} {}",
+                link["anchor"], link["rel"], link["kind"]
+            )
+        })
+        .collect();
+    let elsewhere = "http://elsewhere.test/ \"else\" null \"page\"";
+    assert_eq!(
+        of_home,
+        [
+            "/one \"The first, \\\"one\\\"\" null \"page\"",
+            "/two \"two\" \"ugc noopener nofollow\" \"page\"",
+            "/three null null \"frame\"",
+            "/moved \"A picture\" null \"page\"",
+            elsewhere,
+            "/copy \"copy\" null \"page\"",
+            "/missing \"gone\" null \"page\"",
+        ]
+    );
+    // A page that a redirect led to is the source under its own name.
+    let has = |source: &str| {
+        links
+            .iter()
+            .any(|link| link["source"] == server.url(HOST, source))
+    };
+    assert!(has("/new") && !has("/moved"), "{links:?}");
+    // What was left out has no links, and what was not followed was not visited.
+    assert!(!has("/copy") && !has("/missing"), "{links:?}");
+    assert!(
+        crawl
+            .rows()
+            .iter()
+            .all(|row| row["url"] != server.url(HOST, "/two"))
+    );
+}
+
+#[test]
+fn sources_of_links_come_in_the_order_of_the_visits() {
+    let (_server, crawl) = crawled();
+    let mut sources: Vec<String> = links(&crawl)
+        .iter()
+        .map(|link| link["source"].as_str().unwrap().to_owned())
+        .collect();
+    sources.dedup();
+    let mut visited = crawl.rows();
+    visited.retain(|row| {
+        sources
+            .iter()
+            .any(|source| row["final_url"] == source.as_str())
+    });
+    let visited: Vec<&str> = visited
+        .iter()
+        .map(|row| row["final_url"].as_str().unwrap())
+        .collect();
+    assert_eq!(sources, visited);
+}
+
+#[test]
+fn a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been() {
+    let (_server, crawl) = crawled();
+    for options in [
+        &["--format", "jsonl"][..],
+        &["--format", "csv"],
+        &["--format", "csv", "--raw"],
+        &["--format", "csv", "--sketches"],
+        &["--format", "jsonl", "--links"],
+        &["--format", "csv", "--links"],
+    ] {
+        done(&crawl, &[options, &["--output", "whole"]].concat());
+        let whole = read(&crawl, "whole");
+        for tenth in 0..=10 {
+            crawl.write("torn.part", &whole[..whole.len() * tenth / 10]);
+            done(
+                &crawl,
+                &[options, &["--output", "torn", "--resume"]].concat(),
+            );
+            assert!(read(&crawl, "torn") == whole, "{options:?} {tenth}");
+            assert!(!crawl.directory().join("torn.part").exists());
+            std::fs::remove_file(crawl.directory().join("torn")).unwrap();
+        }
+        // A whole one is left as it is, and an export that begins anew replaces it.
+        done(
+            &crawl,
+            &[options, &["--output", "whole", "--resume"]].concat(),
+        );
+        assert!(read(&crawl, "whole") == whole, "{options:?}");
+        crawl.write("whole", "something else\n");
+        crawl
+            .tell(
+                &[
+                    &["export", "crawl", "--output", "whole", "--resume"],
+                    options,
+                ]
+                .concat(),
+            )
+            .complained(2, "whole cannot be continued: line 1 of it");
+        done(&crawl, &[options, &["--output", "whole"]].concat());
+        assert!(read(&crawl, "whole") == whole, "{options:?}");
+    }
+}
+
+#[test]
+fn what_was_visited_since_is_added() {
+    let server = Server::spawn_thread(site());
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries=1", "--concurrency=1"]);
+    for more in [&["--max-pages", "2"][..], &["--max-pages", "4"], &[]] {
+        assert_eq!(crawl.run_with(more).code, Some(0));
+        done(&crawl, &["--output", "rows", "--resume"]);
+        done(
+            &crawl,
+            &[
+                "--output", "links", "--links", "--format", "csv", "--resume",
+            ],
+        );
+        let parquet = ["--format", "parquet", "--resume", "--output"];
+        done(
+            &crawl,
+            &[&parquet[..], &["parts"], &["--rows-per-file", "3"]].concat(),
+        );
+        done(
+            &crawl,
+            &[&parquet[..], &["link-parts/", "--links"]].concat(),
+        );
+        done(&crawl, &["--output", "rows-anew"]);
+        done(
+            &crawl,
+            &["--output", "links-anew", "--links", "--format", "csv"],
+        );
+        assert!(read(&crawl, "rows") == read(&crawl, "rows-anew"));
+        assert!(read(&crawl, "links") == read(&crawl, "links-anew"));
+    }
+    let before = [
+        parts(&crawl.directory().join("parts")),
+        parts(&crawl.directory().join("link-parts")),
+    ];
+    assert!(before.iter().all(|parts| parts.len() > 1), "{before:?}");
+    done(
+        &crawl,
+        &["--format", "parquet", "--resume", "--output", "parts"],
+    );
+    assert_eq!(
+        parts(&crawl.directory().join("parts")),
+        before[0],
+        "nothing is new"
+    );
+    for part in parts(&crawl.directory().join("parts")) {
+        let bytes = std::fs::read(&part).unwrap();
+        assert!(
+            bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
+            "{part:?}"
+        );
+    }
+}
+
+/// A title `=cmd|…` stood in the table as the page had it, and a spreadsheet that opened it ran it.
+#[test]
+fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_asked_for() {
+    const TITLE: &str = "=cmd|'/c calc'!A1";
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::text(""),
+        _ => Reply::html(html(
+            &format!("<title>{TITLE}</title>"),
+            &format!("<p>{}</p><a href=\"/two\">@SUM(A1)</a>", prose(1, 200)),
+        )),
+    }));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
+    crawl.complete();
+    let fields = |arguments: &[&str], column: &str| -> Vec<String> {
+        let table = crawl
+            .tell(&[&["export", "crawl"], arguments].concat())
+            .output;
+        let mut reader = csv::Reader::from_reader(table.as_bytes());
+        let names = reader.headers().unwrap().clone();
+        let column = names.iter().position(|name| name == column).unwrap();
+        let records = reader.records().map(|record| record.unwrap());
+        records.map(|record| record[column].to_owned()).collect()
+    };
+    let csv = ["--format", "csv"];
+    let raw = ["--format", "csv", "--raw"];
+    assert_eq!(fields(&csv, "title")[0], format!("'{TITLE}"));
+    assert_eq!(fields(&raw, "title")[0], TITLE);
+    assert_eq!(
+        fields(&[&csv[..], &["--links"]].concat(), "anchor"),
+        ["'@SUM(A1)"]
+    );
+    assert_eq!(
+        fields(&[&raw[..], &["--links"]].concat(), "anchor"),
+        ["@SUM(A1)"]
+    );
+    assert_eq!(crawl.row(&server.url(HOST, "/"))["title"], TITLE);
+    // Numbers of ours are numbers.
+    assert_eq!(fields(&csv, "depth")[0], "0");
+}
+
+#[test]
+fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
+    let (_server, crawl) = crawled();
+    std::fs::create_dir(crawl.directory().join("directory")).unwrap();
+    for (arguments, words) in [
+        (&["--resume"][..], "want a file"),
+        (&["--resume", "--output", "-"], "want a file"),
+        (
+            &["--rows-per-file", "5", "--output", "x"],
+            "--rows-per-file is for --format parquet",
+        ),
+        (
+            &[
+                "--rows-per-file",
+                "0",
+                "--format",
+                "parquet",
+                "--output",
+                "x",
+            ],
+            "--rows-per-file",
+        ),
+        (&["--links", "--sketches"], "--sketches is about pages"),
+        (&["--raw"], "--raw is for --format csv"),
+        (
+            &["--format", "parquet", "--resume", "--output", "x"],
+            "a Parquet file cannot be continued",
+        ),
+        (&["--output", "directory"], "directory is a directory"),
+        (&["--output", "elsewhere/"], "elsewhere/ is a directory"),
+    ] {
+        crawl
+            .tell(&[&["export", "crawl"], arguments].concat())
+            .complained(2, words);
+    }
+    assert!(!crawl.directory().join("x").exists() && !crawl.directory().join("x.part").exists());
+    done(&crawl, &["--format", "parquet", "--output", "directory"]);
+    crawl
+        .tell(&[
+            "export",
+            "crawl",
+            "--format",
+            "parquet",
+            "--output",
+            "directory",
+        ])
+        .complained(2, "has parts of an export already");
+}
+
+#[test]
+fn on_a_full_disk_an_old_file_stays_and_what_was_written_is_of_use_later() {
+    let (_server, crawl) = crawled();
+    done(&crawl, &["--output", "rows", "--sketches"]);
+    let whole = read(&crawl, "rows");
+    assert!(whole.len() > 1024);
+    crawl
+        .tell_cramped(1, &["export", "crawl", "--output", "rows", "--sketches"])
+        .complained(2, "cannot write rows");
+    assert!(read(&crawl, "rows") == whole);
+    assert!(read(&crawl, "rows.part") == whole[..512]);
+    done(&crawl, &["--output", "rows", "--sketches", "--resume"]);
+    assert!(read(&crawl, "rows") == whole);
+    for arguments in [
+        &["export", "crawl", "--format", "parquet", "--output", "rows"][..],
+        &[
+            "export", "crawl", "--format", "parquet", "--output", "parts/",
+        ],
+    ] {
+        crawl
+            .tell_cramped(1, arguments)
+            .complained(2, "cannot write");
+    }
+    assert!(read(&crawl, "rows") == whole && !crawl.directory().join("rows.part").exists());
+    done(
+        &crawl,
+        &["--format", "parquet", "--output", "parts/", "--resume"],
+    );
+    assert_eq!(parts(&crawl.directory().join("parts")).len(), 1);
+}
+
+#[test]
+fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_there() {
+    let (server, crawl) = crawled();
+    let before = links(&crawl);
+    let row = crawl.row(&server.url(HOST, "/one"));
+    let file = crawl
+        .out()
+        .join("archive")
+        .join(row["warc_file"].as_str().unwrap());
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = row["warc_offset"].as_u64().unwrap() as usize;
+    bytes[at..at + 4].fill(0);
+    std::fs::write(&file, bytes).unwrap();
+    let ran = crawl.tell(&["export", "crawl", "--links", "--output", "links"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(
+        ran.errors
+            .contains("1 pages cannot be read from the archive again"),
+        "{ran:?}"
+    );
+    let left = String::from_utf8(read(&crawl, "links")).unwrap();
+    let lost = before
+        .iter()
+        .filter(|link| link["source"] == server.url(HOST, "/one"))
+        .count();
+    assert!(lost > 0);
+    assert_eq!(left.lines().count(), before.len() - lost);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_and_a_device_is_written_to_as_it_is() {
+    let (_server, crawl) = crawled();
+    for format in ["jsonl", "csv", "parquet"] {
+        done(&crawl, &["--format", format, "--output", "/dev/null"]);
+        let script = format!(
+            "'{}' export crawl --format {format} | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}",
+            env!("CARGO_BIN_EXE_crawler")
+        );
+        let ran = std::process::Command::new("bash")
+            .current_dir(crawl.directory())
+            .args(["-c", &script])
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(ran.stdout).unwrap(), "0\n", "{format}");
+        assert!(ran.stderr.is_empty(), "{format}");
+    }
+    // The link leads to the new file, and stays one.
+    std::os::unix::fs::symlink("target", crawl.directory().join("link")).unwrap();
+    crawl.write("target", "old");
+    done(&crawl, &["--output", "link"]);
+    assert!(crawl.directory().join("link").is_symlink());
+    assert!(read(&crawl, "target").len() > 3);
+}
+
+#[test]
+fn pages_that_were_kept_have_a_sketch_and_others_have_none() {
+    let (server, crawl) = crawled();
+    let ran = crawl.tell(&["export", "crawl", "--sketches"]);
+    for line in ran.output.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let digits = row["sketch"].as_str().map_or(0, str::len);
+        let expected = if row["verdict"] == "unique" { 320 } else { 0 };
+        assert_eq!(digits, expected, "{line}");
+    }
+    assert!(ran.output.contains(&server.url(HOST, "/copy")));
+    let csv = crawl
+        .tell(&["export", "crawl", "--sketches", "--format", "csv"])
+        .output;
+    assert!(csv.lines().next().unwrap().ends_with(",warc_offset,sketch"));
+}

@@ -1,0 +1,470 @@
+//! The commands that look at files, without a crawl.
+
+use crate::support::pages::prose;
+use crate::support::{Crawl, Ran};
+
+/// Returns the output of a command that succeeds.
+fn answer(crawl: &Crawl, arguments: &[&str]) -> String {
+    good(crawl.tell(arguments))
+}
+
+fn good(ran: Ran) -> String {
+    assert_eq!((ran.code, ran.errors.as_str()), (Some(0), ""), "{ran:?}");
+    ran.output
+}
+
+#[test]
+fn canonicalize_writes_a_line_for_each_url() {
+    let crawl = Crawl::bare();
+    for (url, canonical, surt) in [
+        (
+            "HTTP://Example.ORG:80/a/../b#c",
+            "http://example.org/b",
+            "http://(org,example,)/b",
+        ),
+        (
+            "https://example.org",
+            "https://example.org/",
+            "https://(org,example,)/",
+        ),
+        (
+            "http://example.org/?utm_source=x&a=1",
+            "http://example.org/?a=1",
+            "http://(org,example,)/?a=1",
+        ),
+    ] {
+        assert_eq!(
+            answer(&crawl, &["canonicalize", url]),
+            format!("{canonical}\n")
+        );
+        let key = answer(&crawl, &["canonicalize", "--surt", url]);
+        assert!(
+            key.contains("org,example)") || key.trim_end() == surt,
+            "{key}"
+        );
+    }
+    let lines = "http://a.test#x\n\n http://b.test/%7Ec \n";
+    let read = good(crawl.tell_with_input(&["canonicalize"], lines));
+    assert_eq!(read, "http://a.test/\nhttp://b.test/~c\n");
+    crawl
+        .tell(&["canonicalize", "no url"])
+        .complained(2, "no url");
+}
+
+#[test]
+fn robots_says_what_is_allowed_in_words_and_in_its_code() {
+    let crawl = Crawl::bare();
+    crawl.write(
+        "robots.txt",
+        "User-agent: *\nDisallow: /no\n\nUser-agent: goodbot\nDisallow:\n",
+    );
+    let ask = |arguments: &[&str]| {
+        let ran = crawl.tell(&[&["robots", "robots.txt"], arguments].concat());
+        (ran.code, ran.output)
+    };
+    let (yes, no) = ("http://a.test/yes", "http://a.test/no/b");
+    assert_eq!(
+        ask(&["--agent", "otherbot", yes]),
+        (Some(0), "allowed\n".to_owned())
+    );
+    assert_eq!(
+        ask(&["--agent", "otherbot", yes, no]),
+        (Some(3), "allowed\ndisallowed\n".to_owned())
+    );
+    assert_eq!(
+        ask(&["--agent", "GoodBot", yes, no]),
+        (Some(0), "allowed\nallowed\n".to_owned())
+    );
+    assert_eq!(
+        ask(&["--agent", "otherbot", "--explain", yes, no]),
+        (
+            Some(3),
+            "allowed\tno rule matches\ndisallowed\tDisallow: /no (line 2, for *)\n".to_owned()
+        )
+    );
+    let (code, lines) = ask(&[
+        "--agent",
+        "GoodBot/2.1 (+https://good.test)",
+        "--format",
+        "json",
+        no,
+    ]);
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&lines).unwrap(),
+        serde_json::json!({"url": no, "allowed": true, "rule": null, "line": null, "agent": null,
+            "section": "2.2.2", "reason": "no rule matches"})
+    );
+    let ruled = crawl.tell_with_input(
+        &["robots", "-", "--format=json", no],
+        "user-agent: *\n\nallow: /n\ndisallow: /*o",
+    );
+    let ruled = ruled.json();
+    assert_eq!(
+        (&ruled["rule"], &ruled["line"], &ruled["agent"]),
+        (&"Disallow: /*o".into(), &4.into(), &"*".into())
+    );
+    crawl
+        .tell(&["robots", "missing.txt", "--agent", "x", yes])
+        .complained(2, "missing.txt");
+}
+
+#[test]
+fn fingerprint_writes_sixteen_digits_and_the_path() {
+    let crawl = Crawl::bare();
+    crawl.write("a.txt", prose(1, 100));
+    crawl.write("b.txt", prose(2, 100));
+    crawl.write(
+        "a.html",
+        format!("<title>t</title><main><p>{}</p></main>", prose(1, 100)),
+    );
+    let output = answer(&crawl, &["fingerprint", "a.txt", "b.txt", "a.html"]);
+    let lines: Vec<(&str, &str)> = output
+        .lines()
+        .map(|line| line.split_once("  ").unwrap())
+        .collect();
+    assert_eq!(
+        lines.iter().map(|(_, path)| *path).collect::<Vec<_>>(),
+        ["a.txt", "b.txt", "a.html"]
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|(hex, _)| hex.len() == 16 && u64::from_str_radix(hex, 16).is_ok()),
+        "{output}"
+    );
+    assert_eq!(lines[0].0, lines[2].0, "the same text in HTML");
+    assert_ne!(lines[0].0, lines[1].0);
+    assert_ne!(
+        answer(&crawl, &["fingerprint", "--features", "word:3", "a.txt"])[..16],
+        *lines[0].0
+    );
+    crawl
+        .tell(&["fingerprint", "missing.txt"])
+        .complained(2, "missing.txt");
+}
+
+#[test]
+fn compare_tells_how_alike_two_files_are() {
+    let crawl = Crawl::bare();
+    let text = prose(1, 400);
+    crawl.write("a.txt", &text);
+    crawl.write("same.txt", format!("{}!", text.to_uppercase()));
+    crawl.write("near.txt", format!("{text} and a few words more"));
+    crawl.write("other.txt", prose(2, 400));
+    for (other, verdict, least, most) in [
+        ("a.txt", "exact-duplicate", 1.0, 1.0),
+        ("same.txt", "exact-duplicate", 1.0, 1.0),
+        ("near.txt", "near-duplicate", 0.95, 0.999),
+        ("other.txt", "distinct", 0.0, 0.01),
+    ] {
+        let ran = crawl.tell(&["compare", "a.txt", other, "--format", "json"]);
+        let comparison = ran.json();
+        assert_eq!(comparison["verdict"], verdict, "{comparison}");
+        let resemblance = comparison["resemblance"].as_f64().unwrap();
+        assert!(
+            (least..=most).contains(&resemblance),
+            "{other}: {comparison}"
+        );
+        let mut keys: Vec<&String> = comparison.as_object().unwrap().keys().collect();
+        keys.sort();
+        assert_eq!(
+            keys,
+            [
+                "containment_a_in_b",
+                "containment_b_in_a",
+                "distance",
+                "fingerprint_a",
+                "fingerprint_b",
+                "resemblance",
+                "resemblance_estimate",
+                "verdict",
+            ]
+        );
+    }
+    let near = crawl.tell(&["compare", "a.txt", "near.txt"]).json();
+    assert_eq!(near["containment_a_in_b"], 1.0);
+    assert!(near["containment_b_in_a"].as_f64().unwrap() < 1.0);
+    assert!(
+        answer(
+            &crawl,
+            &["compare", "a.txt", "near.txt", "--format", "table"]
+        )
+        .contains("near-duplicate")
+    );
+    crawl
+        .tell(&["compare", "a.txt", "missing.txt"])
+        .complained(2, "missing.txt");
+}
+
+#[test]
+fn fingerprints_can_be_halved_and_made_without_stop_words() {
+    let crawl = Crawl::bare();
+    crawl.write("a.txt", "The quick brown fox jumps over the lazy dog");
+    crawl.write("b.txt", "quick brown fox jumps lazy dog");
+    let of = |arguments: &[&str]| {
+        answer(&crawl, &[&["fingerprint"], arguments].concat())[..16].to_owned()
+    };
+    let half = answer(&crawl, &["fingerprint", "a.txt", "--bits", "32"]);
+    assert_eq!(half, format!("{}  a.txt\n", &of(&["a.txt"])[8..]));
+    assert_ne!(of(&["a.txt"]), of(&["b.txt"]));
+    let without = |file: &str| of(&[file, "--stop-words", "en"]);
+    assert_eq!(without("a.txt"), without("b.txt"));
+    let compared = crawl
+        .tell(&["compare", "a.txt", "b.txt", "--bits", "32"])
+        .json();
+    assert!(compared["distance"].as_u64().unwrap() <= 32);
+    assert_eq!(compared["fingerprint_a"], half[..8]);
+    crawl
+        .tell(&["fingerprint", "a.txt", "--bits", "48"])
+        .complained(2, "48");
+    crawl
+        .tell(&["fingerprint", "a.txt", "--stop-words", "klingon"])
+        .complained(2, "klingon");
+}
+
+#[test]
+fn frequent_words_weigh_less_by_tf_idf_with_frequencies_counted_now_or_before() {
+    let crawl = Crawl::bare();
+    std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
+    for number in 0..20 {
+        crawl.write(
+            &format!("corpus/{number}.txt"),
+            format!("the and of {}", prose(number, 20)),
+        );
+    }
+    let weighted = ["fingerprint", "corpus", "--weights", "tf-idf"];
+    let counted_now = answer(&crawl, &weighted);
+    let counted = answer(&crawl, &["frequencies", "corpus"]);
+    assert!(counted.contains("the\t20\n"), "{counted}");
+    crawl.write("counted.txt", &counted);
+    let counted_before = answer(
+        &crawl,
+        &[&weighted[..], &["--frequencies", "counted.txt"]].concat(),
+    );
+    assert_eq!(counted_before, counted_now);
+    assert_ne!(answer(&crawl, &["fingerprint", "corpus"]), counted_now);
+    let useless = ["fingerprint", "corpus", "--frequencies", "counted.txt"];
+    crawl.tell(&useless).complained(2, "tf-idf");
+    crawl.write("wrong.txt", "nothing of the kind");
+    crawl
+        .tell(&[&weighted[..], &["--frequencies", "wrong.txt"]].concat())
+        .complained(2, "wrong.txt");
+    crawl
+        .tell_with_input(&["fingerprint", "-", "--weights", "tf-idf"], "text")
+        .complained(2, "standard input");
+}
+
+/// Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web" (1997), section 2.
+#[test]
+fn a_rose_is_a_rose_is_a_rose_has_exactly_three_shingles_of_four_words() {
+    let crawl = Crawl::bare();
+    crawl.write("rose.txt", "a rose is a rose is a rose");
+    for shingle in ["a rose is a", "rose is a rose", "is a rose is"] {
+        crawl.write("shingle.txt", shingle);
+        let arguments = ["compare", "rose.txt", "shingle.txt", "--features", "word:4"];
+        let comparison = crawl.tell(&arguments).json();
+        assert_eq!(comparison["containment_b_in_a"], 1.0, "{shingle}");
+        assert_eq!(comparison["containment_a_in_b"], 1.0 / 3.0, "{shingle}");
+    }
+}
+
+#[test]
+fn jack_london_resembles_himself_in_three_bigrams_of_eight() {
+    let crawl = Crawl::bare();
+    crawl.write("1.txt", "Jack London travelled to Oakland");
+    crawl.write("2.txt", "Jack London travelled to the city of Oakland");
+    crawl.write("3.txt", "Jack travelled from Oakland to London");
+    for (other, resemblance) in [("2.txt", 3.0 / 8.0), ("3.txt", 0.0)] {
+        let arguments = ["compare", "1.txt", other, "--features", "word:2"];
+        assert_eq!(crawl.tell(&arguments).json()["resemblance"], resemblance);
+    }
+}
+
+#[test]
+fn german_sentences_of_one_meaning_are_nearer_to_each_other_than_to_a_third() {
+    let crawl = Crawl::bare();
+    crawl.write("1.txt", "Wenn jeder an sich denkt, ist an alle gedacht");
+    crawl.write("2.txt", "Wenn jeder an sich denkt, ist an jeden gedacht");
+    crawl.write("3.txt", "Sein oder nicht sein");
+    let distance = |a: &str, b: &str| {
+        crawl.tell(&["compare", a, b]).json()["distance"]
+            .as_u64()
+            .unwrap()
+    };
+    let near = distance("1.txt", "2.txt");
+    assert!(near < distance("1.txt", "3.txt") && near < distance("2.txt", "3.txt"));
+}
+
+const DOCUMENT: &str = "<html lang=cs><head><title> A  title </title><meta name=robots \
+    content='noindex, nofollow'>\
+    <link rel=canonical href='/canonical'></head><body><nav>\
+    <a href='/menu'>Menu</a></nav><main><p>MAIN</p>\
+    <a href='next.html' rel=nofollow>Next</a></main></body></html>";
+
+#[test]
+fn extract_tells_what_is_read_in_a_document() {
+    let crawl = Crawl::bare();
+    crawl.write("page.html", DOCUMENT.replace("MAIN", &prose(1, 80)));
+    let ran = crawl.tell(&[
+        "extract",
+        "page.html",
+        "--url",
+        "http://a.test/docs/",
+        "--format",
+        "json",
+    ]);
+    let read = ran.json();
+    assert_eq!(read["title"], "A title");
+    assert_eq!(read["canonical"], "http://a.test/canonical");
+    assert_eq!(read["robots"], serde_json::json!(["noindex", "nofollow"]));
+    assert_eq!(read["language"], "cs");
+    assert_eq!(read["id"], "http://a.test/docs/");
+    assert_eq!(read["heading"], serde_json::Value::Null);
+    let judged = read["judged_text"].as_str().unwrap();
+    assert!(
+        judged.contains("Next") && !judged.contains("Menu"),
+        "{judged}"
+    );
+    let links = read["links"].as_array().unwrap();
+    let urls: Vec<&str> = links
+        .iter()
+        .map(|link| link["url"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        urls,
+        [
+            "http://a.test/canonical",
+            "http://a.test/menu",
+            "http://a.test/docs/next.html"
+        ]
+    );
+    assert_eq!(links[2]["kind"], "page");
+    assert_eq!(
+        (&links[2]["anchor"], &links[2]["nofollow"]),
+        (&"Next".into(), &true.into())
+    );
+    assert_eq!(links[2]["rel"], serde_json::json!(["nofollow"]));
+    let (text, full) = (
+        read["text"].as_str().unwrap(),
+        read["full_text"].as_str().unwrap(),
+    );
+    let first_words = &prose(1, 3);
+    assert!(
+        text.contains(first_words.trim_end()) && !text.contains("Menu"),
+        "{text}"
+    );
+    assert!(
+        full.contains(first_words.trim_end()) && full.contains("Menu"),
+        "{full}"
+    );
+    assert_eq!(
+        answer(&crawl, &["extract", "page.html", "--format", "text"]).trim_end(),
+        text.trim_end()
+    );
+}
+
+#[test]
+fn extract_takes_the_main_content_where_it_is_told_to() {
+    let crawl = Crawl::bare();
+    crawl.write(
+        "page.html",
+        "<h1>Title</h1><main>main</main><div class=wiki>the <b>content</b></div>",
+    );
+    let extract = |selectors: &[&str]| {
+        let mut arguments = vec!["extract", "page.html", "--url", "http://a.test/"];
+        arguments.extend(
+            selectors
+                .iter()
+                .flat_map(|selector| ["--main-selector", selector]),
+        );
+        crawl.tell(&arguments)
+    };
+    for (selectors, text) in [
+        (&[".wiki"][..], "the content"),
+        (&["b.test=.wiki"], "main"),
+        (&["b.test=main", "a.test=.wiki"], "the content"),
+    ] {
+        let read = extract(selectors).json();
+        assert_eq!(
+            (&read["text"], &read["judged_text"], &read["heading"]),
+            (&text.into(), &text.into(), &"Title".into()),
+            "{selectors:?}"
+        );
+    }
+    extract(&["div["]).complained(2, "div[");
+    extract(&["p:has(a)"]).complained(2, ":has");
+}
+
+#[test]
+fn what_extract_prints_can_be_fed_to_dedup() {
+    let crawl = Crawl::bare();
+    let mut lines = String::new();
+    for (name, seed) in [("1.html", 1), ("2.html", 2), ("3.html", 1)] {
+        let page = DOCUMENT
+            .replace("MAIN", &prose(seed, 120))
+            .replace("lang=cs", name);
+        crawl.write(name, page);
+        lines.push_str(&answer(&crawl, &["extract", name]));
+    }
+    crawl.write("pages.jsonl", lines);
+    let found = crawl
+        .tell(&["dedup", "pages.jsonl", "--format", "json"])
+        .json();
+    assert_eq!(
+        (&found["document"], &found["duplicate_of"]),
+        (&"3.html".into(), &"1.html".into())
+    );
+}
+
+#[test]
+fn extract_reads_standard_input_in_the_charset_it_is_told() {
+    let crawl = Crawl::bare();
+    let latin = b"<title>caf\xe9</title>";
+    let read = good(crawl.tell_with_input(&["extract", "-", "--charset", "iso-8859-1"], latin));
+    let read: serde_json::Value = serde_json::from_str(&read).unwrap();
+    assert_eq!(
+        (&read["title"], &read["charset"]),
+        (&"café".into(), &"windows-1252".into())
+    );
+    crawl
+        .tell(&["extract", "missing.html"])
+        .complained(2, "missing.html");
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let crawl = Crawl::bare();
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["export", "--help"],
+        &["help", "why"],
+    ] {
+        let output = answer(&crawl, arguments);
+        assert!(output.contains("rawler"), "{output}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let crawl = Crawl::bare();
+    let urls: String = (0..20_000)
+        .map(|number| format!("http://a.test/{number}\n"))
+        .collect();
+    crawl.write("urls.txt", urls);
+    let script = format!(
+        "{} canonicalize < urls.txt | head -1; ",
+        env!("CARGO_BIN_EXE_crawler")
+    );
+    let mut command = std::process::Command::new("sh");
+    let output = command
+        .current_dir(crawl.directory())
+        .args(["-c", &script])
+        .output()
+        .unwrap();
+    assert_eq!(
+        (output.stdout.as_slice(), output.stderr.as_slice()),
+        (&b"http://a.test/0\n"[..], &b""[..])
+    );
+}

@@ -1,0 +1,188 @@
+//! The sources of settings and seeds.
+
+use testkit::Server;
+
+use crate::support::Crawl;
+use crate::support::pages::tree_site;
+
+const HOST: &str = "tree.test";
+
+fn tree(pages: u64) -> (Server, Crawl) {
+    let server = Server::spawn_thread(tree_site(pages));
+    let crawl = Crawl::of(&server, &[HOST]);
+    (server, crawl)
+}
+
+#[test]
+fn flags_win_over_the_file_and_the_file_over_the_defaults() {
+    let (server, crawl) = tree(9);
+    crawl.write("my.toml", "max-pages = 2\nmax-depth = 1\n");
+    let crawl = crawl
+        .seeds(&[server.url(HOST, "/0")])
+        .with(&["--config", "my.toml"]);
+    assert_eq!(crawl.complete()["pages"], 2);
+    let more = crawl.run_with(&["--max-pages", "100"]).summary();
+    assert_eq!(
+        (&more["finished"], &more["pages"]),
+        (&"exhausted".into(), &3.into())
+    );
+}
+
+#[test]
+fn a_crawl_is_continued_by_naming_its_directory() {
+    let (server, crawl) = tree(9);
+    let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
+    assert_eq!(crawl.run_with(&["--max-pages", "4"]).summary()["pages"], 4);
+    let ran = crawl.tell(&["--out", "crawl", "--max-pages", "100", "--summary", "json"]);
+    assert_eq!(ran.summary()["pages"], 9, "{ran:?}");
+    crawl.is_sound();
+}
+
+#[test]
+fn crawl_is_the_same_as_no_command() {
+    let (server, crawl) = tree(2);
+    let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
+    crawl.complete();
+    let ran = crawl.tell(&["crawl", "--out", "crawl", "--summary", "json"]);
+    assert_eq!(
+        (ran.code, &ran.summary()["pages"]),
+        (Some(0), &2.into()),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn seeds_come_from_standard_input_too() {
+    let (server, crawl) = tree(3);
+    let crawl = crawl.with(&["--seeds", "-"]);
+    let ran = crawl.run_with_input(format!("# seeds\n\n{}\n", server.url(HOST, "/0")));
+    assert_eq!(ran.summary()["pages"], 3, "{ran:?}");
+}
+
+#[test]
+fn seeds_come_from_the_command_line_too() {
+    let (server, crawl) = tree(3);
+    let crawl = crawl
+        .seeds(&[server.url(HOST, "/1")])
+        .with(&[server.url(HOST, "/0")]);
+    assert_eq!(crawl.complete()["pages"], 3);
+}
+
+#[test]
+fn a_seed_that_is_no_url_is_told_with_its_line_and_skipped() {
+    let (server, crawl) = tree(1);
+    let lines = [
+        "# good and bad",
+        "http://",
+        &server.url(HOST, "/0"),
+        "",
+        "mailto:someone@example.org",
+    ];
+    let crawl = crawl.seeds(&lines);
+    let ran = crawl.run();
+    assert_eq!(
+        (ran.code, &ran.summary()["pages"]),
+        (Some(0), &1.into()),
+        "{ran:?}"
+    );
+    assert!(ran.errors.contains("seeds.txt, line 2: "), "{ran:?}");
+    assert!(ran.errors.contains("seeds.txt, line 5: "), "{ran:?}");
+}
+
+#[test]
+fn new_seeds_join_a_crawl_that_was_complete() {
+    let (server, crawl) = tree(2);
+    let crawl = crawl.seeds(&[server.url(HOST, "/1")]);
+    assert_eq!(crawl.complete()["pages"], 1);
+    assert_eq!(
+        crawl.run_with(&[server.url(HOST, "/0")]).summary()["pages"],
+        2
+    );
+    crawl.is_sound();
+}
+
+#[test]
+fn the_settings_as_run_and_a_log_in_json_stay_beside_the_crawl() {
+    let (server, crawl) = tree(2);
+    let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
+    crawl.complete();
+    let settings: toml::Table =
+        toml::from_str(&std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap())
+            .unwrap();
+    assert_eq!(
+        settings["url"].as_array().unwrap()[0].as_str(),
+        Some(server.url(HOST, "/0").as_str())
+    );
+    assert_eq!(settings["contact"].as_str(), Some("tests@example.org"));
+    let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
+    let visited: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        visited
+            .iter()
+            .filter(|entry| entry["message"] == "visited")
+            .count(),
+        2
+    );
+}
+
+#[test]
+fn quiet_says_nothing() {
+    let (server, crawl) = tree(2);
+    let crawl = crawl
+        .seeds(&[server.url(HOST, "/0")])
+        .with(&["--quiet", "--ignore-robots"]);
+    let ran = crawl.run();
+    assert_eq!((ran.code, ran.errors.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_text_summary_says_what_there_is_and_what_to_do_next() {
+    let server = Server::spawn_thread(tree_site(5));
+    let crawl = Crawl::bare().seeds(&[server.url(HOST, "/0")]).with(&[
+        "--allow-private",
+        "--delay=0",
+        "--delay-factor=0",
+        "--max-pages=3",
+        "--resolve",
+        &server.resolve(HOST),
+    ]);
+    let ran = crawl.run();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.output
+            .starts_with("Ended by --max-pages: 3 pages of 1 host"),
+        "{ran:?}"
+    );
+    assert!(ran.output.contains("crawler export crawl"), "{ran:?}");
+    assert!(ran.errors.contains("no --contact"), "{ran:?}");
+}
+
+#[test]
+fn the_signature_index_is_set_by_its_old_names_too() {
+    let (server, crawl) = tree(4);
+    let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
+    let written = || std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
+    for (arguments, expected) in [
+        (["--max-pages", "1", "--mirror", "off"], "disk"),
+        (
+            ["--max-pages", "2", "--signature-index", "memory"],
+            "memory",
+        ),
+        (["--max-pages", "3", "--signature-index", "disk"], "disk"),
+    ] {
+        crawl.run_with(&arguments).summary();
+        let expected = format!("signature-index = \"{expected}\"");
+        assert!(written().contains(&expected), "{arguments:?}");
+    }
+    let before = written().replace("signature-index = \"disk\"", "mirror = \"off\"");
+    crawl.write("crawl/crawler.toml", before);
+    crawl.run_with(&["--max-pages", "4"]).summary();
+    assert!(written().contains("signature-index = \"disk\""));
+    assert!(!written().contains("mirror"));
+    crawl.is_sound();
+    let help = crawl.tell(&["--help"]).output;
+    assert!(help.contains("--signature-index <memory|disk>") && !help.contains("--mirror"));
+}

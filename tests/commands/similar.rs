@@ -1,0 +1,135 @@
+//! `crawler similar`: pages like a page, or like a file.
+
+use serde_json::Value;
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, article, html, page, prose};
+
+const HOST: &str = "like.test";
+
+/// Returns the first text with `words` words of another behind it.
+fn with_tail(words: usize) -> String {
+    html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
+}
+
+/// An article, one that shares two thirds of it, one that is nearly the same, and one that has
+/// nothing to do with it.
+fn crawled() -> (Server, Crawl) {
+    let links = ["/article", "/longer", "/nearly", "/other", "/missing"];
+    let server = Server::spawn_thread(Site::pages([
+        ("/", page(9, &links)),
+        ("/article", Reply::html(with_tail(0))),
+        ("/longer", Reply::html(with_tail(200))),
+        ("/nearly", Reply::html(with_tail(5))),
+        ("/other", page(5, NONE)),
+    ]));
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--concurrency", "1", "--tries", "1"]);
+    crawl.complete();
+    (server, crawl)
+}
+
+fn hits(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
+    let ran = crawl.tell(&[&["similar", "crawl", "--format", "json"], arguments].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn paths(hits: &[Value]) -> Vec<&str> {
+    hits.iter()
+        .map(|hit| {
+            let url = hit["url"].as_str().unwrap();
+            &url[url.rfind('/').unwrap()..]
+        })
+        .collect()
+}
+
+#[test]
+fn pages_like_a_page_come_nearest_first_with_how_near_they_are() {
+    let (server, crawl) = crawled();
+    let article = server.url(HOST, "/article");
+    let near = hits(&crawl, &[&article]);
+    assert_eq!(paths(&near), ["/nearly"], "by the crawl's own thresholds");
+    assert_eq!(near[0]["verdict"], "near-duplicate");
+    let row = crawl.row(&server.url(HOST, "/nearly"));
+    for name in ["distance", "resemblance"] {
+        assert_eq!(near[0][name], row[name]);
+    }
+    let wide = hits(&crawl, &[&article, "--resemblance", "0.4"]);
+    assert_eq!(paths(&wide), ["/nearly", "/longer"]);
+    let resemblance = wide[1]["resemblance"].as_f64().unwrap();
+    assert!(
+        (0.55..0.78).contains(&resemblance),
+        "400 of 600 words: {resemblance}"
+    );
+    assert_eq!(
+        hits(&crawl, &[&article, "--resemblance", "0"]).len(),
+        4,
+        "all but itself"
+    );
+    let one = hits(&crawl, &[&article, "--resemblance", "0", "--limit", "1"]);
+    assert_eq!(paths(&one), ["/nearly"]);
+    for hit in hits(&crawl, &[&article, "--resemblance=0", "--distance=20"]) {
+        assert!(hit["distance"].as_u64().unwrap() <= 20, "{hit}");
+    }
+    let table = crawl.tell(&["similar", "crawl", &article, "--format", "table"]);
+    assert!(
+        table.output.contains(&server.url(HOST, "/nearly")),
+        "{table:?}"
+    );
+}
+
+#[test]
+fn pages_like_a_file_are_found_under_the_crawls_own_key() {
+    let (server, crawl) = crawled();
+    crawl.write("draft.html", with_tail(3));
+    let near = hits(&crawl, &["draft.html"]);
+    assert_eq!(
+        paths(&near),
+        ["/article"],
+        "what was left out has no signature"
+    );
+    assert!(near[0]["resemblance"].as_f64().unwrap() > 0.9, "{near:?}");
+    crawl.write("same.html", with_tail(0));
+    let same = hits(&crawl, &["same.html"]);
+    assert_eq!(
+        (&same[0]["distance"], &same[0]["resemblance"]),
+        (&0.into(), &1.0.into())
+    );
+    crawl.write("new.html", article(77, NONE));
+    assert!(hits(&crawl, &["new.html"]).is_empty());
+    let text = format!("{}\n", prose(1, 400));
+    let ran = crawl.tell_with_input(&["similar", "crawl", "-", "--format=json"], text);
+    assert_eq!(ran.json()["url"], server.url(HOST, "/article"), "{ran:?}");
+}
+
+#[test]
+fn pages_that_cannot_be_asked_for_are_told_why() {
+    let (server, crawl) = crawled();
+    let told = |what: &str| crawl.tell(&["similar", "crawl", what]);
+    let unknown = told("http://unknown.test/");
+    unknown.complained(2, "http://unknown.test/ was not visited");
+    assert!(
+        unknown.errors.contains("crawler export crawl"),
+        "{unknown:?}"
+    );
+    let left_out = told(&server.url(HOST, "/nearly"));
+    left_out.complained(2, "was not kept");
+    assert!(
+        left_out.errors.contains(&server.url(HOST, "/article")),
+        "{left_out:?}"
+    );
+    told(&server.url(HOST, "/missing")).complained(2, "was not kept");
+    told("missing.html").complained(2, "missing.html");
+    told("http://").complained(2, "http://");
+    let impossible = crawl.tell(&["similar", "crawl", "x", "--resemblance", "2"]);
+    impossible.complained(2, "--resemblance 2");
+    crawl
+        .tell(&["similar", "nowhere", "x"])
+        .complained(2, "nowhere");
+}

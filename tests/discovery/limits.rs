@@ -1,0 +1,115 @@
+//! Limits that end a crawl before it is complete.
+
+use serde_json::Value;
+use testkit::{Reply, Server, Site};
+
+use crate::support::pages::{page, tree_site};
+use crate::support::{Crawl, Ran};
+
+fn ended_by(ran: &Ran, limit: &str) -> Value {
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let summary = ran.summary();
+    assert_eq!(summary["finished"], limit, "{ran:?}");
+    summary
+}
+
+fn crawl_of_a_tree(pages: u64) -> (Server, Crawl) {
+    let server = Server::spawn_thread(tree_site(pages));
+    let crawl = Crawl::of(&server, &["tree.test"]).seeds(&[server.url("tree.test", "/0")]);
+    (server, crawl)
+}
+
+#[test]
+fn max_pages_is_never_exceeded_and_a_higher_one_goes_on() {
+    let (server, crawl) = crawl_of_a_tree(30);
+    for limit in [1, 7, 8] {
+        let ran = crawl.run_with(&["--max-pages", &limit.to_string()]);
+        assert_eq!(ended_by(&ran, "max-pages")["pages"], limit);
+    }
+    assert_eq!(
+        ended_by(&crawl.run_with(&["--max-pages", "100"]), "exhausted")["pages"],
+        30
+    );
+    let log = server.log();
+    for page in 0..30 {
+        assert_eq!(log.count("tree.test", &format!("/{page}")), 1);
+    }
+    crawl.is_sound();
+}
+
+#[test]
+fn max_pages_0_visits_nothing() {
+    let (server, crawl) = crawl_of_a_tree(3);
+    assert_eq!(
+        ended_by(&crawl.run_with(&["--max-pages", "0"]), "max-pages")["pages"],
+        0
+    );
+    assert!(server.log().is_empty());
+}
+
+#[test]
+fn max_depth_counts_links_from_a_seed() {
+    for (depth, pages) in [("0", 1), ("1", 3), ("2", 7), ("9", 15)] {
+        let (_server, crawl) = crawl_of_a_tree(15);
+        assert_eq!(
+            ended_by(&crawl.run_with(&["--max-depth", depth]), "exhausted")["pages"],
+            pages
+        );
+    }
+}
+
+#[test]
+fn max_pages_per_host_leaves_the_others_queued() {
+    let hosts = ["one.test", "two.test"];
+    let server = Server::spawn_thread(Site::new(|request| match crate::support::pages::number_of(
+        &request.target,
+    ) {
+        number @ 0..10 if request.host == "one.test" => {
+            page(number, &["/1", "/2", "/3", "/4", "/5"])
+        }
+        number @ 0..2 => page(number + 50, &["/1"]),
+        _ => Reply::status(404),
+    }));
+    let seeds = hosts.map(|host| server.url(host, "/0"));
+    let crawl = Crawl::of(&server, &hosts).seeds(&seeds);
+    ended_by(&crawl.run_with(&["--max-pages-per-host", "3"]), "exhausted");
+    let log = server.log();
+    let pages = |host: &str| {
+        log.of(host)
+            .filter(|hit| hit.target != "/robots.txt")
+            .count()
+    };
+    assert_eq!((pages("one.test"), pages("two.test")), (3, 2));
+    assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], 3);
+    assert_eq!(
+        ended_by(
+            &crawl.run_with(&["--max-pages-per-host", "100"]),
+            "exhausted"
+        )["pages"],
+        8
+    );
+}
+
+#[test]
+fn max_size_ends_the_crawl_once_so_much_was_received() {
+    let (_server, crawl) = crawl_of_a_tree(10);
+    let small = ["--max-size", "1B", "--concurrency", "1"];
+    assert_eq!(ended_by(&crawl.run_with(&small), "max-size")["pages"], 1);
+    assert_eq!(
+        ended_by(&crawl.run_with(&["--max-size", "1GiB"]), "exhausted")["pages"],
+        10
+    );
+}
+
+#[test]
+fn max_time_ends_the_session_and_the_next_one_goes_on() {
+    let (_server, crawl) = crawl_of_a_tree(4);
+    assert_eq!(
+        ended_by(&crawl.run_with(&["--max-time", "0"]), "max-time")["pages"],
+        0
+    );
+    assert_eq!(
+        ended_by(&crawl.run_with(&["--max-time", "1h"]), "exhausted")["pages"],
+        4
+    );
+}

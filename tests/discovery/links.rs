@@ -1,0 +1,163 @@
+//! Every place of a page that carries a URL, as the server sees it.
+
+use std::collections::BTreeSet;
+
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, html, page, prose};
+
+const HOST: &str = "site.test";
+
+/// One page a place: what it has, and where that leads by default.
+const PLACES: &[(&str, &[&str])] = &[
+    ("<a href=/a>x</a>", &["/a"]),
+    ("<map><area href=/area></map>", &["/area"]),
+    ("<link rel=next href=/link>", &["/link"]),
+    ("<link rel=canonical href=/canonical>", &["/canonical"]),
+    ("<iframe src=/iframe></iframe>", &["/iframe"]),
+    (
+        "<iframe srcdoc='<a href=/srcdoc>x</a>'></iframe>",
+        &["/srcdoc"],
+    ),
+    (
+        "<object type=text/html data=/object></object>",
+        &["/object"],
+    ),
+    (
+        "<meta http-equiv=refresh content='1; url=/refresh'>",
+        &["/refresh"],
+    ),
+    (
+        "<noscript><a href=/noscript>x</a></noscript>",
+        &["/noscript"],
+    ),
+    ("<blockquote cite=/cite>x</blockquote>", &["/cite"]),
+    (
+        "<svg><a xlink:href=/drawing><text>x</text></a></svg>",
+        &["/drawing"],
+    ),
+    ("<math><mi href=/formula>x</mi></math>", &["/formula"]),
+    ("<base href=/based/><a href=x>x</a>", &["/based/x"]),
+    ("<video><a href=/in-video>x</a></video>", &["/in-video"]),
+    ("<img src=/image srcset='/set-1 1x, /set-2 2x'>", &[]),
+    ("<img lowsrc=/low dynsrc=/film>", &[]),
+    (
+        "<link rel=stylesheet href=/style><script src=/script></script>",
+        &[],
+    ),
+    ("<form action=/form><input name=q value=1></form>", &[]),
+    ("<script>go('/from-script')</script>", &[]),
+    (
+        "<!-- <a href=/comment> --><template><a href=/template></a></template>",
+        &[],
+    ),
+    (
+        "<textarea><a href=/typed></textarea><p title='<a href=/titled>'>",
+        &[],
+    ),
+    (
+        "<a href='javascript:go()'>x</a><a href=mailto:a@b.test>x</a><a href='#x'>x</a>\
+         <a href=data:,x>x</a>",
+        &[],
+    ),
+    (
+        "<p data-href=/data onclick=\"go('/click')\"><a ping=/ping>x</a>",
+        &[],
+    ),
+];
+
+fn site() -> Site {
+    let mut pages = vec![];
+    let mut first = String::new();
+    for (number, (place, _)) in (100..).zip(PLACES) {
+        let path: &'static str = format!("/{number}").leak();
+        first.push_str(&format!("<a href={path}>x</a>"));
+        let main = format!("{place}<p>{}</p>", prose(number, 150));
+        pages.push((path, Reply::html(html("", &main))));
+    }
+    first.push_str("<a href=/headed>x</a>");
+    let headed = page(99, NONE)
+        .header(
+            "Link",
+            "</header-next>; rel=\"next\", </not-ours>; rel=next; anchor=\"/other\"",
+        )
+        .header("Content-Location", "header-content")
+        .header("Refresh", "5; url=/header-refresh");
+    pages.push(("/headed", headed));
+    let first = format!("<p>{}</p>{first}", prose(1, 150));
+    pages.push(("/", Reply::html(html("", &first))));
+    Site::pages(pages)
+}
+
+fn asked(options: &[&str]) -> BTreeSet<String> {
+    let server = Server::spawn_thread(site());
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(options);
+    crawl.complete();
+    let log = server.log();
+    let pages = log.targets(HOST).into_iter();
+    pages
+        .filter(|target| !is_frame_of_the_test(target))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The pages that hold the places.
+fn is_frame_of_the_test(target: &str) -> bool {
+    matches!(target, "/" | "/headed" | "/robots.txt") || target[1..].parse::<u32>().is_ok()
+}
+
+fn targets(more: &[&str]) -> BTreeSet<String> {
+    let by_default = PLACES.iter().flat_map(|(_, targets)| *targets);
+    let headed = ["/header-next", "/header-content", "/header-refresh"];
+    by_default
+        .chain(&headed)
+        .chain(more)
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn a_page_leads_where_its_places_for_links_lead_and_nowhere_else() {
+    assert_eq!(asked(&[]), targets(&[]));
+}
+
+#[test]
+fn what_a_page_needs_is_fetched_when_asked_for_from_where_that_is_allowed() {
+    let near = [
+        "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script",
+    ];
+    assert_eq!(asked(&["--page-requisites"]), targets(&near));
+    assert_eq!(
+        asked(&[
+            "--page-requisites=any",
+            "--include",
+            "/[0-9]+$",
+            "--exclude",
+            "/set-2$"
+        ]),
+        [
+            "/image", "/set-1", "/low", "/film", "/style", "/script", "/iframe", "/object",
+        ]
+        .map(str::to_owned)
+        .into()
+    );
+}
+
+#[test]
+fn what_a_page_needs_is_fetched_where_pages_may_be_no_deeper() {
+    let found = asked(&["--page-requisites", "--max-depth", "1"]);
+    let wanted = [
+        "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script", "/iframe", "/object",
+    ];
+    let wanted = wanted.map(str::to_owned);
+    assert_eq!(found, wanted.into());
+}
+
+#[test]
+fn forms_are_sent_and_scripts_searched_when_asked_for() {
+    assert_eq!(asked(&["--forms"]), targets(&["/form?q=1"]));
+    assert_eq!(asked(&["--script-links"]), targets(&["/from-script"]));
+}

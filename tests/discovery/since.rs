@@ -1,0 +1,568 @@
+//! A crawl that asks for the pages of an earlier one only if they were modified since.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use testkit::{Gate, Reply, Request, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, article, html, page, prose};
+
+const HOST: &str = "news.test";
+const SUNDAY: &str = "Sun, 01 Nov 2026 08:00:00 GMT";
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+
+/// A page of this version, for who does not have it yet.
+fn versioned(request: &Request, etag: &str, page: Reply) -> Reply {
+    if request.header("if-none-match") == Some(etag) {
+        return not_modified().header("ETag", etag);
+    }
+    page.header("ETag", etag)
+}
+
+fn not_modified() -> Reply {
+    Reply::document("", "")
+        .without_header("Content-Type")
+        .with_status(304)
+}
+
+/// A page that is dated, and otherwise the same for ever.
+fn dated(request: &Request, page: Reply) -> Reply {
+    if request.header("if-modified-since") == Some(SUNDAY) {
+        return not_modified();
+    }
+    page.header("Last-Modified", SUNDAY)
+}
+
+/// A site on some day. `/changing` is another each day, and leads to a page that is new.
+fn site(day: u64, request: &Request) -> Reply {
+    match request.path() {
+        "/" => versioned(
+            request,
+            "\"front\"",
+            page(1, &["/weak", "/dated", "/changing", "/undated", "/moved"]),
+        ),
+        "/weak" => versioned(request, "W/\"weak; \u{fe}\"", page(2, &["/below"])),
+        "/below" => versioned(request, "\"below\"", page(3, NONE)),
+        "/dated" => dated(request, page(4, NONE)),
+        "/changing" => versioned(
+            request,
+            &format!("\"{day}\""),
+            page(100 + day, &[&format!("/new-{day}")]),
+        ),
+        "/undated" => page(5, NONE),
+        "/moved" => Reply::redirect(301, "/target").header("ETag", "\"moved\""),
+        "/target" => versioned(request, "\"target\"", page(6, NONE)),
+        path if path == format!("/new-{day}") => page(200 + day, NONE),
+        _ => Reply::status(404),
+    }
+}
+
+/// The site, and the day that it is there.
+fn serve() -> (Server, Arc<AtomicU64>) {
+    let day = Arc::new(AtomicU64::new(0));
+    let today = Arc::clone(&day);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        site(today.load(Ordering::SeqCst), request)
+    }));
+    (server, day)
+}
+
+fn crawl(server: &Server) -> Crawl {
+    Crawl::of(server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries", "1", "--concurrency", "1"])
+}
+
+fn since(server: &Server, earlier: &Crawl) -> Crawl {
+    crawl(server).with(&["--since", earlier.out().to_str().unwrap()])
+}
+
+/// Returns the requests from the `from`th on: path, status, and the two conditions.
+fn asked(server: &Server, from: usize) -> BTreeSet<(String, u16, Option<String>, Option<String>)> {
+    let log = server.log();
+    let hits = log[from..].iter().filter(|hit| hit.target != "/robots.txt");
+    hits.map(|hit| {
+        let head: String = hit
+            .request_head
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect();
+        let field = |name: &str| {
+            let line = head.lines().find_map(|line| line.strip_prefix(name));
+            line.map(|value| value.trim_start_matches(": ").to_owned())
+        };
+        (
+            hit.target.clone(),
+            hit.status,
+            field("if-none-match"),
+            field("if-modified-since"),
+        )
+    })
+    .collect()
+}
+
+fn profile_of(crawl: &Crawl, url: &str) -> Option<String> {
+    let records = crawl.records_about(url);
+    let revisit = records.iter().find(|record| record.kind() == "revisit")?;
+    revisit.field("WARC-Profile").map(str::to_owned)
+}
+
+#[test]
+fn what_is_unchanged_is_not_sent_again_and_leads_on() {
+    let (server, day) = serve();
+    let first = crawl(&server);
+    assert_eq!(first.complete()["unique"], 8);
+    let from = server.log().len();
+    day.store(1, Ordering::SeqCst);
+    let second = since(&server, &first);
+    let summary = second.complete();
+    assert_eq!(
+        (
+            &summary["pages"],
+            &summary["unique"],
+            &summary["changed"],
+            &summary["exact_duplicates"]
+        ),
+        (&8.into(), &1.into(), &1.into(), &6.into())
+    );
+    let tag = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        asked(&server, from),
+        BTreeSet::from([
+            ("/".to_owned(), 304, tag("\"front\""), None),
+            (
+                "/weak".to_owned(),
+                304,
+                tag("W/\"weak; \u{c3}\u{be}\""),
+                None
+            ),
+            ("/below".to_owned(), 304, tag("\"below\""), None),
+            ("/dated".to_owned(), 304, None, tag(SUNDAY)),
+            ("/changing".to_owned(), 200, tag("\"0\""), None),
+            ("/new-1".to_owned(), 200, None, None),
+            ("/undated".to_owned(), 200, None, None),
+            // The target's tag says nothing of the redirect, and a hop is a page that this crawl
+            // has not asked for yet.
+            ("/moved".to_owned(), 301, None, None),
+            ("/target".to_owned(), 200, None, None),
+        ])
+    );
+    let responses = ["/changing", "/new-1", "/moved"].map(|path| server.url(HOST, path));
+    assert_eq!(
+        BTreeSet::from_iter(second.archived()),
+        BTreeSet::from(responses),
+        "the redirect is told whole"
+    );
+    let changed = second.row(&server.url(HOST, "/changing"));
+    for (name, value) in [
+        ("verdict", serde_json::json!("changed")),
+        ("duplicate_of", server.url(HOST, "/changing").into()),
+    ] {
+        assert_eq!(changed[name], value, "{changed}");
+    }
+    for (path, profile) in [
+        ("/", NOT_MODIFIED),
+        ("/weak", NOT_MODIFIED),
+        ("/below", NOT_MODIFIED),
+        ("/dated", NOT_MODIFIED),
+        ("/undated", IDENTICAL),
+        ("/target", IDENTICAL),
+    ] {
+        assert_eq!(
+            profile_of(&second, &server.url(HOST, path)).unwrap(),
+            profile,
+            "{path}"
+        );
+    }
+    first.is_sound();
+    second.is_sound();
+    assert!(!second.read_by_another().is_empty());
+}
+
+#[test]
+fn a_revisit_of_what_was_not_modified_names_what_it_was_and_has_the_answer_for_its_block() {
+    let (server, _day) = serve();
+    let first = crawl(&server);
+    first.complete();
+    let second = since(&server, &first);
+    second.complete();
+    let url = server.url(HOST, "/weak");
+    let original = first.records_about(&url).remove(0);
+    let records = second.records_about(&url);
+    let kinds: Vec<&str> = records.iter().map(sinks::warc::Record::kind).collect();
+    assert_eq!(kinds, ["revisit", "request", "metadata"]);
+    let revisit = &records[0];
+    assert_eq!(
+        revisit.field("WARC-Refers-To-Target-URI"),
+        Some(url.as_str())
+    );
+    assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(original.date()));
+    assert_eq!(revisit.field("WARC-Profile"), Some(NOT_MODIFIED));
+    assert_eq!(revisit.payload(), original.payload(), "of what it still is");
+    assert_eq!(revisit.truncated(), None, "nothing is missing of a 304");
+    let block = String::from_utf8_lossy(&revisit.block);
+    assert!(
+        block.starts_with("HTTP/1.1 304 Not Modified\r\netag: W/"),
+        "{block}"
+    );
+    assert!(block.ends_with("\r\n\r\n"), "{block}");
+    let request = String::from_utf8_lossy(&records[1].block);
+    assert!(request.contains("\r\nif-none-match: W/"), "{request}");
+
+    let row = second.row(&url);
+    for (name, value) in [
+        ("status", serde_json::json!(304)),
+        ("verdict", "exact-duplicate".into()),
+        ("duplicate_of", url.clone().into()),
+        ("bytes", 0.into()),
+        ("content_type", "text/html".into()),
+        ("title", "Page 2".into()),
+        ("resemblance", 1.0.into()),
+    ] {
+        assert_eq!(row[name], value, "{name} in {row}");
+    }
+    assert_eq!(row["fingerprint"], first.row(&url)["fingerprint"]);
+    let reason = format!(
+        "not modified since {}; it repeats itself in an earlier crawl",
+        original.date()
+    );
+    assert_eq!(row["reason"], reason.as_str());
+    let why = second.tell(&["why", "crawl", &url]).json();
+    assert_eq!(
+        why["original"]["warc_offset"],
+        first.row(&url)["warc_offset"]
+    );
+
+    // The archive alone tells the same.
+    let before = second.rows();
+    let rebuilt = second.tell(&["rebuild", "crawl", "--from-archive"]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    assert_eq!(second.rows(), before);
+}
+
+#[test]
+fn a_crawl_against_an_earlier_one_asks_for_every_page_whole() {
+    let (server, _day) = serve();
+    let first = crawl(&server);
+    first.complete();
+    let from = server.log().len();
+    let second = crawl(&server).with(&["--against", first.out().to_str().unwrap()]);
+    second.complete();
+    let asked = asked(&server, from);
+    assert!(
+        asked
+            .iter()
+            .all(|(.., tag, date)| tag.is_none() && date.is_none()),
+        "{asked:?}"
+    );
+}
+
+#[test]
+fn a_third_crawl_asks_by_what_either_of_the_first_two_archived() {
+    let (server, day) = serve();
+    let first = crawl(&server);
+    first.complete();
+    day.store(1, Ordering::SeqCst);
+    let second = since(&server, &first);
+    second.complete();
+    let from = server.log().len();
+    let third = since(&server, &second);
+    let summary = third.complete();
+    assert_eq!(
+        (&summary["pages"], &summary["unique"]),
+        (&8.into(), &0.into())
+    );
+    let asked = asked(&server, from);
+    let tag_of = |path: &str| {
+        let mut hits = asked.iter().filter(|(target, ..)| target == path);
+        hits.next()
+            .and_then(|(_, status, tag, _)| Some((*status, tag.clone()?)))
+    };
+    assert_eq!(
+        tag_of("/"),
+        Some((304, "\"front\"".to_owned())),
+        "the first has it"
+    );
+    assert_eq!(
+        tag_of("/changing"),
+        Some((304, "\"1\"".to_owned())),
+        "the second has the newer"
+    );
+    for (path, archive) in [("/", &first), ("/changing", &second)] {
+        let url = server.url(HOST, path);
+        let revisit = third.records_about(&url).remove(0);
+        let original = archive.records_about(&url).remove(0);
+        assert_eq!(
+            revisit.field("WARC-Refers-To-Date"),
+            Some(original.date()),
+            "{path}"
+        );
+    }
+    third.is_sound();
+}
+
+#[test]
+fn a_page_that_is_what_it_was_before_it_changed_is_fetched_once_more() {
+    let (server, day) = serve();
+    let first = crawl(&server);
+    first.complete();
+    day.store(1, Ordering::SeqCst);
+    let second = since(&server, &first);
+    second.complete();
+    day.store(0, Ordering::SeqCst);
+    let third = since(&server, &second);
+    third.complete();
+    let row = third.row(&server.url(HOST, "/changing"));
+    assert_eq!(
+        (&row["status"], &row["verdict"]),
+        (&200.into(), &"exact-duplicate".into())
+    );
+    third.is_sound();
+}
+
+#[test]
+fn an_answer_that_was_not_asked_for_is_a_failure() {
+    let stubborn = |request: &Request, asked: &AtomicU64| match request.path() {
+        "/" => page(1, &["/plain"]),
+        "/plain" if asked.fetch_add(1, Ordering::SeqCst) > 0 => not_modified(),
+        "/plain" => page(2, NONE),
+        _ => Reply::status(404),
+    };
+    let asked = AtomicU64::new(0);
+    let server = Server::spawn_thread(Site::new(move |request| stubborn(request, &asked)));
+    let first = crawl(&server);
+    first.complete();
+    let second = since(&server, &first);
+    second.complete();
+    let row = second.row(&server.url(HOST, "/plain"));
+    assert_eq!(
+        (&row["status"], &row["verdict"]),
+        (&304.into(), &"failed".into()),
+        "{row}"
+    );
+    assert_eq!(row["reason"], "HTTP status 304");
+    second.is_sound();
+}
+
+#[test]
+fn a_server_that_takes_the_condition_for_a_demand_is_asked_without_it() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        if request.path() == "/robots.txt" {
+            return Reply::status(404);
+        }
+        match request.header("if-none-match") {
+            Some(_) => Reply::status(412),
+            None => page(1, NONE).header("ETag", "\"1\""),
+        }
+    }));
+    let first = crawl(&server);
+    first.complete();
+    let from = server.log().len();
+    let second = since(&server, &first);
+    assert_eq!(second.complete()["exact_duplicates"], 1);
+    let statuses: Vec<u16> = server.log()[from..].iter().map(|hit| hit.status).collect();
+    assert_eq!(statuses, [404, 412, 200]);
+    second.is_sound();
+}
+
+#[test]
+fn what_the_answer_says_now_counts_for_what_it_said_then() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/" => versioned(request, "\"1\"", page(1, &["/quiet", "/secret"])),
+        "/quiet" => versioned(request, "\"2\"", page(2, &["/below"]))
+            .header("X-Robots-Tag", tag(request, "nofollow")),
+        "/secret" => versioned(request, "\"3\"", page(3, NONE))
+            .header("X-Robots-Tag", tag(request, "noarchive")),
+        "/below" => page(4, NONE),
+        _ => Reply::status(404),
+    }));
+    fn tag(request: &Request, now: &'static str) -> &'static str {
+        if request.header("if-none-match").is_some() {
+            now
+        } else {
+            "all"
+        }
+    }
+    let first = crawl(&server);
+    assert_eq!(first.complete()["unique"], 4);
+    let second = since(&server, &first);
+    second.complete();
+    let verdicts = second.verdicts();
+    assert_eq!(verdicts[&server.url(HOST, "/secret")], "excluded");
+    assert!(
+        !verdicts.contains_key(&server.url(HOST, "/below")),
+        "{verdicts:?}"
+    );
+    second.is_sound();
+}
+
+#[test]
+fn a_crawl_that_is_killed_goes_on_asking_by_what_there_was() {
+    for held in ["/", "/weak", "/changing", "/below"] {
+        let (gate, day) = (Gate::new(), Arc::new(AtomicU64::new(0)));
+        let (at, today) = (gate.clone(), Arc::clone(&day));
+        let server = Server::spawn_thread(Site::new(move |request| {
+            let day = today.load(Ordering::SeqCst);
+            let reply = site(day, request);
+            if day == 1 && request.path() == held {
+                reply.hold(&at)
+            } else {
+                reply
+            }
+        }));
+        let first = crawl(&server);
+        first.complete();
+        day.store(1, Ordering::SeqCst);
+        let second = since(&server, &first);
+        let running = second.start();
+        gate.arrivals_blocking(1);
+        running.kill();
+        gate.open();
+        let from = server.log().len();
+        // Nothing but the directory is named: what it was begun with is in there.
+        let ran = second.tell(&["--out", "crawl", "--summary", "json"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let summary = ran.summary();
+        assert_eq!(
+            (&summary["pages"], &summary["unique"], &summary["changed"]),
+            (&8.into(), &1.into(), &1.into()),
+            "killed at {held}: {summary}"
+        );
+        let asked = asked(&server, from);
+        let held_again = asked.iter().find(|(target, ..)| target == held).unwrap();
+        assert!(held_again.2.is_some(), "{asked:?}");
+        second.is_sound();
+    }
+}
+
+#[test]
+fn a_page_whose_record_is_damaged_is_fetched_whole() {
+    let long = || Reply::html(html("", &format!("<p>{}</p>", prose(7, 40_000))));
+    let server = Server::spawn_thread(Site::new(move |request| match request.path() {
+        "/" => versioned(request, "\"1\"", page(1, &["/head", "/body", "/whole"])),
+        "/head" => versioned(request, "\"2\"", page(2, NONE)),
+        "/body" => versioned(request, "\"3\"", long()),
+        "/whole" => versioned(request, "\"4\"", page(4, NONE)),
+        _ => Reply::status(404),
+    }));
+    let first = crawl(&server);
+    first.complete();
+    let file = first.archive_files().remove(0);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let place = |path: &str| {
+        let record = first.records_about(&server.url(HOST, path)).remove(0);
+        (record.offset as usize, record.length as usize)
+    };
+    bytes[place("/head").0 + 20] ^= 0xff;
+    let (offset, length) = place("/body");
+    bytes[offset + length - 9] ^= 0xff;
+    std::fs::write(&file, bytes).unwrap();
+
+    let from = server.log().len();
+    let second = since(&server, &first);
+    assert_eq!(second.complete()["exact_duplicates"], 4);
+    let log = server.log();
+    let statuses = |path: &str| -> Vec<u16> {
+        let hits = log[from..].iter().filter(|hit| hit.target == path);
+        hits.map(|hit| hit.status).collect()
+    };
+    assert_eq!(statuses("/head"), [200], "nothing to ask by");
+    assert_eq!(
+        statuses("/body"),
+        [304, 200],
+        "what is unchanged could not be read"
+    );
+    assert_eq!(statuses("/whole"), [304]);
+    let log = std::fs::read_to_string(second.out().join("crawl.log")).unwrap();
+    assert_eq!(
+        log.matches("an earlier archive cannot be read").count(),
+        1,
+        "{log}"
+    );
+    second.is_sound();
+}
+
+#[test]
+fn an_archive_that_is_not_there_is_missed_before_anything_is_begun() {
+    let (server, _day) = serve();
+    let first = crawl(&server);
+    first.complete();
+    let file = first.archive_files().remove(0);
+    let elsewhere = first.directory().join("elsewhere");
+    std::fs::rename(&file, &elsewhere).unwrap();
+    let second = since(&server, &first);
+    let ran = second.run();
+    ran.complained(2, file.file_name().unwrap().to_str().unwrap());
+    assert!(
+        ran.errors.contains("--since") && ran.errors.contains("--against"),
+        "{ran:?}"
+    );
+    assert!(!second.out().exists());
+    // A crawl that has lost it can still leave out unchanged pages.
+    let third = crawl(&server).with(&["--against", first.out().to_str().unwrap()]);
+    third.complete();
+    std::fs::rename(&elsewhere, &file).unwrap();
+    second.complete();
+
+    since(&server, &second)
+        .run_with(&["--since", "nowhere"])
+        .complained(2, "nowhere does not exist");
+    second
+        .run_with(&["--since", second.out().to_str().unwrap()])
+        .complained(2, "--since");
+}
+
+/// Both are the same page to the crawl, so a server that sends the same bytes for any request loses
+/// nothing by it.
+#[test]
+fn a_server_that_ignores_validators_sends_the_same_again() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/" => Reply::html(article(1, &["/below"])).header("ETag", "\"1\""),
+        "/below" => page(2, NONE).header("ETag", "\"2\""),
+        _ => Reply::status(404),
+    }));
+    let first = crawl(&server);
+    first.complete();
+    let from = server.log().len();
+    let second = since(&server, &first);
+    assert_eq!(second.complete()["exact_duplicates"], 2);
+    assert!(
+        asked(&server, from)
+            .iter()
+            .all(|(_, status, tag, _)| *status == 200 && tag.is_some())
+    );
+    for path in ["/", "/below"] {
+        assert_eq!(
+            profile_of(&second, &server.url(HOST, path)).unwrap(),
+            IDENTICAL
+        );
+    }
+    second.is_sound();
+}
+
+#[test]
+fn the_summary_says_how_many_pages_were_not_sent_again() {
+    let (server, _day) = serve();
+    let first = crawl(&server);
+    first.complete();
+    let home = server.url(HOST, "/");
+    let second = Crawl::bare().with(&[
+        "--allow-private",
+        "--delay",
+        "0",
+        "--delay-factor",
+        "0",
+        &home,
+    ]);
+    let rule = server.resolve(HOST);
+    let ran = second.run_with(&["--resolve", &rule, "--since", first.out().to_str().unwrap()]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.output.contains("not sent         5  of these, now"),
+        "{}",
+        ran.output
+    );
+}

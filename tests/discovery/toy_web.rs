@@ -1,0 +1,96 @@
+//! The whole toy web, with the defaults: everything comes to what it was written to come to.
+
+use serde_json::Value;
+use testkit::{Declared, Fate, Server, ToyWeb};
+
+use crate::support::Crawl;
+use crate::support::pages::BEHIND_COPIES;
+
+/// The toy web, crawled from all its seeds.
+fn crawled() -> (ToyWeb, Server, Crawl, Value) {
+    let toy = ToyWeb::new();
+    let server = Server::spawn_thread(toy.site());
+    let hosts = toy.hosts();
+    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    // The calendar without end would be probed until a sample brings nothing new, which
+    // tests/discovery/traps.rs covers; here it ends.
+    let crawl = Crawl::of(&server, &hosts)
+        .seeds(&toy.seeds(server.port()))
+        .with(&["--exclude", BEHIND_COPIES]);
+    let summary = crawl.complete();
+    (toy, server, crawl, summary)
+}
+
+#[test]
+fn every_page_of_the_toy_web_meets_its_fate() {
+    let (toy, server, crawl, summary) = crawled();
+    assert_eq!(toy.faults(&server.log()), Vec::<String>::new());
+
+    let tally = toy.tally();
+    let kept = tally.unique + tally.files;
+    let pages = kept + tally.exact_copies + tally.near_copies;
+    for (name, expected) in [
+        ("pages", pages),
+        ("unique", kept),
+        ("exact_duplicates", tally.exact_copies),
+        ("near_duplicates", tally.near_copies),
+        ("failed", tally.missing),
+        // A page that robots.txt disallows, and a redirect to another.
+        ("excluded", 2),
+        ("hosts", toy.hosts().len()),
+    ] {
+        assert_eq!(summary[name], expected, "{name} in {summary}");
+    }
+
+    let url = |page: &str| toy.url(page, server.port());
+    let rows = crawl.rows();
+    let archived = crawl.archived();
+    for truth in toy.truth() {
+        // The target of a redirect is reported under the URL that redirects.
+        let found = rows
+            .iter()
+            .find(|row| row["url"] == url(&truth.page) || row["final_url"] == url(&truth.page));
+        let verdict = found.map(|row| row["verdict"].as_str().unwrap());
+        let original = found.and_then(|row| row["duplicate_of"].as_str().map(str::to_owned));
+        let in_archive = archived.contains(&url(&truth.page));
+        let (expected, of, is_kept) = match &truth.fate {
+            Fate::Unique | Fate::File => (Some("unique"), None, true),
+            Fate::ExactCopy(of) => (Some("exact-duplicate"), Some(url(of)), false),
+            Fate::NearCopy(of) => (Some("near-duplicate"), Some(url(of)), false),
+            Fate::Missing => (Some("failed"), None, true),
+            // A hop on the way has no row of its own.
+            Fate::Redirect(_) => (verdict, None, true),
+            // It has a row where robots.txt was what kept it out.
+            Fate::Untouchable(_) => (
+                verdict.filter(|verdict| *verdict == "excluded"),
+                None,
+                false,
+            ),
+        };
+        assert_eq!(
+            (verdict, original, in_archive),
+            (expected, of, is_kept),
+            "{truth:?}"
+        );
+    }
+    crawl.is_sound();
+}
+
+#[test]
+fn pages_in_any_charset_are_read() {
+    let (toy, server, crawl, _summary) = crawled();
+    for page in toy.charset_pages() {
+        let row = crawl.row(&toy.url(page.page, server.port()));
+        // Where nothing is declared, the charset is guessed; koi8-u differs from koi8-r in letters
+        // that Russian has not.
+        let close = page.declared == Declared::Nowhere
+            && row["charset"].as_str().unwrap().starts_with("KOI8");
+        assert!(close || row["charset"] == page.charset.name(), "{row}");
+        assert_eq!(row["language"], page.language, "{row}");
+        let title = row["title"].as_str().unwrap();
+        assert!(
+            page.text.starts_with(title) && title.chars().count() > 10,
+            "{row}"
+        );
+    }
+}

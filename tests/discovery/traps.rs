@@ -1,0 +1,350 @@
+//! Sites without end, and how a crawl gets out of them: docs/traps.md.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+use testkit::traps::{HONEST, Trap, traps_and_honest};
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, html, page, prose};
+
+/// Pages of the honest host.
+const PAGES: u64 = 100;
+/// Hosts of one domain, in these tests.
+const HOSTS: u64 = 20;
+/// Names that a crawl may meet before it has [`HOSTS`] hosts: it finds eight more with each.
+const NAMES: u64 = HOSTS * 9;
+
+fn requests(server: &Server) -> BTreeMap<String, usize> {
+    let mut requests = BTreeMap::new();
+    for hit in server
+        .log()
+        .iter()
+        .filter(|hit| hit.target != "/robots.txt")
+    {
+        let trap = Trap::ALL
+            .iter()
+            .find(|trap| hit.host.ends_with(trap.host()));
+        let name = trap.map_or(hit.host.clone(), |trap| trap.host().to_owned());
+        *requests.entry(name).or_insert(0) += 1;
+    }
+    requests
+}
+
+fn lines(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
+    let ran = crawl.tell(arguments);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// One page at a time: which of like pages comes first, and so which links are followed, must not
+/// be left to chance. With sixteen at a time a trap sometimes ran dry by itself, and that cost a
+/// release.
+fn crawl_of_traps(server: &Server) -> Crawl {
+    let mut names: Vec<String> = Trap::ALL
+        .iter()
+        .flat_map(|trap| trap.names(NAMES))
+        .collect();
+    names.push(HONEST.to_owned());
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut seeds: Vec<String> = Trap::ALL
+        .iter()
+        .map(|trap| server.url(trap.host(), trap.entrance()))
+        .collect();
+    seeds.push(server.url(HONEST, "/guide/0"));
+    Crawl::of(server, &names)
+        .with(&["--scope", "domain", "--concurrency", "1"])
+        .seeds(&seeds)
+}
+
+#[test]
+fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_crawled_whole() {
+    let server = Server::spawn_thread(traps_and_honest(PAGES));
+    let budgets = [
+        "--max-pages-per-host",
+        "300",
+        "--max-hosts-per-domain",
+        "20",
+    ];
+    let crawl = crawl_of_traps(&server).with(&budgets);
+    let summary = crawl.complete();
+    assert_eq!(summary["finished"], "exhausted");
+
+    let requests = requests(&server);
+    let honest: HashSet<String> = server
+        .log()
+        .targets(HONEST)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    for number in 0..PAGES {
+        assert!(honest.contains(&format!("/guide/{number}")), "{number}");
+    }
+    for trap in Trap::ALL {
+        assert!(requests[trap.host()] <= 300, "{trap:?}: {requests:?}");
+    }
+    assert!(requests[Trap::Names.host()] as u64 <= HOSTS, "{requests:?}");
+
+    let told = lines(&crawl, &["patterns", "crawl"]);
+    for closed in [
+        "copy-trap.test/item/{id}",
+        "session-trap.test/page/{n}?visitor",
+    ] {
+        let report = told.iter().find(|line| line["pattern"] == closed).unwrap();
+        assert_eq!(report["state"], "closed", "{report}");
+        assert!(report["left_out"].as_u64().unwrap() > 100, "{report}");
+        let examples = report["examples"].as_array().unwrap();
+        assert_eq!(examples.len(), 3, "{report}");
+        assert!(
+            examples
+                .iter()
+                .all(|example| example["original"].is_string()),
+            "{report}"
+        );
+    }
+    for rule in ["repeated-path", "max-hosts-per-domain"] {
+        let report = told
+            .iter()
+            .find(|line| line["trap"] == rule)
+            .unwrap_or_else(|| panic!("{rule}"));
+        assert!(report["links"].as_u64().unwrap() > 0, "{report}");
+        assert!(
+            !report["examples"].as_array().unwrap().is_empty(),
+            "{report}"
+        );
+    }
+    let honest = |line: &&Value| {
+        line["pattern"]
+            .as_str()
+            .is_some_and(|name| name.starts_with(HONEST))
+    };
+    assert!(
+        told.iter()
+            .filter(honest)
+            .all(|line| line["state"] == "open" && line["left_out"] == 0)
+    );
+    crawl.is_sound();
+}
+
+#[test]
+fn without_the_rules_about_traps_each_trap_takes_all_that_its_budgets_allow() {
+    let server = Server::spawn_thread(traps_and_honest(PAGES));
+    let budgets = [
+        "--max-pages-per-host",
+        "300",
+        "--max-hosts-per-domain",
+        "20",
+    ];
+    let crawl = crawl_of_traps(&server)
+        .with(&budgets)
+        .with(&["--traps", "off"]);
+    crawl.complete();
+    let requests = requests(&server);
+    // The trap of sessions has ten pages with sixty links each, and none that is new leads on.
+    for trap in [Trap::Calendar, Trap::Folders, Trap::Facets, Trap::Copies] {
+        assert_eq!(requests[trap.host()], 300, "{trap:?}: {requests:?}");
+    }
+}
+
+/// Items that say all the same until they are renewed, with a page that links to them. Of fewer the
+/// last would be visited in the end.
+fn catalogue(items: u64, renewed: Arc<AtomicBool>) -> Site {
+    Site::new(move |request| {
+        let links: Vec<String> = (0..items)
+            .map(|item| format!("/item/{}", 10_000 + item))
+            .collect();
+        let number = request
+            .target
+            .rsplit('/')
+            .next()
+            .and_then(|number| number.parse().ok());
+        match number.unwrap_or(u64::MAX) {
+            _ if request.target == "/robots.txt" => Reply::status(404),
+            0 => page(0, &links),
+            number if request.target == "/about/7" => page(number, NONE),
+            number if renewed.load(Ordering::Relaxed) => page(number, NONE),
+            number => Reply::html(html(
+                "<title>Item</title>",
+                &format!("<p>{}</p><p>Item {number}</p>", prose(1, 300)),
+            )),
+        }
+    })
+}
+
+#[test]
+fn a_closed_pattern_is_reported_and_explained_and_once_reopened_its_urls_are_visited() {
+    let renewed = Arc::new(AtomicBool::new(false));
+    let server = Server::spawn_thread(catalogue(480, Arc::clone(&renewed)));
+    let crawl = Crawl::of(&server, &["shop.test"])
+        .with(&["--concurrency", "1"])
+        .seeds(&[
+            server.url("shop.test", "/0"),
+            server.url("shop.test", "/about/7"),
+        ]);
+    crawl.complete();
+    let visited = |server: &Server| {
+        server
+            .log()
+            .targets("shop.test")
+            .iter()
+            .filter(|target| target.starts_with("/item/"))
+            .count()
+    };
+    let before = visited(&server);
+    assert!((100..480).contains(&before), "{before}");
+    let left_out = 480 - before as u64;
+
+    let pattern = "shop.test/item/{n}";
+    let told = lines(&crawl, &["patterns", "crawl"]);
+    assert_eq!(told[0]["pattern"], pattern, "{told:?}");
+    assert_eq!(
+        (&told[0]["state"], &told[0]["left_out"]),
+        (&"closed".into(), &left_out.into())
+    );
+    let status = crawl.tell(&["status", "crawl"]).json();
+    assert_eq!(
+        (&status["closed_patterns"], &status["left_out_by_pattern"]),
+        (&1.into(), &left_out.into())
+    );
+    let table = crawl.tell(&["status", "crawl", "--format", "table"]).output;
+    assert!(
+        table.contains(&format!("1 closed, {left_out} URLs left out")),
+        "{table}"
+    );
+    let why = crawl
+        .tell(&["why", "crawl", &server.url("shop.test", "/item/10479")])
+        .json();
+    assert_eq!(why["verdict"], "excluded", "{why}");
+    let reason = why["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("pattern closed: shop.test/item/{n}: "),
+        "{reason}"
+    );
+
+    crawl
+        .tell(&["patterns", "crawl", "--reopen", "shop.test/nothing"])
+        .complained(2, "is no pattern of this crawl");
+    renewed.store(true, Ordering::Relaxed);
+    let reopened = crawl.tell(&["patterns", "crawl", "--reopen", pattern]);
+    assert_eq!(reopened.code, Some(0), "{reopened:?}");
+    assert!(
+        reopened.errors.contains(&format!("{left_out} URLs wait")),
+        "{reopened:?}"
+    );
+    assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], left_out);
+    let summary = crawl.complete();
+    assert_eq!(visited(&server), 480);
+    assert_eq!(
+        (&summary["excluded"], &summary["unique"]),
+        (&0.into(), &(left_out + 3).into())
+    );
+    assert_eq!(lines(&crawl, &["patterns", "crawl"])[0]["state"], "open");
+    crawl.is_sound();
+}
+
+#[test]
+fn a_crawl_that_is_killed_while_it_closes_patterns_goes_on_to_the_same_end() {
+    let server = Server::spawn_thread(catalogue(460, Arc::default()));
+    let crawl = Crawl::of(&server, &["shop.test"]).seeds(&[server.url("shop.test", "/0")]);
+    for limit in ["40", "90", "105"] {
+        crawl.run_with(&["--max-pages", limit]);
+    }
+    drop(crawl.start().kill());
+    crawl.run_with(&["--max-pages", "1000"]);
+    let told = lines(&crawl, &["patterns", "crawl"]);
+    assert_eq!(
+        (&told[0]["pattern"], &told[0]["state"]),
+        (&"shop.test/item/{n}".into(), &"closed".into())
+    );
+    let counts = [&told[0]["visited"], &told[0]["left_out"]].map(|count| count.as_u64().unwrap());
+    assert_eq!(counts[0] + counts[1], 460, "{counts:?}");
+    crawl.is_sound();
+}
+
+#[test]
+fn a_pattern_has_its_budget_and_what_was_left_out_for_it_says_so() {
+    let server = Server::spawn_thread(catalogue(20, Arc::new(AtomicBool::new(true))));
+    let budget = [
+        "--max-pages-per-pattern",
+        "5",
+        "--concurrency",
+        "1",
+        "--concurrency-per-host",
+        "1",
+    ];
+    let crawl = Crawl::of(&server, &["shop.test"])
+        .with(&budget)
+        .seeds(&[server.url("shop.test", "/0")]);
+    assert_eq!(crawl.complete()["pages"], 6);
+    let why = crawl
+        .tell(&["why", "crawl", &server.url("shop.test", "/item/10019")])
+        .json();
+    let reason = "pattern budget: shop.test/item/{n}: it had its 5 pages (--max-pages-per-pattern)";
+    assert_eq!(why["reason"], reason);
+    let higher = ["--max-pages-per-pattern", "12"];
+    crawl.tell(&["patterns", "crawl", "--reopen", "shop.test/item/{n}"]);
+    assert_eq!(
+        crawl.run_with(&higher[..0]).summary()["pages"],
+        6,
+        "the budget is as it was"
+    );
+    crawl.tell(&["patterns", "crawl", "--reopen", "shop.test/item/{n}"]);
+    let kept = std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
+    assert!(kept.contains("max-pages-per-pattern = 5"), "{kept}");
+}
+
+#[test]
+fn why_names_the_rule_that_took_a_link_for_a_trap() {
+    let server = Server::spawn_thread(Site::pages([
+        (
+            "/0",
+            page(
+                0,
+                &[
+                    "/img/img/img/1",
+                    "/list?a=1&a=1&a=1",
+                    "http://b.site.test/",
+                    "/1",
+                ],
+            ),
+        ),
+        ("/1", page(1, NONE)),
+    ]));
+    let crawl = Crawl::of(&server, &["site.test"])
+        .with(&["--scope", "domain", "--max-hosts-per-domain", "1"])
+        .seeds(&[server.url("site.test", "/0")]);
+    assert_eq!(crawl.complete()["pages"], 2);
+    for (url, words) in [
+        (
+            server.url("site.test", "/img/img/img/1"),
+            "(trap rule repeated-path)",
+        ),
+        (
+            server.url("site.test", "/list?a=1&a=1&a=1"),
+            "(trap rule repeated-parameter)",
+        ),
+        ("http://b.site.test/".to_owned(), "(--max-hosts-per-domain)"),
+    ] {
+        let why = crawl.tell(&["why", "crawl", &url]).json();
+        assert_eq!(why["verdict"], "not-queued", "{why}");
+        assert!(why["reason"].as_str().unwrap().contains(words), "{why}");
+    }
+    let status = crawl.tell(&["status", "crawl"]).json();
+    let expected =
+        serde_json::json!({"max-hosts-per-domain": 1, "repeated-parameter": 1, "repeated-path": 1});
+    assert_eq!(status["left_out_links"], expected);
+    let off = Crawl::of(&server, &["site.test"])
+        .with(&["--traps", "off"])
+        .seeds(&[server.url("site.test", "/0")]);
+    assert_eq!(
+        off.complete()["failed"],
+        2,
+        "they are asked for, and are not there"
+    );
+}

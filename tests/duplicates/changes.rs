@@ -1,0 +1,354 @@
+//! Changes between two crawls: other bytes under a URL are archived as a new version, and
+//! `changes` tells the words.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+use testkit::{Reply, Request, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, anchor, html, page, prose};
+
+const HOST: &str = "manual.test";
+const CORRECTION: &str = "security correction: do NOT use this in production";
+
+/// A chapter of a manual with the correction or without it; long enough that one paragraph is a
+/// small part of it.
+fn chapter(number: u64, is_corrected: bool) -> Reply {
+    let correction = if is_corrected {
+        format!("<p>{CORRECTION}</p>")
+    } else {
+        String::new()
+    };
+    Reply::html(html(
+        &format!("<title>Chapter {number}</title>"),
+        &format!(
+            "<p>{}</p>{correction}<p>{}</p>",
+            prose(number, 700),
+            prose(900 + number, 700)
+        ),
+    ))
+}
+
+/// A manual on the day of its first edition, and later. Chapters 1 to 4 are corrected, 5 to 8 stay;
+/// `/8` says so by its tag; `/old` moves to `/moved`, `/gone` goes, `/new` comes, and of `/markup`
+/// only the markup changes.
+fn manual(day: u64, request: &Request) -> Reply {
+    let number = |path: &str| path[1..].parse::<u64>().ok();
+    match request.path() {
+        "/" => {
+            let mut links: Vec<String> = (1..=8)
+                .map(|chapter| anchor(&format!("/{chapter}")))
+                .collect();
+            links.extend(["/old", "/moved", "/gone", "/new", "/markup", "/picture"].map(anchor));
+            Reply::html(html(
+                "",
+                &format!("<p>{}</p><p>{}</p>", prose(77, 300), links.join(" ")),
+            ))
+        }
+        "/8" if request.header("if-none-match") == Some("\"8\"") => Reply::document("", "")
+            .without_header("Content-Type")
+            .with_status(304)
+            .header("ETag", "\"8\""),
+        "/8" => chapter(8, false).header("ETag", "\"8\""),
+        "/old" if day == 0 => page(20, NONE),
+        "/moved" if day > 0 => page(20, NONE),
+        "/gone" if day == 0 => page(21, NONE),
+        "/new" if day > 0 => page(22, NONE),
+        "/markup" => Reply::html(html(
+            &format!("<meta name=\"generated\" content=\"day {day}\">"),
+            &format!("<p>{}</p>", prose(23, 200)),
+        )),
+        "/picture" => Reply::document("image/png", format!("\u{89}PNG {day}")),
+        path => match number(path) {
+            Some(number @ 1..=8) => chapter(number, day > 0 && number <= 4),
+            _ => Reply::status(404),
+        },
+    }
+}
+
+fn serve() -> (Server, Arc<AtomicU64>) {
+    let day = Arc::new(AtomicU64::new(0));
+    let today = Arc::clone(&day);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        manual(today.load(Ordering::SeqCst), request)
+    }));
+    (server, day)
+}
+
+fn crawl(server: &Server) -> Crawl {
+    Crawl::of(server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries", "1", "--concurrency", "1"])
+}
+
+fn path(crawl: &Crawl) -> String {
+    crawl.out().to_str().unwrap().to_owned()
+}
+
+/// Runs `changes`; returns its line for each path, and its counts.
+fn changes(
+    server: &Server,
+    old: &Crawl,
+    new: &Crawl,
+    more: &[&str],
+) -> (BTreeMap<String, Value>, String) {
+    let (old, new_path) = (path(old), path(new));
+    let arguments = [&["changes", &old, &new_path, "--format", "json"], more].concat();
+    let ran = new.tell(&arguments);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let lines = ran
+        .output
+        .lines()
+        .map(|line| -> Value { serde_json::from_str(line).unwrap() });
+    let home = server.url(HOST, "/");
+    let by_path = lines.map(|line| {
+        let url = line["url"].as_str().unwrap();
+        (format!("/{}", url.strip_prefix(&home).unwrap()), line)
+    });
+    (by_path.collect(), ran.errors)
+}
+
+/// Four corrected pages of a manual were thrown away as near-duplicates of what they had been: kept
+/// 0.
+#[test]
+fn a_correction_in_four_pages_is_archived_and_told() {
+    for option in ["--since", "--against"] {
+        let (server, day) = serve();
+        let first = crawl(&server);
+        first.complete();
+        day.store(1, Ordering::SeqCst);
+        let second = crawl(&server).with(&[option, &path(&first)]);
+        let summary = second.complete();
+        let verdicts = second.verdicts();
+        for chapter in 1..=8 {
+            let url = server.url(HOST, &format!("/{chapter}"));
+            let expected = if chapter <= 4 {
+                "changed"
+            } else {
+                "exact-duplicate"
+            };
+            assert_eq!(verdicts[&url], expected, "{option}: {url}");
+            let is_archived = second.archived().contains(&url);
+            assert_eq!(
+                is_archived,
+                chapter <= 4,
+                "{option}: {url} is archived again"
+            );
+        }
+        assert_eq!(
+            (&summary["changed"], &summary["unique"]),
+            (&6.into(), &1.into()),
+            "{option}: {summary}"
+        );
+        let row = second.row(&server.url(HOST, "/1"));
+        assert_eq!(row["duplicate_of"], server.url(HOST, "/1"), "{row}");
+        let resemblance = row["resemblance"].as_f64().unwrap();
+        assert!((0.95..1.0).contains(&resemblance), "{row}");
+        let why = second
+            .tell(&["why", "crawl", &server.url(HOST, "/1")])
+            .json();
+        assert_eq!(why["verdict"], "changed");
+        assert_eq!(
+            why["original"]["warc_file"],
+            first.row(&server.url(HOST, "/1"))["warc_file"]
+        );
+        let found = second.tell(&[
+            "search",
+            "crawl",
+            "\"security correction\"",
+            "--format",
+            "json",
+        ]);
+        assert_eq!(found.output.lines().count(), 4, "{found:?}");
+        let repeated = second.tell(&["duplicates", "crawl"]);
+        assert!(!repeated.output.contains("changed"), "{repeated:?}");
+
+        let (told, counts) = changes(&server, &first, &second, &[]);
+        for chapter in 1..=4 {
+            let line = &told[&format!("/{chapter}")];
+            assert_eq!(line["change"], "changed", "{line}");
+            assert_eq!(line["added"], serde_json::json!([CORRECTION]), "{line}");
+            assert_eq!(line["removed"], serde_json::json!([]), "{line}");
+            assert!(
+                (0.95..1.0).contains(&line["resemblance"].as_f64().unwrap()),
+                "{line}"
+            );
+        }
+        for (path, change) in [
+            ("/", "unchanged"),
+            ("/5", "unchanged"),
+            ("/8", "unchanged"),
+            ("/new", "new"),
+            ("/gone", "gone"),
+            ("/moved", "moved"),
+            ("/markup", "changed"),
+            ("/picture", "changed"),
+        ] {
+            assert_eq!(told[path]["change"], change, "{option}: {}", told[path]);
+        }
+        assert!(!told.contains_key("/old"), "it is told where it is now");
+        assert_eq!(told["/moved"]["from"], server.url(HOST, "/old"));
+        assert_eq!(told["/gone"]["reason"], "HTTP status 404");
+        assert_eq!(told["/markup"]["resemblance"], 1.0);
+        assert!(
+            counts.contains("1 new, 6 changed, 1 moved, 1 gone, 5 unchanged, 0 unknown"),
+            "{counts}"
+        );
+
+        // The archive alone tells the same.
+        let before = second.rows();
+        let rebuilt = second.tell(&["rebuild", "crawl", "--from-archive"]);
+        assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+        assert_eq!(second.rows(), before);
+        first.is_sound();
+        second.is_sound();
+
+        // A third crawl has nothing to archive, though the second left most to the first.
+        let third = crawl(&server).with(&[option, &path(&second)]);
+        let summary = third.complete();
+        assert_eq!(
+            (&summary["changed"], &summary["unique"]),
+            (&0.into(), &0.into()),
+            "{summary}"
+        );
+        let (told, counts) = changes(&server, &second, &third, &[]);
+        assert!(
+            told.values().all(|line| line["change"] == "unchanged"),
+            "{told:?}"
+        );
+        assert!(
+            counts.contains("0 new, 0 changed, 0 moved, 0 gone, 13 unchanged"),
+            "{counts}"
+        );
+    }
+}
+
+#[test]
+fn crawls_that_know_nothing_of_each_other_are_compared_by_their_archives() {
+    let (server, day) = serve();
+    // Each draws a key of its own.
+    let keyless = || {
+        Crawl::keyless(&server, &[HOST])
+            .seeds(&[server.url(HOST, "/")])
+            .with(&[
+                "--delay=0",
+                "--delay-factor=0",
+                "--tries=1",
+                "--concurrency=1",
+            ])
+    };
+    let first = keyless();
+    first.complete();
+    day.store(1, Ordering::SeqCst);
+    let second = keyless();
+    second.complete();
+    let (told, counts) = changes(
+        &server,
+        &first,
+        &second,
+        &["--only", "changed,moved", "--diff"],
+    );
+    assert_eq!(told.len(), 7, "{told:?}");
+    assert_eq!(told["/moved"]["from"], server.url(HOST, "/old"));
+    let diff = told["/2"]["diff"].as_str().unwrap();
+    assert!(diff.contains(&format!("\n+{CORRECTION}\n")), "{diff}");
+    assert!(diff.starts_with("@@ -"), "{diff}");
+    assert!(
+        counts.contains("1 new, 6 changed, 1 moved, 1 gone, 5 unchanged, 0 unknown"),
+        "{counts}"
+    );
+
+    let arguments = [
+        "changes",
+        &path(&first),
+        &path(&second),
+        "--format",
+        "table",
+    ];
+    let table = second.tell(&arguments).output;
+    let line = format!("changed    0.99  {}", server.url(HOST, "/2"));
+    assert!(table.contains(&line), "{table}");
+    assert!(
+        table.contains(&format!("           + {CORRECTION}\n")),
+        "{table}"
+    );
+    assert!(!table.contains("unchanged"), "{table}");
+}
+
+/// Near-duplicates that were archived and marked had no signature in the journal: each crawl
+/// archived them again.
+#[test]
+fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
+    let day = Arc::new(AtomicU64::new(0));
+    let today = Arc::clone(&day);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let text = |more: &str| Reply::html(html("", &format!("<p>{} {more}</p>", prose(3, 500))));
+        match (request.path(), today.load(Ordering::SeqCst)) {
+            ("/", _) => page(1, &["/a", "/b"]),
+            ("/a", _) => text("first"),
+            ("/b", 2..) => text(CORRECTION),
+            ("/b", _) => text("second"),
+            _ => Reply::status(404),
+        }
+    }));
+    let archive = |more: &[&str]| crawl(&server).with(&["--preset", "archive"]).with(more);
+    let left_out = crawl(&server);
+    left_out.complete();
+    assert_eq!(left_out.archived().len(), 2, "by default it is left out");
+    let first = archive(&[]);
+    let summary = first.complete();
+    assert_eq!(
+        (&summary["unique"], &summary["near_duplicates"]),
+        (&2.into(), &1.into())
+    );
+    assert_eq!(first.archived().len(), 3, "and kept by this preset");
+    day.store(1, Ordering::SeqCst);
+    let second = archive(&["--since", &path(&first)]);
+    assert_eq!(second.complete()["exact_duplicates"], 3);
+    assert!(second.archived().is_empty(), "{:?}", second.archived());
+    day.store(2, Ordering::SeqCst);
+    let third = archive(&["--since", &path(&second)]);
+    assert_eq!(third.complete()["changed"], 1);
+    let (told, _) = changes(&server, &second, &third, &[]);
+    assert_eq!(
+        told["/b"]["added"],
+        serde_json::json!([CORRECTION]),
+        "{told:?}"
+    );
+    assert_eq!(
+        told["/b"]["removed"],
+        serde_json::json!(["second"]),
+        "{told:?}"
+    );
+    third.is_sound();
+
+    // Of a page that a crawl left out, its bytes are known, and not its text.
+    let again = crawl(&server);
+    again.complete();
+    let (told, _) = changes(&server, &left_out, &again, &[]);
+    assert_eq!(told["/a"]["change"], "unchanged", "{told:?}");
+    assert_eq!(told["/b"]["change"], "changed", "{told:?}");
+    let reason = told["/b"]["reason"].as_str().unwrap();
+    assert!(reason.contains("its text is not archived"), "{reason}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_the_name_of_the_culprit() {
+    let (server, _day) = serve();
+    let first = crawl(&server);
+    first.complete();
+    let out = path(&first);
+    first
+        .tell(&["changes", &out, &out])
+        .complained(2, "is named twice");
+    first
+        .tell(&["changes", "nowhere", &out])
+        .complained(2, "nowhere does not exist");
+    first
+        .tell(&["changes", &out, "."])
+        .complained(2, ". holds no crawl");
+    first.tell(&["changes", &out]).complained(2, "<NEW>");
+}

@@ -1,0 +1,241 @@
+//! The number of pages that are kept of a cluster, and the commands that list clusters.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use testkit::{Gate, Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, anchor, html, page, prose};
+
+const HOST: &str = "kinds.test";
+const VARIANTS: u64 = 6;
+
+/// A front page, six pages that say nearly the same, and below each of them a page of its own.
+fn reply(path: &str) -> Reply {
+    let number = |prefix: &str| path.strip_prefix(prefix)?.parse::<u64>().ok();
+    if let Some(variant) = number("/variant/") {
+        let own = anchor(&format!("/below/{variant}"));
+        return Reply::html(html(
+            "",
+            &format!(
+                "<p>{}</p><p>{own}</p><p>Read {variant} times.</p>",
+                prose(7, 800)
+            ),
+        ));
+    }
+    if let Some(below) = number("/below/") {
+        return page(100 + below, NONE);
+    }
+    match path {
+        "/" => {
+            let variants: Vec<String> = (0..VARIANTS)
+                .map(|number| format!("/variant/{number}"))
+                .collect();
+            page(1, &[variants, vec!["/copy".to_owned()]].concat())
+        }
+        // Byte for byte the second that is let through.
+        "/copy" => reply("/variant/1"),
+        _ => Reply::status(404),
+    }
+}
+
+fn crawl(server: &Server, per_cluster: &str) -> Crawl {
+    Crawl::of(server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--per-cluster", per_cluster])
+}
+
+/// The rows of the variants by their numbers.
+fn variants(server: &Server, crawl: &Crawl) -> Vec<Value> {
+    (0..VARIANTS)
+        .map(|number| crawl.row(&server.url(HOST, &format!("/variant/{number}"))))
+        .collect()
+}
+
+#[test]
+fn so_many_of_a_kind_are_kept_and_the_rest_is_left_out_and_all_lead_on() {
+    let server = Server::spawn_thread(Site::new(|request| reply(request.path())));
+    let crawl = crawl(&server, "3").with(&["--concurrency", "1"]);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["unique"], &summary["pages"]),
+        (&8.into(), &14.into())
+    );
+    let rows = variants(&server, &crawl);
+    let original = server.url(HOST, "/variant/0");
+    assert_eq!(rows[0]["verdict"], "unique");
+    for (row, seat) in rows[1..].iter().zip([Some(2), Some(3), None, None, None]) {
+        let url = row["url"].as_str().unwrap();
+        assert_eq!(row["verdict"], "near-duplicate");
+        assert_eq!(row["duplicate_of"], original);
+        let words = seat.map(|seat| format!("let through: {seat} of 3 of its kind"));
+        let reason = row["reason"].as_str().unwrap();
+        assert_eq!(words.is_some(), reason.contains("let through"), "{reason}");
+        assert!(
+            words.is_none_or(|words| reason.ends_with(&words)),
+            "{reason}"
+        );
+        let notes = crawl.notes_about(url);
+        let rank = notes.get("cluster-rank").map(String::as_str);
+        assert_eq!(rank, seat.map(|seat| seat.to_string()).as_deref());
+        assert_eq!(notes["matched-by"], "resemblance");
+        let kinds: Vec<String> = crawl
+            .records_about(url)
+            .iter()
+            .map(|record| record.kind().to_owned())
+            .collect();
+        let expected: &[&str] = if seat.is_some() {
+            &["response", "request", "metadata"]
+        } else {
+            &["metadata"]
+        };
+        assert_eq!(kinds, expected, "{url}");
+        let below = url.replace("variant", "below");
+        // What is left out leads on, too, behind everything else.
+        assert!(crawl.verdicts().contains_key(&below), "{below}");
+    }
+    let copy = server.url(HOST, "/copy");
+    let records = crawl.records_about(&copy);
+    assert_eq!(records[0].kind(), "revisit");
+    let second = server.url(HOST, "/variant/1");
+    assert_eq!(
+        records[0].field("WARC-Refers-To-Target-URI"),
+        Some(second.as_str()),
+        "who has the bytes"
+    );
+    assert_eq!(
+        crawl.row(&copy)["duplicate_of"],
+        original,
+        "never another duplicate"
+    );
+    crawl.is_sound();
+}
+
+#[test]
+fn a_kind_is_kept_as_often_as_asked_for_however_many_are_under_way_and_whatever_is_killed() {
+    for requests in [3, 4, 5, 6] {
+        let gate = Gate::new();
+        let left = Arc::new(Mutex::new(requests));
+        let (at, ration) = (gate.clone(), Arc::clone(&left));
+        let server = Server::spawn_thread(Site::new(move |request| {
+            let answer = reply(request.path());
+            let mut left = ration.lock().unwrap();
+            if *left == 0 {
+                return answer.hold(&at);
+            }
+            *left -= 1;
+            answer
+        }));
+        let crawl = crawl(&server, "3");
+        let running = crawl.start();
+        gate.arrivals_blocking(1);
+        running.kill();
+        *left.lock().unwrap() = usize::MAX;
+        gate.open();
+        crawl.complete();
+        let rows = variants(&server, &crawl);
+        let kept = rows.iter().filter(|row| {
+            let reason = row["reason"].as_str().unwrap_or_default();
+            row["verdict"] == "unique" || reason.contains("let through")
+        });
+        assert_eq!(
+            kept.count(),
+            3,
+            "killed after {requests} requests: {rows:?}"
+        );
+        crawl.is_sound();
+    }
+}
+
+#[test]
+fn duplicates_tells_what_was_left_out_and_of_what() {
+    let server = Server::spawn_thread(Site::new(|request| reply(request.path())));
+    let crawl = crawl(&server, "2").with(&["--concurrency", "1"]);
+    crawl.complete();
+    let ran = crawl.tell(&["duplicates", "crawl"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let lines: Vec<Value> = ran
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 6, "{ran:?}");
+    for line in &lines {
+        let row = crawl.row(line["url"].as_str().unwrap());
+        for name in [
+            "verdict",
+            "duplicate_of",
+            "distance",
+            "resemblance",
+            "reason",
+        ] {
+            assert_eq!(line[name], row[name]);
+        }
+        let let_through = row["reason"].as_str().unwrap().contains("let through");
+        assert_eq!(line["kept"], let_through, "{line}");
+    }
+    let clusters = crawl.tell(&["duplicates", "crawl", "--clusters", "--format", "json"]);
+    let members: Vec<String> = clusters.json()["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|url| url.as_str().unwrap().to_owned())
+        .collect();
+    let expected = lines
+        .iter()
+        .map(|line| line["url"].as_str().unwrap().to_owned());
+    let expected: Vec<String> = [server.url(HOST, "/variant/0")]
+        .into_iter()
+        .chain(expected)
+        .collect();
+    assert_eq!(members, expected);
+    for options in [
+        &["--format", "table"][..],
+        &["--clusters", "--format=table"],
+    ] {
+        let table = crawl.tell(&[&["duplicates", "crawl"], options].concat());
+        assert_eq!(table.code, Some(0), "{table:?}");
+        assert!(
+            table.output.contains(&server.url(HOST, "/variant/5")),
+            "{table:?}"
+        );
+    }
+}
+
+#[test]
+fn duplicates_are_told_while_the_crawl_runs() {
+    let gate = Gate::new();
+    let at = gate.clone();
+    let server = Server::spawn_thread(Site::new(move |request| match request.path() {
+        "/copy" => reply("/copy").hold(&at),
+        other => reply(other),
+    }));
+    let crawl = crawl(&server, "1").with(&["--concurrency", "1"]);
+    let running = crawl.start();
+    gate.arrivals_blocking(1);
+    let ran = crawl.tell(&["duplicates", "crawl"]);
+    assert_eq!(
+        (ran.code, ran.output.lines().count()),
+        (Some(0), 5),
+        "{ran:?}"
+    );
+    gate.open();
+    assert_eq!(running.end().code, Some(0));
+    let ran = crawl.tell(&["duplicates", "crawl"]);
+    assert_eq!(ran.output.lines().count(), 6, "{ran:?}");
+}
+
+#[test]
+fn a_crawl_without_duplicates_has_none_to_tell() {
+    let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
+    crawl.complete();
+    for options in [&[][..], &["--clusters"]] {
+        let ran = crawl.tell(&[&["duplicates", "crawl"], options].concat());
+        assert_eq!((ran.code, ran.output.as_str()), (Some(0), ""), "{ran:?}");
+    }
+    crawl
+        .tell(&["duplicates", "nowhere"])
+        .complained(2, "nowhere does not exist");
+}

@@ -1,0 +1,350 @@
+//! Pages that say what an earlier page said.
+
+use serde_json::{Value, json};
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{NONE, anchor, article, html, page, prose};
+
+const HOSTS: [&str; 2] = ["original.test", "mirror.test"];
+
+/// An article that says when it was printed, and how often it was read.
+fn dated(number: u64, date: &str, reads: u32, links: &[&str]) -> Reply {
+    let links: Vec<String> = links.iter().map(|link| anchor(link)).collect();
+    let links = links.join(" ");
+    let text = prose(number, 1_500);
+    Reply::html(html(
+        "",
+        &format!("<p>{text}</p><p>{links}</p><p>Printed on {date}, read {reads} times.</p>"),
+    ))
+}
+
+/// A site of three pages, and a mirror of it whose front page leads on to pages of its own.
+fn mirrored() -> Server {
+    let links = ["/same", "/dated", "http://mirror.test:{port}/"];
+    Server::spawn_thread(Site::new(move |request| {
+        let port = request.port.unwrap().to_string();
+        let front = article(1, &links.map(|link| link.replace("{port}", &port)));
+        match (request.host.as_str(), request.path()) {
+            (_, "/") => Reply::html(front),
+            ("original.test", "/same") => page(
+                2,
+                &["http://mirror.test:{port}/same".replace("{port}", &port)],
+            ),
+            ("mirror.test", "/same") => page(
+                2,
+                &["http://mirror.test:{port}/same".replace("{port}", &port)],
+            ),
+            ("original.test", "/dated") => dated(
+                3,
+                "1 May 2026",
+                17,
+                &[&format!("http://mirror.test:{port}/dated")],
+            ),
+            ("mirror.test", "/dated") => dated(3, "9 June 2026", 4711, &["/only-here"]),
+            ("mirror.test", "/seed" | "/only-here") => page(4 + request.path().len() as u64, NONE),
+            _ => Reply::status(404),
+        }
+    }))
+}
+
+/// A crawl of the site and its mirror, with its server.
+fn crawl(on_duplicate: &str) -> (Server, Crawl) {
+    let server = mirrored();
+    // The mirror's own seed makes it part of the crawl, and says nothing about its copies.
+    let seeds = [
+        server.url("original.test", "/"),
+        server.url("mirror.test", "/seed"),
+    ];
+    let crawl = Crawl::of(&server, &HOSTS)
+        .seeds(&seeds)
+        .with(&["--on-duplicate", on_duplicate]);
+    (server, crawl)
+}
+
+fn counts(summary: &Value) -> Value {
+    let of = |name: &str| summary[name].clone();
+    json!([
+        of("pages"),
+        of("unique"),
+        of("exact_duplicates"),
+        of("near_duplicates"),
+        of("failed"),
+        of("excluded")
+    ])
+}
+
+#[test]
+fn a_mirror_is_archived_once_and_what_only_it_has_is_had() {
+    let (server, crawl) = crawl("drop");
+    assert_eq!(counts(&crawl.complete()), json!([8, 5, 2, 1, 0, 0]));
+    let kept = ["/", "/same", "/dated"].map(|path| server.url("original.test", path));
+    let of_the_mirror = ["/seed", "/only-here"].map(|path| server.url("mirror.test", path));
+    let mut archived = crawl.archived();
+    archived.sort();
+    let mut expected = [&kept[..], &of_the_mirror[..]].concat();
+    expected.sort();
+    assert_eq!(archived, expected);
+    let copies = [
+        ("/", "exact-duplicate"),
+        ("/same", "exact-duplicate"),
+        ("/dated", "near-duplicate"),
+    ];
+    for (path, verdict) in copies {
+        let row = crawl.row(&server.url("mirror.test", path));
+        assert_eq!(row["verdict"], verdict);
+        assert_eq!(row["duplicate_of"], server.url("original.test", path));
+    }
+    crawl.is_sound();
+}
+
+#[test]
+fn near_duplicates_say_how_near_they_are() {
+    let (server, crawl) = crawl("drop");
+    crawl.complete();
+    let row = crawl.row(&server.url("mirror.test", "/dated"));
+    let resemblance = row["resemblance"].as_f64().unwrap();
+    assert!((0.9..=1.0).contains(&resemblance), "{row}");
+    assert!(row["distance"].as_u64().unwrap() <= 7, "{row}");
+    let (copy, original) = (
+        row["fingerprint"].as_str().unwrap(),
+        crawl.row(&server.url("original.test", "/dated")),
+    );
+    let bits = |hex: &str| u64::from_str_radix(hex, 16).unwrap();
+    let apart = (bits(copy) ^ bits(original["fingerprint"].as_str().unwrap())).count_ones();
+    assert_eq!(row["distance"], apart);
+}
+
+#[test]
+fn without_links_of_duplicates_what_only_a_mirror_has_is_left_out_and_listed() {
+    let (server, crawl) = crawl("drop");
+    let crawl = crawl.with(&["--duplicate-links", "none"]);
+    assert_eq!(counts(&crawl.complete()), json!([7, 4, 2, 1, 0, 1]));
+    let url = server.url("mirror.test", "/only-here");
+    assert_eq!(server.log().count("mirror.test", "/only-here"), 0);
+    let row = crawl.row(&url);
+    assert_eq!(row["verdict"], "excluded");
+    assert_eq!(
+        row["reason"],
+        "links of duplicates: mirror.test/{duplicates}: not followed (--duplicate-links none)"
+    );
+    let listed = crawl.tell(&[
+        "skipped",
+        "crawl",
+        "--why",
+        "duplicates-links",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(listed.json()["url"], url);
+    crawl.is_sound();
+}
+
+#[test]
+fn kept_duplicates_are_archived_and_marked_and_their_links_are_probed() {
+    let (server, crawl) = crawl("keep");
+    assert_eq!(counts(&crawl.complete()), json!([8, 5, 2, 1, 0, 0]));
+    let url = server.url("mirror.test", "/dated");
+    assert_eq!(
+        crawl
+            .archived()
+            .iter()
+            .filter(|archived| **archived == url)
+            .count(),
+        1
+    );
+    assert_eq!(crawl.notes_about(&url)["verdict"], "near-duplicate");
+    assert_eq!(server.log().count("mirror.test", "/only-here"), 1);
+    crawl.is_sound();
+}
+
+#[test]
+fn followed_duplicates_are_archived_and_lead_on() {
+    let (server, crawl) = crawl("follow");
+    assert_eq!(counts(&crawl.complete()), json!([8, 5, 2, 1, 0, 0]));
+    assert_eq!(
+        crawl.row(&server.url("mirror.test", "/only-here"))["verdict"],
+        "unique"
+    );
+    crawl.is_sound();
+}
+
+#[test]
+fn the_same_bytes_again_become_a_revisit_that_names_the_original() {
+    let (server, crawl) = crawl("drop");
+    crawl.complete();
+    let (original, copy) = (
+        server.url("original.test", "/same"),
+        server.url("mirror.test", "/same"),
+    );
+    let first = crawl.records_about(&original).remove(0);
+    let records = crawl.records_about(&copy);
+    let kinds: Vec<&str> = records.iter().map(|record| record.kind()).collect();
+    assert_eq!(kinds, ["revisit", "request", "metadata"]);
+    let revisit = &records[0];
+    let profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+    assert_eq!(revisit.field("WARC-Profile"), Some(profile));
+    assert_eq!(
+        revisit.field("WARC-Refers-To-Target-URI"),
+        Some(original.as_str())
+    );
+    assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(first.date()));
+    assert_eq!(revisit.payload(), first.payload());
+}
+
+#[test]
+fn the_archive_notes_why_a_page_was_left_out() {
+    let (server, crawl) = crawl("drop");
+    crawl.complete();
+    let url = server.url("mirror.test", "/dated");
+    let kinds: Vec<String> = crawl
+        .records_about(&url)
+        .iter()
+        .map(|record| record.kind().to_owned())
+        .collect();
+    assert_eq!(kinds, ["metadata"]);
+    let (notes, row) = (crawl.notes_about(&url), crawl.row(&url));
+    assert_eq!(notes["verdict"], "near-duplicate");
+    assert_eq!(notes["duplicate-of"], server.url("original.test", "/dated"));
+    assert_eq!(notes["distance"], row["distance"].to_string());
+    assert_eq!(notes["fingerprint"], row["fingerprint"].as_str().unwrap());
+    assert!(notes["resemblance"].parse::<f64>().unwrap() > 0.9);
+    assert_eq!(notes["via"], server.url("original.test", "/dated"));
+}
+
+#[test]
+fn pages_that_differ_in_substance_within_the_same_frame_are_all_kept() {
+    let frame = format!("<nav>{}</nav>", prose(99, 800));
+    let server = Server::spawn_thread(Site::new(move |request| match request.path() {
+        "/" => page(1, &["/a", "/b", "/c"]),
+        "/robots.txt" => Reply::status(404),
+        other => {
+            let own = prose(other.len() as u64 + u64::from(other.as_bytes()[1]), 60);
+            Reply::html(format!(
+                "<html><body>{frame}<main><p>{own}</p></main></body></html>"
+            ))
+        }
+    }));
+    let crawl = Crawl::of(&server, &["frame.test"]).seeds(&[server.url("frame.test", "/")]);
+    assert_eq!(counts(&crawl.complete()), json!([4, 4, 0, 0, 0, 0]));
+}
+
+#[test]
+fn the_threshold_decides_what_is_near() {
+    // Some nineteen in twenty shingles are common.
+    let text = |end: u64| format!("<p>{} {}</p>", prose(1, 1_000), prose(end, 25));
+    for (resemblance, verdict) in [("1", "unique"), ("0.8", "near-duplicate")] {
+        let site = Site::pages([
+            (
+                "/",
+                Reply::html(html("", &format!("{}<a href=\"/b\">b</a>", text(2)))),
+            ),
+            ("/b", Reply::html(html("", &text(3)))),
+        ]);
+        let server = Server::spawn_thread(site);
+        let crawl = Crawl::of(&server, &["near.test"])
+            .seeds(&[server.url("near.test", "/")])
+            .with(&["--resemblance", resemblance, "--distance", "7"]);
+        crawl.complete();
+        let row = crawl.row(&server.url("near.test", "/b"));
+        assert_eq!(row["verdict"], verdict, "at {resemblance}: {row}");
+    }
+}
+
+#[test]
+fn the_scope_of_comparison_may_be_the_host() {
+    for (scope, expected) in [
+        ("crawl", json!([8, 5, 2, 1, 0, 0])),
+        ("domain", json!([8, 8, 0, 0, 0, 0])),
+        ("host", json!([8, 8, 0, 0, 0, 0])),
+    ] {
+        let (_server, crawl) = crawl("drop");
+        let crawl = crawl.with(&["--duplicate-scope", scope]);
+        assert_eq!(counts(&crawl.complete()), expected, "{scope}");
+        crawl.is_sound();
+    }
+}
+
+#[test]
+fn hosts_of_one_domain_are_compared_within_the_domain() {
+    let hosts = ["www.site.test", "m.site.test", "other.test"];
+    for (scope, unique) in [("crawl", 1), ("domain", 2), ("host", 3)] {
+        let server = Server::spawn_thread(Site::new(|request| match request.path() {
+            "/" => page(1, NONE),
+            _ => Reply::status(404),
+        }));
+        let seeds = hosts.map(|host| server.url(host, "/"));
+        let crawl = Crawl::of(&server, &hosts)
+            .seeds(&seeds)
+            .with(&["--duplicate-scope", scope]);
+        assert_eq!(crawl.complete()["unique"], unique, "{scope}");
+    }
+}
+
+#[test]
+fn crawls_with_one_key_have_the_same_fingerprints_and_a_crawl_keeps_its_key() {
+    const HOST: &str = "key.test";
+    let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
+    let seed = server.url(HOST, "/");
+    let crawled = |options: &[&str]| {
+        let crawl = Crawl::keyless(&server, &[HOST])
+            .seeds(&[&seed])
+            .with(&["--delay=0"]);
+        let ran = crawl.run_with(options);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let fingerprint = crawl.row(&seed)["fingerprint"].clone();
+        (crawl, fingerprint)
+    };
+    let key = "00000000000000aa";
+    let (first, one) = crawled(&["--hash-key", key]);
+    let (_second, two) = crawled(&["--hash-key", key]);
+    let (_third, three) = crawled(&["--hash-key", "00000000000000ab"]);
+    let (_fourth, drawn) = crawled(&[]);
+    assert_eq!(one, two);
+    assert!(one != three && one != drawn && three != drawn);
+
+    assert_eq!(first.run_with(&["--hash-key", key]).code, Some(0));
+    assert_eq!(first.run().code, Some(0));
+    let other = first.run_with(&["--hash-key", "00000000000000ac", "--quiet"]);
+    other.complained(
+        2,
+        "begun with another --hash-key: go on without the option, or choose another --out",
+    );
+    let settings = std::fs::read_to_string(first.out().join("crawler.toml")).unwrap();
+    let archived = first.records();
+    let told = archived
+        .iter()
+        .map(|record| String::from_utf8_lossy(&record.block).into_owned());
+    assert!(
+        told.chain([settings]).all(|text| !text.contains(key)),
+        "the key is a secret"
+    );
+}
+
+#[test]
+fn a_crawl_that_weighs_words_by_tf_idf_keeps_what_it_learned_and_goes_on_with_it() {
+    let (server, crawl) = crawl("drop");
+    let crawl = crawl.with(&["--features", "word:1+tf-idf", "--stop-words", "en"]);
+    crawl.complete();
+    let kept = std::fs::read_to_string(crawl.out().join("state/frequencies.txt")).unwrap();
+    let pages: Vec<Value> = crawl
+        .rows()
+        .into_iter()
+        .filter(|row| row["status"] == 200)
+        .collect();
+    assert!(
+        kept.starts_with(&format!("documents\t{}\t", pages.len())),
+        "{kept}"
+    );
+    assert_eq!(
+        crawl.row(&server.url("mirror.test", "/dated"))["verdict"],
+        "near-duplicate"
+    );
+    let url = server.url("original.test", "/dated");
+    assert_eq!(crawl.tell(&["similar", "crawl", &url]).code, Some(0));
+    crawl.complete();
+    let again = std::fs::read_to_string(crawl.out().join("state/frequencies.txt")).unwrap();
+    assert_eq!(again, kept);
+    let other = ["--out", "crawl", "--stop-words", "de"];
+    crawl.tell(&other).complained(2, "stop words");
+}

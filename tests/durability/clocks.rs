@@ -1,0 +1,102 @@
+//! Clocks that were set between two sessions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use disk::SystemDisk;
+use neardup::{Features, HashKey};
+use store::embedded::{EmbeddedStore, StoreOptions};
+use store::{
+    DiscoveredUrl, Frontier, FrontierRules, LeaseFilter, LikenessRules, Settlement, Supply,
+};
+use testkit::{Server, Site};
+use web::{CanonicalForm, Pace, PageUrl, Timestamp};
+
+use crate::support::Crawl;
+use crate::support::pages::{number_of, tree};
+
+const HOST: &str = "tree.test";
+
+/// A session at `now`, in which a page is put off for so long, and its host is to be left alone for
+/// so long.
+async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_order: bool) {
+    let options = StoreOptions {
+        rules: FrontierRules::default(),
+        likeness: LikenessRules::default(),
+        features: Features::default().to_string(),
+        key: None,
+        new_key: HashKey::ZERO,
+        earlier: None,
+        keys_in_memory: true,
+        tables: None,
+        now,
+        disk: Arc::new(SystemDisk),
+    };
+    let store = EmbeddedStore::open(&crawl.out().join("state"), &options).unwrap();
+    let url = PageUrl::parse(page, &CanonicalForm::default()).unwrap();
+    store
+        .discover(vec![DiscoveredUrl::new(url.clone(), 0, None)])
+        .await
+        .unwrap();
+    let Supply::Leases(leases) = store.lease(now + wait, 99, LeaseFilter::All).await.unwrap()
+    else {
+        panic!("nothing is left to visit");
+    };
+    for lease in leases {
+        let pace = Pace {
+            wait,
+            answered: now,
+            ..(now + wait).into()
+        };
+        let again = Settlement::Again { at: now + 2 * wait };
+        store.settle(lease, again, pace).await.unwrap();
+    }
+    if in_order {
+        store.close().await.unwrap();
+    } else {
+        store.sync().await.unwrap();
+    }
+}
+
+/// A clock was a day ahead, and was set right: after that the crawl fetched nothing, without a
+/// word, for as long as the longest wait that any rule knows, an hour (before, this test ends after
+/// that hour).
+#[test]
+fn a_crawl_whose_clock_was_a_day_ahead_goes_on_at_once_and_says_so() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    for in_order in [true, false] {
+        let server = Server::spawn_thread(Site::new(|request| tree(number_of(&request.target), 7)));
+        let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+        assert_eq!(crawl.run_with(&["--max-pages", "1"]).summary()["pages"], 1);
+        let visited = crawl.row(&server.url(HOST, "/0"));
+        let visited: Timestamp = visited["fetched_at"].as_str().unwrap().parse().unwrap();
+        let tomorrow = visited + Duration::from_secs(24 * 3600);
+        let page = server.url(HOST, "/1");
+        let wait = Duration::from_millis(20);
+        runtime.block_on(session(&crawl, tomorrow, &page, wait, in_order));
+
+        let ran = crawl.run_with(&["--max-pages", "99"]);
+        assert_eq!(
+            (ran.code, ran.summary()["pages"].as_u64()),
+            (Some(0), Some(7)),
+            "{ran:?}"
+        );
+        let told = ran
+            .errors
+            .lines()
+            .filter(|line| line.contains("behind the last session's"));
+        let told: Vec<&str> = told.collect();
+        assert_eq!(told.len(), 1, "{ran:?}");
+        assert!(
+            told[0].contains("the clock is 23 h 59 min behind"),
+            "{told:?}"
+        );
+        let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
+        assert_eq!(log.matches("behind the last session's").count(), 1);
+        crawl.is_sound();
+        // The next run does not report it again.
+        assert!(!crawl.run().errors.contains("behind the last session's"));
+    }
+}

@@ -1,0 +1,126 @@
+//! A disk with less room than the user wants left: nothing is begun, and the crawl waits.
+//!
+//! The mark is one that no disk reaches. What becomes of a crawl that meets a full disk on its way,
+//! and of one that finds room again, is tested in `crates/crawl/tests/room.rs`, where disks are
+//! small.
+
+use testkit::Server;
+
+use crate::support::Crawl;
+use crate::support::pages::tree_site;
+
+const HOST: &str = "tree.test";
+const PAGES: u64 = 6;
+
+fn crawl() -> (Server, Crawl) {
+    let server = Server::spawn_thread(tree_site(PAGES));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    (server, crawl)
+}
+
+#[test]
+fn a_crawl_that_is_not_to_wait_for_room_says_what_is_missing_and_ends() {
+    let (server, crawl) = crawl();
+    let ran = crawl.run_with(&["--min-free", "10000PiB", "--wait-for-room", "0s"]);
+    assert_eq!(
+        (ran.code, &ran.summary()["finished"]),
+        (Some(1), &"fault".into()),
+        "{ran:?}"
+    );
+    let told = ran
+        .errors
+        .lines()
+        .filter(|line| !line.contains("interrupt when you like"));
+    let told: Vec<&str> = told.collect();
+    assert!(
+        told[0].starts_with("error: the disk is full: ")
+            && told[0].contains("are needed where crawl/state is"),
+        "{ran:?}"
+    );
+    assert!(
+        told[1].starts_with("  help: nothing is lost: make room") && told.len() == 2,
+        "{ran:?}"
+    );
+    assert!(
+        server.log().is_empty(),
+        "nothing is asked for that cannot be kept"
+    );
+
+    let summary = crawl.run_with(&["--min-free", "0B"]).summary();
+    assert_eq!(
+        (&summary["finished"], &summary["pages"]),
+        (&"exhausted".into(), &PAGES.into())
+    );
+    crawl.is_sound();
+    assert!(!crawl.out().join("state/reserve").exists());
+}
+
+#[test]
+fn a_crawl_that_waits_for_room_says_so_and_is_interrupted_as_usual() {
+    let (server, crawl) = crawl();
+    let mut running = crawl.start_with(&["--min-free", "10000PiB"]);
+    running.hear("Nothing new is begun; make room, and the crawl goes on by itself");
+    running.interrupt();
+    let ran = running.end();
+    assert_eq!(
+        (ran.code, &ran.summary()["finished"]),
+        (Some(130), &"interrupted".into()),
+        "{ran:?}"
+    );
+    assert!(server.log().is_empty());
+    let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
+    assert!(log.contains("the disk is full: "), "{log}");
+    assert_eq!(
+        crawl.run_with(&["--min-free", "1MiB"]).summary()["pages"],
+        PAGES
+    );
+}
+
+/// A shell script that crawls on a disk of 32 MiB, fills the disk before the second session, and
+/// makes room when `go` says so. The result is copied to where the test can see it.
+const ON_A_SMALL_DISK: &str = r#"
+    mkdir crawl && mount -t tmpfs -o size=32m tmpfs crawl || exit 77
+    mkfifo go
+    "$0" "$@" --max-pages 3 --min-free 0B > /dev/null 2>&1 || exit 3
+    head -c 64M /dev/zero > crawl/crawl.log.fill
+    (read _ < go; rm crawl/crawl.log.fill) > /dev/null 2>&1 &
+    "$0" "$@" --max-pages 6 --min-free 0B
+    code=$?
+    kill $! 2> /dev/null
+    cp -r crawl kept
+    exit $code
+"#;
+
+/// It ended with "cannot find room for the tables", or called its search index damaged and set it
+/// aside.
+#[test]
+fn a_crawl_that_is_opened_on_a_full_disk_waits_for_room_and_goes_on() {
+    let (server, crawl) = crawl();
+    let namespace = ["unshare", "-rm", "sh"];
+    let may_mount = std::process::Command::new("unshare")
+        .args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
+        .status();
+    if !may_mount.is_ok_and(|status| status.success()) {
+        println!("NOT TESTED: this machine lets nobody mount a small disk in a namespace");
+        return;
+    }
+    let mut running = crawl.start_by(&namespace, ON_A_SMALL_DISK);
+    running.hear("the disk is full where crawl is: make room, and the crawl begins by itself");
+    assert_eq!(
+        server
+            .log()
+            .iter()
+            .filter(|hit| hit.target != "/robots.txt")
+            .count(),
+        3
+    );
+    std::fs::write(crawl.directory().join("go"), "go\n").unwrap();
+    let ran = running.end();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.summary()["pages"], PAGES, "{ran:?}");
+    assert!(!ran.errors.contains("damaged"), "{ran:?}");
+    let aside = std::fs::read_dir(crawl.directory().join("kept")).unwrap();
+    let names = aside.map(|item| item.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.contains("unusable")));
+    assert_eq!(crawl.tell(&["verify", "kept"]).code, Some(0));
+}

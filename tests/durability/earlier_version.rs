@@ -1,0 +1,152 @@
+//! Crawls that an earlier version made: they open, verify, export, rebuild and continue.
+//!
+//! `golden/crawls-of-616778c.tar.gz` holds two crawls made by commit 616778c, the last one before
+//! the project's types and files were renamed, with the exports that commit printed:
+//!
+//! - `default`: the toy web, ended by `--max-pages 40`, with exact and near duplicates left out.
+//! - `kept`: one article with print views that call it canonical, `--per-cluster 2`; its archive
+//!   says the rank in the cluster and what matched in prose only (`legacy_reason.rs` reads it).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use testkit::{Fate, Proxy, Server, ToyWeb};
+
+use crate::support::{Crawl, KEY};
+
+const CRAWLS: &[u8] = include_bytes!("../golden/crawls-of-616778c.tar.gz");
+
+/// Unpacks the crawl of this name into a directory of its own.
+fn unpacked(name: &str) -> Crawl {
+    let crawl = Crawl::bare();
+    let mut crawls = tar::Archive::new(GzDecoder::new(CRAWLS));
+    for entry in crawls.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let path = entry.path().unwrap().into_owned();
+        if let Ok(path) = path.strip_prefix(name) {
+            entry.unpack(crawl.directory().join(path)).unwrap();
+        }
+    }
+    crawl
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Asserts that the exports equal, byte for byte, what the earlier version printed.
+fn exports_as_before(crawl: &Crawl) {
+    for (command, file) in [
+        (
+            &["export", "crawl", "--format", "jsonl"][..],
+            "visits.jsonl",
+        ),
+        (
+            &["export", "crawl", "--links", "--format", "jsonl"],
+            "links.jsonl",
+        ),
+        (
+            &["duplicates", "crawl", "--format", "json"],
+            "duplicates.jsonl",
+        ),
+        (&["skipped", "crawl", "--format", "json"], "skipped.jsonl"),
+    ] {
+        let expected = fs::read_to_string(crawl.directory().join(file)).unwrap();
+        let ran = crawl.tell(command);
+        assert_eq!((ran.code, &ran.output), (Some(0), &expected), "{command:?}");
+    }
+}
+
+/// The lines of the CDXJ index.
+fn index(directory: &Path) -> Vec<u8> {
+    fs::read(directory.join("archive/index.cdxj")).unwrap()
+}
+
+/// Rows without what an archive tells more exactly or in fewer digits than the journal.
+fn rounded(mut rows: Vec<Value>) -> Vec<Value> {
+    for row in &mut rows {
+        if let Some(resemblance) = row["resemblance"].as_f64() {
+            row["resemblance"] = format!("{resemblance:.4}").into();
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_crawl_of_an_earlier_version_verifies_and_exports_the_same_bytes() {
+    for name in ["default", "kept"] {
+        let crawl = unpacked(name);
+        crawl.is_sound();
+        exports_as_before(&crawl);
+    }
+}
+
+#[test]
+fn the_index_of_an_earlier_version_is_made_again_byte_for_byte() {
+    let crawl = unpacked("default");
+    let before = index(&crawl.out());
+    assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
+    assert_eq!(index(&crawl.out()), before);
+}
+
+#[test]
+fn the_state_of_an_earlier_version_is_rebuilt_from_its_journal_and_from_its_archive() {
+    for name in ["default", "kept"] {
+        for from in [&[][..], &["--from-archive", "--hash-key", KEY]] {
+            let crawl = unpacked(name);
+            let expected = fs::read_to_string(crawl.directory().join("visits.jsonl")).unwrap();
+            let ran = crawl.tell(&[&["rebuild", "crawl"], from].concat());
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            assert_eq!(
+                rounded(crawl.rows()),
+                rounded(lines(&expected)),
+                "{name} {from:?}"
+            );
+            crawl.is_sound();
+        }
+    }
+}
+
+#[test]
+fn a_crawl_of_an_earlier_version_continues_to_its_end() {
+    let toy = ToyWeb::new();
+    let server = Server::spawn_thread(toy.site());
+    let proxy = Proxy::before(server.address(), None);
+    let crawl = unpacked("default");
+    let before = crawl.rows();
+    let ran = crawl.tell(&[
+        "crawl",
+        "--out=crawl",
+        "--summary=json",
+        "--max-pages=100000",
+        &format!("--proxy=http://{}", proxy.address()),
+    ]);
+    assert_eq!(ran.summary()["finished"], "exhausted", "{ran:?}");
+    crawl.is_sound();
+    let after = crawl.rows();
+    assert_eq!(after[..before.len()], before[..]);
+    let of = |column: &str| -> BTreeSet<&str> {
+        after
+            .iter()
+            .filter_map(|row| row[column].as_str())
+            .collect()
+    };
+    assert_eq!(of("url").len(), after.len(), "no page is visited twice");
+    for truth in toy
+        .truth()
+        .iter()
+        .filter(|truth| truth.fate == Fate::Unique)
+    {
+        let url = format!("http://{}", truth.page);
+        let url = url.as_str();
+        assert!(
+            of("url").contains(url) || of("final_url").contains(url),
+            "{url} is not visited"
+        );
+    }
+}

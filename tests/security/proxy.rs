@@ -1,0 +1,117 @@
+//! By way of a proxy: everything goes through it, and what it knows us by stays between us.
+
+use std::fs;
+use std::path::Path;
+
+use testkit::{Proxy, Server};
+
+use crate::support::Crawl;
+use crate::support::pages::tree_site;
+
+const PAGES: u64 = 7;
+const PASSWORD: &str = "xyzzy-plugh-4711";
+
+fn crawl(proxy: &str) -> Crawl {
+    Crawl::bare()
+        .seeds(&["http://site.test/0"])
+        .with(&[
+            "--contact=tests@example.org",
+            "--summary=json",
+            "--delay=0",
+            "--delay-factor=0",
+        ])
+        .with(&["--resolve=site.test:80:93.184.216.34", "--ignore-robots"])
+        .with(&["--proxy", proxy])
+}
+
+/// Every file below `directory`, whole.
+fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for item in fs::read_dir(directory).unwrap() {
+        let path = item.unwrap().path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            all.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    all
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+#[test]
+fn a_crawl_goes_through_its_proxy_and_tells_nobody_what_the_proxy_knows_it_by() {
+    let server = Server::spawn_thread(tree_site(PAGES));
+    for kind in ["http", "socks5", "socks5h"] {
+        let proxy = Proxy::before(server.address(), Some(&format!("crawler:{PASSWORD}")));
+        let address = proxy.address();
+        let crawl = crawl(&format!("{kind}://crawler:{PASSWORD}@{address}"));
+        let ran = crawl.run();
+        assert_eq!(ran.summary()["pages"], PAGES, "{kind} {ran:?}");
+        assert!(!proxy.asked().is_empty());
+        crawl.is_sound();
+
+        let kept = fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
+        let shown = format!("proxy = \"{kind}://{address}\"");
+        assert!(kept.contains(&shown), "{kept}");
+        let mut told = files(&crawl.out());
+        told.push(("its output".to_owned(), format!("{ran:?}").into_bytes()));
+        for record in crawl.records() {
+            let at = format!("the archive, {}", record.kind());
+            assert_eq!(
+                record.field("WARC-IP-Address"),
+                None,
+                "who answered is not known"
+            );
+            told.push((at, record.block));
+        }
+        for hit in server.log().iter() {
+            told.push(("what the server saw".to_owned(), hit.request_head.to_vec()));
+        }
+        for (place, bytes) in told {
+            // "crawler:PASSWORD" in Base64 begins and ends like this, wherever it stands.
+            for secret in [
+                PASSWORD,
+                "Y3Jhd2xlcjp4eXp6eS",
+                "roxy-Authorization",
+                "roxy-authorization",
+            ] {
+                assert!(!contains(&bytes, secret), "{kind}: {secret} is in {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_its_proxy_a_crawl_does_not_go_around_it() {
+    let server = Server::spawn_thread(tree_site(PAGES));
+    let proxy = Proxy::before(server.address(), Some("crawler:another"));
+    let crawl = crawl(&format!("http://{}", proxy.address())).with(&["--tries=1"]);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["pages"], &summary["failed"]),
+        (&0.into(), &1.into())
+    );
+    assert_eq!(
+        crawl.row("http://site.test/0")["reason"],
+        "the proxy: it requires a user and a password"
+    );
+    assert!(server.log().is_empty());
+}
+
+#[test]
+fn a_proxy_that_is_none_is_refused_without_repeating_its_password() {
+    for proxy in [
+        format!("ftp://crawler:{PASSWORD}@proxy.test"),
+        format!("crawler:{PASSWORD}@proxy.test:80/x"),
+    ] {
+        let ran = crawl(&proxy).run();
+        ran.complained(2, "--proxy");
+        assert!(!ran.errors.contains(PASSWORD), "{ran:?}");
+    }
+}

@@ -1,0 +1,23 @@
+//! The index of an archive, and the index of its files.
+
+use std::path::PathBuf;
+
+use crate::support::Crawl;
+
+pub(crate) fn index_of(crawl: &Crawl) -> String {
+    std::fs::read_to_string(crawl.out().join("archive/index.cdxj")).unwrap()
+}
+
+/// The index of the files of the archive, as `crawler index FILE…` writes it.
+pub(crate) fn of_files(crawl: &Crawl) -> String {
+    let items = std::fs::read_dir(crawl.out().join("archive")).unwrap();
+    let files: Vec<PathBuf> = items
+        .map(|item| item.unwrap().path())
+        .filter(|path| sinks::warc::name_of(path).is_some())
+        .collect();
+    let mut arguments = vec!["index".to_owned()];
+    arguments.extend(files.iter().map(|path| path.to_string_lossy().into_owned()));
+    let ran = crawl.tell(&arguments);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.output
+}

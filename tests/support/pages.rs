@@ -1,0 +1,84 @@
+//! Pages to crawl, each with a text that no other has.
+
+use testkit::{Reply, Site};
+
+/// Enough words to be judged by likeness.
+const WORDS: usize = 150;
+
+/// Words without meaning, the same for the same number and others for another.
+pub(crate) fn prose(number: u64, words: usize) -> String {
+    const SYLLABLES: [&str; 16] = [
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
+        "we",
+    ];
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut text = String::new();
+    for _ in 0..words {
+        // Marsaglia's xorshift: the pages must differ, and be the same in every run.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        for place in [20, 28, 36, 44] {
+            text.push_str(SYLLABLES[usize::try_from(state >> place & 15).unwrap()]);
+        }
+        text.push(' ');
+    }
+    text
+}
+
+/// A page in HTML, with this in its `head` and in its main content.
+pub(crate) fn html(head: &str, main: &str) -> String {
+    format!("<!DOCTYPE html>\n<html><head>{head}</head><body><main>{main}</main></body></html>\n")
+}
+
+/// The HTML of a page with a text of its own and these links.
+pub(crate) fn article(number: u64, links: &[impl AsRef<str>]) -> String {
+    let links: Vec<String> = links.iter().map(|link| anchor(link.as_ref())).collect();
+    let title = format!("<title>Page {number}</title>");
+    html(
+        &title,
+        &format!("<p>{}</p><p>{}</p>", prose(number, WORDS), links.join(" ")),
+    )
+}
+
+/// A link whose text is its path: a server's port would make another text of it in every run.
+pub(crate) fn anchor(link: &str) -> String {
+    let after_scheme = link.split_once("://").map_or(link, |(_, rest)| rest);
+    let path = after_scheme.find('/').map_or("", |at| &after_scheme[at..]);
+    format!("<a href=\"{link}\">{path}</a>")
+}
+
+/// A page with a text of its own and these links.
+pub(crate) fn page(number: u64, links: &[impl AsRef<str>]) -> Reply {
+    Reply::html(article(number, links))
+}
+
+/// No links.
+pub(crate) const NONE: &[&str] = &[];
+
+/// Pages 0 to `count`: each links to two more, so that all are found from the first, `/0`.
+pub(crate) fn tree(number: u64, count: u64) -> Reply {
+    if number >= count {
+        return Reply::status(404);
+    }
+    let below = [2 * number + 1, 2 * number + 2];
+    let links: Vec<String> = below
+        .iter()
+        .filter(|child| **child < count)
+        .map(|child| format!("/{child}"))
+        .collect();
+    page(number, &links)
+}
+
+/// A site that is such a tree.
+pub(crate) fn tree_site(count: u64) -> Site {
+    Site::new(move |request| tree(number_of(&request.target), count))
+}
+
+/// The page that a target means; one that is not there for all else.
+pub(crate) fn number_of(target: &str) -> u64 {
+    target[1..].parse().unwrap_or(u64::MAX)
+}
+
+/// The months of the calendar that only copies lead to.
+pub(crate) const BEHIND_COPIES: &str = "month=2024-0[37]|mirror[.]test[^/]*/log/";
