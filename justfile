@@ -33,19 +33,19 @@ demo:
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
 
-# what writing the archive costs, by compression, digest and what is told of each page (docs/archive.md)
+# what writing the archive costs, by compression, digest and what is told of each page (docs/formats/archive.md)
 bench-warc *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-warc -- {{args}}
 
-# the pace of an honest host beside six traps without end (docs/traps.md)
+# the pace of an honest host beside six traps without end (docs/guide/traps.md)
 bench-traps *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-traps -- {{args}}
 
-# write the tables of a crawl of a million visits: rows/s, CPU, memory, bytes (docs/export.md)
+# write the tables of a crawl of a million visits: rows/s, CPU, memory, bytes (docs/formats/export.md)
 bench-export *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-export -- {{args}}
 
-# the search index: CPU a page, room, memory, latency, and 200 queries against a plain scan (docs/search.md)
+# the search index: CPU a page, room, memory, latency, and 200 queries against a plain scan (docs/guide/search.md)
 bench-search *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-search -- {{args}}
 
@@ -53,7 +53,7 @@ bench-search *args:
 peers bin *args:
     cargo run --release --manifest-path benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
 
-# main content beside its peers on the labelled pages (docs/extraction.md)
+# main content beside its peers on the labelled pages (docs/measurements/extraction.md)
 extraction *args:
     cargo run --release --manifest-path benches/extraction/Cargo.toml -- {{args}}
 
@@ -79,16 +79,16 @@ sanitize:
 real-documents:
     bash tests/real-documents.sh
 
-# precision, recall and F1 of the verdicts on every labelled set: docs/quality.md
+# precision, recall and F1 of the verdicts on every labelled set: docs/measurements/quality.md
 quality *args:
     bash evaluation/fetch-manuals.sh
-    cargo run --release -p evaluation -- --output docs/quality.md {{args}}
+    cargo run --release -p evaluation -- --output docs/measurements/quality.md {{args}}
 
-# what a default crawl loses of real documentation sites: a section of docs/quality.md. `just real-sites llvm faq` is some of them
+# what a default crawl loses of real documentation sites: a section of docs/measurements/quality.md. `just real-sites llvm faq` is some of them
 real-sites *args:
     cargo build --release -p crawler --bin crawler
     cargo build --release -p testkit --example serve
-    python3 evaluation/real_sites.py --crawler target/release/crawler --serve target/release/examples/serve --report docs/quality.md --merges docs/real-sites-merges.md {{args}}
+    python3 evaluation/real_sites.py --crawler target/release/crawler --serve target/release/examples/serve --report docs/measurements/quality.md --merges docs/measurements/real-sites-merges.md {{args}}
 
 # kill -9 a crawl at 200 random moments, each followed by a restart; SEED=… repeats a run
 kill kills="200":
@@ -118,6 +118,6 @@ wrecks failures="500" cuts="500":
 check-warc dir="crawl":
     bash interop/readers.sh {{dir}}
 
-# crawl 10,000 records of real documents and have readers, pywb, cdxj-indexer, wacz, DuckDB, pandas and a browser read them (docs/interop.md)
+# crawl 10,000 records of real documents and have readers, pywb, cdxj-indexer, wacz, DuckDB, pandas and a browser read them (docs/measurements/interop.md)
 interop size="full":
     bash interop/run.sh {{size}}

@@ -11,8 +11,8 @@ universe. Then it judges by the files, with each site's own markup and a reader 
 - never reached: a page of the universe that the crawl did not visit, whose text no archived page has and
   whose best resemblance to an archived page is below .8; copies of one text count once.
 
-The share of both in the universe is what is lost. The table goes into docs/quality.md between two marks, 20 random
-merges of each site into docs/real-sites-merges.md. `just real-sites` builds what is needed and runs this.
+The share of both in the universe is what is lost. The table goes into docs/measurements/quality.md between two marks, 20 random
+merges of each site into docs/measurements/real-sites-merges.md. `just real-sites` builds what is needed and runs this.
 Code 77: something that is needed is missing.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Crawls webs on loopback and has other people's tools read what comes of it. docs/interop.md says which tool reads what.
+# Crawls webs on loopback and has other people's tools read what comes of it. docs/measurements/interop.md says which tool reads what.
 #
 #   interop/run.sh small|full [WORKDIR]          (default: target/interop)
 #
@@ -83,7 +83,7 @@ packed toy
 judge "$python" interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
 judge "$python" interop/parquet.py "$work/toy" --crawler "$crawler"
 
-# In every form that an archive has. What a reader does not know is said in docs/interop.md.
+# In every form that an archive has. What a reader does not know is said in docs/measurements/interop.md.
 "$python" interop/dictionary.py "$work/toy" "$work/dictionary"
 for form in "gzip sha256" "none sha1" "zstd sha1" "zstd sha256 dictionary"; do
     read -r compression digest dictionary <<<"$form"

@@ -4,7 +4,7 @@
 #   tests/real-documents.sh [WORKDIR]          (default: target/real-documents)
 #
 # Prints the summaries, the verdicts by same-path pairs against the truth computed from the files, and the wrong ones
-# (Markdown; docs/real-documents.md is made of it). Then the archives are read by others and compared with what was served, as
+# (Markdown; docs/measurements/real-documents.md is made of it). Then the archives are read by others and compared with what was served, as
 # interop/readers.sh does.
 #
 # Two crawls: `--on-duplicate drop` is the default, and what it reaches depends on what was dropped, whose links are not

@@ -1,4 +1,4 @@
-//! The section of docs/quality.md that another program writes: `just real-sites`.
+//! The section of docs/measurements/quality.md that another program writes: `just real-sites`.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;

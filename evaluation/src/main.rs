@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -p evaluation -- [--data DIR] [--manuals DIR] \
-//!     [--output docs/quality.md] [SET…]
+//!     [--output docs/measurements/quality.md] [SET…]
 //! ```
 //!
 //! The labelled data lie beside the project (`../shared/data`), or where `--data` or `CRAWLER_DATA`
@@ -131,7 +131,7 @@ fn introduce(report: &mut Report, wish: &Wish, absent: &[&str]) {
     };
     report.heading(1, "How right the verdicts are");
     report.paragraph(
-        "Made by `cargo run --release -p evaluation -- --output docs/quality.md`, after \
+        "Made by `cargo run --release -p evaluation -- --output docs/measurements/quality.md`, after \
          `evaluation/fetch-manuals.sh`; not to be edited by hand.",
     );
     report.paragraph(&format!(

@@ -1,4 +1,4 @@
-//! Sites without end, and how a crawl gets out of them: docs/traps.md.
+//! Sites without end, and how a crawl gets out of them: docs/guide/traps.md.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Crawls with the shipped defaults of sites on which pages were lost. They are modelled on the
-//! real ones in docs/quality.md.
+//! real ones in docs/measurements/quality.md.
 //!
 //! A text is lost where none of the pages that have it was archived ([`KnownSite::lost`]). Every
 //! crawl here must end with none lost; each test that bounds the cost says how many requests a

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cd benches/extraction
-//! cargo run --release              # the table of docs/extraction.md
+//! cargo run --release              # the table of docs/measurements/extraction.md
 //! cargo run --release -- pages     # ours page by page, worst first
 //! cargo run --release -- cost      # the cost of reading, for two kinds of pages
 //! ```

@@ -51,7 +51,7 @@ const BY_WORDS_ALONE: WordThresholds = WordThresholds {
 ///
 /// Two independent sources agree there: the site's declaration, which does not see the text, and
 /// the text, which does not see the declaration. Either alone errs in ways that the other does not
-/// (`docs/links.md`).
+/// (`docs/guide/links.md`).
 const MARGIN_OF_CANONICAL: f64 = 0.10;
 
 /// The lower bound of the reduced threshold. With less than three fifths of its shingles in common,

@@ -226,7 +226,7 @@ pub(crate) struct CanonicalizeArgs {
 
 /// Index archives for replay tools: sorted CDXJ lines, the same as `cdxj-indexer --sort` makes, and
 /// lines for pages that were left out as duplicates, whose keys begin with !duplicate:
-/// (docs/index.md).
+/// (docs/formats/cdxj.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

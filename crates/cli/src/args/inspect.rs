@@ -79,7 +79,7 @@ Examples:
   crawler wacz monday --output - --text | ssh archive 'cat > monday.wacz'
   crawler verify monday.wacz
 
-docs/wacz.md says what is in it, and how to open it.
+docs/formats/wacz.md says what is in it, and how to open it.
 
 Exit codes: 0 done, 1 a fault, or texts of pages could not be read, 2 wrong usage.";
 
@@ -169,7 +169,7 @@ Examples:
   crawler export monday --format parquet --output visits/ --resume   the same, a file each time
   crawler export monday --links --format parquet --output links.parquet
 
-docs/export.md documents the columns, with examples for DuckDB and pandas.";
+docs/formats/export.md documents the columns, with examples for DuckDB and pandas.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportForm {

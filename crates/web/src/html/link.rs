@@ -22,7 +22,7 @@ pub struct Link {
     pub is_needed: bool,
 }
 
-/// The kind of a link. `docs/links.md` lists the elements of each kind, with reasons.
+/// The kind of a link. `docs/guide/links.md` lists the elements of each kind, with reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkKind {
     /// Another page for readers: `<a>`, `<link rel=next>`, a `Link` header field.

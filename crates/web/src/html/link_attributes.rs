@@ -2,7 +2,7 @@
 //!
 //! Both readers use it: the walk over the tree, and the tag stream where there is no tree. It
 //! covers every attribute with a URL in the HTML standard's index of attributes, and the obsolete
-//! ones of its section 16.2; `docs/links.md` explains each.
+//! ones of its section 16.2; `docs/guide/links.md` explains each.
 
 use std::borrow::Cow;
 
