@@ -166,8 +166,8 @@ mod tests {
             let framed = framed(&Reply::document("a/b", body.clone()).chunked(size));
             let (mut rest, mut together) = (&framed[..], Vec::new());
             loop {
-                let size = httparse::parse_chunk_size(rest);
-                let Ok(httparse::Status::Complete((line, length))) = size else {
+                let parsed = httparse::parse_chunk_size(rest);
+                let Ok(httparse::Status::Complete((line, length))) = parsed else {
                     panic!("no chunk at {rest:?}");
                 };
                 let (chunk, after) = rest[line..].split_at(usize::try_from(length).unwrap());
