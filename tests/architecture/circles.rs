@@ -259,10 +259,10 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     let is_separator =
         |character: char| !character.is_alphanumeric() && character != '_' && character != ':';
     for word in expressions.split(is_separator) {
-        if let Some((head, _)) = word.split_once("::") {
-            if head.starts_with(|first: char| first.is_lowercase()) {
-                found.push(word.split("::").map(str::to_owned).collect());
-            }
+        if let Some((head, _)) = word.split_once("::")
+            && head.starts_with(|first: char| first.is_lowercase())
+        {
+            found.push(word.split("::").map(str::to_owned).collect());
         }
     }
     found

@@ -78,7 +78,7 @@ fn copies_are_as_alike_as_their_fate_says() {
     for Truth { page, fate } in toy.truth() {
         match fate {
             Fate::ExactCopy(of) => {
-                assert_eq!(ask(&toy, page).body(), ask(&toy, of).body(), "{page}")
+                assert_eq!(ask(&toy, page).body(), ask(&toy, of).body(), "{page}");
             }
             Fate::NearCopy(of) => {
                 let (one, other) = (main_text(&html(&toy, page)), main_text(&html(&toy, of)));

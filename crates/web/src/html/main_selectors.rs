@@ -260,7 +260,7 @@ mod tests {
             match (error, complaint) {
                 (None, None) => {}
                 (Some(error), Some(complaint)) => {
-                    assert!(error.contains(complaint), "{text}: {error}")
+                    assert!(error.contains(complaint), "{text}: {error}");
                 }
                 (error, _) => panic!("{text}: {error:?}"),
             }
