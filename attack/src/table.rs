@@ -146,8 +146,8 @@ impl Table {
     /// Formats it as Markdown.
     pub(crate) fn markdown(&self, took: Duration) -> String {
         let mut text = format!(
-            "# An attack\n\n`just attack --report docs/measurements/attack.md` writes this page. Lost, twice \
-             and silent are to be 0;\na figure stands beside its goal, also where it \
+            "# An attack\n\n`just attack --report docs/measurements/attack.md` writes this page. \
+             Lost, twice and silent are to be 0;\na figure stands beside its goal, also where it \
              misses.\n\n{}.\n\n",
             self.told(took)
         );

@@ -131,8 +131,8 @@ fn introduce(report: &mut Report, wish: &Wish, absent: &[&str]) {
     };
     report.heading(1, "How right the verdicts are");
     report.paragraph(
-        "Made by `cargo run --release -p evaluation -- --output docs/measurements/quality.md`, after \
-         `evaluation/fetch-manuals.sh`; not to be edited by hand.",
+        "Made by `cargo run --release -p evaluation -- --output docs/measurements/quality.md`, \
+         after `evaluation/fetch-manuals.sh`; not to be edited by hand.",
     );
     report.paragraph(&format!(
         "Shipped defaults: features `{}`, k = {}, {BANDS} bands, sketches of word {}-shingles ≥ \

@@ -1,9 +1,10 @@
 //! No circle of imports among the files of a crate.
 //!
 //! Files are the modules that they define. An import leads to the file of the deepest module that
-//! its path names: a parent that re-exports a child's type is therefore a file of its own, and a
-//! child that imports the type through the parent closes a circle. Paths in expressions count like
-//! `use` declarations; code under `#[cfg(test)]` does not count.
+//! its path names. Paths in expressions count like `use` declarations. A re-export (`pub use`) only
+//! hands a name on and does not count, nor does code under `#[cfg(test)]`. A part may know its
+//! whole: an import by `super` does not count. A name that the crate's root re-exports must be
+//! imported from the module that defines it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ impl Imports {
             let Some(target) = resolve(&path, module, files) else {
                 continue;
             };
-            if target != file {
+            if target != file && !(path[0] == "super" && is_part_of(module, target, files)) {
                 let from = self.0.entry(file.to_owned()).or_default();
                 let names = from.entry(target.clone()).or_default();
                 names.insert(path.join("::"));
@@ -93,6 +94,11 @@ impl Imports {
         }
         found
     }
+}
+
+/// Returns true if the module is declared in `file`, or in a part of it.
+fn is_part_of(module: &Module, file: &PathBuf, files: &BTreeMap<Module, PathBuf>) -> bool {
+    (1..module.len()).any(|length| files.get(&module[..length]) == Some(file))
 }
 
 fn module_of(file: &Path) -> Module {
@@ -245,7 +251,9 @@ fn paths(code: &str) -> Vec<Vec<String>> {
         let is_word = before.ends_with(|last: char| last.is_alphanumeric() || last == '_');
         match statement.split_once(';') {
             Some((tree, rest)) if !is_word => {
-                names_in(tree, &[], &mut found);
+                if !is_re_export(before) {
+                    names_in(tree, &[], &mut found);
+                }
                 expressions.push_str(rest);
             }
             _ => expressions.push_str(statement),
@@ -266,6 +274,12 @@ fn paths(code: &str) -> Vec<Vec<String>> {
         }
     }
     found
+}
+
+/// Returns true if the code before a `use` ends with a visibility, such as `pub(crate)`.
+fn is_re_export(before: &str) -> bool {
+    let declaration = before.rsplit([';', '}', '\n']).next();
+    declaration.is_some_and(|text| text.trim_start().starts_with("pub"))
 }
 
 /// Appends the paths of the tree of a `use` declaration.
@@ -320,10 +334,37 @@ fn no_files_of_a_crate_import_each_other() {
     );
 }
 
+/// The kinds of items that a crate's root may define itself.
+const ITEMS: [&str; 7] = ["const", "enum", "fn", "static", "struct", "trait", "type"];
+
+#[test]
+fn no_file_imports_through_the_root_of_its_crate() {
+    let mut found = Vec::new();
+    for source in CRATES.map(|name| crates().join(name).join("src")) {
+        let root = source.join("lib.rs");
+        let defined = |name: &str| {
+            let code = read(&root);
+            ITEMS
+                .iter()
+                .any(|item| code.contains(&format!("{item} {name}")))
+        };
+        let imports = Imports::of(&source);
+        for (file, targets) in &imports.0 {
+            for path in targets.get(&root).into_iter().flatten() {
+                let name = path.rsplit("::").next().unwrap_or_default();
+                if !defined(name) {
+                    found.push(format!("{}: {path}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn an_import_leads_to_the_file_of_the_deepest_module() {
-    let code =
-        "use super::{a::{self, B}, c as d};\npub use crate::e::F;\nfn g() { child::h(i::J) }";
+    let code = "use super::{a::{self, B}, c as d};\nuse crate::e::F;\npub(crate) use k::L;\n\
+                fn g() { child::h(i::J) }";
     let found: Vec<String> = paths(code).iter().map(|path| path.join("::")).collect();
     let expected = [
         "super::a::self",

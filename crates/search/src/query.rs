@@ -1,7 +1,7 @@
 //! Queries: their syntax and meaning.
 //!
-//! [`Query::parse`] reads a query from text and names what it does not understand; `docs/guide/search.md`
-//! defines the meaning. [`plan`](crate::plan) translates it for tantivy, and
+//! [`Query::parse`] reads a query from text and names what it does not understand;
+//! `docs/guide/search.md` defines the meaning. [`plan`](crate::plan) translates it for tantivy, and
 //! [`snippet`](crate::snippet) finds its words in a text.
 
 pub(crate) mod clause;

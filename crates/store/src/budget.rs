@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use web::{Host, UrlKey};
 
-use crate::frontier::{DiscoveredUrl, HOSTS_RULE, LeftOut};
+use crate::discovered_url::DiscoveredUrl;
+use crate::frontier::{HOSTS_RULE, LeftOut};
 
 /// The number of known hosts of each registrable domain, by the key of its name: 16 bytes a domain.
 #[derive(Clone, Debug, Default)]

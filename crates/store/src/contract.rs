@@ -20,12 +20,15 @@ use disk::SystemDisk;
 use neardup::{Features, HashKey};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
+use crate::discovered_url::DiscoveredUrl;
 use crate::embedded::{EmbeddedStore, StoreOptions};
-use crate::memory::MemoryStore;
-use crate::{
-    ArchiveSpan, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
-    LikenessRules, NearDupIndex, Settlement, Supply, VisitRecord,
+use crate::frontier::{
+    ArchiveSpan, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply,
 };
+use crate::memory::MemoryStore;
+use crate::near_dup::NearDupIndex;
+use crate::rules::LikenessRules;
+use crate::visit_record::{Fate, VisitRecord};
 
 pub(crate) struct Subject {
     pub(crate) name: &'static str,

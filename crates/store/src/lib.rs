@@ -12,6 +12,7 @@
 mod budget;
 #[cfg(test)]
 mod contract;
+mod discovered_url;
 pub mod embedded;
 mod fault;
 mod frontier;
@@ -22,17 +23,19 @@ mod near_dup;
 mod patterns;
 mod rules;
 mod skipped;
+mod totals;
 mod visit_record;
 
+pub use discovered_url::DiscoveredUrl;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, FinishedVisit, Frontier, FrontierRules,
-    HOSTS_RULE, Lease, LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
-    Supply,
+    ArchivePlace, ArchiveSpan, Durable, FinishedVisit, Frontier, FrontierRules, HOSTS_RULE, Lease,
+    LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing, Supply,
 };
 pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
 pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};
-pub use visit_record::{Fate, Totals, VisitRecord};
+pub use totals::Totals;
+pub use visit_record::{Fate, VisitRecord};

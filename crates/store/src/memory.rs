@@ -12,17 +12,22 @@ use neardup::{HashKey, SignatureIndex};
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::budget::{self, DomainCounts};
+use crate::discovered_url::DiscoveredUrl;
 use crate::embedded::earlier::Earlier;
+use crate::fault::StoreFault;
+use crate::frontier::STRIKES_ASIDE;
+use crate::frontier::{
+    ArchivePlace, Durable, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
+};
+use crate::frontier::{QueueEntry, Settlement, Standing, Supply};
+use crate::host_memory::HostMemory;
+use crate::host_memory::Robots;
 use crate::known::Known;
-use crate::{
-    ArchivePlace, DiscoveredUrl, Durable, FinishedVisit, Frontier, FrontierRules, HostMemory,
-    Lease, LeaseFilter, LikenessRules,
-};
-use crate::{
-    Original, Page, PatternName, Patterns, QueueEntry, RetainedDuplicate, Robots, Settlement,
-    Standing, StoreFault, Supply, VisitRecord,
-};
-use crate::{STRIKES_ASIDE, Totals};
+use crate::near_dup::{Original, Page, RetainedDuplicate};
+use crate::patterns::{PatternName, Patterns};
+use crate::rules::LikenessRules;
+use crate::totals::Totals;
+use crate::visit_record::VisitRecord;
 
 /// The memory of a crawl that ends with the process.
 pub struct MemoryStore {

@@ -5,7 +5,7 @@ use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// A page to be admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,13 +22,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
+use crate::discovered_url::DiscoveredUrl;
 use crate::embedded::journal::record::Record;
-use crate::{DiscoveredUrl, FrontierRules, VisitRecord};
+use crate::frontier::FrontierRules;
+use crate::visit_record::VisitRecord;
 
 pub(crate) use self::left::LeftRows;
 use self::left::MAX_LEFT_ROWS;
 pub use self::name::PatternName;
-pub(crate) use self::name::{CLOSED, OF_DUPLICATES, SPENT};
+use self::name::{CLOSED, SPENT};
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;

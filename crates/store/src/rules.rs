@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use neardup::{HashKey, Likeness, Thresholds};
 
-use crate::Page;
+use crate::near_dup::Page;
 
 /// The rules of a near-duplicate index.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -18,8 +18,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::patterns::{CLOSED, OF_DUPLICATES, SPENT};
-use crate::{Fate, VisitRecord};
+use crate::patterns::name::{CLOSED, OF_DUPLICATES, SPENT};
+use crate::visit_record::{Fate, VisitRecord};
 
 /// A kind of reasons for which a URL was seen and not visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,7 +151,7 @@ mod tests {
     use web::{CanonicalForm, OutOfScope, PageUrl, Timestamp};
 
     use super::*;
-    use crate::DiscoveredUrl;
+    use crate::discovered_url::DiscoveredUrl;
 
     fn row(fate: Fate, status: Option<u16>, reason: &str) -> VisitRecord {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();

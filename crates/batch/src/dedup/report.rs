@@ -2,6 +2,7 @@
 
 use neardup::{Clusters, Groups, Likeness, Match, Representatives};
 
+use super::{Document, Options};
 use crate::control::Control;
 use crate::control::Gauge;
 use crate::control::Step;
@@ -10,7 +11,6 @@ use crate::dedup::encoding::{DocumentNames, take};
 use crate::dedup::finding::{Cluster, Duplicate, Finding, SimilarPair};
 use crate::dedup::originals::{DecisionVisitor, decide};
 use crate::dedup::similar_pairs::PairSearch;
-use crate::dedup::{Document, Options};
 use crate::error::BatchError;
 use crate::scratch::Scratch;
 use crate::sorter::{Sorted, Sorter};

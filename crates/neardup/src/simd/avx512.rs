@@ -17,9 +17,8 @@ use crate::words::spans::{self, Block, Classes, EDGES, Spans};
 
 macro_rules! again_for_avx512 {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;)*) => { $(
-        #[target_feature(
-            enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-        )]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq")]
+        #[target_feature(enable = "avx512vl,avx512vbmi,avx512vbmi2")]
         pub(super) fn $name($($argument: $kind),*) $(-> $result)? {
             $portable($($argument),*)
         }

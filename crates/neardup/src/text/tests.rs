@@ -180,8 +180,10 @@ proptest! {
 
 /// Generates characters that interact, among some that do not, with stretches of ASCII in between.
 fn mixed() -> impl Strategy<Value = String> {
-    let telling = "[aZß0٣_.,:;'\"’·!—。 \u{a0}\u{202f}\n\u{ad}\u{200b}-\u{200f}אבЖжΣςéاहन्दि\u{93c}\u{301}\u{323}\u{345}\u{64e}\u{651}\u{e38}\u{e48}\u{5b0}\u{5bc}\
-        東のカガーㇰ゙ﾊﾞ゛〱㌀²½สวัดืีကင်္ខ្មꆈ한\u{1112}\u{1161}\u{11ab}İıŉﬁǰΐ🇦🇧👩\u{200d}❤\u{fe0f}\u{1f3fb}𐐀𑀸𠀀豈\u{e0100}‿]";
+    let telling = "[aZß0٣_.,:;'\"’·!—。 \u{a0}\u{202f}\n\u{ad}\u{200b}-\u{200f}אבЖжΣςéاहन्दि\
+        \u{93c}\u{301}\u{323}\u{345}\u{64e}\u{651}\u{e38}\u{e48}\u{5b0}\u{5bc}\
+        東のカガーㇰ゙ﾊﾞ゛〱㌀²½สวัดืีကင်္ខ្មꆈ한\
+        \u{1112}\u{1161}\u{11ab}İıŉﬁǰΐ🇦🇧👩\u{200d}❤\u{fe0f}\u{1f3fb}𐐀𑀸𠀀豈\u{e0100}‿]";
     let piece = prop_oneof![
         12 => telling.prop_map(|c: String| c),
         1 => any::<char>().prop_map(String::from),
@@ -193,7 +195,9 @@ fn mixed() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn words_are_the_same_wherever_chunks_end(
-        before in prop::sample::select(vec!["é", "ж ", "東", "ขุ่", "a’é", "ﬁ²", "\u{ad}é", "é\u{301}\u{323} "]),
+        before in prop::sample::select(
+            vec!["é", "ж ", "東", "ขุ่", "a’é", "ﬁ²", "\u{ad}é", "é\u{301}\u{323} "],
+        ),
         times in 400_usize..2_100,
         text in mixed(),
     ) {

@@ -5,7 +5,8 @@ use super::Subject;
 use super::index::{
     after, alike_by, crawled_before, kept, page, prose, signature, verdict_in_words,
 };
-use crate::{DuplicateScope, LikenessRules, NearDupIndex};
+use crate::near_dup::NearDupIndex;
+use crate::rules::{DuplicateScope, LikenessRules};
 
 /// The article with 31 words of its own behind its 120: a resemblance of .79, too little for texts
 /// of this length (.86) and enough for a canonical page (.76).

@@ -3,7 +3,7 @@
 use web::{Host, Pace};
 
 use super::*;
-use crate::Robots;
+use crate::host_memory::Robots;
 
 fn pace(ready: u64, failures: u32, crawl_delay: u64) -> Pace {
     Pace {

@@ -6,10 +6,10 @@ use neardup::{Features, HashKey, SignatureBuilder};
 
 use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
 use crate::embedded::{Earlier, EmbeddedStore, StoreOptions};
-use crate::{
-    DuplicateScope, Fate, FinishedVisit, Frontier, FrontierRules, LikenessRules, NearDupIndex,
-    Original, Page, Settlement, Verdict, VisitRecord,
-};
+use crate::frontier::{FinishedVisit, Frontier, FrontierRules, Settlement};
+use crate::near_dup::{NearDupIndex, Original, Page, Verdict};
+use crate::rules::{DuplicateScope, LikenessRules};
+use crate::visit_record::{Fate, VisitRecord};
 
 /// Stores with these rules of likeness.
 pub(super) fn alike_by(likeness: LikenessRules) -> Vec<Subject> {

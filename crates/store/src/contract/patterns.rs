@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::embedded::audit;
-use crate::{HOSTS_RULE, LeftOut, PatternName};
+use crate::frontier::{HOSTS_RULE, LeftOut};
+use crate::patterns::PatternName;
 
 /// A trap: so many pages of one pattern, and one that is not of it.
 fn trap(pages: u64) -> Vec<DiscoveredUrl> {

@@ -2,8 +2,8 @@
 //! ordinary URL as soon as a kept page links to it.
 
 use super::*;
-use crate::PatternName;
 use crate::embedded::audit;
+use crate::patterns::PatternName;
 
 fn probe(text: &str) -> DiscoveredUrl {
     find(text, 3).probed()

@@ -15,8 +15,9 @@ use super::journal::frame::{Position, encode};
 use super::journal::record::{Record, RetainedPage};
 use super::near_dup::SignatureStore;
 use super::store::EmbeddedStore;
+use crate::fault::StoreFault;
 use crate::known::{Cluster, Decision, PageRef, RetainedEntry};
-use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
+use crate::near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 
 #[async_trait]
 impl NearDupIndex for EmbeddedStore {

@@ -14,7 +14,7 @@ use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::near_dup::records::{SignatureRecord, SignatureRecords};
 use super::tables::{Posting, SortedTables, Table};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 const FLUSHES: u64 = 6;
 const WATERMARK: &str = "checkpoint";

@@ -49,14 +49,14 @@ use super::database::Database;
 use super::journal::Journal;
 use super::journal::frame::Position;
 use super::journal::record::Record;
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, FrontierRules, Lease, LeftOut,
-    Standing,
+    ArchivePlace, ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing,
 };
 use crate::host_memory::Robots;
 use crate::patterns::PatternName;
-use crate::visit_record::Totals;
+use crate::totals::Totals;
 
 /// The size of the URLs discovered since the last flush that asks for a flush.
 const PENDING_BYTES: usize = 32 << 20;

@@ -15,8 +15,9 @@ use web::{Pace, PageUrl, Timestamp, UrlKey};
 use super::journal::frame::Position;
 use super::journal::record::{Record, RetainedPage, SettledVisit};
 use super::journal::{Journal, SEGMENT_BYTES};
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{ArchivePlace, ArchiveSpan, DiscoveredUrl, FinishedVisit, QueueEntry};
+use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit, QueueEntry};
 use crate::visit_record::VisitRecord;
 
 /// A writer of a new journal.

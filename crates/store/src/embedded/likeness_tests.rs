@@ -7,9 +7,10 @@ use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 
 use super::{Earlier, EmbeddedStore, StoreOptions, audit};
 use crate::contract::{at, options, url};
-use crate::{
-    DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, StoreFault, Verdict,
-};
+use crate::fault::StoreFault;
+use crate::frontier::FrontierRules;
+use crate::near_dup::{NearDupIndex, Page, Verdict};
+use crate::rules::{DuplicateScope, LikenessRules};
 
 /// Returns the signature of nearly the same text in other bytes each time.
 fn like(payload: u8) -> PageSignature {

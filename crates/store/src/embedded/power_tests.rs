@@ -7,7 +7,7 @@ use testkit::{CallKind, Failure, FaultyDisk, Plan};
 
 use super::{EmbeddedStore, StoreOptions, audit};
 use crate::contract::{at, done_with, find, leases, options};
-use crate::{Frontier, FrontierRules};
+use crate::frontier::{Frontier, FrontierRules};
 
 fn on(disk: &Arc<FaultyDisk>) -> StoreOptions {
     let rules = FrontierRules {

@@ -26,10 +26,10 @@ use super::lock::DirectoryLock;
 use super::near_dup::SignatureStore;
 use super::near_dup::memory_index::SignatureMemory;
 use super::recovery::archive_tail::ArchiveTail;
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, LeaseFilter, Settlement,
-    Standing, Supply,
+    ArchivePlace, ArchiveSpan, Durable, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply,
 };
 use crate::host_memory::{HostMemory, Robots};
 use crate::patterns::name::PatternName;

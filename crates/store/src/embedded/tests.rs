@@ -10,10 +10,11 @@ use web::{Host, Pace};
 
 use super::*;
 use crate::contract::{at, done, done_with, find, leases, options, row, url};
-use crate::{
-    Fate, FinishedVisit, Frontier, FrontierRules, LeaseFilter, NearDupIndex, Page, Robots,
-    Settlement, StoreFault, Supply, Verdict, VisitRecord,
-};
+use crate::fault::StoreFault;
+use crate::frontier::{FinishedVisit, Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
+use crate::host_memory::Robots;
+use crate::near_dup::{NearDupIndex, Page, Verdict};
+use crate::visit_record::{Fate, VisitRecord};
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()

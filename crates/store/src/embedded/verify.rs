@@ -24,7 +24,7 @@ use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules};
 use crate::rules::LikenessRules;
-use crate::visit_record::Totals;
+use crate::totals::Totals;
 
 /// The findings of an audit.
 #[derive(Clone, Debug, Default)]
@@ -169,7 +169,7 @@ impl ExpectedState {
         }
     }
 
-    fn queue(&mut self, first: u64, finds: &[crate::frontier::DiscoveredUrl]) {
+    fn queue(&mut self, first: u64, finds: &[crate::discovered_url::DiscoveredUrl]) {
         for (sequence, find) in (first..).zip(finds) {
             self.queued.insert(sequence);
             self.seen.insert(seen_as(find));

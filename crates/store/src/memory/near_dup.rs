@@ -6,8 +6,9 @@ use neardup::{Likeness, PageSignature};
 use web::{PageUrl, UrlKey};
 
 use super::{Hung, MemoryStore, State};
+use crate::fault::StoreFault;
 use crate::known::{Decision, Held, Originals, PageRef, RetainedEntry};
-use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
+use crate::near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 
 #[async_trait]
 impl NearDupIndex for MemoryStore {

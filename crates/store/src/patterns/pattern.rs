@@ -7,7 +7,7 @@ use web::{UrlKey, UrlPattern};
 
 use super::PatternReport;
 use super::left::LeftRows;
-use crate::{Fate, VisitRecord};
+use crate::visit_record::{Fate, VisitRecord};
 
 /// Visits after which a pattern may become poor.
 const POOR_VISITS: u32 = 30;

@@ -12,8 +12,8 @@ use testkit::Random;
 use web::UrlKey;
 
 use super::*;
-use crate::Fate;
 use crate::contract::{find, url};
+use crate::visit_record::Fate;
 
 const PAGES: u64 = 10_000;
 

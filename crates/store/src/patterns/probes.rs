@@ -32,7 +32,7 @@ use super::PatternReport;
 use super::left::LeftRows;
 use super::name::{OF_DUPLICATES, PatternName};
 use super::pattern::{Example, PatternState, Visit, last_look};
-use crate::VisitRecord;
+use crate::visit_record::VisitRecord;
 
 /// Fruitless visits in a row that close a folder.
 const CLOSED_AFTER: u32 = 160;

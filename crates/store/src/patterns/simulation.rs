@@ -9,7 +9,7 @@ use testkit::Random;
 
 use super::tests::visit;
 use super::*;
-use crate::Fate;
+use crate::visit_record::Fate;
 
 #[derive(Default)]
 struct Told {

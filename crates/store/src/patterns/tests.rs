@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use web::{CanonicalForm, Timestamp};
 
 use super::*;
-use crate::Fate;
 use crate::contract::{find, url};
+use crate::visit_record::Fate;
 
 fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
     VisitRecord {

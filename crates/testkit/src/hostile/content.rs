@@ -27,7 +27,7 @@ pub(super) fn modes() -> Vec<Mode> {
             "type-html-is-noise",
             "a mebibyte of noise that is called a page",
             |asked| {
-                let mut random = crate::Random::of(5, 0);
+                let mut random = crate::random::Random::of(5, 0);
                 let noise: Vec<u8> = (0..1 << 17)
                     .flat_map(|_| random.next().to_le_bytes())
                     .collect();

@@ -242,7 +242,7 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |_| {
                 let noise = |number| {
-                    let mut random = crate::Random::of(7, number);
+                    let mut random = crate::random::Random::of(7, number);
                     (0..512)
                         .map(|_| char::from(random.below(128) as u8))
                         .collect()

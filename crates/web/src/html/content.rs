@@ -4,7 +4,8 @@
 //! that holds the prose, without the frame. Under fifty words of it, the whole page is taken. A
 //! page of links or of goods has no prose; its content is everything outside the frame.
 //!
-//! `docs/measurements/extraction.md` compares its quality with that of others; `tests/labelled.rs` guards it.
+//! `docs/measurements/extraction.md` compares its quality with that of others; `tests/labelled.rs`
+//! guards it.
 
 use std::collections::HashSet;
 

@@ -2,8 +2,8 @@
 //!
 //! A tree builder mostly serves pages whose tags are missing, crossed or misplaced. Other pages
 //! need only a stack. So the fast path reads a page first; at anything that only the tree builder
-//! can decide, its tree is discarded and the page is parsed. `docs/measurements/cost.md` has the costs and the
-//! gain.
+//! can decide, its tree is discarded and the page is parsed. `docs/measurements/cost.md` has the
+//! costs and the gain.
 //!
 //! Invariant: the tree equals that of html5ever, or there is none. Each tag is handled by the HTML
 //! standard's section 13.2.6 under these conditions, and a violation ends the attempt: the document

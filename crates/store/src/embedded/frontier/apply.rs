@@ -11,8 +11,9 @@ use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
 use super::state::Struck;
 use super::{Queue, Tries};
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{ArchiveSpan, DiscoveredUrl, QueueEntry};
+use crate::frontier::{ArchiveSpan, QueueEntry};
 use crate::patterns::PatternName;
 use crate::visit_record::VisitRecord;
 

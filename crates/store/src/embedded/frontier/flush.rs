@@ -28,7 +28,8 @@ use super::parts;
 use super::place::{Body, Place, Rank};
 use super::shelf::Shelf;
 use super::{Queue, Tries};
-use crate::{FrontierRules, StoreFault};
+use crate::fault::StoreFault;
+use crate::frontier::FrontierRules;
 
 /// Hosts that are written together.
 const GROUP: u32 = 64;

@@ -12,7 +12,8 @@ use web::{Host, Pace, RestartRule, Timestamp};
 
 use super::place::{Body, Rank};
 use crate::budget::{self, DomainCounts};
-use crate::{DiscoveredUrl, FrontierRules, LeftOut};
+use crate::discovered_url::DiscoveredUrl;
+use crate::frontier::{FrontierRules, LeftOut};
 
 /// The hosts of a crawl.
 pub(super) struct Hosts {

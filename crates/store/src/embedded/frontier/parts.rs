@@ -7,7 +7,7 @@
 //! Invariant: it is on disk; another layout is another version.
 
 use super::super::database::{Batch, MAX_VALUE_BYTES, Tree, Value};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 3;

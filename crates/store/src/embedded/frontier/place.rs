@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use web::PageUrl;
 
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{DiscoveredUrl, QueueEntry};
+use crate::frontier::QueueEntry;
 
 /// A page's place among those of its host: by its priority, nearer to a seed first, then in the
 /// order of discovery.

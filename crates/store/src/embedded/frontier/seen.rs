@@ -15,8 +15,9 @@ use super::super::journal::frame::Position;
 use super::super::journal::record::Record;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{DiscoveredUrl, Lease, QueueEntry};
+use crate::frontier::{Lease, QueueEntry};
 use crate::patterns::PatternName;
 use crate::visit_record::VisitRecord;
 

@@ -12,8 +12,9 @@ use super::super::journal::Journal;
 use super::super::journal::record::{Record, SettledVisit};
 use super::state::Void;
 use super::{Ended, Queue};
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{DiscoveredUrl, Lease, QueueEntry, Settlement};
+use crate::frontier::{Lease, QueueEntry, Settlement};
 use crate::visit_record::VisitRecord;
 
 impl Queue {

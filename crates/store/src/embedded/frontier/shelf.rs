@@ -15,7 +15,7 @@ use super::super::database::{Batch, Tree};
 use super::block::{self, FULL_BYTES, Malformed, Reader};
 use super::parts::{self, Whole};
 use super::place::{Body, Place, Rank};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 const KEY_BYTES: usize = 16;
 /// A host's last block is filled up as long as it has at most this.

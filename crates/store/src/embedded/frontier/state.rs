@@ -10,7 +10,10 @@ use web::{PageUrl, Timestamp, UrlKey};
 
 use super::super::journal::frame::Position;
 use super::place::Place;
-use crate::{ArchiveSpan, Patterns, STRIKES_ASIDE, Totals, VisitRecord};
+use crate::frontier::{ArchiveSpan, STRIKES_ASIDE};
+use crate::patterns::Patterns;
+use crate::totals::Totals;
+use crate::visit_record::VisitRecord;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct FrontierState {

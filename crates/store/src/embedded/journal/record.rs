@@ -10,7 +10,8 @@ use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
-use crate::frontier::{DiscoveredUrl, FinishedVisit, QueueEntry};
+use crate::discovered_url::DiscoveredUrl;
+use crate::frontier::{FinishedVisit, QueueEntry};
 use crate::host_memory::Robots;
 use crate::near_dup::Page;
 use crate::patterns::name::PatternName;

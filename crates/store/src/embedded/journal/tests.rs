@@ -9,7 +9,9 @@ use super::record::{RetainedPage, SettledVisit};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
 use crate::contract::{find, row};
-use crate::{Fate, FinishedVisit, Lease, Page};
+use crate::frontier::{FinishedVisit, Lease};
+use crate::near_dup::Page;
+use crate::visit_record::Fate;
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 

@@ -11,8 +11,10 @@ use proptest::prelude::*;
 use crate::contract::{at, options, url};
 use crate::embedded::checkpoint::Flush;
 use crate::embedded::{EmbeddedStore, StoreOptions, audit};
+use crate::frontier::FrontierRules;
 use crate::memory::MemoryStore;
-use crate::{DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
+use crate::near_dup::{NearDupIndex, Page, Verdict};
+use crate::rules::{DuplicateScope, LikenessRules};
 
 /// The look of a page; pages of one family are more or less alike.
 #[derive(Clone, Debug)]
