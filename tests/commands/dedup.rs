@@ -317,9 +317,9 @@ fn other_fingerprints_lead_to_the_same_duplicates() {
 fn impossible_wishes_are_refused_with_what_would_be_right() {
     let crawl = corpus();
     for (wish, culprit) in [
-        (&["--distance", "8"][..], "0 to 7"),
-        (&["--resemblance", "1.1"], "0 to 1"),
-        (&["--features", "word:0"], "1 to 64"),
+        (&["--distance", "8"][..], "between 0 and 7"),
+        (&["--resemblance", "1.1"], "between 0 and 1"),
+        (&["--features", "word:0"], "between 1 and 64"),
         (&["--features", "line:3"], "line:3"),
         (&["--pairs", "--clusters"], "--clusters"),
         (&["--chained"], "--clusters"),

@@ -136,7 +136,7 @@ fn redirects_that_lead_nowhere_are_given_up_with_a_reason() {
         ("/self", "excluded", "circle"),
         ("/ping", "excluded", "circle"),
         ("/1", "excluded", "more than 2 redirects"),
-        ("/mail", "excluded", "no page"),
+        ("/mail", "excluded", "invalid URL"),
         ("/private", "excluded", "robots.txt"),
         ("/nowhere", "failed", "404"),
     ] {

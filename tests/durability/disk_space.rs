@@ -105,7 +105,7 @@ fn a_crawl_that_is_opened_on_a_full_disk_waits_for_room_and_goes_on() {
         return;
     }
     let mut running = crawl.start_by(&namespace, ON_A_SMALL_DISK);
-    running.hear("the disk is full where crawl is: make room, and the crawl begins by itself");
+    running.hear("the disk is full where crawl is: make room, and the crawl starts by itself");
     assert_eq!(
         server
             .log()

@@ -21,7 +21,7 @@ impl Width {
     pub const ONE: Width = Width(1);
 
     /// The width of the shingles that decide about resemblance: five words. With three, other
-    /// subjects in the same phrases look more similar than they are (`docs/adr/0004`).
+    /// subjects in the same phrases look more similar than they are (`docs/adr/0005`).
     pub const VERIFICATION: Width = Width(5);
 
     /// The width of the shingles of the system that clustered the web in 1997 (Broder, Glassman,
@@ -151,10 +151,10 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownFeatures {
     /// A width of 0 or above [`MAX_WIDTH`].
-    #[error("a feature cannot be {0} wide: 1 to {MAX_WIDTH} words or characters are possible")]
+    #[error("the width of a feature must be between 1 and {MAX_WIDTH}, got {0}")]
     Width(usize),
     /// Not `word:W` or `char:K`.
-    #[error("`{0}` names no feature: `word:W` or `char:K` with W and K from 1 to {MAX_WIDTH} do")]
+    #[error("unknown feature `{0}`: use `word:W` or `char:K` with W and K from 1 to {MAX_WIDTH}")]
     Unit(String),
     /// Not one of the known weights.
     #[error("`{0}` names no weights: `none`, `tf`, `log-tf` and `tf-idf` do")]
@@ -291,17 +291,17 @@ mod tests {
         let message = |wrong: &str| wrong.parse::<Features>().unwrap_err().to_string();
         assert_eq!(
             message("word:0"),
-            "a feature cannot be 0 wide: 1 to 64 words or characters are possible"
+            "the width of a feature must be between 1 and 64, got 0"
         );
         assert_eq!(
             message("char:65"),
-            "a feature cannot be 65 wide: 1 to 64 words or characters are possible"
+            "the width of a feature must be between 1 and 64, got 65"
         );
         for wrong in [
             "", "word", "word:", "word:+3", "word:-1", "words:3", "line:1", "word:3:4",
         ] {
             assert!(
-                message(wrong).contains("names no feature"),
+                message(wrong).contains("unknown feature"),
                 "{wrong}: {}",
                 message(wrong)
             );

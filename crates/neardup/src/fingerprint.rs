@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
+#[doc(alias = "simhash")]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
@@ -28,6 +29,7 @@ impl Fingerprint {
 
     /// Returns the Hamming distance: the number of the 64 bits in which the two differ.
     #[must_use]
+    #[doc(alias = "hamming_distance")]
     pub const fn distance(self, other: Fingerprint) -> u32 {
         (self.0 ^ other.0).count_ones()
     }
@@ -63,6 +65,7 @@ impl Fingerprint32 {
 
     /// Returns the Hamming distance: the number of the 32 bits in which the two differ.
     #[must_use]
+    #[doc(alias = "hamming_distance")]
     pub const fn distance(self, other: Fingerprint32) -> u32 {
         (self.0 ^ other.0).count_ones()
     }

@@ -55,6 +55,7 @@ impl MinS {
     /// are kept. Samples of different lengths are compared at the lesser. Two empty sets are equal:
     /// 1.
     #[must_use]
+    #[doc(alias = "jaccard")]
     pub fn resemblance(&self, other: &MinS) -> f64 {
         let most = self.most.min(other.most);
         let mut either = [&self.least[..], &other.least[..]].concat();

@@ -20,6 +20,16 @@ const P: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// The set of a text's word shingles. A text with fewer words than a shingle is one shingle; a text
 /// without words has none.
+///
+/// ```
+/// use neardup::{HashKey, NormalText, Shingles, Width};
+///
+/// let width = Width::new(3).expect("3 is from 1 to 64");
+/// let of = |text: &str| Shingles::of(&NormalText::of(text), width, HashKey::ZERO);
+/// let (rose, roses) = (of("a rose is a rose"), of("a rose is a flower"));
+/// // {a rose is, rose is a, is a rose} and {a rose is, rose is a, is a flower}
+/// assert_eq!(rose.resemblance(&roses), 0.5);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shingles {
     /// Ascending, each once.

@@ -29,6 +29,7 @@ pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
 /// An index of signatures in memory. About 800 bytes a page.
 #[derive(Clone, Debug)]
+#[doc(alias = "near-duplicate")]
 pub struct SignatureIndex {
     thresholds: Thresholds,
     /// In the order of insertion. A removed entry leaves its place empty, so that places show which

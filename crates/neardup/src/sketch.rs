@@ -33,6 +33,7 @@ pub const SKETCH_BYTES: usize = MINIMA / 2 + BANDS * 4;
 
 /// A sketch of a set of shingles.
 #[derive(Clone, PartialEq, Eq)]
+#[doc(alias = "minhash")]
 pub struct Sketch {
     minima: agreement::Minima,
     bands: [u32; BANDS],
@@ -66,6 +67,7 @@ impl Sketch {
     /// Estimates the resemblance of the two sets, 0 to 1, with a standard error of about
     /// √(r(1-r)/256) + 1 %.
     #[must_use]
+    #[doc(alias = "jaccard")]
     pub fn resemblance(&self, other: &Sketch) -> f64 {
         let agreeing = f64::from(self.agreeing(other));
         let by_accident = MINIMA as f64 / 16.0;
@@ -76,6 +78,7 @@ impl Sketch {
     /// the number of its band (above its 32 bits), so that one map can hold the bands of all
     /// numbers.
     #[must_use]
+    #[doc(alias = "lsh")]
     pub fn bands(&self) -> [u64; BANDS] {
         std::array::from_fn(|number| (number as u64) << 32 | u64::from(self.bands[number]))
     }

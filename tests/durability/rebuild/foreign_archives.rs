@@ -387,7 +387,7 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
         "{in_words:?}"
     );
     assert!(
-        in_words.output.contains("1 texts were passed over"),
+        in_words.output.contains("1 texts were skipped"),
         "{in_words:?}"
     );
     crawl.complete();

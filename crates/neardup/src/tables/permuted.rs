@@ -23,6 +23,16 @@ use crate::ids::Ids;
 pub const MAX_EQUAL: usize = 1_024;
 
 /// Fingerprints with their ids, in permuted sorted tables.
+///
+/// ```
+/// use neardup::{Fingerprint, PermutedTables, TableDesign};
+///
+/// let design = TableDesign::for_distance(3)?;
+/// let tables = PermutedTables::build(design, [(Fingerprint::new(0b0111), 1)]);
+/// let found = tables.within(Fingerprint::new(0), 3);
+/// assert_eq!(found.iter().map(|near| (near.id, near.distance)).collect::<Vec<_>>(), [(1, 3)]);
+/// # Ok::<(), neardup::InvalidDesign>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PermutedTables {
     design: TableDesign,
