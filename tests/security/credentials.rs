@@ -213,7 +213,7 @@ fn crawls_without_a_leak(from_files: bool) {
         "seeds.txt, line 1: user and password in a URL are left out; --http-user says them",
         "cookies.txt, line 4 is skipped: 1 instead of 7 fields",
         "1 of 2 origins over http",
-        "goes to 2 origins",
+        "sent to 2 origins",
     ] {
         assert!(told[0].errors.contains(warning), "{warning}: {told:?}");
     }

@@ -1,7 +1,8 @@
 //! HTML and text documents: text, title, language, links, directives.
 //!
-//! [`read`] cannot fail. A page may be wrongly encoded, hostile to its reader, or no page at all.
-//! Whatever can be read is read, and anything capped or repaired is noted as a [`ParseWarning`].
+//! [`read()`](read::read) cannot fail. A page may be wrongly encoded, hostile to its reader, or no
+//! page at all. Whatever can be read is read, and anything capped or repaired is noted as a
+//! [`ParseWarning`].
 //!
 //! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for the text
 //! that verdicts are made from.

@@ -23,8 +23,8 @@ impl Features {
     /// has bit *i* set outweigh the others. A tie gives 0, so a text without words has fingerprint
     /// 0.
     ///
-    /// Features alone have no documents: here [`Weights::TfIdf`] are those of an empty collection,
-    /// log-tf. A [`Fingerprinter`](crate::Fingerprinter) has
+    /// Features alone have no documents: here [`Weights::TfIdf`](crate::Weights::TfIdf) are those
+    /// of an empty collection, log-tf. A [`Fingerprinter`](crate::Fingerprinter) has
     /// [`DocumentFrequencies`](crate::DocumentFrequencies).
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {

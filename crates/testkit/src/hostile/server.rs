@@ -1,7 +1,7 @@
 //! Plays the scripts.
 //!
 //! One thread, whatever the number of connections. What it holds of each is a buffer of at most
-//! [`HEARD`] bytes: bodies are made while they are sent. It counts the connections that are open,
+//! 256 KiB: bodies are made while they are sent. It counts the connections that are open,
 //! so that a test sees that a crawler let go of them.
 
 use std::collections::HashMap;
