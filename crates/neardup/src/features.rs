@@ -306,7 +306,7 @@ mod tests {
                 message(wrong)
             );
         }
-        assert!(message("word:99999999999999999999").contains("1 to 64"));
+        assert!(message("word:99999999999999999999").contains("between 1 and 64"));
         assert_eq!(
             message("word:1+idf"),
             "`idf` names no weights: `none`, `tf`, `log-tf` and `tf-idf` do"
