@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use neardup::Pair;
 
-use crate::control::Gauge;
-use crate::control::Step;
+use crate::control::{Gauge, Step};
 use crate::error::BatchError;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
 use crate::workers::{self, Disconnected, ResultSender};

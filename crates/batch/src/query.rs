@@ -12,13 +12,10 @@ use std::sync::Mutex;
 
 use neardup::{Fingerprint, MAX_DISTANCE};
 
-use crate::control::Control;
-use crate::control::Gauge;
-use crate::control::Step;
+use crate::control::{Control, Gauge, Step};
 use crate::entries::Entry;
 use crate::error::BatchError;
-use crate::fingerprint_file::FingerprintFile;
-use crate::fingerprint_file::FingerprintReader;
+use crate::fingerprint_file::{FingerprintFile, FingerprintReader};
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
 use crate::workers::{self, Disconnected, ResultSender};
 

@@ -13,9 +13,7 @@ use std::path::PathBuf;
 
 use neardup::Pair;
 
-use crate::control::Control;
-use crate::control::Gauge;
-use crate::control::Step;
+use crate::control::{Control, Gauge, Step};
 use crate::entries::{COSTS, ENTRY_BYTES, Entry, Join};
 use crate::error::BatchError;
 use crate::fingerprint_file::FingerprintFile;

@@ -7,9 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::features::Features;
-use crate::features::Unit;
-use crate::features::Weights;
+use crate::features::{Features, Unit, Weights};
 use crate::fingerprint::Fingerprint;
 use crate::frequencies::DocumentFrequencies;
 use crate::key::HashKey;

@@ -7,8 +7,7 @@
 
 use thiserror::Error;
 
-use crate::shingles::Shingles;
-use crate::shingles::{ratio, shared};
+use crate::shingles::{Shingles, ratio, shared};
 
 /// The most hashes that a [`MinS`] may keep.
 pub const MAX_MIN_SAMPLE: usize = 1 << 16;

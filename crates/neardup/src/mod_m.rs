@@ -12,8 +12,7 @@
 
 use thiserror::Error;
 
-use crate::shingles::Shingles;
-use crate::shingles::{ratio, shared};
+use crate::shingles::{Shingles, ratio, shared};
 
 /// The most hashes of a [`ModM`]: 512 KiB of them.
 pub const MAX_MOD_SAMPLE: usize = 1 << 16;

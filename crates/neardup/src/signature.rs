@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bag::BagSketch;
-use crate::features::Unit;
-use crate::features::Weights;
-use crate::features::Width;
+use crate::features::{Unit, Weights, Width};
 use crate::fingerprint::Fingerprint;
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;

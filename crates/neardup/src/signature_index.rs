@@ -13,15 +13,12 @@
 
 use std::collections::HashMap;
 
-use crate::keys::table::KeyTable;
-use crate::keys::table::MAX_PER_KEY;
+use crate::keys::table::{KeyTable, MAX_PER_KEY};
 use crate::partition::Partition;
 use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
 use crate::tables::quarters::QuarterTables;
-use crate::thresholds::Likeness;
-use crate::thresholds::Match;
-use crate::thresholds::Thresholds;
+use crate::thresholds::{Likeness, Match, Thresholds};
 
 /// The most pages that are remembered for one band of sketches; later ones are not found by that
 /// band. The cap bounds the work for a site whose frame fills most of every page.

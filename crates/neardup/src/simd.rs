@@ -53,8 +53,7 @@ macro_rules! compiled_for_each {
 }
 
 use crate::features::Width;
-use crate::simhash::counters;
-use crate::simhash::repetitions;
+use crate::simhash::{counters, repetitions};
 use crate::simhash::table::{self, Table};
 use crate::simhash::votes::{self, Votes};
 use crate::words::hash::WordHash;

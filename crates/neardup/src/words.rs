@@ -15,8 +15,7 @@ pub(crate) mod spans;
 use crate::key::HashKey;
 use crate::simd;
 use crate::simd::instructions::Instructions;
-use crate::text::MAX_TEXT;
-use crate::text::NormalText;
+use crate::text::{MAX_TEXT, NormalText};
 use folding::ASCII_AGAIN;
 use hash::WordHash;
 

@@ -14,9 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use neardup::{Groups, PageSignature, Representatives, TextSignature};
 
 use super::{Document, Options};
-use crate::control::Control;
-use crate::control::Gauge;
-use crate::control::Step;
+use crate::control::{Control, Gauge, Step};
 use crate::dedup::encoding::{self, DocumentNames, SIGNATURE_BYTES};
 use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};

@@ -13,9 +13,7 @@
 use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
 
 use super::{Document, Options};
-use crate::control::Control;
-use crate::control::Gauge;
-use crate::control::Step;
+use crate::control::{Control, Gauge, Step};
 use crate::dedup::encoding::{self, SIGNATURE_BYTES, take};
 use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillBuffer};

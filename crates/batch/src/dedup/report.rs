@@ -3,9 +3,7 @@
 use neardup::{Clusters, Groups, Likeness, Match, Representatives};
 
 use super::{Document, Options};
-use crate::control::Control;
-use crate::control::Gauge;
-use crate::control::Step;
+use crate::control::{Control, Gauge, Step};
 use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::encoding::{DocumentNames, take};
 use crate::dedup::finding::{Cluster, Duplicate, Finding, SimilarPair};

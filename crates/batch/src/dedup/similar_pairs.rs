@@ -15,9 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use neardup::{Clusters, PageSignature, Thresholds};
 
 use super::Options;
-use crate::control::Control;
-use crate::control::Gauge;
-use crate::control::Step;
+use crate::control::{Control, Gauge, Step};
 use crate::dedup::distinct_texts::{DistinctTexts, comparable};
 use crate::dedup::encoding::take;
 use crate::dedup::finding::SimilarPair;

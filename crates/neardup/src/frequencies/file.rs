@@ -3,8 +3,7 @@
 use std::io::{self, BufRead, Read, Write};
 
 use super::{DocumentFrequencies, MAX_TERM, MAX_TERMS};
-use crate::features::Unit;
-use crate::features::Width;
+use crate::features::{Unit, Width};
 use crate::text::NormalText;
 
 /// The largest length of a line: a term, a tab, the digits of a count, and some room.

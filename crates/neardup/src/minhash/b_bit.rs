@@ -99,8 +99,7 @@ impl BBitMinHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::minhash::Family;
-    use crate::minhash::MinHasher;
+    use crate::minhash::{Family, MinHasher};
     use crate::shingles::Shingles;
     use proptest::prelude::*;
 

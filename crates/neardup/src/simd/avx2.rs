@@ -7,8 +7,7 @@
 use std::arch::x86_64::*;
 
 use crate::features::Width;
-use crate::simhash::counters;
-use crate::simhash::repetitions;
+use crate::simhash::{counters, repetitions};
 use crate::simhash::table::{self, Table};
 use crate::simhash::votes::{self, Votes};
 use crate::words::hash::WordHash;

@@ -2,18 +2,15 @@
 //! dropped.
 
 use super::tally::Tally;
-use crate::features::Features;
-use crate::features::Unit;
-use crate::features::Width;
-use crate::features::char_shingle_hashes;
+use crate::features::{Features, Unit, Width, char_shingle_hashes};
 use crate::fingerprint::Fingerprint;
 use crate::key::HashKey;
 use crate::shingles::shingle_hashes;
 use crate::simd;
+use crate::words;
 use crate::simd::instructions::Instructions;
 use crate::simhash::simhash;
 use crate::text::NormalText;
-use crate::words;
 
 /// The average length of an English word and its separator, in bytes.
 const BYTES_A_WORD: usize = 6;

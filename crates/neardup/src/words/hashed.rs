@@ -3,8 +3,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bag::BagSketch;
-use crate::features::Weights;
-use crate::features::Width;
+use crate::features::{Weights, Width};
 use crate::fingerprint::Fingerprint;
 use crate::key::HashKey;
 use crate::simd;
@@ -106,8 +105,7 @@ impl HashedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Features;
-    use crate::features::Unit;
+    use crate::features::{Features, Unit};
     use crate::shingles::Shingles;
     use crate::text::NormalText;
     use proptest::prelude::*;
