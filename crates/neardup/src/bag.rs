@@ -14,10 +14,7 @@
 
 use std::fmt;
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::capped_bytes::CappedBytes;
+use crate::capped_bytes::serialized_as_bytes;
 use crate::logarithm::ln;
 use crate::similarity;
 
@@ -131,25 +128,12 @@ impl fmt::Debug for BagSketch {
     }
 }
 
-/// Serialized as the bytes of [`BagSketch::to_bytes`].
-impl Serialize for BagSketch {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.to_bytes())
-    }
-}
-
-impl<'de> Deserialize<'de> for BagSketch {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let CappedBytes(bytes) = CappedBytes::<BAG_BYTES>::deserialize(deserializer)?;
-        match bytes.as_array() {
-            Some(bytes) => Ok(Self::from_bytes(bytes)),
-            None => Err(D::Error::invalid_length(
-                bytes.len(),
-                &"the bytes of a bag's sketch",
-            )),
-        }
-    }
-}
+serialized_as_bytes!(
+    BagSketch,
+    BAG_BYTES,
+    "the bytes of a bag's sketch",
+    |bytes| bytes.as_array().map(BagSketch::from_bytes)
+);
 
 #[cfg(test)]
 mod tests {

@@ -28,18 +28,6 @@ impl Clusters {
         }
     }
 
-    /// Returns the number of documents.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.parents.len()
-    }
-
-    /// Returns true if there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.parents.is_empty()
-    }
-
     /// Merges the clusters of the two documents; returns false if they were one already.
     ///
     /// # Panics
@@ -124,18 +112,6 @@ impl Representatives {
         Self::default()
     }
 
-    /// Returns the number of documents.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.originals.len()
-    }
-
-    /// Returns true if there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.originals.is_empty()
-    }
-
     /// Adds the next document as an original and returns its number; none if there are 2³² - 1
     /// documents already.
     pub fn add_original(&mut self) -> Option<u32> {
@@ -160,13 +136,6 @@ impl Representatives {
             self.originals[number as usize] = original;
         }
         Ok(number)
-    }
-
-    /// Returns the original of `document`, which may be the document itself; none for an unknown
-    /// number.
-    #[must_use]
-    pub fn original_of(&self, document: u32) -> Option<u32> {
-        self.originals.get(document as usize).copied()
     }
 
     /// Returns the clusters as lists.
@@ -299,7 +268,6 @@ mod tests {
         assert_eq!(representatives.add_like(1), Err(NotAnOriginal(1)));
         assert_eq!(representatives.add_like(2), Err(NotAnOriginal(2)));
         assert_eq!(representatives.add_original(), Some(2));
-        assert_eq!(representatives.original_of(1), Some(0));
         assert_eq!(lists(&representatives.into_groups()), [vec![0, 1], vec![2]]);
     }
 

@@ -47,22 +47,6 @@ impl ExactFingerprint {
     pub fn confirmed(self, other: Self, compare: impl FnOnce() -> bool) -> bool {
         self == other && compare()
     }
-
-    /// Returns true if the two texts are equal, by a comparison that may fail, such as one that
-    /// reads from a disk.
-    ///
-    /// # Errors
-    /// The error of `compare`.
-    pub fn try_confirmed<E>(
-        self,
-        other: Self,
-        compare: impl FnOnce() -> Result<bool, E>,
-    ) -> Result<bool, E> {
-        if self != other {
-            return Ok(false);
-        }
-        compare()
-    }
 }
 
 #[cfg(test)]
@@ -83,8 +67,6 @@ mod tests {
             "a collision is not a duplicate"
         );
         assert!(!one.confirmed(other, || panic!("they need not be compared")));
-        assert_eq!(one.try_confirmed(same, || Err("disk")), Err("disk"));
-        assert_eq!(one.try_confirmed(other, || Err("disk")), Ok(false));
         assert_eq!(ExactFingerprint::new(one.as_u64()), one);
     }
 

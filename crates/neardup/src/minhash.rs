@@ -33,6 +33,8 @@ pub const MAX_MINIMA: usize = similarity::MAX_BINS;
 pub const DEFAULT_MINIMA: usize = 200;
 
 /// The method by which minima are made. Those of different families must not be compared.
+///
+/// Invariant: the numbers of the families are stable for ever; they are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Family {
     /// All from one hash of each member, distributed among the minima, and few more if the set is
@@ -40,9 +42,9 @@ pub enum Family {
     /// at most that of [`Permutations`](Self::Permutations): a small set is sampled nearly without
     /// replacement.
     #[default]
-    Fast,
+    Fast = 0,
     /// Each under a permutation of its own, as in the definition: n times the work.
-    Permutations,
+    Permutations = 1,
 }
 
 /// A maker of [`MinHash`]es of one family and one number of minima.

@@ -9,7 +9,7 @@
 //! the word's own. Invariant: these hashes are stable for ever, since stored sketches are made from
 //! them.
 
-use crate::features::{Unit, Width, char_shingle_hashes};
+use crate::features::{Unit, Width};
 use crate::key::HashKey;
 use crate::text::NormalText;
 use crate::words::hash::finished;
@@ -95,8 +95,15 @@ impl Unit {
     /// Returns the hash of each feature of `text`, in order and with repetitions.
     pub(crate) fn hashes(self, text: &NormalText, key: HashKey) -> Vec<u64> {
         match self {
+            Unit::Words(Width::ONE) => text.hashes(key),
             Unit::Words(width) => shingle_hashes(&text.hashes(key), width).collect(),
-            Unit::Chars(width) => char_shingle_hashes(text.as_str(), width, key).collect(),
+            Unit::Chars(_) => {
+                let joined = text.as_str().as_bytes();
+                let spans = self.spans(text).into_iter();
+                spans
+                    .map(|(start, end)| key.token(&joined[start..end]))
+                    .collect()
+            }
         }
     }
 }

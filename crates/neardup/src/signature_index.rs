@@ -77,42 +77,37 @@ impl SignatureIndex {
     pub fn find_in(&self, group: u64, signature: &PageSignature) -> Option<Match> {
         let partition = Partition::of(group);
         let same_payload = self.payloads.get(&partition.digest(signature.payload));
-        if let Some(entries) = same_payload.and_then(|place| self.in_group(*place, group))
-            && entries.signature.payload == signature.payload
+        if let Some(entry) = same_payload.and_then(|place| self.in_group(*place, group))
+            && entry.signature.payload == signature.payload
         {
-            return Some(entries.matched(Likeness::SamePayload));
+            return Some(entry.matched(Likeness::SamePayload));
         }
         let text = signature.text.as_deref()?;
         let same_text = self.texts.get(&partition.digest(text.digest));
-        if let Some(entries) = same_text.and_then(|place| self.in_group(*place, group))
-            && entries
-                .signature
-                .text
-                .as_ref()
-                .is_some_and(|held| held.digest == text.digest)
+        if let Some(entry) = same_text.and_then(|place| self.in_group(*place, group))
+            && let Some(held) = &entry.signature.text
+            && held.digest == text.digest
         {
-            return Some(entries.matched(Likeness::SameText));
+            return Some(entry.matched(Likeness::SameText));
         }
         let sketch = text.sketch.as_ref()?;
-        let mut best: Option<(f64, Match)> = None;
+        let mut best: Option<Match> = None;
         for place in self.candidates(partition, text, sketch) {
-            let Some(entries) = self.in_group(place, group) else {
+            let Some(entry) = self.in_group(place, group) else {
                 continue;
             };
-            let Some(candidate) = entries.signature.text.as_deref() else {
+            let Some(candidate) = entry.signature.text.as_deref() else {
                 continue;
             };
             let Some(likeness) = self.thresholds.nearness(text, sketch, candidate) else {
                 continue;
             };
-            let Likeness::Near { resemblance, .. } = likeness else {
-                continue;
-            };
-            if best.is_none_or(|(highest, ..)| resemblance > highest) {
-                best = Some((resemblance, entries.matched(likeness)));
+            let is_better = |best: Match| likeness.resemblance() > best.likeness.resemblance();
+            if best.is_none_or(is_better) {
+                best = Some(entry.matched(likeness));
             }
         }
-        best.map(|(_, found)| found)
+        best
     }
 
     /// Inserts the signature of `page`, replacing an earlier one of the same page. If another page
@@ -186,15 +181,14 @@ impl SignatureIndex {
     #[must_use]
     pub fn get(&self, page: u64) -> Option<&PageSignature> {
         self.at(*self.places.get(&page)?)
-            .map(|entries| &entries.signature)
+            .map(|entry| &entry.signature)
     }
 
     /// Returns the signature of `page` if the page is in `group`.
     #[must_use]
     pub fn get_in(&self, group: u64, page: u64) -> Option<&PageSignature> {
         let place = *self.places.get(&page)?;
-        self.in_group(place, group)
-            .map(|entries| &entries.signature)
+        self.in_group(place, group).map(|entry| &entry.signature)
     }
 
     /// Returns true if `page` is in the index.
@@ -228,7 +222,7 @@ impl SignatureIndex {
             .entries
             .iter()
             .flatten()
-            .filter(|entries| entries.signature.text.is_some())
+            .filter(|entry| entry.signature.text.is_some())
             .count();
         self.entries.capacity() * size_of::<Option<Entry>>()
             + texts * size_of::<TextSignature>()
@@ -243,7 +237,7 @@ impl SignatureIndex {
     }
 
     fn in_group(&self, place: u32, group: u64) -> Option<&Entry> {
-        self.at(place).filter(|entries| entries.group == group)
+        self.at(place).filter(|entry| entry.group == group)
     }
 
     /// Returns the places of all candidates in the order of insertion, each once.

@@ -17,75 +17,103 @@ mod avx2;
 mod avx512;
 pub(crate) mod instructions;
 
+use crate::features::Width;
+use crate::simhash::table::{self, Table};
+use crate::simhash::votes::{self, Votes};
+use crate::simhash::{counters, repetitions};
+use crate::words::hash::WordHash;
+use crate::words::spans::{self, Spans};
 use instructions::{Instructions, Kind};
 
-/// Defines `fn name(instructions, arguments…)`, which calls the variant compiled for the
+/// Calls the variant for the instructions.
+macro_rules! by_instructions {
+    ($instructions:ident, $portable:path, $avx2:path, $avx512:path, $arguments:tt) => {
+        match $instructions.0 {
+            Kind::Portable => $portable $arguments,
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+            // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature that
+            // the variant names.
+            Kind::Avx2 => unsafe { $avx2 $arguments },
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+            // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature
+            // that the variant names.
+            Kind::Avx512 => unsafe { $avx512 $arguments },
+        }
+    };
+}
+
+/// Defines `fn name(instructions, arguments…)`, which calls the portable loop as compiled for the
 /// instructions.
 macro_rules! compiled_for_each {
     ($(
         $(#[$documentation:meta])*
-        fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?,
-        portable: $portable:path;
+        fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;
     )*) => { $(
         $(#[$documentation])*
         pub(crate) fn $name(instructions: Instructions, $($argument: $kind),*) $(-> $result)? {
-            match instructions.0 {
-                Kind::Portable => $portable($($argument),*),
-                #[cfg(target_arch = "x86_64")]
-                #[expect(
-                    unsafe_code,
-                    reason = "the processor has been asked for these instructions"
-                )]
-                // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature
-                // that the variant names.
-                Kind::Avx2 => unsafe { avx2::$name($($argument),*) },
-                #[cfg(target_arch = "x86_64")]
-                #[expect(
-                    unsafe_code,
-                    reason = "the processor has been asked for these instructions"
-                )]
-                // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature
-                // that the variant names.
-                Kind::Avx512 => unsafe { avx512::$name($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn avx2($($argument: $kind),*) $(-> $result)? {
+                $portable($($argument),*)
             }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
+            #[target_feature(enable = "avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+            fn avx512($($argument: $kind),*) $(-> $result)? {
+                $portable($($argument),*)
+            }
+
+            by_instructions!(instructions, $portable, avx2, avx512, ($($argument),*))
         }
     )* };
 }
 
-use crate::features::Width;
-use crate::simhash::{counters, repetitions};
-use crate::simhash::table::{self, Table};
-use crate::simhash::votes::{self, Votes};
-use crate::words::hash::WordHash;
-use crate::words::spans::{self, Spans};
-
 compiled_for_each! {
-    /// Fills `spans` with the words of `text`: ASCII, at most a chunk.
-    fn find_words(text: &[u8], spans: &mut Spans), portable: spans::find;
-    /// Finds the words of what was folded into `spans`.
-    fn find_folded(spans: &mut Spans), portable: spans::find_folded;
     /// Appends the hash of each word.
-    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>), portable: spans::hash;
+    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) = spans::hash;
     /// Appends the hash of each run of `width` words, of which there are at least as many.
-    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>),
-        portable: crate::shingles::hash_runs;
+    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) = crate::shingles::hash_runs;
     /// Returns, for each bit, how many of the hashes have it set.
-    fn ones_in(hashes: &[u64]) -> [u64; 64], portable: counters::ones_in;
+    fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
     /// Adds each weight to the sums of the bits that are set in its hash.
-    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]), portable: votes::vote_weighted;
+    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
     /// Counts one more occurrence of each of the hashes.
-    fn count(table: &mut Table, hashes: &[u64]), portable: table::count;
+    fn count(table: &mut Table, hashes: &[u64]) = table::count;
     /// Adds the votes of the owners that came more than once and zeroes them; returns how many are
     /// left.
-    fn settle(table: &mut Table, votes: &mut Votes) -> u64, portable: table::settle;
+    fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
     /// Separates repetitions from hashes that are undecided, which go to `left`.
     fn find_repetitions(
         hashes: &[u64],
         shift: u32,
         repetitions: &mut Vec<u64>,
         left: &mut Vec<u64>
-    ),
-        portable: repetitions::find_repetitions;
+    ) = repetitions::find_repetitions;
+}
+
+/// Fills `spans` with the words of `text`: ASCII, at most a chunk.
+pub(crate) fn find_words(instructions: Instructions, text: &[u8], spans: &mut Spans) {
+    by_instructions!(
+        instructions,
+        spans::find,
+        avx2::find_words,
+        avx512::find_words,
+        (text, spans)
+    );
+}
+
+/// Finds the words of what was folded into `spans`.
+pub(crate) fn find_folded(instructions: Instructions, spans: &mut Spans) {
+    by_instructions!(
+        instructions,
+        spans::find_folded,
+        avx2::find_folded,
+        avx512::find_folded,
+        (spans)
+    );
 }
 
 #[cfg(test)]

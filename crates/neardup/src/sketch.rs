@@ -14,10 +14,7 @@ mod agreement;
 
 use std::fmt;
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::capped_bytes::CappedBytes;
+use crate::capped_bytes::serialized_as_bytes;
 use crate::mix::mix;
 use crate::shingles::Shingles;
 use crate::similarity;
@@ -126,25 +123,9 @@ impl fmt::Debug for Sketch {
     }
 }
 
-/// Serialized as the bytes of [`Sketch::to_bytes`].
-impl Serialize for Sketch {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.to_bytes())
-    }
-}
-
-impl<'de> Deserialize<'de> for Sketch {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let CappedBytes(bytes) = CappedBytes::<SKETCH_BYTES>::deserialize(deserializer)?;
-        match bytes.as_array() {
-            Some(bytes) => Ok(Self::from_bytes(bytes)),
-            None => Err(D::Error::invalid_length(
-                bytes.len(),
-                &"the bytes of a sketch",
-            )),
-        }
-    }
-}
+serialized_as_bytes!(Sketch, SKETCH_BYTES, "the bytes of a sketch", |bytes| bytes
+    .as_array()
+    .map(Sketch::from_bytes));
 
 #[cfg(test)]
 mod tests {

@@ -18,10 +18,7 @@
 //! the other (`docs/adr/0010`). Invariant: [`Subject::to_bytes`] is stable for ever; subjects are
 //! on disk.
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::capped_bytes::CappedBytes;
+use crate::capped_bytes::serialized_as_bytes;
 use crate::key::HashKey;
 use crate::mix::mix;
 use crate::text::NormalText;
@@ -163,20 +160,12 @@ impl Subject {
     }
 }
 
-/// Serialized as the bytes of [`Subject::to_bytes`].
-impl Serialize for Subject {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.to_bytes())
-    }
-}
-
-impl<'de> Deserialize<'de> for Subject {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let CappedBytes(bytes) = CappedBytes::<MAX_SUBJECT_BYTES>::deserialize(deserializer)?;
-        Self::from_bytes(&bytes)
-            .ok_or_else(|| D::Error::invalid_length(bytes.len(), &"the bytes of a subject"))
-    }
-}
+serialized_as_bytes!(
+    Subject,
+    MAX_SUBJECT_BYTES,
+    "the bytes of a subject",
+    Subject::from_bytes
+);
 
 /// A word of a heading or a title.
 struct Word {

@@ -46,13 +46,11 @@ impl NormalText {
         let mut words = Words::with_room_for(text.len());
         let mut rest = text;
         while !rest.is_empty() {
-            let ascii = ascii_at_the_start(rest.as_bytes());
-            let white = |byte: &u8| byte.is_ascii_whitespace();
+            let ascii = ascii_at_start(rest.as_bytes());
             let certain_end = if ascii == rest.len() {
                 ascii
             } else {
-                let last = rest.as_bytes()[..ascii].iter().rposition(white);
-                last.map_or(0, |white| white + 1)
+                after_last_white(&rest.as_bytes()[..ascii])
             };
             if certain_end == rest.len() || certain_end >= WORTH_A_CHANGE {
                 words.add_ascii(&rest.as_bytes()[..certain_end]);
@@ -126,15 +124,20 @@ impl NormalText {
     }
 }
 
-/// Returns the number of ASCII bytes before the first other byte.
-fn ascii_at_the_start(bytes: &[u8]) -> usize {
-    let (chunks, _) = bytes.as_chunks::<32>();
-    let whole = chunks.iter().take_while(|chunk| chunk.is_ascii()).count() * 32;
-    let more = bytes[whole..]
-        .iter()
-        .take_while(|byte| byte.is_ascii())
-        .count();
-    whole + more
+/// Returns the number of ASCII bytes at the start.
+pub(crate) fn ascii_at_start(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<64>();
+    let any = |block: &[u8; 64]| block.iter().fold(0, |any, byte| any | byte) >= 0x80;
+    let known = 64 * blocks.iter().position(any).unwrap_or(blocks.len());
+    let rest = &bytes[known..];
+    let other = rest.iter().position(|byte| !byte.is_ascii());
+    known + other.unwrap_or(rest.len())
+}
+
+/// Returns the place behind the last white space; 0 if there is none.
+pub(crate) fn after_last_white(bytes: &[u8]) -> usize {
+    let white = bytes.iter().rposition(u8::is_ascii_whitespace);
+    white.map_or(0, |at| at + 1)
 }
 
 #[cfg(test)]

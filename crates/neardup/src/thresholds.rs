@@ -63,7 +63,7 @@ const LEAST_OF_CANONICAL: f64 = 0.60;
 /// under 350, and 0.80 from there on; or, in prose, a resemblance of 0.87 of the multisets of
 /// words.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "StoredThresholds", into = "StoredThresholds")]
+#[serde(try_from = "StoredThresholds")]
 pub struct Thresholds {
     distance: u32,
     /// None if the threshold depends on the length.
@@ -258,8 +258,8 @@ pub enum InvalidThresholds {
     Resemblance(f64),
 }
 
-/// The stored form of [`Thresholds`].
-#[derive(Serialize, Deserialize)]
+/// Stored [`Thresholds`], which are not checked yet.
+#[derive(Deserialize)]
 struct StoredThresholds {
     distance: u32,
     resemblance: Option<f64>,
@@ -270,15 +270,6 @@ impl TryFrom<StoredThresholds> for Thresholds {
 
     fn try_from(stored: StoredThresholds) -> Result<Self, InvalidThresholds> {
         Self::new(stored.distance, stored.resemblance)
-    }
-}
-
-impl From<Thresholds> for StoredThresholds {
-    fn from(thresholds: Thresholds) -> StoredThresholds {
-        StoredThresholds {
-            distance: thresholds.distance,
-            resemblance: thresholds.resemblance,
-        }
     }
 }
 
@@ -296,6 +287,26 @@ pub enum Likeness {
         /// The estimated resemblance of the sets of word 5-shingles, 0 to 1.
         resemblance: f64,
     },
+}
+
+impl Likeness {
+    /// Returns the number of bits in which the fingerprints differ; 0 for equal pages.
+    #[must_use]
+    pub const fn distance(self) -> u32 {
+        match self {
+            Self::SamePayload | Self::SameText => 0,
+            Self::Near { distance, .. } => distance,
+        }
+    }
+
+    /// Returns the estimated resemblance; 1 for equal pages.
+    #[must_use]
+    pub const fn resemblance(self) -> f64 {
+        match self {
+            Self::SamePayload | Self::SameText => 1.0,
+            Self::Near { resemblance, .. } => resemblance,
+        }
+    }
 }
 
 /// An earlier page of which another one is a duplicate.
@@ -339,7 +350,7 @@ mod tests {
         let stored = postcard::to_allocvec(&one_figure).unwrap();
         assert_eq!(postcard::from_bytes(&stored), Ok(one_figure));
         for (distance, resemblance) in [(64, Some(0.8)), (64, None), (3, Some(1.5))] {
-            let wrong = postcard::to_allocvec(&StoredThresholds {
+            let wrong = postcard::to_allocvec(&Thresholds {
                 distance,
                 resemblance,
             });

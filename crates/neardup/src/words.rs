@@ -15,7 +15,7 @@ pub(crate) mod spans;
 use crate::key::HashKey;
 use crate::simd;
 use crate::simd::instructions::Instructions;
-use crate::text::{MAX_TEXT, NormalText};
+use crate::text::{MAX_TEXT, NormalText, after_last_white, ascii_at_start};
 use folding::ASCII_AGAIN;
 use hash::WordHash;
 
@@ -74,26 +74,6 @@ fn ascii_to_take(bytes: &[u8]) -> usize {
 fn end_of_giant(bytes: &[u8]) -> usize {
     let white = bytes.iter().skip(CHUNK).position(u8::is_ascii_whitespace);
     white.map_or(bytes.len(), |at| CHUNK + at)
-}
-
-/// Returns the number of ASCII bytes at the start.
-fn ascii_at_start(bytes: &[u8]) -> usize {
-    let (blocks, _) = bytes.as_chunks::<64>();
-    let any = |block: &[u8; 64]| block.iter().fold(0, |any, byte| any | byte) >= 0x80;
-    let known = 64 * blocks.iter().position(any).unwrap_or(blocks.len());
-    let rest = &bytes[known..];
-    known
-        + rest
-            .iter()
-            .position(|byte| !byte.is_ascii())
-            .unwrap_or(rest.len())
-}
-
-fn after_last_white(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .rposition(u8::is_ascii_whitespace)
-        .map_or(0, |at| at + 1)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A sorted table in coded blocks.
 
 use super::block::{BrokenBlock, Decoder, encode};
-use super::codebook::{CODEBOOK_BYTES, Codebook};
+use super::codebook::Codebook;
 use crate::tables::first_not_below;
 
 /// A table of fingerprints in the order of one permutation, coded in blocks; the last fingerprint
@@ -12,7 +12,6 @@ pub struct CodedTable {
     /// The last fingerprint of each block.
     keys: Vec<u64>,
     blocks: Vec<Vec<u8>>,
-    len: usize,
 }
 
 impl CodedTable {
@@ -29,33 +28,7 @@ impl CodedTable {
             blocks.push(block);
             rest = &rest[count..];
         }
-        Self {
-            book,
-            keys,
-            blocks,
-            len: sorted.len(),
-        }
-    }
-
-    /// Returns the number of fingerprints.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns true if the table is empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Returns the number of bits a fingerprint, including the headers of blocks, the keys and the
-    /// codebook.
-    #[must_use]
-    pub fn bits_each(&self) -> f64 {
-        let blocks: usize = self.blocks.iter().map(Vec::len).sum();
-        let bytes = blocks + self.keys.len() * size_of::<u64>() + CODEBOOK_BYTES;
-        bytes as f64 * 8.0 / self.len.max(1) as f64
+        Self { book, keys, blocks }
     }
 
     /// Calls `visit` with all fingerprints that agree with `probe` in the `prefix` leading bits,
@@ -90,6 +63,7 @@ impl CodedTable {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CODEBOOK_BYTES;
     use super::*;
     use crate::mix::mix;
     use proptest::prelude::*;
@@ -104,10 +78,19 @@ mod tests {
         sorted
     }
 
+    /// Returns the number of bits a fingerprint, including the headers of blocks, the keys and the
+    /// codebook.
+    fn bits_each(table: &CodedTable, count: usize) -> f64 {
+        let blocks: usize = table.blocks.iter().map(Vec::len).sum();
+        let bytes = blocks + table.keys.len() * size_of::<u64>() + CODEBOOK_BYTES;
+        bytes as f64 * 8.0 / count as f64
+    }
+
     #[test]
     fn the_larger_the_table_the_fewer_bits_and_about_half_at_the_size_of_the_paper() {
         for (d, most) in [(16, 53.0), (20, 49.0), (24, 45.0), (28, 41.0), (34, 35.0)] {
-            let bits = CodedTable::of(&part_of_a_table(d), 1_024).bits_each();
+            let part = part_of_a_table(d);
+            let bits = bits_each(&CodedTable::of(&part, 1_024), part.len());
             println!("a table of 2^{d}: {bits:.1} bits a fingerprint");
             assert!(bits < most && bits > f64::from(64 - d), "2^{d}: {bits}");
         }
@@ -116,7 +99,6 @@ mod tests {
     #[test]
     fn an_empty_table_finds_nothing() {
         let table = CodedTable::of(&[], 1_024);
-        assert!(table.is_empty());
         assert_eq!(table.alike(7, 0, |_| panic!("found one")), Ok(()));
     }
 

@@ -7,25 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 use super::{Family, MAX_MINIMA, MinHash};
-use crate::ALGORITHM;
-use crate::capped_bytes::CappedBytes;
+use crate::{ALGORITHM, capped_bytes};
 
 const HEAD: usize = 2 + 1 + 2 + 8;
-
-impl Family {
-    fn code(self) -> u8 {
-        match self {
-            Family::Fast => 0,
-            Family::Permutations => 1,
-        }
-    }
-
-    fn of_code(code: u8) -> Option<Self> {
-        [Family::Fast, Family::Permutations]
-            .into_iter()
-            .find(|family| family.code() == code)
-    }
-}
 
 impl MinHash {
     /// Returns the stored form: 13 bytes, and 8 for each minimum.
@@ -33,7 +17,7 @@ impl MinHash {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.minima.len() * 8);
         bytes.extend(ALGORITHM.to_le_bytes());
-        bytes.push(self.family.code());
+        bytes.push(self.family as u8);
         bytes.extend((self.minima.len() as u16).to_le_bytes());
         bytes.extend(self.size.to_le_bytes());
         bytes.extend(self.minima.iter().flat_map(|minimum| minimum.to_le_bytes()));
@@ -52,7 +36,10 @@ impl MinHash {
             return Err(NotAMinHash::Algorithm(algorithm));
         }
         let (&[family], rest) = rest.split_first_chunk().ok_or(NotAMinHash::Length)?;
-        let family = Family::of_code(family).ok_or(NotAMinHash::Family(family))?;
+        let family = [Family::Fast, Family::Permutations]
+            .into_iter()
+            .find(|known| *known as u8 == family)
+            .ok_or(NotAMinHash::Family(family))?;
         let (&number, rest) = rest.split_first_chunk().ok_or(NotAMinHash::Length)?;
         let (&size, rest) = rest.split_first_chunk().ok_or(NotAMinHash::Length)?;
         let number = usize::from(u16::from_le_bytes(number));
@@ -63,10 +50,7 @@ impl MinHash {
         Ok(Self {
             family,
             size: u64::from_le_bytes(size),
-            minima: minima
-                .iter()
-                .map(|minimum| u64::from_le_bytes(*minimum))
-                .collect(),
+            minima: minima.iter().copied().map(u64::from_le_bytes).collect(),
         })
     }
 }
@@ -94,7 +78,7 @@ impl Serialize for MinHash {
 
 impl<'de> Deserialize<'de> for MinHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = CappedBytes::<{ HEAD + MAX_MINIMA * 8 }>::deserialize(deserializer)?;
-        Self::from_bytes(&bytes.0).map_err(serde::de::Error::custom)
+        let bytes = capped_bytes::read::<{ HEAD + MAX_MINIMA * 8 }, D>(deserializer)?;
+        Self::from_bytes(&bytes).map_err(serde::de::Error::custom)
     }
 }

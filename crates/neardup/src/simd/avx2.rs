@@ -6,47 +6,20 @@
 
 use std::arch::x86_64::*;
 
-use crate::features::Width;
-use crate::simhash::{counters, repetitions};
-use crate::simhash::table::{self, Table};
-use crate::simhash::votes::{self, Votes};
-use crate::words::hash::WordHash;
 use crate::words::spans::{self, Block, Classes, Spans};
-
-macro_rules! again_for_avx2 {
-    ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;)*) => { $(
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        pub(super) fn $name($($argument: $kind),*) $(-> $result)? {
-            $portable($($argument),*)
-        }
-    )* };
-}
-
-again_for_avx2! {
-    fn find_folded(spans: &mut Spans) = spans::find_folded;
-    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) = spans::hash;
-    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) = crate::shingles::hash_runs;
-    fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
-    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
-    fn count(table: &mut Table, hashes: &[u64]) = table::count;
-    fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
-    fn find_repetitions(
-        hashes: &[u64],
-        shift: u32,
-        repetitions: &mut Vec<u64>,
-        left: &mut Vec<u64>
-    ) =
-        repetitions::find_repetitions;
-}
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn find_words(text: &[u8], spans: &mut Spans) {
-    let blocks = spans.take(text);
-    for (lower, classes) in blocks {
+    for (lower, classes) in spans.take(text) {
         *classes = classify(lower);
     }
     spans.join();
     spans.list_edges();
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn find_folded(spans: &mut Spans) {
+    spans::find_folded(spans);
 }
 
 /// Classifies 64 bytes of ASCII and makes them lower-case.

@@ -7,63 +7,25 @@
 
 use std::arch::x86_64::*;
 
-use crate::features::Width;
-use crate::simhash::{counters, repetitions};
-use crate::simhash::table::{self, Table};
-use crate::simhash::votes::{self, Votes};
-use crate::words::hash::WordHash;
-use crate::words::spans::{self, Block, Classes, EDGES, Spans};
+use crate::words::spans::{Block, Classes, EDGES, Spans};
 
-macro_rules! again_for_avx512 {
-    ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;)*) => { $(
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq")]
-        #[target_feature(enable = "avx512vl,avx512vbmi,avx512vbmi2")]
-        pub(super) fn $name($($argument: $kind),*) $(-> $result)? {
-            $portable($($argument),*)
-        }
-    )* };
-}
-
-again_for_avx512! {
-    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) = spans::hash;
-    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) = crate::shingles::hash_runs;
-    fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
-    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
-    fn count(table: &mut Table, hashes: &[u64]) = table::count;
-    fn settle(table: &mut Table, votes: &mut Votes) -> u64 = table::settle;
-    fn find_repetitions(
-        hashes: &[u64],
-        shift: u32,
-        repetitions: &mut Vec<u64>,
-        left: &mut Vec<u64>
-    ) =
-        repetitions::find_repetitions;
-}
-
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-)]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 pub(super) fn find_words(text: &[u8], spans: &mut Spans) {
-    let blocks = spans.take(text);
-    for (lower, classes) in blocks {
+    for (lower, classes) in spans.take(text) {
         *classes = classify(lower);
     }
     spans.join();
     list_edges(spans);
 }
 
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-)]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 pub(super) fn find_folded(spans: &mut Spans) {
     spans.see_gaps();
     list_edges(spans);
 }
 
 /// Classifies 64 bytes of ASCII and makes them lower-case.
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-)]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn classify(block: &mut Block) -> Classes {
     // SAFETY: an unaligned load of the 64 bytes that the reference is to.
     let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
@@ -83,18 +45,14 @@ fn classify(block: &mut Block) -> Classes {
 }
 
 /// Returns a bit for each byte from `FIRST` to `LAST`.
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-)]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn between<const FIRST: u8, const LAST: u8>(bytes: __m512i) -> u64 {
     let shifted = _mm512_sub_epi8(bytes, _mm512_set1_epi8(FIRST as i8));
     _mm512_cmple_epu8_mask(shifted, _mm512_set1_epi8((LAST - FIRST) as i8))
 }
 
 /// Lists edges as [`Spans::list_edges`] does, without a branch for each word.
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-)]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn list_edges(spans: &mut Spans) {
     let (words, starts, ends) = spans.edges();
     let (mut started, mut ended) = (0, 0);
@@ -112,9 +70,7 @@ fn list_edges(spans: &mut Spans) {
 
 /// Writes the positions of the bits set in `mask`, of which no two are neighbours, each plus
 /// `offset`; returns their number.
-#[target_feature(
-    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
-)]
+#[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
 fn list(mask: u64, offset: __m512i, places: &mut [u16]) -> usize {
     // SAFETY: an unaligned load of the 64 bytes of the array.
     let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };

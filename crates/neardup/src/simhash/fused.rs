@@ -2,15 +2,15 @@
 //! dropped.
 
 use super::tally::Tally;
-use crate::features::{Features, Unit, Width, char_shingle_hashes};
+use crate::features::{Features, Unit, Width};
 use crate::fingerprint::Fingerprint;
 use crate::key::HashKey;
 use crate::shingles::shingle_hashes;
 use crate::simd;
-use crate::words;
 use crate::simd::instructions::Instructions;
 use crate::simhash::simhash;
 use crate::text::NormalText;
+use crate::words;
 
 /// The average length of an English word and its separator, in bytes.
 const BYTES_A_WORD: usize = 6;
@@ -25,30 +25,7 @@ impl Features {
     /// [`DocumentFrequencies`](crate::DocumentFrequencies).
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
-        match self.unit {
-            Unit::Words(_) => self.fingerprint_of_words(&text.hashes(key), text, key),
-            Unit::Chars(width) => {
-                let hashes: Vec<u64> = char_shingle_hashes(text.as_str(), width, key).collect();
-                simhash(&hashes, self.weights)
-            }
-        }
-    }
-
-    /// Returns the simhash of `text`, whose words have the hashes `words`.
-    pub(crate) fn fingerprint_of_words(
-        &self,
-        words: &[u64],
-        text: &NormalText,
-        key: HashKey,
-    ) -> Fingerprint {
-        match self.unit {
-            Unit::Words(Width::ONE) => simhash(words, self.weights),
-            Unit::Words(width) => {
-                let hashes: Vec<u64> = shingle_hashes(words, width).collect();
-                simhash(&hashes, self.weights)
-            }
-            Unit::Chars(_) => self.fingerprint(text, key),
-        }
+        simhash(&self.unit.hashes(text, key), self.weights)
     }
 
     /// Returns the fingerprint of a text that is not normalised: the same as

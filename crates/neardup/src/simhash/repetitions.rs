@@ -13,48 +13,21 @@ pub(crate) fn find_repetitions(
     repetitions: &mut Vec<u64>,
     left: &mut Vec<u64>,
 ) {
+    // The narrower an index is, the more slots fit into the first-level cache.
     match hashes.len() {
-        0..=0xffff => find_by_places::<u16>(hashes, shift, 4, repetitions, left),
-        _ => find_by_places::<u32>(hashes, shift, 2, repetitions, left),
+        0..=0xffff => find_by_places(hashes, shift, 4, |index| index as u16, repetitions, left),
+        _ => find_by_places(hashes, shift, 2, |index| index as u32, repetitions, left),
     }
 }
 
-/// An index into a list; the narrower it is, the more slots fit into the first-level cache.
-trait SlotIndex: Copy + PartialEq {
-    const FIRST: Self;
-    fn of(index: usize) -> Self;
-    fn index(self) -> usize;
-}
-
-impl SlotIndex for u16 {
-    const FIRST: Self = 0;
-    #[inline(always)]
-    fn of(index: usize) -> Self {
-        index as u16
-    }
-    #[inline(always)]
-    fn index(self) -> usize {
-        usize::from(self)
-    }
-}
-
-impl SlotIndex for u32 {
-    const FIRST: Self = 0;
-    #[inline(always)]
-    fn of(index: usize) -> Self {
-        index as u32
-    }
-    #[inline(always)]
-    fn index(self) -> usize {
-        self as usize
-    }
-}
-
+/// Does what [`find_repetitions`] does, with half of `slots` a hash, or somewhat more; `index` makes
+/// an index narrow.
 #[inline(always)]
-fn find_by_places<P: SlotIndex>(
+fn find_by_places<Index: Copy + Default + PartialEq + Into<u32>>(
     hashes: &[u64],
     shift: u32,
     slots: usize,
+    index: impl Fn(usize) -> Index,
     repetitions: &mut Vec<u64>,
     left: &mut Vec<u64>,
 ) {
@@ -63,15 +36,15 @@ fn find_by_places<P: SlotIndex>(
         .trailing_zeros()
         .clamp(1, 28);
     let slot = |hash: u64| ((hash << shift) >> (64 - bits)) as usize;
-    let mut places = vec![P::FIRST; 1 << bits];
+    let mut places = vec![Index::default(); 1 << bits];
     let places = &mut places[..];
-    for (index, &hash) in hashes.iter().enumerate() {
-        places[slot(hash)] = P::of(index);
+    for (at, &hash) in hashes.iter().enumerate() {
+        places[slot(hash)] = index(at);
     }
 
     left.clear();
     left.resize(hashes.len(), 0);
-    let found = find_not_last(hashes, places, shift, 64 - bits, left);
+    let found = find_not_last(hashes, places, index, shift, 64 - bits, left);
     left.truncate(found);
     let not_last = std::mem::take(left);
     left.resize(found, 0);
@@ -81,7 +54,7 @@ fn find_by_places<P: SlotIndex>(
     let same = &mut repetitions[first..];
     let (mut equal, mut unequal) = (0, 0);
     for &hash in &not_last {
-        let repeats = hashes[places[slot(hash)].index()] == hash;
+        let repeats = hashes[places[slot(hash)].into() as usize] == hash;
         (same[equal], others[unequal]) = (hash, hash);
         equal += usize::from(repeats);
         unequal += usize::from(!repeats);
@@ -92,18 +65,19 @@ fn find_by_places<P: SlotIndex>(
 
 /// Copies the hashes that are not the last of their slot to `found`; returns their number.
 #[inline(always)]
-fn find_not_last<P: SlotIndex>(
+fn find_not_last<Index: Copy + PartialEq>(
     hashes: &[u64],
-    places: &[P],
+    places: &[Index],
+    index: impl Fn(usize) -> Index,
     shift: u32,
     drop: u32,
     found: &mut [u64],
 ) -> usize {
     let mut count = 0;
-    for (index, &hash) in hashes.iter().enumerate() {
+    for (at, &hash) in hashes.iter().enumerate() {
         found[count] = hash;
         let slot = ((hash << shift) >> drop) as usize;
-        count += usize::from(places[slot] != P::of(index));
+        count += usize::from(places[slot] != index(at));
     }
     count
 }

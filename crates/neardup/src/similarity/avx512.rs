@@ -9,13 +9,7 @@
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
-use std::arch::x86_64::{
-    __m512i, __mmask8, _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpeq_epi64_mask,
-    _mm512_cmplt_epu64_mask, _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mul_epu32,
-    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi64,
-    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask,
-    _mm512_xor_si512,
-};
+use std::arch::x86_64::*;
 
 use super::{FACTOR, HASH, NOTHING, RoundPair, are_full, fill_portably_even, fill_portably_odd};
 

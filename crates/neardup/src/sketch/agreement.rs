@@ -26,12 +26,7 @@ pub(super) fn differing(mine: &Minima, theirs: &Minima) -> u32 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn differing_in_lanes(mine: &Minima, theirs: &Minima) -> u32 {
-    use std::arch::x86_64::{
-        __m256i, _mm_add_epi64, _mm_cvtsi128_si32, _mm_unpackhi_epi64, _mm256_add_epi8,
-        _mm256_and_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_extracti128_si256,
-        _mm256_loadu_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setzero_si256,
-        _mm256_sub_epi8, _mm256_xor_si256,
-    };
+    use std::arch::x86_64::*;
     let (low, high) = (
         _mm256_set1_epi8(0x0f),
         _mm256_set1_epi8(0xf0_u8.cast_signed()),

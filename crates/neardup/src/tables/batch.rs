@@ -14,8 +14,8 @@ use std::ops::ControlFlow;
 
 use super::Neighbour;
 use super::lanes::{SiblingMatch, SiblingRun, prefetch};
-use super::order::{NumberedFingerprint, by_quarter};
-use super::probes::{Step, steps};
+use super::order::{NumberedFingerprint, by_quarter, numbered};
+use super::probes::{Step, by_table, steps};
 use super::quarters::{Key, QuarterTables, verified};
 use super::segment::Segment;
 use crate::fingerprint::Fingerprint;
@@ -40,18 +40,13 @@ const LOT: usize = 1 << 20;
 const MAX_PENDING: usize = 1 << 16;
 
 /// The step that finds a fingerprint in the first table.
-const EXACT: [Step; 1] = [Step {
-    table: 0,
-    flip: 0,
-    least: 0,
-    most: 0,
-}];
+const EXACT: [Step; 1] = [Step::exact(0)];
 
 /// One step for one probe.
 #[derive(Clone, Copy)]
 struct Probe<'a> {
     segment: &'a Segment,
-    probe: u64,
+    bits: u64,
     query: u32,
     /// The number of the step in the list.
     step: u8,
@@ -59,8 +54,8 @@ struct Probe<'a> {
     sibling: u16,
 }
 
-/// A match of another table than the first, whose ids are not known yet.
-struct PendingId {
+/// A match whose ids are not known yet.
+struct PendingMatch {
     query: u32,
     bits: u64,
     distance: u32,
@@ -73,7 +68,7 @@ struct ProbeScratch<'a> {
     /// The owner of a run is the index of its probe.
     runs: Vec<SiblingRun<'a>>,
     hits: Vec<SiblingMatch>,
-    pending: Vec<PendingId>,
+    pending: Vec<PendingMatch>,
 }
 
 impl QuarterTables {
@@ -92,11 +87,7 @@ impl QuarterTables {
             // Many steps share the memory they read even if everything is near.
             let is_ordered = lot.len() >= ORDERED && (self.len() >= FAR || steps.len() > GROUP / 4);
             let bits = lot.iter().map(|probe| probe.as_u64());
-            let numbers = (number * LOT) as u32..;
-            let mut entries: Vec<NumberedFingerprint> = bits
-                .zip(numbers)
-                .map(|(bits, number)| NumberedFingerprint { bits, number })
-                .collect();
+            let mut entries = numbered(bits, (number * LOT) as u32);
             if !is_ordered {
                 for some in entries.chunks(MAX_PENDING / 16) {
                     self.probe_and_verify(some, steps, distance, &mut scratch, &mut visit);
@@ -105,18 +96,10 @@ impl QuarterTables {
                 continue;
             }
             let mut spare = vec![NumberedFingerprint::default(); entries.len()];
-            for table in 0..4 {
-                let steps: Vec<Step> = steps
-                    .iter()
-                    .filter(|step| step.table == table)
-                    .copied()
-                    .collect();
-                if steps.is_empty() {
-                    continue;
-                }
-                by_quarter(&mut entries, table, &mut spare);
+            for steps in by_table(distance) {
+                by_quarter(&mut entries, steps[0].table, &mut spare);
                 for some in entries.chunks(MAX_PENDING) {
-                    self.probe_and_verify(some, &steps, distance, &mut scratch, &mut visit);
+                    self.probe_and_verify(some, steps, distance, &mut scratch, &mut visit);
                     if scratch.pending.len() >= MAX_PENDING {
                         self.report_pending(&mut scratch, &mut visit);
                     }
@@ -140,27 +123,21 @@ impl QuarterTables {
             for group in entries.chunks((GROUP / steps.len()).max(1)) {
                 self.take_steps(group, steps, scratch);
                 for hit in &scratch.hits {
-                    let take_steps = scratch.probes_under_way[hit.owner as usize];
-                    let (step, at) = (&steps[usize::from(take_steps.step)], hit.at as usize);
-                    let Some((bits, distance)) =
-                        verified(take_steps.segment, at, take_steps.probe, step, distance)
-                    else {
+                    let probe = scratch.probes_under_way[hit.owner as usize];
+                    let (step, at) = (&steps[usize::from(probe.step)], hit.at as usize);
+                    let found = verified(probe.segment, at, probe.bits, step, distance);
+                    let Some((bits, distance)) = found else {
                         continue;
                     };
+                    let found = PendingMatch {
+                        query: probe.query,
+                        bits,
+                        distance,
+                    };
                     if step.table == 0 {
-                        self.report(
-                            bits,
-                            take_steps.segment.id(at),
-                            take_steps.query,
-                            distance,
-                            visit,
-                        );
+                        self.report(&found, probe.segment.id(at), visit);
                     } else {
-                        scratch.pending.push(PendingId {
-                            query: take_steps.query,
-                            bits,
-                            distance,
-                        });
+                        scratch.pending.push(found);
                     }
                 }
             }
@@ -184,7 +161,7 @@ impl QuarterTables {
                 is_crowded |= segment.is_crowded();
                 Probe {
                     segment,
-                    probe: entry.bits,
+                    bits: entry.bits,
                     query: entry.number,
                     step: number,
                     quarter: place.quarter,
@@ -193,50 +170,29 @@ impl QuarterTables {
             }));
         }
         scratch.runs.clear();
+        let budget = |probe: &Probe<'_>| steps[usize::from(probe.step)].most;
+        let probes = scratch.probes_under_way.iter().zip(0..);
         if is_crowded {
-            for (take_steps, number) in scratch.probes_under_way.iter().zip(0..) {
-                let budget = steps[usize::from(take_steps.step)].most;
-                let segment = take_steps.segment;
-                segment.each_bucket(
-                    take_steps.quarter,
-                    take_steps.sibling,
-                    budget,
-                    |start, len| {
-                        let siblings = segment.siblings(start, len);
-                        scratch.runs.push(fetched(
-                            siblings,
-                            start as u32,
-                            number,
-                            take_steps.sibling,
-                            budget,
-                        ));
-                    },
-                );
+            for (probe, number) in probes {
+                let (segment, sibling, most) = (probe.segment, probe.sibling, budget(probe));
+                segment.each_bucket(probe.quarter, sibling, most, |start, len| {
+                    let siblings = segment.siblings(start, len);
+                    let run = fetched(siblings, start as u32, number, sibling, most);
+                    scratch.runs.push(run);
+                });
             }
         } else {
-            scratch
-                .runs
-                .extend(
-                    scratch
-                        .probes_under_way
-                        .iter()
-                        .zip(0..)
-                        .map(|(take_steps, number)| {
-                            let budget = steps[usize::from(take_steps.step)].most;
-                            let (start, siblings) =
-                                take_steps.segment.of_quarter(take_steps.quarter);
-                            fetched(siblings, start, number, take_steps.sibling, budget)
-                        }),
-                );
+            scratch.runs.extend(probes.map(|(probe, number)| {
+                let (start, siblings) = probe.segment.of_quarter(probe.quarter);
+                fetched(siblings, start, number, probe.sibling, budget(probe))
+            }));
         }
         scratch.hits.clear();
         self.lanes.scan(&scratch.runs, &mut scratch.hits);
         for hit in &scratch.hits {
-            let take_steps = scratch.probes_under_way[hit.owner as usize];
-            take_steps.segment.prefetch_rest(
-                hit.at as usize,
-                steps[usize::from(take_steps.step)].table == 0,
-            );
+            let probe = scratch.probes_under_way[hit.owner as usize];
+            let with_id = steps[usize::from(probe.step)].table == 0;
+            probe.segment.prefetch_rest(hit.at as usize, with_id);
         }
     }
 
@@ -247,13 +203,7 @@ impl QuarterTables {
         visit: &mut impl FnMut(usize, Neighbour),
     ) {
         let pending = std::mem::take(&mut scratch.pending);
-        let numbered = pending.iter().zip(0..);
-        let mut entries: Vec<NumberedFingerprint> = numbered
-            .map(|(lookup, number)| NumberedFingerprint {
-                bits: lookup.bits,
-                number,
-            })
-            .collect();
+        let mut entries = numbered(pending.iter().map(|found| found.bits), 0);
         if entries.len() >= ORDERED {
             let mut spare = vec![NumberedFingerprint::default(); entries.len()];
             by_quarter(&mut entries, 0, &mut spare);
@@ -261,15 +211,11 @@ impl QuarterTables {
         for group in entries.chunks(GROUP) {
             self.take_steps(group, &EXACT, scratch);
             for hit in &scratch.hits {
-                let take_steps = scratch.probes_under_way[hit.owner as usize];
+                let probe = scratch.probes_under_way[hit.owner as usize];
                 let at = hit.at as usize;
-                if take_steps.segment.half(at) == take_steps.probe as u32 {
-                    let PendingId {
-                        query,
-                        bits,
-                        distance,
-                    } = pending[take_steps.query as usize];
-                    self.report(bits, take_steps.segment.id(at), query, distance, visit);
+                if probe.segment.half(at) == probe.bits as u32 {
+                    let found = &pending[probe.query as usize];
+                    self.report(found, probe.segment.id(at), visit);
                 }
             }
         }
@@ -277,16 +223,11 @@ impl QuarterTables {
         scratch.pending.clear();
     }
 
-    fn report(
-        &self,
-        bits: u64,
-        first: u32,
-        query: u32,
-        distance: u32,
-        visit: &mut impl FnMut(usize, Neighbour),
-    ) {
-        let _ = self.ids(bits, first, &mut |id| {
-            visit(query as usize, Neighbour { distance, id });
+    /// Reports a match with its ids; `first` is its entry in the first table's id column.
+    fn report(&self, found: &PendingMatch, first: u32, visit: &mut impl FnMut(usize, Neighbour)) {
+        let distance = found.distance;
+        let _ = self.ids(found.bits, first, &mut |id| {
+            visit(found.query as usize, Neighbour { distance, id });
             ControlFlow::Continue(())
         });
     }

@@ -27,7 +27,8 @@ pub(super) struct SiblingRun<'a> {
     pub(super) budget: u8,
 }
 
-/// A sibling within the budget: the owner of its run, and its place, counted from the run's start.
+/// A sibling within the budget: the owner of its run, and its place, counted on from the run's
+/// start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SiblingMatch {
     pub(super) owner: u32,
@@ -81,13 +82,13 @@ impl Lanes {
     }
 
     /// Appends to `hits` every two siblings that lie in one of `buckets` and differ in at most
-    /// `budget` bits, the earlier first.
+    /// `budget` bits; the earlier owns the match.
     pub(super) fn pairs(
         self,
         siblings: &[u16],
         buckets: &[Range<usize>],
         budget: u8,
-        hits: &mut Vec<[u32; 2]>,
+        hits: &mut Vec<SiblingMatch>,
     ) {
         match self {
             Self::Portable => pairs_portable(siblings, buckets, budget, hits),
@@ -116,21 +117,12 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     let _ = (slice, at);
 }
 
+/// Appends a match for each bit set in `near`, the lowest at the place `first`.
 #[inline]
-fn push(hits: &mut Vec<SiblingMatch>, run: &SiblingRun<'_>, first: usize, mut near: u32) {
+fn push(hits: &mut Vec<SiblingMatch>, owner: u32, first: u32, mut near: u32) {
     while near != 0 {
-        hits.push(SiblingMatch {
-            owner: run.owner,
-            at: run.start + first as u32 + near.trailing_zeros(),
-        });
-        near &= near - 1;
-    }
-}
-
-#[inline]
-fn push_pairs(hits: &mut Vec<[u32; 2]>, at: usize, first: usize, mut near: u32) {
-    while near != 0 {
-        hits.push([at as u32, first as u32 + near.trailing_zeros()]);
+        let at = first + near.trailing_zeros();
+        hits.push(SiblingMatch { owner, at });
         near &= near - 1;
     }
 }
@@ -147,29 +139,47 @@ fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut
     }
 }
 
-fn scan_portable(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
-    for run in runs {
-        near_portable(run.siblings, run.probe, run.budget, |first, near| {
-            push(hits, run, first, near);
-        });
-    }
+/// Defines the scan and the search for pairs by one variant of `near`. Generic functions would be
+/// compiled without its instructions.
+macro_rules! scans_by {
+    ($near:ident: $scan:ident, $pairs:ident $(, $features:tt)?) => {
+        $(
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = $features)]
+        )?
+        fn $scan(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
+            for run in runs {
+                $near(run.siblings, run.probe, run.budget, |first, near| {
+                    push(hits, run.owner, run.start + first as u32, near);
+                });
+            }
+        }
+
+        $(
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = $features)]
+        )?
+        fn $pairs(
+            siblings: &[u16],
+            buckets: &[Range<usize>],
+            budget: u8,
+            hits: &mut Vec<SiblingMatch>,
+        ) {
+            for bucket in buckets {
+                for at in bucket.clone() {
+                    let behind = &siblings[at + 1..bucket.end];
+                    $near(behind, siblings[at], budget, |first, near| {
+                        push(hits, at as u32, (at + 1 + first) as u32, near);
+                    });
+                }
+            }
+        }
+    };
 }
 
-fn pairs_portable(
-    siblings: &[u16],
-    buckets: &[Range<usize>],
-    budget: u8,
-    hits: &mut Vec<[u32; 2]>,
-) {
-    for bucket in buckets {
-        for at in bucket.clone() {
-            let behind = &siblings[at + 1..bucket.end];
-            near_portable(behind, siblings[at], budget, |first, near| {
-                push_pairs(hits, at, at + 1 + first, near);
-            });
-        }
-    }
-}
+scans_by!(near_portable: scan_portable, pairs_portable);
+scans_by!(near_avx2: scan_avx2, pairs_avx2, "avx2");
+scans_by!(near_avx512: scan_avx512, pairs_avx512, "avx512f,avx512bw");
 
 /// Does what [`near_portable`] does.
 #[cfg(target_arch = "x86_64")]
@@ -202,29 +212,6 @@ fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usi
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn scan_avx2(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
-    for run in runs {
-        near_avx2(run.siblings, run.probe, run.budget, |first, near| {
-            push(hits, run, first, near);
-        });
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn pairs_avx2(siblings: &[u16], buckets: &[Range<usize>], budget: u8, hits: &mut Vec<[u32; 2]>) {
-    for bucket in buckets {
-        for at in bucket.clone() {
-            let behind = &siblings[at + 1..bucket.end];
-            near_avx2(behind, siblings[at], budget, |first, near| {
-                push_pairs(hits, at, at + 1 + first, near);
-            });
-        }
-    }
-}
-
 /// Does what [`near_portable`] does.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -246,29 +233,6 @@ fn near_avx512(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(u
         }
         visit(first, _mm512_mask_testn_epi16_mask(there, apart, apart));
         first += WIDTH;
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn scan_avx512(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
-    for run in runs {
-        near_avx512(run.siblings, run.probe, run.budget, |first, near| {
-            push(hits, run, first, near);
-        });
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn pairs_avx512(siblings: &[u16], buckets: &[Range<usize>], budget: u8, hits: &mut Vec<[u32; 2]>) {
-    for bucket in buckets {
-        for at in bucket.clone() {
-            let behind = &siblings[at + 1..bucket.end];
-            near_avx512(behind, siblings[at], budget, |first, near| {
-                push_pairs(hits, at, at + 1 + first, near);
-            });
-        }
     }
 }
 
@@ -346,7 +310,10 @@ mod tests {
                     let near = others.filter(|&other| {
                         (siblings[one] ^ siblings[other]).count_ones() <= u32::from(budget)
                     });
-                    expected.extend(near.map(|other| [one as u32, other as u32]));
+                    expected.extend(near.map(|other| SiblingMatch {
+                        owner: one as u32,
+                        at: other as u32,
+                    }));
                 }
             }
             for lanes in Lanes::all() {

@@ -7,6 +7,13 @@ pub(super) struct NumberedFingerprint {
     pub(super) number: u32,
 }
 
+/// Returns these fingerprints, numbered from `first`.
+pub(super) fn numbered(bits: impl Iterator<Item = u64>, first: u32) -> Vec<NumberedFingerprint> {
+    bits.zip(first..)
+        .map(|(bits, number)| NumberedFingerprint { bits, number })
+        .collect()
+}
+
 /// Returns the quarter that leads in `table`.
 #[inline]
 pub(super) fn quarter(bits: u64, table: usize) -> usize {

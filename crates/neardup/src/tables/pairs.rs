@@ -15,8 +15,8 @@
 use std::ops::Range;
 
 use super::lanes::{Lanes, SiblingMatch, SiblingRun};
-use super::order::{NumberedFingerprint, by_quarter, quarter};
-use super::probes::{Step, steps, upper_errors};
+use super::order::{NumberedFingerprint, by_quarter, numbered, quarter};
+use super::probes::{Step, by_table, upper_errors};
 use crate::fingerprint::Fingerprint;
 
 /// The number of fingerprints of a quarter up to which all are compared with all.
@@ -47,14 +47,10 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
         "fingerprints are numbered in 32 bits"
     );
     let distance = distance.min(super::MAX_DISTANCE);
-    let mut entries: Vec<NumberedFingerprint> = fingerprints
-        .iter()
-        .zip(0..)
-        .map(|(fingerprint, number)| NumberedFingerprint {
-            bits: fingerprint.as_u64(),
-            number,
-        })
-        .collect();
+    let mut entries = numbered(
+        fingerprints.iter().map(|fingerprint| fingerprint.as_u64()),
+        0,
+    );
     let mut spare = vec![NumberedFingerprint::default(); entries.len()];
     by_quarter(&mut entries, 0, &mut spare);
     bring_equal_together(&mut entries);
@@ -80,21 +76,13 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
             distance: (one.bits ^ other.bits).count_ones(),
         });
     };
-    let steps = steps(distance);
-    for table in 0..4 {
-        let steps: Vec<Step> = steps
-            .iter()
-            .filter(|step| step.table == table)
-            .copied()
-            .collect();
-        if steps.is_empty() {
-            continue;
-        }
+    for steps in by_table(distance) {
+        let table = steps[0].table;
         if table > 0 {
             by_quarter(&mut entries, table, &mut spare);
         }
         let starts = starts_of(&entries, table);
-        pairs_of_table(&entries, &starts, &steps, distance, &mut report);
+        pairs_of_table(&entries, &starts, steps, distance, &mut report);
     }
 }
 
@@ -113,7 +101,7 @@ fn bring_equal_together(entries: &mut [NumberedFingerprint]) {
         .partition(|together| together.len() > CROWD / 8);
     let mut equal = Vec::new();
     Lanes::detect().pairs(&siblings, &small, 0, &mut equal);
-    let quarter_of = |[at, _]: [u32; 2]| bounds(quarter(entries[at as usize].bits, 0));
+    let quarter_of = |hit: SiblingMatch| bounds(quarter(entries[hit.at as usize].bits, 0));
     let mut unsorted: Vec<_> = equal.into_iter().map(quarter_of).collect();
     unsorted.dedup();
     for together in large.into_iter().chain(unsorted) {
@@ -171,8 +159,8 @@ fn pairs_of_table(
                 }
             }
             lanes.pairs(&siblings, &buckets, step.most as u8, &mut pairs);
-            for &[one, other] in &pairs {
-                let (one, other) = (ordered[one as usize], ordered[other as usize]);
+            for &SiblingMatch { owner, at } in &pairs {
+                let (one, other) = (ordered[owner as usize], ordered[at as usize]);
                 if is_of_step(one.bits ^ other.bits, step, distance) {
                     report(one, other);
                 }
@@ -189,7 +177,7 @@ fn across(
     here: Range<usize>,
     there: &Range<usize>,
     step: &Step,
-    pairs: &mut Vec<[u32; 2]>,
+    pairs: &mut Vec<SiblingMatch>,
 ) {
     let run = |at: usize| SiblingRun {
         siblings: &siblings[there.clone()],
@@ -199,12 +187,7 @@ fn across(
         budget: step.most as u8,
     };
     let runs: Vec<SiblingRun<'_>> = here.map(run).collect();
-    let mut hits = Vec::new();
-    lanes.scan(&runs, &mut hits);
-    pairs.extend(
-        hits.into_iter()
-            .map(|SiblingMatch { owner, at }| [owner, at]),
-    );
+    lanes.scan(&runs, pairs);
 }
 
 /// Reports the pairs of `step` of a quarter that too many share to compare all with all.

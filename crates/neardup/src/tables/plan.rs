@@ -78,12 +78,6 @@ impl Plan {
         self.pages
     }
 
-    /// Returns the number of candidates that a probe may look at, over all tables.
-    #[must_use]
-    pub fn allowed_candidates(&self) -> f64 {
-        self.allowed
-    }
-
     /// Returns the useful designs, fewest tables first: each further one has longer prefixes than
     /// all before it. The first is a single table that is read from end to end.
     #[must_use]

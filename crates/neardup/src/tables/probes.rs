@@ -5,8 +5,8 @@
 //! one. So it is enough to visit, in the half with h errors,
 //!
 //! - with the first quarter equal, siblings with up to h errors;
-//! - with the second quarter equal, siblings with 1 to h errors;
 //! - with one error in the first quarter (16 neighbours), siblings with 1 to h − 1;
+//! - with the second quarter equal, siblings with 1 to h errors;
 //! - with one error in the second, siblings with 2 to h − 1.
 //!
 //! These do not overlap, so no two steps of one half find the same fingerprint. A fingerprint found
@@ -29,17 +29,34 @@ pub(super) struct Step {
     pub(super) most: u32,
 }
 
+impl Step {
+    /// Creates the step that finds a fingerprint itself.
+    pub(super) const fn exact(table: usize) -> Self {
+        Self {
+            table,
+            flip: 0,
+            least: 0,
+            most: 0,
+        }
+    }
+}
+
 /// Returns the largest number of errors in the upper half that the first steps find.
 pub(super) fn upper_errors(distance: u32) -> u32 {
     distance / 2
 }
 
-/// Returns the steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`]
-/// is treated as that.
+/// Returns the steps that find everything within `distance` bits, table after table. A distance
+/// above [`MAX_DISTANCE`] is treated as that.
 pub(super) fn steps(distance: u32) -> &'static [Step] {
     static STEPS: LazyLock<Vec<Vec<Step>>> =
         LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());
     &STEPS[distance.min(MAX_DISTANCE) as usize]
+}
+
+/// Returns the same steps, those of each table together.
+pub(super) fn by_table(distance: u32) -> impl Iterator<Item = &'static [Step]> {
+    steps(distance).chunk_by(|one, two| one.table == two.table)
 }
 
 fn list(distance: u32) -> Vec<Step> {
@@ -63,13 +80,9 @@ fn half(table: usize, errors: u32, steps: &mut Vec<Step>) {
             });
         }
     };
-    look(table, 0, 0, errors);
-    look(table + 1, 0, 1, errors);
-    for bit in 0..16 {
-        look(table, 1 << bit, 1, errors.saturating_sub(1));
-    }
-    for bit in 0..16 {
-        look(table + 1, 1 << bit, 2, errors.saturating_sub(1));
+    for (table, least) in [(table, 0), (table + 1, 1)] {
+        look(table, 0, least, errors);
+        (0..16).for_each(|bit| look(table, 1 << bit, least + 1, errors.saturating_sub(1)));
     }
 }
 

@@ -374,15 +374,7 @@ pub(super) struct Key {
 impl Key {
     #[inline]
     pub(super) fn of(bits: u64, table: usize) -> Self {
-        Self::flipped(
-            bits,
-            &Step {
-                table,
-                flip: 0,
-                least: 0,
-                most: 0,
-            },
-        )
+        Self::flipped(bits, &Step::exact(table))
     }
 
     /// Returns the position with the error of `step` in the leading quarter.

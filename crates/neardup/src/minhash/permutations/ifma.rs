@@ -3,10 +3,7 @@
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
-use std::arch::x86_64::{
-    __m512i, _mm512_loadu_si512, _mm512_madd52lo_epu64, _mm512_min_epu64, _mm512_reduce_min_epu64,
-    _mm512_set1_epi64, _mm512_setzero_si512,
-};
+use std::arch::x86_64::*;
 
 use super::lower_portably;
 
