@@ -147,7 +147,7 @@ fn read(page: &[u8], signature_builder: &SignatureBuilder) -> Result<String, Box
         MainContent::PageFallback { own_text } => Some(own_text.as_str()),
     };
     let text = PageText {
-        own,
+        main_content: own,
         ..PageText::of(&document.text)
     };
     black_box(

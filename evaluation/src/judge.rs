@@ -136,7 +136,10 @@ impl Verification {
         if words < self.least_words || other_subject {
             return false;
         }
-        let own = |page: &MeasuredPage| page.signature.text.as_ref().and_then(|text| text.own);
+        let own = |page: &MeasuredPage| {
+            let text = page.signature.text.as_ref();
+            text.and_then(|text| text.main_content)
+        };
         if self.own_decides && (own(one) != own(two) || one.own_is_empty) {
             return false;
         }

@@ -241,7 +241,7 @@ fn card(document: u32) -> SignatureRecord {
             text: Some(Box::new(TextSignature {
                 digest: u128::from(part(5)) << 64 | u128::from(part(6)),
                 words: document % 1_000,
-                own: None,
+                main_content: None,
                 fingerprint: Fingerprint::new(part(7)),
                 sketch: Some(Sketch::from_bytes(&sketch)),
                 bag: None,

@@ -330,7 +330,7 @@ fn signature(number: u64) -> PageSignature {
         text: Some(Box::new(TextSignature {
             digest: u128::from(mix(number ^ 1 << 41)) << 64 | u128::from(number),
             words: 500,
-            own: None,
+            main_content: None,
             fingerprint: Fingerprint::new(mix(number ^ 1 << 42)),
             sketch: Some(Sketch::from_bytes(&sketch(number))),
             bag: None,

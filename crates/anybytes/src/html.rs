@@ -89,7 +89,7 @@ pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &Pa
     }
     let text = PageText {
         text: document.full_text(),
-        own: Some(document.judged_text()),
+        main_content: Some(document.judged_text()),
         title: document.title.as_deref(),
         heading: document.heading.as_deref(),
     };

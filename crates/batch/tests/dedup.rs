@@ -21,11 +21,11 @@ fn signature_builder() -> SignatureBuilder {
     SignatureBuilder::new(Features::default(), HashKey::ZERO)
 }
 
-fn signature(payload: u128, text: &str, own: Option<&str>) -> PageSignature {
+fn signature(payload: u128, text: &str, main_content: Option<&str>) -> PageSignature {
     signature_builder().signature(
         payload,
         Some(PageText {
-            own,
+            main_content,
             ..PageText::of(text)
         }),
     )

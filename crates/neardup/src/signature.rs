@@ -36,7 +36,7 @@ pub struct TextSignature {
     /// The number of words.
     pub words: u32,
     /// A digest of the main content, if it must be equal as well.
-    pub own: Option<u128>,
+    pub main_content: Option<u128>,
     /// The simhash, of texts of any length.
     pub fingerprint: Fingerprint,
     /// The sketch of the set of word 5-shingles; none if only the exact text decides.
@@ -55,7 +55,7 @@ pub struct PageText<'a> {
     /// The main content if it is short and the lesser part of `text`. Boilerplate alone carries no
     /// verdict, so a near duplicate must have the same main content. If it has no words, `text` is
     /// all boilerplate and only exact equality counts.
-    pub own: Option<&'a str>,
+    pub main_content: Option<&'a str>,
     /// The title (`<title>` in HTML), if any.
     pub title: Option<&'a str>,
     /// The first heading of the main content, if any.
@@ -133,15 +133,19 @@ impl SignatureBuilder {
         if text.is_empty() {
             return None;
         }
-        let own = page.own.map(|own| HashedText::of(own, self.key));
-        let may_resemble =
-            text.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
+        let main_content = page
+            .main_content
+            .map(|content| HashedText::of(content, self.key));
+        let has_content = main_content
+            .as_ref()
+            .is_none_or(|content| !content.is_empty());
+        let may_resemble = text.len() >= LEAST_WORDS && has_content;
         let (bag, fingerprint) = self.bag_and_fingerprint(&text, page.text);
         let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
         Some(TextSignature {
             digest: digest(&text, subject.as_ref()),
             words: text.len() as u32,
-            own: own.map(|own| own.digest()),
+            main_content: main_content.map(|content| content.digest()),
             fingerprint: self.signed(fingerprint),
             sketch: if may_resemble {
                 Sketch::of_hashes(&text.runs(Width::VERIFICATION))
@@ -184,12 +188,12 @@ mod tests {
     use super::*;
     use crate::features::Features;
 
-    fn text_signature(text: &str, own: Option<&str>) -> Option<Box<TextSignature>> {
+    fn text_signature(text: &str, main_content: Option<&str>) -> Option<Box<TextSignature>> {
         SignatureBuilder::new(Features::default(), HashKey::ZERO)
             .signature(
                 7,
                 Some(PageText {
-                    own,
+                    main_content,
                     ..PageText::of(text)
                 }),
             )
@@ -244,7 +248,7 @@ mod tests {
             None,
             Some(PageText {
                 text: &text,
-                own: Some("words"),
+                main_content: Some("words"),
                 title: Some("A page for a sketch, and enough other words"),
                 heading: Some("This page has a heading of its own"),
             }),

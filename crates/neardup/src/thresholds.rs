@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
+use crate::subject::Subject;
 use crate::tables::design::MAX_DISTANCE;
 
 /// The least resemblance of near duplicates by the number of words of the shorter text, unless a
@@ -192,7 +193,8 @@ impl Thresholds {
         claim: CanonicalClaim,
     ) -> Option<Likeness> {
         let subjects = one.subject.as_ref().zip(two.subject.as_ref());
-        if one.own != two.own || subjects.is_some_and(|(one, two)| one.differs_from(two)) {
+        let differ = |(one, two): (&Subject, &Subject)| one.differs_from(two);
+        if one.main_content != two.main_content || subjects.is_some_and(differ) {
             return None;
         }
         let resemblance = sketch.resemblance(two.sketch.as_ref()?);
@@ -422,9 +424,9 @@ mod tests {
         let words = |numbers: std::ops::Range<u32>| -> String {
             numbers.map(|number| format!("word{number} ")).collect()
         };
-        let signature = |payload, text: &str, own| {
+        let signature = |payload, text: &str, main_content| {
             let text = crate::PageText {
-                own,
+                main_content,
                 ..crate::PageText::of(text)
             };
             crate::SignatureBuilder::new(crate::Features::default(), crate::HashKey::ZERO)

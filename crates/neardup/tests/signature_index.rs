@@ -13,11 +13,11 @@ fn words(seed: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{seed}{n}")).collect()
 }
 
-fn signature(payload: u128, text: &str, own: Option<&str>) -> PageSignature {
+fn signature(payload: u128, text: &str, main_content: Option<&str>) -> PageSignature {
     SignatureBuilder::new(Features::default(), KEY).signature(
         payload,
         Some(PageText {
-            own,
+            main_content,
             ..PageText::of(text)
         }),
     )

@@ -69,7 +69,7 @@ impl Page {
         if main_content {
             PageText {
                 text: &self.text,
-                own: self.own.as_deref(),
+                main_content: self.own.as_deref(),
                 title: self.title.as_deref(),
                 heading: self.heading.as_deref(),
             }

@@ -24,7 +24,7 @@ pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
         let TextSignature {
             digest,
             words,
-            own,
+            main_content,
             fingerprint,
             sketch,
             bag,
@@ -32,8 +32,8 @@ pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
         } = text;
         bytes.extend(digest.to_le_bytes());
         bytes.extend(words.to_le_bytes());
-        bytes.push(u8::from(own.is_some()));
-        bytes.extend(own.unwrap_or(0).to_le_bytes());
+        bytes.push(u8::from(main_content.is_some()));
+        bytes.extend(main_content.unwrap_or(0).to_le_bytes());
         bytes.extend(fingerprint.as_u64().to_le_bytes());
         bytes.push(u8::from(sketch.is_some()));
         bytes.extend(sketch.as_ref().map_or([0; SKETCH_BYTES], Sketch::to_bytes));
@@ -56,8 +56,8 @@ pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     let text = has_text.then(|| {
         let digest = u128::from_le_bytes(take(&mut rest));
         let words = u32::from_le_bytes(take(&mut rest));
-        let has_own = take(&mut rest) == [1];
-        let own = u128::from_le_bytes(take(&mut rest));
+        let has_main_content = take(&mut rest) == [1];
+        let main_content = u128::from_le_bytes(take(&mut rest));
         let fingerprint = Fingerprint::new(u64::from_le_bytes(take(&mut rest)));
         let has_sketch = take(&mut rest) == [1];
         let sketch = take(&mut rest);
@@ -70,7 +70,7 @@ pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
         Box::new(TextSignature {
             digest,
             words,
-            own: has_own.then_some(own),
+            main_content: has_main_content.then_some(main_content),
             fingerprint,
             sketch: has_sketch.then(|| Sketch::from_bytes(&sketch)),
             bag: has_bag.then(|| BagSketch::from_bytes(&bag)),
@@ -143,14 +143,14 @@ mod tests {
         fn a_signature_is_read_as_it_was_written(
             payload: u128,
             words in prop::collection::vec("[a-z]{1,9}", 0..40),
-            own: bool,
+            has_main_content: bool,
             title: Option<String>,
         ) {
             let text = words.join(" ");
-            let own = own.then_some(text.get(..text.len() / 2).unwrap_or_default());
+            let half = text.get(..text.len() / 2).unwrap_or_default();
             let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
             let whole = PageText {
-                own,
+                main_content: has_main_content.then_some(half),
                 title: title.as_deref(),
                 heading: words.first().map(String::as_str),
                 ..PageText::of(&text)

@@ -311,7 +311,7 @@ pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
     };
     PageText {
         text,
-        own,
+        main_content: own,
         title: document.title.as_deref(),
         heading: document.heading.as_deref(),
     }

@@ -231,7 +231,7 @@ fn encode(block: &Block) -> Vec<u8> {
             continue;
         };
         let text = record.signature.text.as_deref();
-        let own = text.and_then(|text| text.own);
+        let own = text.and_then(|text| text.main_content);
         let sketch = text.and_then(|text| text.sketch.as_ref());
         let bag = text.and_then(|text| text.bag.as_ref());
         let subject = text.and_then(|text| text.subject.as_ref());
@@ -323,7 +323,7 @@ fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
         Some(Box::new(TextSignature {
             digest,
             words,
-            own,
+            main_content: own,
             fingerprint,
             sketch,
             bag,

@@ -81,7 +81,7 @@ impl Look {
         let text = TextSignature {
             digest: u128::from(self.digest) << 64 | u128::from(self.family),
             words: self.words,
-            own: (self.shape == 1).then_some(u128::from(self.family)),
+            main_content: (self.shape == 1).then_some(u128::from(self.family)),
             fingerprint: Fingerprint::new(
                 (u64::from(self.family) * 0x0123_4567_89ab_cdef) ^ errors,
             ),

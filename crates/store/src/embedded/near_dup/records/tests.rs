@@ -22,7 +22,7 @@ fn text() -> impl Strategy<Value = TextSignature> {
         |((digest, words, fingerprint), own, (sketch, bag, subject))| TextSignature {
             digest,
             words,
-            own,
+            main_content: own,
             fingerprint: Fingerprint::new(fingerprint),
             sketch,
             bag,
@@ -54,7 +54,7 @@ fn a_text() -> TextSignature {
     TextSignature {
         digest: 0x0102,
         words: 77,
-        own: Some(u128::MAX),
+        main_content: Some(u128::MAX),
         fingerprint: Fingerprint::new(0xfedc_ba98_7654_3210),
         sketch: Some(Sketch::from_bytes(&std::array::from_fn(|byte| byte as u8))),
         bag: Some(BagSketch::from_bytes(&std::array::from_fn(|byte| {
@@ -82,7 +82,7 @@ fn a_block_of_records_is_pinned_to_the_byte() {
     block[0] = Some(a_record(None));
     block[2] = Some(a_record(Some(a_text())));
     block[15] = Some(a_record(Some(TextSignature {
-        own: None,
+        main_content: None,
         sketch: None,
         bag: None,
         subject: None,
