@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use neardup::{PageSignature, Thresholds};
 
-pub use finding::{Cluster, Duplicate, Finding, Members, SimilarPair, distance, resemblance};
+pub use finding::{Cluster, Duplicate, Finding, SimilarPair};
 
 use crate::control::Control;
 use crate::error::BatchError;
@@ -96,10 +96,20 @@ impl Options {
             scratch: scratch.into(),
         }
     }
+}
 
-    /// Returns the memory for names, or for pairs that wait for their order, in bytes.
-    fn memory_for_reports(&self) -> usize {
-        self.memory.max(crate::LEAST_MEMORY) / 8
+/// A run in progress: its options, and the storage and the control that all its steps share.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    options: &'a Options,
+    scratch: &'a Scratch,
+    control: Control<'a>,
+}
+
+impl Run<'_> {
+    /// Returns the memory to use, in bytes.
+    fn memory(self) -> usize {
+        self.options.memory.max(crate::LEAST_MEMORY)
     }
 }
 
@@ -132,17 +142,16 @@ pub fn run<E: From<BatchError>>(
         found(finding)
     };
     let documents = documents.into_iter();
+    let run = Run {
+        options,
+        scratch: &scratch,
+        control,
+    };
     let documents = match options.kind {
-        FindingKind::Duplicates => {
-            report::duplicates(documents, options, &scratch, control, counted)?
-        }
-        FindingKind::Pairs => report::pairs(documents, options, &scratch, control, counted)?,
-        FindingKind::Clusters { chained: false } => {
-            report::clusters(documents, options, &scratch, control, counted)?
-        }
-        FindingKind::Clusters { chained: true } => {
-            report::chains(documents, options, &scratch, control, counted)?
-        }
+        FindingKind::Duplicates => run.duplicates(documents, counted)?,
+        FindingKind::Pairs => run.pairs(documents, counted)?,
+        FindingKind::Clusters { chained: false } => run.clusters(documents, counted)?,
+        FindingKind::Clusters { chained: true } => run.chains(documents, counted)?,
     };
     Ok(Summary {
         documents,

@@ -13,6 +13,7 @@ use neardup::Pair;
 
 use crate::control::{Gauge, Step};
 use crate::error::BatchError;
+use crate::fields::take;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
 use crate::workers::{self, Disconnected, ResultSender};
 
@@ -49,12 +50,9 @@ impl Entry {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8; ENTRY_BYTES]) -> Self {
-        let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
-        Self {
-            low: u32::from_le_bytes([a, b, c, d]),
-            high: u32::from_le_bytes([e, f, g, h]),
-            id: u32::from_le_bytes([i, j, k, l]),
-        }
+        let mut rest = &bytes[..];
+        let bits = u64::from_le_bytes(take(&mut rest));
+        Self::new(bits, u32::from_le_bytes(take(&mut rest)))
     }
 }
 
@@ -83,6 +81,7 @@ pub(crate) struct Join<'a> {
 }
 
 /// The pairs that a worker found in a few pieces.
+#[derive(Default)]
 struct JoinBatch {
     /// The number of entries joined for them.
     joined: u64,
@@ -116,10 +115,7 @@ impl Join<'_> {
         let (next, pieces) = (AtomicUsize::new(0), 1_usize << (bits - fine));
         let join_pieces = |sender: &ResultSender<JoinBatch>| {
             let mut bucketed = Bucketed::default();
-            let mut found = JoinBatch {
-                joined: 0,
-                pairs: Vec::new(),
-            };
+            let mut found = JoinBatch::default();
             loop {
                 let piece = next.fetch_add(1, Ordering::Relaxed);
                 if piece >= pieces {
@@ -134,14 +130,7 @@ impl Join<'_> {
                 found.joined += bucketed.bits.len() as u64;
                 self.join_buckets(&bucketed, table, &mut found.pairs, sender)?;
                 if found.joined >= 1 << 20 {
-                    let ready = std::mem::replace(
-                        &mut found,
-                        JoinBatch {
-                            joined: 0,
-                            pairs: Vec::new(),
-                        },
-                    );
-                    sender.send(ready)?;
+                    sender.send(std::mem::take(&mut found))?;
                 }
             }
         };
@@ -362,7 +351,7 @@ impl Bucketed {
 }
 
 /// Replaces each count by the sum of all counts up to it.
-fn add_up(counts: &mut [u32]) {
+pub(crate) fn add_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
         sum += *count;

@@ -14,7 +14,7 @@
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
 //! The header is written last, so an unfinished file is a damaged one. Invariant: the format is
-//! stable for ever (`golden/fingerprints.nearduf`); another format gets another version.
+//! stable for ever (`golden/fingerprints.hex`); another format gets another version.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
 
 use crate::error::BatchError;
+use crate::fields::take;
 
 const MAGIC: [u8; 8] = *b"NEARDUPF";
 const VERSION: u16 = 1;
@@ -80,33 +81,33 @@ impl FingerprintFile {
             }
             Err(source) => return Err(BatchError::Read { path, source }),
         };
-        let mut fields = Fields(&header);
-        if fields.next::<8>() != MAGIC {
+        let mut fields = &header[..];
+        if take::<8>(&mut fields) != MAGIC {
             return Err(damaged(&path, "it does not begin like one"));
         }
         // Before the checksum, because another version may have another header.
-        let version = u16::from_le_bytes(fields.next());
+        let version = u16::from_le_bytes(take(&mut fields));
         if version != VERSION {
             return Err(BatchError::OtherFormat { path, version });
         }
         if check(0, &header[..CHECKED]) != header[CHECKED..] {
             return Err(damaged(&path, "its header does not pass the check"));
         }
-        let algorithm = u16::from_le_bytes(fields.next());
+        let algorithm = u16::from_le_bytes(take(&mut fields));
         if algorithm != ALGORITHM {
             return Err(BatchError::OtherAlgorithm { path, algorithm });
         }
-        let flags = u32::from_le_bytes(fields.next());
+        let flags = u32::from_le_bytes(take(&mut fields));
         if flags & !WITH_IDS != 0 {
             return Err(damaged(&path, "it has flags that do not exist"));
         }
         let file = Self {
             path,
-            len: u64::from_le_bytes(fields.next()),
+            len: u64::from_le_bytes(take(&mut fields)),
             has_ids: flags == WITH_IDS,
             recipe: Recipe {
-                key: u64::from_le_bytes(fields.next()),
-                features: u64::from_le_bytes(fields.next()),
+                key: u64::from_le_bytes(take(&mut fields)),
+                features: u64::from_le_bytes(take(&mut fields)),
             },
         };
         let blocks = file.len.div_ceil(BLOCK as u64);
@@ -368,18 +369,4 @@ fn numbers(bytes: &[u8], numbers: &mut Vec<u64>) {
             .iter()
             .map(|bytes| u64::from_le_bytes(*bytes)),
     );
-}
-
-/// The unread rest of a header.
-struct Fields<'h>(&'h [u8]);
-
-impl Fields<'_> {
-    fn next<const N: usize>(&mut self) -> [u8; N] {
-        let (field, rest) = self
-            .0
-            .split_first_chunk()
-            .expect("the fields fill less than the header");
-        self.0 = rest;
-        *field
-    }
 }

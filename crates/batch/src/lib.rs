@@ -14,6 +14,7 @@ mod control;
 pub mod dedup;
 mod entries;
 mod error;
+mod fields;
 mod fingerprint_file;
 pub mod jsonl;
 mod pigeonhole;

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use neardup::{Fingerprint, MAX_DISTANCE};
 
 use crate::control::{Control, Gauge, Step};
-use crate::entries::Entry;
+use crate::entries::{Entry, add_up};
 use crate::error::BatchError;
 use crate::fingerprint_file::{FingerprintFile, FingerprintReader};
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
@@ -271,11 +271,7 @@ impl Buckets {
             map[value >> 6] |= 1 << (value & 63);
             starts[table.bucket(query.as_u64(), bucket_bits) + 1] += 1;
         }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
+        add_up(&mut starts);
         let mut next = starts.clone();
         let mut sorted = vec![Entry::default(); queries.len() + 1];
         for (number, query) in (0..).zip(queries) {

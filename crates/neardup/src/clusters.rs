@@ -1,6 +1,6 @@
 //! Clusters of documents, made from pairs of similar ones.
 //!
-//! Similarity is not transitive, so there are two notions. [`Representatives`], the usual one: each
+//! Similarity is not transitive, so there are two notions. [`Groups::around`], the usual one: each
 //! document is compared with originals only and joins one of them, so that all members of a cluster
 //! are similar to its first. [`Clusters`]: everything that a chain of similar pairs connects
 //! (union-find over verified pairs; Broder et al., "Syntactic clustering of the web", 1997, section
@@ -93,58 +93,6 @@ impl Clusters {
     }
 }
 
-/// Clusters around originals. 4 bytes a document.
-#[derive(Clone, Debug, Default)]
-pub struct Representatives {
-    /// The original of each document, which may be the document itself.
-    originals: Vec<u32>,
-}
-
-/// A document that is not an original, so that none may join it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("document {0} is no original, so none may be like it")]
-pub struct NotAnOriginal(u32);
-
-impl Representatives {
-    /// Creates an empty set of documents.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds the next document as an original and returns its number; none if there are 2³² - 1
-    /// documents already.
-    pub fn add_original(&mut self) -> Option<u32> {
-        let number = u32::try_from(self.originals.len())
-            .ok()
-            .filter(|number| *number < u32::MAX)?;
-        self.originals.push(number);
-        Some(number)
-    }
-
-    /// Adds the next document as a duplicate of `original` and returns its number; none if there
-    /// are 2³² - 1 documents already.
-    ///
-    /// # Errors
-    /// [`NotAnOriginal`] if `original` is itself a duplicate or unknown: that would make a chain.
-    pub fn add_like(&mut self, original: u32) -> Result<Option<u32>, NotAnOriginal> {
-        if self.originals.get(original as usize) != Some(&original) {
-            return Err(NotAnOriginal(original));
-        }
-        let number = self.add_original();
-        if let Some(number) = number {
-            self.originals[number as usize] = original;
-        }
-        Ok(number)
-    }
-
-    /// Returns the clusters as lists.
-    #[must_use]
-    pub fn into_groups(self) -> Groups {
-        Groups::of(&self.originals)
-    }
-}
-
 /// Clusters as lists of their members. 8 bytes a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
@@ -154,7 +102,28 @@ pub struct Groups {
     ends: Vec<u32>,
 }
 
+/// A document that is another one's duplicate, or unknown, so that it has no duplicates itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("document {0} is no original, so it has no duplicates")]
+pub struct NotAnOriginal(u32);
+
 impl Groups {
+    /// Returns the clusters around originals; `originals` names the original of each document,
+    /// which is the document itself or an earlier one.
+    ///
+    /// # Errors
+    /// [`NotAnOriginal`] if an original is itself a duplicate, which would make a chain, or comes
+    /// after its duplicate.
+    pub fn around(originals: &[u32]) -> Result<Self, NotAnOriginal> {
+        for (document, &original) in (0..).zip(originals) {
+            let is_original = originals.get(original as usize) == Some(&original);
+            if !is_original || original > document {
+                return Err(NotAnOriginal(original));
+            }
+        }
+        Ok(Self::of(originals))
+    }
+
     /// Returns the groups of documents; `firsts` names the first document of the group of each.
     fn of(firsts: &[u32]) -> Self {
         let mut ends = Vec::new();
@@ -252,23 +221,27 @@ mod tests {
     #[test]
     fn no_documents_make_no_groups() {
         assert!(Clusters::new(0).into_groups().is_empty());
-        assert!(Representatives::new().into_groups().is_empty());
+        assert!(Groups::around(&[]).unwrap().is_empty());
     }
 
     #[test]
-    fn a_chain_is_one_cluster_and_around_representatives_it_is_not() {
+    fn a_chain_is_one_cluster_and_around_originals_it_is_not() {
         let mut clusters = Clusters::new(3);
         assert!(clusters.unite(0, 1) && clusters.unite(1, 2) && !clusters.unite(0, 2));
         assert!(clusters.united(0, 2));
         assert_eq!(lists(&clusters.into_groups()), [[0, 1, 2]]);
 
-        let mut representatives = Representatives::new();
-        assert_eq!(representatives.add_original(), Some(0));
-        assert_eq!(representatives.add_like(0), Ok(Some(1)));
-        assert_eq!(representatives.add_like(1), Err(NotAnOriginal(1)));
-        assert_eq!(representatives.add_like(2), Err(NotAnOriginal(2)));
-        assert_eq!(representatives.add_original(), Some(2));
-        assert_eq!(lists(&representatives.into_groups()), [vec![0, 1], vec![2]]);
+        assert_eq!(
+            lists(&Groups::around(&[0, 0, 2]).unwrap()),
+            [vec![0, 1], vec![2]]
+        );
+    }
+
+    #[test]
+    fn an_original_is_neither_a_duplicate_nor_a_later_document() {
+        assert_eq!(Groups::around(&[0, 0, 1]), Err(NotAnOriginal(1)));
+        assert_eq!(Groups::around(&[0, 0, 3]), Err(NotAnOriginal(3)));
+        assert_eq!(Groups::around(&[1, 1]), Err(NotAnOriginal(1)));
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub use tables::{
 };
 
 // The verdict about pages.
-pub use clusters::{Clusters, Groups, NotAnOriginal, Representatives};
+pub use clusters::{Clusters, Groups, NotAnOriginal};
 pub use signature::{LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature};
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
 pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};

@@ -11,14 +11,15 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use neardup::{Groups, PageSignature, Representatives, TextSignature};
+use neardup::{Groups, PageSignature, TextSignature};
 
-use super::{Document, Options};
-use crate::control::{Control, Gauge, Step};
+use super::{Document, Run};
+use crate::control::{Gauge, Step};
 use crate::dedup::encoding::{self, DocumentNames, SIGNATURE_BYTES};
 use crate::error::BatchError;
-use crate::scratch::{Scratch, SpillBuffer};
-use crate::sorter::Sorter;
+use crate::fields::take;
+use crate::scratch::SpillBuffer;
+use crate::sorter::{Sorted, Sorter};
 
 /// The distinct texts of all documents.
 #[derive(Debug)]
@@ -40,11 +41,9 @@ impl<'s> DistinctTexts<'s> {
     /// Reads all documents.
     pub(super) fn read<E: From<BatchError>>(
         documents: impl Iterator<Item = Result<Document, E>>,
-        options: &Options,
-        scratch: &'s Scratch,
-        control: Control<'_>,
+        run: Run<'s>,
     ) -> Result<Self, E> {
-        let memory = options.memory.max(crate::LEAST_MEMORY);
+        let (memory, scratch) = (run.memory(), run.scratch);
         let mut reader = Reader {
             names: DocumentNames::new(scratch, memory / 8),
             signatures: SpillBuffer::new(scratch, memory / 4),
@@ -55,13 +54,13 @@ impl<'s> DistinctTexts<'s> {
             known_texts: FirstByDigest::default(),
             room: memory / 8 / KNOWN_BYTES,
         };
-        let mut gauge = Gauge::new(control, None);
+        let mut gauge = Gauge::new(run.control, None);
         for document in documents {
             reader.take(&document?)?;
             gauge.advance(Step::Reading, 1)?;
         }
         if reader.room == 0 {
-            reader.find_equal(scratch, memory / 4, control)?;
+            reader.find_equal(run)?;
         }
         Ok(reader.finish())
     }
@@ -148,32 +147,19 @@ impl<'s> Reader<'s> {
     }
 
     /// Finds equal documents among those in the buffer, which the maps could not find.
-    fn find_equal(
-        &mut self,
-        scratch: &Scratch,
-        memory: usize,
-        control: Control<'_>,
-    ) -> Result<(), BatchError> {
-        let mut payloads = Sorter::<20>::new(scratch, memory);
-        let mut gauge = Gauge::new(control, Some(2 * self.shelved.len() as u64));
+    fn find_equal(&mut self, run: Run<'_>) -> Result<(), BatchError> {
+        let mut payloads = Sorter::<20>::new(run.scratch, run.memory() / 4);
+        let mut gauge = Gauge::new(run.control, Some(2 * self.shelved.len() as u64));
         for (place, &document) in (0..).zip(&self.shelved) {
-            payloads.push(keyed(
-                signature_at(&self.signatures, place)?.payload,
-                document,
-            ))?;
+            let payload = signature_at(&self.signatures, place)?.payload;
+            payloads.push(keyed(payload, document))?;
             gauge.advance(Step::Sorting, 1)?;
         }
-        let mut sorted = payloads.finish();
-        let mut first: Option<(u128, u32)> = None;
-        while let Some(record) = sorted.next()? {
-            let (payload, document) = unkeyed(record);
-            match first {
-                Some((same, first)) if same == payload => self.payloads[document as usize] = first,
-                _ => first = Some((payload, document)),
-            }
-        }
+        each_repetition(payloads.finish(), |document, first| {
+            self.payloads[document as usize] = first;
+        })?;
 
-        let mut texts = Sorter::<20>::new(scratch, memory);
+        let mut texts = Sorter::<20>::new(run.scratch, run.memory() / 4);
         for (place, &document) in (0..).zip(&self.shelved) {
             gauge.advance(Step::Sorting, 1)?;
             if self.payloads[document as usize] != document {
@@ -183,17 +169,9 @@ impl<'s> Reader<'s> {
                 texts.push(keyed(text.digest, document))?;
             }
         }
-        let mut sorted = texts.finish();
-        let mut first: Option<(u128, u32)> = None;
-        while let Some(record) = sorted.next()? {
-            let (digest, document) = unkeyed(record);
-            match first {
-                Some((same, first)) if same == digest => {
-                    self.firsts[document as usize] = self.firsts[first as usize];
-                }
-                _ => first = Some((digest, document)),
-            }
-        }
+        each_repetition(texts.finish(), |document, first| {
+            self.firsts[document as usize] = self.firsts[first as usize];
+        })?;
         for document in 0..self.firsts.len() {
             self.firsts[document] = self.firsts[self.payloads[document] as usize];
         }
@@ -201,18 +179,9 @@ impl<'s> Reader<'s> {
     }
 
     fn finish(self) -> DistinctTexts<'s> {
-        let mut representatives = Representatives::new();
-        for (document, &first) in (0..).zip(&self.firsts) {
-            let added = if first == document {
-                representatives.add_original()
-            } else {
-                representatives
-                    .add_like(first)
-                    .expect("the first of equal documents is no other's equal")
-            };
-            debug_assert_eq!(added, Some(document));
-        }
         let firsts = &self.firsts;
+        let groups =
+            Groups::around(firsts).expect("the first of equal documents has no equal before");
         let places = (0..)
             .zip(&self.shelved)
             .filter(|(_, document)| firsts[**document as usize] == **document)
@@ -220,12 +189,29 @@ impl<'s> Reader<'s> {
             .collect();
         DistinctTexts {
             names: self.names,
-            groups: representatives.into_groups(),
+            groups,
             payloads: self.payloads,
             signatures: self.signatures,
             places,
         }
     }
+}
+
+/// Calls `visit` with each document that has the digest of an earlier one, and the first that has
+/// it.
+fn each_repetition(
+    mut sorted: Sorted<20>,
+    mut visit: impl FnMut(u32, u32),
+) -> Result<(), BatchError> {
+    let mut first: Option<(u128, u32)> = None;
+    while let Some(record) = sorted.next()? {
+        let (digest, document) = unkeyed(record);
+        match first {
+            Some((same, first)) if same == digest => visit(document, first),
+            _ => first = Some((digest, document)),
+        }
+    }
+    Ok(())
 }
 
 fn keyed(digest: u128, document: u32) -> [u8; 20] {
@@ -237,8 +223,8 @@ fn keyed(digest: u128, document: u32) -> [u8; 20] {
 
 fn unkeyed(record: [u8; 20]) -> (u128, u32) {
     let mut rest = &record[..];
-    let digest = u128::from_be_bytes(encoding::take(&mut rest));
-    (digest, u32::from_be_bytes(encoding::take(&mut rest)))
+    let digest = u128::from_be_bytes(take(&mut rest));
+    (digest, u32::from_be_bytes(take(&mut rest)))
 }
 
 /// Returns the part of a signature by which near duplicates are found, if it has one.

@@ -8,6 +8,7 @@ use neardup::{
 };
 
 use crate::error::BatchError;
+use crate::fields::take;
 use crate::scratch::{Scratch, SpillBuffer};
 
 /// The size of every encoded signature, whatever its parts.
@@ -78,15 +79,6 @@ pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
         })
     });
     PageSignature { payload, text }
-}
-
-/// Splits the next `N` bytes off `rest`.
-pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
-    let (taken, left) = rest
-        .split_first_chunk()
-        .expect("what is written is as long as what is read");
-    *rest = left;
-    *taken
 }
 
 /// The names of documents, by their numbers.

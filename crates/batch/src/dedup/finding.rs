@@ -23,8 +23,7 @@ pub struct Duplicate<'a> {
     pub document: &'a str,
     /// The id of the original.
     pub duplicate_of: &'a str,
-    /// The way in which they are duplicates; [`distance`] and [`resemblance`] express it in two
-    /// numbers.
+    /// The way in which they are duplicates.
     pub likeness: Likeness,
 }
 
@@ -59,44 +58,8 @@ impl<'a> Cluster<'a> {
 
     /// Returns the ids of the members in the order of the documents, one by one: there may be more
     /// of them than memory holds, so they may be read back from a file.
-    #[must_use]
-    pub fn members(&self) -> Members<'a> {
-        Members {
-            rest: self.members.iter(),
-            names: self.names,
-        }
-    }
-}
-
-/// The ids of a cluster's members.
-#[derive(Clone, Debug)]
-pub struct Members<'a> {
-    rest: std::slice::Iter<'a, u32>,
-    names: &'a DocumentNames<'a>,
-}
-
-impl Iterator for Members<'_> {
-    type Item = Result<String, BatchError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.rest.next().map(|&number| self.names.get(number))
-    }
-}
-
-/// Returns the number of bits in which the fingerprints differ; 0 for equal documents.
-#[must_use]
-pub fn distance(likeness: Likeness) -> u32 {
-    match likeness {
-        Likeness::SamePayload | Likeness::SameText => 0,
-        Likeness::Near { distance, .. } => distance,
-    }
-}
-
-/// Returns the estimated resemblance; 1 for equal documents.
-#[must_use]
-pub fn resemblance(likeness: Likeness) -> f64 {
-    match likeness {
-        Likeness::SamePayload | Likeness::SameText => 1.0,
-        Likeness::Near { resemblance, .. } => resemblance,
+    pub fn members(&self) -> impl Iterator<Item = Result<String, BatchError>> + use<'a> {
+        let names = self.names;
+        self.members.iter().map(|&number| names.get(number))
     }
 }

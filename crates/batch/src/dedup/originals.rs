@@ -10,22 +10,23 @@
 //! it, so the outcome is the same whatever the memory, but for the caps on equal bands and
 //! fingerprints, which hold for each signature index.
 
-use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
+use neardup::{Likeness, Match, PageSignature, SignatureIndex};
 
-use super::{Document, Options};
-use crate::control::{Control, Gauge, Step};
-use crate::dedup::encoding::{self, SIGNATURE_BYTES, take};
+use super::{Document, Run};
+use crate::control::{Gauge, Step};
+use crate::dedup::encoding::{self, SIGNATURE_BYTES};
 use crate::error::BatchError;
+use crate::fields::take;
 use crate::scratch::{Scratch, SpillBuffer};
 
-/// A visitor of the decisions about documents.
-pub(super) trait DecisionVisitor<E> {
-    /// Visits each document first; numbers ascend from 0.
-    fn on_document(&mut self, number: u32, id: &str) -> Result<(), E>;
-    /// Visits an original. Numbers ascend.
-    fn on_original(&mut self, number: u32, id: &str) -> Result<(), E>;
-    /// Visits a duplicate of the original `like.of`.
-    fn on_duplicate(&mut self, number: u32, id: &str, like: Match) -> Result<(), E>;
+/// The decision about a document.
+pub(super) enum Decision {
+    /// None yet. Each document has this first; numbers ascend from 0.
+    Pending,
+    /// The document is an original. Numbers ascend.
+    Original,
+    /// It is a duplicate of an original.
+    Duplicate(Match),
 }
 
 /// A document that is not decided yet.
@@ -38,43 +39,41 @@ struct PendingDocument {
     best: Option<Match>,
 }
 
-/// Decides about all documents; returns their number.
+/// Gives the number, the id and the decision of each document to `visit`; returns the number of
+/// documents.
 pub(super) fn decide<E: From<BatchError>>(
     documents: impl Iterator<Item = Result<Document, E>>,
-    options: &Options,
-    scratch: &Scratch,
-    control: Control<'_>,
-    ledger: &mut impl DecisionVisitor<E>,
+    run: Run<'_>,
+    mut visit: impl FnMut(u32, &str, Decision) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let memory = options.memory.max(crate::LEAST_MEMORY);
     let mut count = 0_u32;
-    let mut reading = Gauge::new(control, None);
-    let mut pass = Pass::new(options.thresholds, memory / 2, scratch, memory / 8);
+    let mut reading = Gauge::new(run.control, None);
+    let mut pass = Pass::new(run);
     for document in documents {
         let Document { id, signature } = document?;
         reading.advance(Step::Reading, 1)?;
         if count == u32::MAX - 1 {
             return Err(BatchError::TooMany.into());
         }
-        ledger.on_document(count, &id)?;
+        visit(count, &id, Decision::Pending)?;
         let pending = PendingDocument {
             number: count,
             id,
             signature,
             best: None,
         };
-        pass.meet(pending, ledger)?;
+        pass.meet(pending, &mut visit)?;
         count += 1;
     }
     while pass.carried > 0 {
         let (carried, shelf) = (pass.carried, pass.shelf);
         drop(pass.signature_index);
-        pass = Pass::new(options.thresholds, memory / 2, scratch, memory / 8);
-        let mut gauge = Gauge::new(control, Some(carried));
+        pass = Pass::new(run);
+        let mut gauge = Gauge::new(run.control, Some(carried));
         let mut at = 0;
         for _ in 0..carried {
             let pending = PendingDocument::read(&shelf, &mut at)?;
-            pass.meet(pending, ledger)?;
+            pass.meet(pending, &mut visit)?;
             gauge.advance(Step::Joining, 1)?;
         }
     }
@@ -94,13 +93,13 @@ struct Pass<'s> {
 }
 
 impl<'s> Pass<'s> {
-    fn new(thresholds: Thresholds, memory: usize, scratch: &'s Scratch, shelf: usize) -> Self {
+    fn new(run: Run<'s>) -> Self {
         Self {
-            signature_index: SignatureIndex::new(thresholds),
-            memory,
+            signature_index: SignatureIndex::new(run.options.thresholds),
+            memory: run.memory() / 2,
             look_at: 16,
             full: false,
-            shelf: SpillBuffer::new(scratch, shelf),
+            shelf: SpillBuffer::new(run.scratch, run.memory() / 8),
             carried: 0,
         }
     }
@@ -108,7 +107,7 @@ impl<'s> Pass<'s> {
     fn meet<E: From<BatchError>>(
         &mut self,
         mut pending: PendingDocument,
-        ledger: &mut impl DecisionVisitor<E>,
+        visit: &mut impl FnMut(u32, &str, Decision) -> Result<(), E>,
     ) -> Result<(), E> {
         if let Some(found) = self.signature_index.find(&pending.signature)
             && pending
@@ -120,13 +119,13 @@ impl<'s> Pass<'s> {
         // Nothing is more similar than the same bytes.
         let is_final = |like: &Match| self.carried == 0 || like.likeness == Likeness::SamePayload;
         if let Some(like) = pending.best.filter(is_final) {
-            return ledger.on_duplicate(pending.number, &pending.id, like);
+            return visit(pending.number, &pending.id, Decision::Duplicate(like));
         }
         if self.full {
             self.carried += 1;
             return Ok(pending.write(&mut self.shelf)?);
         }
-        ledger.on_original(pending.number, &pending.id)?;
+        visit(pending.number, &pending.id, Decision::Original)?;
         self.signature_index
             .insert(pending.number.into(), pending.signature);
         self.look_at_memory();
@@ -157,23 +156,20 @@ fn rank(likeness: Likeness) -> f64 {
 
 impl PendingDocument {
     fn write(&self, shelf: &mut SpillBuffer<'_>) -> Result<(), BatchError> {
-        let (of, kind, distance, resemblance) = match self.best {
-            None => (0, 0, 0, 0.0),
-            Some(Match { of, likeness }) => match likeness {
-                Likeness::SamePayload => (of, 1, 0, 0.0),
-                Likeness::SameText => (of, 2, 0, 0.0),
-                Likeness::Near {
-                    distance,
-                    resemblance,
-                } => (of, 3_u8, distance, resemblance),
-            },
+        let kind = match self.best.map(|best| best.likeness) {
+            None => 0_u8,
+            Some(Likeness::SamePayload) => 1,
+            Some(Likeness::SameText) => 2,
+            Some(Likeness::Near { .. }) => 3,
         };
+        let likeness = Likeness::SamePayload;
+        let Match { of, likeness } = self.best.unwrap_or(Match { of: 0, likeness });
         let mut bytes = Vec::with_capacity(FIXED + self.id.len());
         bytes.extend(self.number.to_le_bytes());
         bytes.extend(of.to_le_bytes());
         bytes.push(kind);
-        bytes.extend(distance.to_le_bytes());
-        bytes.extend(resemblance.to_le_bytes());
+        bytes.extend(likeness.distance().to_le_bytes());
+        bytes.extend(likeness.resemblance().to_le_bytes());
         bytes.extend((self.id.len() as u64).to_le_bytes());
         bytes.extend(encoding::to_bytes(&self.signature));
         bytes.extend(self.id.as_bytes());

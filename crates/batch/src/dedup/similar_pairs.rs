@@ -12,15 +12,14 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::{Clusters, PageSignature, Thresholds};
+use neardup::{Clusters, PageSignature};
 
-use super::Options;
-use crate::control::{Control, Gauge, Step};
+use super::Run;
+use crate::control::{Gauge, Step};
 use crate::dedup::distinct_texts::{DistinctTexts, comparable};
-use crate::dedup::encoding::take;
 use crate::dedup::finding::SimilarPair;
 use crate::error::BatchError;
-use crate::scratch::Scratch;
+use crate::fields::take;
 use crate::self_join::SelfJoin;
 use crate::sorter::{Sorted, Sorter};
 use crate::workers::{self, ResultSender};
@@ -28,9 +27,7 @@ use crate::workers::{self, ResultSender};
 /// A search for similar pairs.
 pub(super) struct PairSearch<'a> {
     pub(super) texts: &'a DistinctTexts<'a>,
-    pub(super) options: &'a Options,
-    pub(super) scratch: &'a Scratch,
-    pub(super) control: Control<'a>,
+    pub(super) run: Run<'a>,
 }
 
 /// The key that candidates share: the band with this number, or near fingerprints.
@@ -49,84 +46,59 @@ impl PairSearch<'_> {
     /// Gives each pair to `found`, once, in no particular order. If `clusters` are given, similar
     /// texts are united in them, and texts that are united already are not compared: then not every
     /// pair is found.
-    pub(super) fn run<E: From<BatchError>>(
+    pub(super) fn find<E: From<BatchError>>(
         &self,
         mut clusters: Option<&mut Clusters>,
         mut found: impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let memory = self.options.memory.max(crate::LEAST_MEMORY);
-        let mut fingerprints = Sorter::<12>::new(self.scratch, memory / 8);
-        let mut bands = Sorter::<13>::new(self.scratch, memory / 4);
-        let mut gauge = Gauge::new(self.control, Some(self.texts.len().into()));
+        let (scratch, memory) = (self.run.scratch, self.run.memory());
+        let mut fingerprints = Sorter::new(scratch, memory / 8);
+        let mut bands = Sorter::new(scratch, memory / 4);
+        let mut gauge = Gauge::new(self.run.control, Some(self.texts.len().into()));
         for text in 0..self.texts.len() {
             gauge.advance(Step::Sorting, 1)?;
             let signature = self.texts.signature(text)?;
             let Some(comparable) = comparable(&signature) else {
                 continue;
             };
-            let mut record = [0; 12];
-            record[..8].copy_from_slice(&comparable.fingerprint.as_u64().to_be_bytes());
-            record[8..].copy_from_slice(&text.to_be_bytes());
-            fingerprints.push(record)?;
+            fingerprints.push(keyed(comparable.fingerprint.as_u64(), text))?;
             let sketch = comparable.sketch.as_ref();
-            for (number, band) in sketch
-                .map(|sketch| sketch.bands())
-                .into_iter()
-                .flatten()
-                .enumerate()
-            {
-                let mut record = [0; 13];
-                record[0] = number as u8;
-                record[1..9].copy_from_slice(&band.to_be_bytes());
-                record[9..].copy_from_slice(&text.to_be_bytes());
-                bands.push(record)?;
+            for band in sketch.map(|sketch| sketch.bands()).into_iter().flatten() {
+                bands.push(keyed(band, text))?;
             }
         }
 
         // Bands first: texts that they unite need not be compared by fingerprints.
-        let mut gauge = Gauge::new(self.control, None);
-        let mut sorted = bands.finish();
-        let mut runs = Runs::new(|| {
-            Ok(sorted.next()?.map(|record| {
-                let mut rest = &record[..];
-                let [number] = take(&mut rest);
-                let band = u64::from_be_bytes(take(&mut rest));
-                ((number, band), u32::from_be_bytes(take(&mut rest)))
-            }))
-        });
-        while let Some(((number, _), run)) = runs.next_run()? {
+        let mut gauge = Gauge::new(self.run.control, None);
+        let mut runs = Runs::new(bands.finish());
+        while let Some((band, run)) = runs.next_run()? {
             gauge.advance(Step::Verifying, run.len() as u64)?;
             if run.len() > 1 {
-                self.compare_all(Key::Band(number.into()), run, &mut clusters, &mut found)?;
+                // The number of a band stands above its 32 bits.
+                let key = Key::Band((band >> 32) as usize);
+                self.compare_all(key, run, &mut clusters, &mut found)?;
             }
         }
-        drop(sorted);
-        self.by_fingerprints(fingerprints.finish(), &mut clusters, &mut found)
+        drop(runs);
+        self.by_fingerprints(Runs::new(fingerprints.finish()), &mut clusters, &mut found)
     }
 
     fn by_fingerprints<E: From<BatchError>>(
         &self,
-        mut sorted: Sorted<12>,
+        mut runs: Runs,
         clusters: &mut Option<&mut Clusters>,
         found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let memory = self.options.memory.max(crate::LEAST_MEMORY);
+        let options = self.run.options;
         let mut join = SelfJoin::new(
-            self.scratch,
-            self.options.thresholds.distance(),
-            memory / 4,
-            self.options.workers,
+            self.run.scratch,
+            options.thresholds.distance(),
+            self.run.memory() / 4,
+            options.workers,
         );
         // All texts in the order of their fingerprints. Different fingerprints are joined by the
         // position at which their texts begin.
         let mut ordered: Vec<u32> = Vec::new();
-        let mut runs = Runs::new(|| {
-            Ok(sorted.next()?.map(|record| {
-                let mut rest = &record[..];
-                let bits = u64::from_be_bytes(take(&mut rest));
-                (bits, u32::from_be_bytes(take(&mut rest)))
-            }))
-        });
         let mut ends: Vec<u32> = Vec::new();
         while let Some((bits, run)) = runs.next_run()? {
             if run.len() > 1 {
@@ -136,7 +108,7 @@ impl PairSearch<'_> {
             ordered.extend_from_slice(run);
             ends.push(ordered.len() as u32);
         }
-        drop(sorted);
+        drop(runs);
 
         let run = |number: u32| {
             let start = number
@@ -145,8 +117,8 @@ impl PairSearch<'_> {
             start as usize..ends[number as usize] as usize
         };
         let mut candidates = Vec::with_capacity(AT_ONCE);
-        let mut compared = Gauge::new(self.control, None);
-        join.finish::<E>(self.control, |near| {
+        let mut compared = Gauge::new(self.run.control, None);
+        join.finish::<E>(self.run.control, |near| {
             if let Some(clusters) = clusters
                 && all_united(clusters, &ordered, &[run(near.first), run(near.second)])
             {
@@ -202,8 +174,8 @@ impl PairSearch<'_> {
                 sender.send(compared.map(|()| alike))?;
             }
         };
-        workers::work(self.options.workers, work, |alike| {
-            self.control.advanced(Step::Verifying, 0, None)?;
+        workers::work(self.run.options.workers, work, |alike| {
+            self.run.control.advanced(Step::Verifying, 0, None)?;
             alike?.into_iter().try_for_each(&mut *found)
         })
     }
@@ -262,10 +234,8 @@ impl PairSearch<'_> {
         b: u32,
         other: &PageSignature,
     ) -> Option<SimilarPair<u32>> {
-        let thresholds: Thresholds = self.options.thresholds;
-        thresholds
-            .likeness(one, other)
-            .map(|likeness| SimilarPair { a, b, likeness })
+        let likeness = self.run.options.thresholds.likeness(one, other)?;
+        Some(SimilarPair { a, b, likeness })
     }
 
     /// Unites similar texts of `run`. A text is compared with the members of each cluster until one
@@ -323,7 +293,7 @@ impl PairSearch<'_> {
         let workers = if candidates.len() < TILE {
             NonZeroUsize::MIN
         } else {
-            self.options.workers
+            self.run.options.workers
         };
         let share = candidates.len().div_ceil(workers.get()).max(1);
         let next = AtomicUsize::new(0);
@@ -369,33 +339,52 @@ fn all_united(clusters: &mut Clusters, texts: &[u32], runs: &[Range<usize>]) -> 
         .all(|&text| clusters.united(first, text))
 }
 
-/// Records with equal keys, one run after another.
-struct Runs<K, N> {
-    next: N,
-    head: Option<(K, u32)>,
+/// Returns the record of a text under a key: records are in the order of their keys.
+fn keyed(key: u64, text: u32) -> [u8; RECORD] {
+    let mut record = [0; RECORD];
+    record[..8].copy_from_slice(&key.to_be_bytes());
+    record[8..].copy_from_slice(&text.to_be_bytes());
+    record
+}
+
+/// The size of a record: a key and a text.
+const RECORD: usize = 8 + 4;
+
+/// Texts with equal keys, one run after another.
+struct Runs {
+    sorted: Sorted<RECORD>,
+    head: Option<(u64, u32)>,
     run: Vec<u32>,
 }
 
-impl<K: PartialEq + Copy, N: FnMut() -> Result<Option<(K, u32)>, BatchError>> Runs<K, N> {
-    fn new(next: N) -> Self {
+impl Runs {
+    fn new(sorted: Sorted<RECORD>) -> Self {
         Self {
-            next,
+            sorted,
             head: None,
             run: Vec::new(),
         }
     }
 
-    fn next_run(&mut self) -> Result<Option<(K, &[u32])>, BatchError> {
+    fn next(&mut self) -> Result<Option<(u64, u32)>, BatchError> {
+        Ok(self.sorted.next()?.map(|record| {
+            let mut rest = &record[..];
+            let key = u64::from_be_bytes(take(&mut rest));
+            (key, u32::from_be_bytes(take(&mut rest)))
+        }))
+    }
+
+    fn next_run(&mut self) -> Result<Option<(u64, &[u32])>, BatchError> {
         let head = match self.head.take() {
             Some(head) => Some(head),
-            None => (self.next)()?,
+            None => self.next()?,
         };
         let Some((key, first)) = head else {
             return Ok(None);
         };
         self.run.clear();
         self.run.push(first);
-        while let Some((other, text)) = (self.next)()? {
+        while let Some((other, text)) = self.next()? {
             if other != key {
                 self.head = Some((other, text));
                 break;

@@ -209,7 +209,7 @@ fn write(out: &mut dyn Write, format: Format, finding: &Finding<'_>) -> Result<(
 }
 
 fn numbers(likeness: neardup::Likeness) -> (u32, f64) {
-    (dedup::distance(likeness), dedup::resemblance(likeness))
+    (likeness.distance(), likeness.resemblance())
 }
 
 fn row(
