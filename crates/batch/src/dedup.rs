@@ -127,6 +127,29 @@ pub struct Summary {
 /// Compares `documents` and hands each finding to `found`. The first error of either of them, or of
 /// its own, ends the run.
 ///
+/// ```
+/// use batch::dedup::{Document, Finding, FindingKind, Options, run};
+/// use batch::{BatchError, Control};
+/// use neardup::{Features, HashKey, PageText, SignatureBuilder};
+///
+/// let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+/// let documents = [("a", "To be, or not to be"), ("b", "to be or not to be")].map(|(id, text)| {
+///     let payload = HashKey::ZERO.digest(text.as_bytes());
+///     let signature = builder.signature(payload, Some(PageText::of(text)));
+///     Ok::<_, BatchError>(Document { id: id.to_owned(), signature })
+/// });
+/// let options = Options::new(FindingKind::Duplicates, std::env::temp_dir());
+/// let mut found = Vec::new();
+/// let summary = run(documents, &options, Control::none(), |finding| {
+///     if let Finding::Duplicate(duplicate) = finding {
+///         found.push(format!("{} of {}", duplicate.document, duplicate.duplicate_of));
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!((summary.documents, found), (2, vec!["b of a".to_owned()]));
+/// # Ok::<(), BatchError>(())
+/// ```
+///
 /// # Errors
 /// The errors of `documents` and of `found` as they are, and [`BatchError`].
 pub fn run<E: From<BatchError>>(

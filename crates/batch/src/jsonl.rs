@@ -1,4 +1,5 @@
-//! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, as corpora are handed around.
+//! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, the usual form of
+//! corpora.
 //!
 //! `title` and `heading`, if they are strings, determine the subject of the document. `judged_text`
 //! has precedence over `text`: with these members a page that was extracted elsewhere is judged as
@@ -57,6 +58,16 @@ pub enum BadLine {
 }
 
 /// A reader of the documents of a file, in order.
+///
+/// ```
+/// use batch::jsonl::JsonLines;
+///
+/// let input = "{\"id\": 1, \"text\": \"one\"}\nnonsense\n";
+/// let mut documents = JsonLines::new(input.as_bytes());
+/// let first = documents.next().expect("there is a line").expect("it is a document");
+/// assert_eq!((first.id.as_str(), first.text.as_str()), ("1", "one"));
+/// assert!(documents.next().is_some_and(|line| line.is_err()));
+/// ```
 #[derive(Debug)]
 pub struct JsonLines<R> {
     input: R,
@@ -197,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_read_with_names_and_with_numbers_and_blank_lines_are_none() {
+    fn documents_have_names_or_numbers_and_blank_lines_are_skipped() {
         let input = b"{\"id\":\"a\",\"text\":\"one\"}\n\n  \r\n\
             {\"text\":\"two\\n\",\"more\":[1],\"id\":-7}\r\n{\"id\":\"\",\"text\":\"\"}";
         assert_eq!(
@@ -212,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_and_headings_come_along_and_the_judged_text_before_the_text() {
+    fn titles_and_headings_are_read_and_the_judged_text_precedes_the_text() {
         let check = |line: &str, text: &str, title: Option<&str>, heading: Option<&str>| {
             let document = JsonLines::new(line.as_bytes()).next().unwrap().unwrap();
             assert_eq!(
@@ -246,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_told_with_its_number_and_the_next_one_is_read() {
+    fn a_bad_line_is_reported_with_its_number_and_the_next_one_is_read() {
         let input = b"{\"id\":\"a\"}\nnonsense\n\
             \xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
         let lines = read(input, 100);
@@ -256,18 +267,18 @@ mod tests {
             (2, "line 3"),
             (3, "a whole number"),
         ] {
-            let complaint = lines[line].as_ref().unwrap_err();
-            assert!(complaint.contains(culprit), "{complaint}");
+            let message = lines[line].as_ref().unwrap_err();
+            assert!(message.contains(culprit), "{message}");
             assert!(
-                complaint.starts_with(&format!("line {}: ", line + 1)),
-                "{complaint}"
+                message.starts_with(&format!("line {}: ", line + 1)),
+                "{message}"
             );
         }
         assert_eq!(lines[4], document("b", "two"));
     }
 
     #[test]
-    fn a_line_of_the_greatest_length_is_read_and_one_byte_more_is_passed_over() {
+    fn a_line_of_the_greatest_length_is_read_and_a_longer_one_is_skipped() {
         let line = "{\"id\":\"a\",\"text\":\"one\"}";
         for end in ["", "\n", "\nnext"] {
             let input = format!("{line}{end}");
@@ -284,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_so_many_lines_at_most_and_no_accident(
+        fn any_bytes_give_at_most_one_item_a_line(
             bytes in prop::collection::vec(any::<u8>(), 0..300),
         ) {
             let lines = bytes.split(|&byte| byte == b'\n').count();

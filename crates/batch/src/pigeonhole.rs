@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_within_the_distance_meets_in_exactly_one_first_table(
+        fn a_pair_within_the_distance_has_exactly_one_first_table(
             bits: u64,
             flips in prop::collection::vec(0_u32..64, 0..8),
             blocks in 4_u32..9,

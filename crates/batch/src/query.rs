@@ -123,7 +123,7 @@ impl Queries {
                 Ok(Ok(Some(position))) => position,
                 Ok(Ok(None)) => return Ok(()),
                 Ok(Err(error)) => return sender.send(Err(error)),
-                Err(_poisoned) => return Ok(()), // Another worker's panic ends the whole.
+                Err(_poisoned) => return Ok(()), // Another worker has panicked: the query ends.
             };
             let mut hits = Vec::new();
             for (start, bits) in (0..).step_by(AT_ONCE).zip(bits.chunks(AT_ONCE)) {
@@ -178,7 +178,7 @@ impl Queries {
                         entry = buckets.queries[next as usize];
                     }
                 }
-                // A query that half of the repository equals must not fill the memory.
+                // Half of the repository may equal one query: its matches must not fill the memory.
                 if hits.len() >= AT_ONCE {
                     sender.send(Ok(Part {
                         looked_at: 0,
@@ -193,6 +193,31 @@ impl Queries {
 
 /// Finds near fingerprints between two files: indexes `queries` and streams `repository`. See
 /// [`Queries`].
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use batch::{BatchError, Control, FingerprintWriter, QueryMatch, Recipe, query};
+/// use neardup::{Features, Fingerprint, HashKey};
+///
+/// let directory = tempfile::tempdir().expect("there is room for temporary files");
+/// let file = |name, fingerprints: &[u64]| {
+///     let recipe = Recipe::new(&Features::default(), HashKey::ZERO);
+///     let mut writer = FingerprintWriter::create(directory.path().join(name), recipe, false)?;
+///     for &bits in fingerprints {
+///         writer.push(Fingerprint::new(bits), 0)?;
+///     }
+///     writer.finish()
+/// };
+/// let (queries, repository) = (file("queries", &[0b0111])?, file("repository", &[!0, 0b0101])?);
+/// let mut found = Vec::new();
+/// query(&queries, &repository, 3, NonZeroUsize::MIN, Control::none(), |near| {
+///     found.push(near);
+///     Ok::<(), BatchError>(())
+/// })?;
+/// assert_eq!(found, [QueryMatch { query: 0, position: 1, distance: 1 }]);
+/// # Ok::<(), BatchError>(())
+/// ```
 ///
 /// # Errors
 /// [`BatchError::OtherRecipe`] for fingerprints that cannot be compared, and those of [`Queries`].

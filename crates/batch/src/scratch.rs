@@ -153,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_directory_that_is_not_there_is_named() {
+    fn a_missing_directory_is_named() {
         let error = Scratch::new(Path::new("/no/such/place"))
             .file()
             .unwrap_err();
@@ -165,25 +165,25 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_shelf_reads_anywhere_what_was_appended(
+        fn a_buffer_reads_appended_bytes_at_any_position(
             parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..30),
             limit in 0_usize..400,
             places in prop::collection::vec((0.0..1.0, 0.0..1.0), 10),
         ) {
             let directory = tempfile::tempdir().unwrap();
             let scratch = Scratch::new(directory.path());
-            let mut shelf = SpillBuffer::new(&scratch, limit);
+            let mut buffer = SpillBuffer::new(&scratch, limit);
             for part in &parts {
-                shelf.append(part).unwrap();
+                buffer.append(part).unwrap();
             }
             let all = parts.concat();
-            prop_assert_eq!(shelf.len(), all.len() as u64);
+            prop_assert_eq!(buffer.len(), all.len() as u64);
             prop_assert_eq!(scratch.written() > 0, all.len() > limit);
             for (start, length) in places {
                 let start = (start * all.len() as f64) as usize;
                 let length = (length * (all.len() - start) as f64) as usize;
                 let mut read = vec![0; length];
-                shelf.read_at(start as u64, &mut read).unwrap();
+                buffer.read_at(start as u64, &mut read).unwrap();
                 prop_assert_eq!(&read, &all[start..start + length]);
             }
         }

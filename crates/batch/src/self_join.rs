@@ -48,6 +48,33 @@ pub struct JoinSummary {
 /// Gives every pair of fingerprints in `file` within the distance to `visit`, each once, in no
 /// particular order. A fingerprint's number is its position in the file.
 ///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use batch::{BatchError, Control, FingerprintWriter, JoinOptions, Pair, Recipe, self_join};
+/// use neardup::{Features, Fingerprint, HashKey};
+///
+/// let directory = tempfile::tempdir().expect("there is room for temporary files");
+/// let recipe = Recipe::new(&Features::default(), HashKey::ZERO);
+/// let mut writer = FingerprintWriter::create(directory.path().join("file"), recipe, false)?;
+/// for bits in [0b0000, 0b0111, !0] {
+///     writer.push(Fingerprint::new(bits), 0)?;
+/// }
+/// let options = JoinOptions {
+///     distance: 3,
+///     memory: 1 << 20,
+///     workers: NonZeroUsize::MIN,
+///     scratch: directory.path().to_owned(),
+/// };
+/// let mut pairs = Vec::new();
+/// self_join(&writer.finish()?, &options, Control::none(), |pair| {
+///     pairs.push(pair);
+///     Ok::<(), BatchError>(())
+/// })?;
+/// assert_eq!(pairs, [Pair { first: 0, second: 1, distance: 3 }]);
+/// # Ok::<(), BatchError>(())
+/// ```
+///
 /// # Errors
 /// The errors of `visit` as they are, and [`BatchError`]: the file is damaged, the scratch
 /// directory cannot be used, there are more than 2³² - 2 fingerprints, or the distance is too

@@ -195,7 +195,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn so_many_runs_that_they_are_merged_before_the_end_come_out_in_order() {
+    fn runs_that_are_merged_before_the_end_come_out_in_order() {
         let directory = tempfile::tempdir().unwrap();
         let scratch = Scratch::new(directory.path());
         let mut sorter = Sorter::<4>::new(&scratch, 0);

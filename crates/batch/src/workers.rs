@@ -32,7 +32,7 @@ pub(crate) fn work<T: Send, E>(
         for _ in 0..workers.get() {
             let sender = ResultSender(sender.clone());
             let work = &work;
-            // `Disconnected` means that the error is known here already.
+            // `Disconnected` means that `take` has returned an error.
             scope.spawn(move || work(&sender).is_ok());
         }
         drop(sender);
@@ -46,7 +46,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
-    fn everything_that_is_sent_arrives_and_an_error_sends_all_workers_home() {
+    fn everything_that_is_sent_arrives_and_an_error_ends_all_workers() {
         let three = NonZeroUsize::new(3).unwrap();
         let count = |limit: u64| {
             let next = AtomicU32::new(0);

@@ -7,9 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use batch::dedup::{
-    self, DEFAULT_MEMORY, Document, Finding, FindingKind, Options, Summary, distance, resemblance,
-};
+use batch::dedup::{self, DEFAULT_MEMORY, Document, Finding, FindingKind, Options, Summary};
 use batch::{BatchError, Control, LEAST_MEMORY, Progress, Step};
 use neardup::{
     Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder, SignatureIndex,
@@ -106,7 +104,7 @@ fn found(signatures: &[PageSignature], kind: FindingKind, workers: usize) -> Vec
     let (mut tight, _) = run(signatures, kind, 0, workers);
     let mut sorted = roomy.clone();
     if kind == FindingKind::Duplicates {
-        // In little memory they come later.
+        // With little memory findings come later.
         let document = |owned: &OwnedFinding| match owned {
             OwnedFinding::Duplicate(document, ..) => *document,
             _ => panic!("{owned:?}"),
@@ -328,7 +326,7 @@ fn equal_documents_have_distance_0_and_resemblance_1() {
     let [OwnedFinding::Pair(0, 1, likeness)] = found(&signatures, FindingKind::Pairs, 1)[..] else {
         panic!("no pair");
     };
-    assert_eq!((distance(likeness), resemblance(likeness)), (0, 1.0));
+    assert_eq!((likeness.distance(), likeness.resemblance()), (0, 1.0));
     assert_eq!(likeness, Likeness::SameText);
 }
 
@@ -375,7 +373,7 @@ fn a_million_times(
         if some.len() < 3 {
             some.push(owned(&finding));
         }
-        // A million of pairs is enough of half a trillion.
+        // The first million of half a trillion pairs is enough.
         let enough = count == 1_000_000 && kind == FindingKind::Pairs;
         if enough {
             Err(BatchError::Cancelled)
@@ -456,7 +454,7 @@ fn twenty_thousand_nearly_equal_documents_in_one_chain_are_united_without_compar
 }
 
 #[test]
-fn a_directory_that_is_not_there_matters_only_when_memory_does_not_suffice() {
+fn a_missing_directory_matters_only_if_memory_does_not_suffice() {
     let signatures: Vec<PageSignature> = (0..2_000)
         .map(|number| relative(1, number, 2_000))
         .collect();
@@ -519,7 +517,7 @@ fn an_error_of_the_documents_or_of_the_visitor_comes_back_as_it_is() {
 }
 
 #[test]
-fn every_step_that_there_is_is_told() {
+fn every_step_is_reported() {
     #[derive(Default)]
     struct Steps(std::sync::Mutex<BTreeSet<String>>);
     impl Progress for Steps {

@@ -53,7 +53,7 @@ fn golden() -> PathBuf {
 /// Thirty-two bytes a line. The algorithm's number is taken out, since the format does not depend
 /// on it.
 #[test]
-fn a_file_has_the_bytes_that_were_promised() {
+fn a_file_has_the_bytes_of_the_golden_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("prints");
     written(&path, &some(5), true);
@@ -94,7 +94,7 @@ fn full_blocks_and_broken_ones_are_read_as_they_were_written() {
 }
 
 #[test]
-fn a_file_that_was_not_finished_is_damaged_and_named() {
+fn an_unfinished_file_is_damaged_and_named() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("unfinished");
     let mut writer = FingerprintWriter::create(&path, recipe(), false).unwrap();
@@ -108,7 +108,7 @@ fn a_file_that_was_not_finished_is_damaged_and_named() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let error = FingerprintFile::open("/no/such/file").unwrap_err();
     assert_eq!(error.to_string(), "cannot read /no/such/file");
     let error = FingerprintWriter::create("/no/such/file", recipe(), false).unwrap_err();
@@ -128,7 +128,7 @@ fn another_version_and_another_algorithm_are_refused() {
         read(&path),
         Err(BatchError::OtherFormat { version: 2, .. })
     ));
-    // Of another algorithm, and otherwise in order: with a check that passes.
+    // A file of another algorithm that is otherwise valid: its checksum passes.
     let mut other = bytes;
     other[10..12].copy_from_slice(&(ALGORITHM + 1).to_le_bytes());
     let check = HashKey::ZERO.digest(&other[..56]) as u64;
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_changed_or_cut_off_is_noticed(
+    fn any_change_and_any_truncation_is_detected(
         count in 1_u64..60,
         at in 0.0..1.0,
         change in 1_u8..,

@@ -151,7 +151,7 @@ fn planted_neighbours_among_a_hundred_thousand_are_found_in_little_memory() {
         let (spilled, owned) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, 2));
         assert!(owned.spilled > 0);
         assert_eq!(first_difference(&in_memory, &spilled), None);
-        // Random ones are hardly ever so near.
+        // Random fingerprints are hardly ever so near.
         assert!(
             (planted..planted + 5).contains(&spilled.len()),
             "{} at {distance}",

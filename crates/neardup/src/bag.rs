@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_said_more_often_is_another_element_each_time() {
+    fn each_occurrence_of_a_word_is_an_element_of_its_own() {
         let (once, thrice) = (
             BagSketch::of_counts(&[(5, 1)]),
             BagSketch::of_counts(&[(5, 3)]),

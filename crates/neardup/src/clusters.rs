@@ -11,6 +11,15 @@
 
 /// Connected components of similar pairs: union by size, path halving (Tarjan and van Leeuwen, JACM
 /// 1984). 8 bytes a document.
+///
+/// ```
+/// use neardup::Clusters;
+///
+/// let mut clusters = Clusters::new(4);
+/// assert!(clusters.unite(0, 3) && clusters.unite(3, 1) && !clusters.unite(0, 1));
+/// let groups = clusters.into_groups();
+/// assert_eq!(groups.iter().collect::<Vec<_>>(), [&[0, 1, 3][..], &[2]]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Clusters {
     parents: Vec<u32>,
@@ -110,6 +119,14 @@ pub struct NotAnOriginal(u32);
 impl Groups {
     /// Returns the clusters around originals; `originals` names the original of each document,
     /// which is the document itself or an earlier one.
+    ///
+    /// ```
+    /// use neardup::{Groups, NotAnOriginal};
+    ///
+    /// let groups = Groups::around(&[0, 1, 0])?;
+    /// assert_eq!(groups.iter().collect::<Vec<_>>(), [&[0, 2][..], &[1]]);
+    /// # Ok::<(), NotAnOriginal>(())
+    /// ```
     ///
     /// # Errors
     /// [`NotAnOriginal`] if an original is itself a duplicate, which would make a chain, or comes
@@ -245,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_documents_in_one_chain_are_united_and_found_in_a_moment() {
+    fn a_million_documents_in_one_chain_are_one_cluster() {
         let mut clusters = Clusters::new(1_000_000);
         (1..1_000_000).for_each(|document| assert!(clusters.unite(document - 1, document)));
         assert_eq!(clusters.into_groups().len(), 1);

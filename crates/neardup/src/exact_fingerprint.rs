@@ -12,6 +12,14 @@ use crate::text::NormalText;
 
 /// A 64-bit hash of a text or of any bytes, for instance a shingle made elsewhere. Unlike the
 /// simhash [`Fingerprint`](crate::Fingerprint), it changes completely with any bit of its input.
+///
+/// ```
+/// use neardup::{ExactFingerprint, HashKey};
+///
+/// let of = |bytes: &[u8]| ExactFingerprint::of_bytes(bytes, HashKey::ZERO);
+/// assert!(of(b"page").confirmed(of(b"page"), || true));
+/// assert!(!of(b"page").confirmed(of(b"Page"), || unreachable!("the fingerprints differ")));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExactFingerprint(u64);
 

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::key::HashKey;
 use crate::text::NormalText;
 
 /// The largest width of a shingle, in words or characters.
@@ -92,6 +91,15 @@ pub enum Weights {
 ///
 /// The default, single words weighted 1 + ln tf, finds most: raw tf draws unrelated pages together
 /// by frequent function words.
+///
+/// ```
+/// use neardup::{Features, HashKey, NormalText, UnknownFeatures};
+///
+/// let features: Features = "word:2+none".parse()?;
+/// let fingerprint = features.fingerprint(&NormalText::of("To be or not to be"), HashKey::ZERO);
+/// assert_eq!(fingerprint, features.fingerprint_of_text("to be, or not to be", HashKey::ZERO));
+/// # Ok::<(), UnknownFeatures>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Features {
     /// The unit of a feature.
@@ -252,6 +260,7 @@ serialised_as_written!(Unit, Weights, Features);
 mod tests {
     use super::*;
     use crate::Fingerprint;
+    use crate::key::HashKey;
     use proptest::prelude::*;
 
     fn fingerprint(features: &str, text: &str) -> Fingerprint {
@@ -279,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_features_are_refused_with_what_would_be_right() {
+    fn invalid_features_are_refused_with_the_valid_forms() {
         let message = |wrong: &str| wrong.parse::<Features>().unwrap_err().to_string();
         assert_eq!(
             message("word:0"),
@@ -322,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn one_word_a_million_times_over_weighs_no_other_way_than_once() {
+    fn one_word_a_million_times_has_the_fingerprint_of_one() {
         let text = "again ".repeat(1_000_000);
         for features in ["word:1", "word:1+none", "word:1+tf"] {
             assert_eq!(fingerprint(features, &text), fingerprint(features, "again"));

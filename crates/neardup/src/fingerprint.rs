@@ -7,6 +7,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// A simhash of 64 bits, written as 16 hexadecimal digits.
+///
+/// ```
+/// use neardup::Fingerprint;
+///
+/// let fingerprint = Fingerprint::new(0xfeed);
+/// assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
+/// assert_eq!(fingerprint.distance(Fingerprint::new(0xfeec)), 1);
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

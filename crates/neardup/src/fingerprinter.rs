@@ -16,6 +16,18 @@ use crate::stop_words::StopWords;
 use crate::text::NormalText;
 
 /// A maker of fingerprints of one kind. Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use neardup::{Features, Fingerprinter, HashKey, StopWords};
+///
+/// let stop_words = StopWords::of_language("en").expect("English has a list");
+/// let without = Fingerprinter::new(Features::default(), Some(Arc::new(stop_words)), None)
+///     .expect("only tf-idf needs frequencies");
+/// let of = |text| without.fingerprint_of_text(text, HashKey::ZERO);
+/// assert_eq!(of("the cat and the dog"), of("cat, dog"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fingerprinter {
     features: Features,
@@ -203,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_what_the_book_says_it_is() {
+    fn weights_follow_the_formula_of_the_textbook() {
         // Of 999 documents 9 have the word, which occurs 3 times: (1 + ln 3)(1 + ln 100).
         let idf = ln(1_000) - ln(10);
         let exact = (1.0 + 3_f64.ln()) * (1.0 + 100_f64.ln()) * 1024.0;
@@ -243,7 +255,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_no_document_was_seen_tf_idf_is_log_tf(
+        fn without_documents_tf_idf_equals_log_tf(
             text in "([a-d]{1,2} ){0,60}",
             unit in 0..4_usize,
         ) {

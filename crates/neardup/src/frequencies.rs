@@ -38,6 +38,16 @@ pub const MAX_TERMS: usize = 1 << 18;
 pub const MAX_TERM: usize = 256;
 
 /// The number of documents, and the number of documents with each feature.
+///
+/// ```
+/// use neardup::{DocumentFrequencies, NormalText, Unit, Width};
+///
+/// let mut frequencies = DocumentFrequencies::new(Unit::Words(Width::ONE));
+/// for text in ["The cat, the CAT", "The dog"] {
+///     frequencies.learn(&NormalText::of(text));
+/// }
+/// assert_eq!((frequencies.of("the"), frequencies.of("cat")), (2, 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFrequencies {
     unit: Unit,

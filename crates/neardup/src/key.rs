@@ -10,6 +10,12 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// A key for every hash of a crawl.
+///
+/// ```
+/// use neardup::HashKey;
+///
+/// assert_ne!(HashKey::new(1).digest(b"page"), HashKey::new(2).digest(b"page"));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HashKey(u64);

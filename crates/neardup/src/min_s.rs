@@ -13,6 +13,15 @@ use crate::shingles::{Shingles, ratio, shared};
 pub const MAX_MIN_SAMPLE: usize = 1 << 16;
 
 /// A sample of the least hashes of a set.
+///
+/// ```
+/// use neardup::{InvalidSample, MinS, Shingles};
+///
+/// let of = |hashes: &[u64]| MinS::of(&Shingles::from_hashes(hashes.to_vec()), 100);
+/// // {2, 3} of {1, 2, 3, 4}: a sample that holds both sets is exact.
+/// assert_eq!(of(&[1, 2, 3])?.resemblance(&of(&[2, 3, 4])?), 0.5);
+/// # Ok::<(), InvalidSample>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinS {
     most: usize,
@@ -64,7 +73,7 @@ impl MinS {
         let Some(&last) = either.last() else {
             return 1.0;
         };
-        // A hash that is not above the last is among the least of its own set as well.
+        // A hash up to the last one is among the least of its own set as well.
         let upto = |hashes: &[u64]| hashes.partition_point(|hash| *hash <= last);
         let both = shared(
             &self.least[..upto(&self.least)],
@@ -143,7 +152,7 @@ mod tests {
         }
 
         #[test]
-        fn the_least_of_both_are_told_by_the_least_of_each(
+        fn the_least_hashes_of_a_union_follow_from_those_of_its_parts(
             one in prop::collection::vec(any::<u16>(), 1..200),
             two in prop::collection::vec(any::<u16>(), 1..200),
             most in 1_usize..50,

@@ -48,6 +48,15 @@ pub enum Family {
 }
 
 /// A maker of [`MinHash`]es of one family and one number of minima.
+///
+/// ```
+/// use neardup::MinHasher;
+///
+/// let hasher = MinHasher::default();
+/// let of = |members: &[u64]| hasher.of_members(members, members.len() as u64);
+/// let (one, other) = (of(&[1, 2, 3]), of(&[3, 2, 1]));
+/// assert_eq!(one.resemblance(&other), Ok(1.0));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinHasher {
     family: Family,
@@ -114,6 +123,16 @@ impl Default for MinHasher {
 }
 
 /// The MinHash of a set: its size and its minima.
+///
+/// ```
+/// use neardup::{MinHash, MinHasher};
+///
+/// let hasher = MinHasher::default();
+/// let (one, other) = (hasher.of_members(&[1, 2], 2), hasher.of_members(&[3], 1));
+/// let union = one.union(&other).expect("both are made by one hasher");
+/// assert_eq!(union.minima(), hasher.of_members(&[1, 2, 3], 3).minima());
+/// assert_eq!(MinHash::from_bytes(&union.to_bytes()), Ok(union));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinHash {
     family: Family,

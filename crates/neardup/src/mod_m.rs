@@ -18,6 +18,16 @@ use crate::shingles::{Shingles, ratio, shared};
 pub const MAX_MOD_SAMPLE: usize = 1 << 16;
 
 /// The hashes of a set that are divisible by a modulus.
+///
+/// ```
+/// use neardup::{InvalidModulus, ModM, Shingles};
+///
+/// let part = ModM::of(&Shingles::from_hashes(vec![25, 26, 50]), ModM::MODULUS_1997)?;
+/// let whole = ModM::of(&Shingles::from_hashes(vec![25, 26, 50, 75]), ModM::MODULUS_1997)?;
+/// assert_eq!(part.hashes(), [25, 50]);
+/// assert_eq!(part.containment_in(&whole), Ok(Some(1.0)));
+/// # Ok::<(), InvalidModulus>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModM {
     /// The modulus given by the caller.
@@ -56,7 +66,7 @@ impl ModM {
         };
         while sample.chosen.len() > most {
             let Some(doubled) = sample.modulus.checked_mul(2) else {
-                // Only zero is divisible by so large a number, and it is there once.
+                // Zero alone is divisible by such a large number, and occurs once.
                 sample.chosen.truncate(1);
                 break;
             };
@@ -158,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_set_is_contained_in_everything_and_what_was_not_sampled_is_not_judged() {
+    fn the_empty_set_is_contained_in_everything_and_an_empty_sample_gives_no_estimate() {
         let (nothing, something) = (Shingles::default(), Shingles::from_hashes(vec![26]));
         let of = |set| ModM::of(set, 25).unwrap();
         assert_eq!(of(&nothing).resemblance(&of(&nothing)), Ok(Some(1.0)));

@@ -13,6 +13,14 @@ use crate::mix::mix;
 
 /// The number that a group adds to the keys of its pages: a bijection of the group's number that
 /// maps 0 to 0.
+///
+/// ```
+/// use neardup::{Fingerprint, Partition};
+///
+/// let (one, other) = (Fingerprint::new(0b01), Fingerprint::new(0b11));
+/// let group = Partition::of(7);
+/// assert_eq!(group.fingerprint(one).distance(group.fingerprint(other)), one.distance(other));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition(u64);
 

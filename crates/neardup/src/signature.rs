@@ -74,6 +74,15 @@ impl<'a> PageText<'a> {
 }
 
 /// A builder of signatures with one set of features and one key. Cheap to clone.
+///
+/// ```
+/// use neardup::{Features, HashKey, PageText, SignatureBuilder};
+///
+/// let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+/// let payload = HashKey::ZERO.digest(b"<p>Two words");
+/// let signature = builder.signature(payload, Some(PageText::of("Two words")));
+/// assert_eq!(signature.text.map(|text| text.words), Some(2));
+/// ```
 #[derive(Clone, Debug)]
 pub struct SignatureBuilder {
     fingerprinter: Fingerprinter,
@@ -201,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_words_says_nothing() {
+    fn a_text_without_words_has_no_signature() {
         assert_eq!(text_signature("", None), None);
         assert_eq!(text_signature(" — \u{0} ☃ ", Some("word")), None);
     }
@@ -223,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_word_of_its_own_is_compared_exactly_only() {
+    fn a_page_whose_main_content_has_no_words_is_compared_exactly_only() {
         let menu = "home about contact imprint ".repeat(20);
         assert!(text_signature(&menu, None).unwrap().sketch.is_some());
         assert!(

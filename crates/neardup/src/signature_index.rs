@@ -25,6 +25,20 @@ use crate::thresholds::{Likeness, Match, Thresholds};
 pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
 /// An index of signatures in memory. About 800 bytes a page.
+///
+/// ```
+/// use neardup::{
+///     Features, HashKey, Likeness, Match, PageText, SignatureBuilder, SignatureIndex, Thresholds,
+/// };
+///
+/// let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+/// let page = |payload, text| builder.signature(payload, Some(PageText::of(text)));
+/// let mut index = SignatureIndex::new(Thresholds::default());
+/// index.insert(7, page(1, "A page"));
+/// let found = index.find(&page(2, "a page!"));
+/// assert_eq!(found, Some(Match { of: 7, likeness: Likeness::SameText }));
+/// assert_eq!(index.find(&page(2, "another page")), None);
+/// ```
 #[derive(Clone, Debug)]
 #[doc(alias = "near-duplicate")]
 pub struct SignatureIndex {

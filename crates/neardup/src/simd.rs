@@ -31,12 +31,12 @@ macro_rules! by_instructions {
         match $instructions.0 {
             Kind::Portable => $portable $arguments,
             #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+            #[expect(unsafe_code, reason = "the processor has these instructions")]
             // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature that
             // the variant names.
             Kind::Avx2 => unsafe { $avx2 $arguments },
             #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+            #[expect(unsafe_code, reason = "the processor has these instructions")]
             // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature
             // that the variant names.
             Kind::Avx512 => unsafe { $avx512 $arguments },

@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn crafted_hashes_that_all_want_the_same_slot_are_counted_all_the_same() {
-        // Equal in all bits that any round reads, for tables of the least size or somewhat more.
+        // These agree in all bits that any round reads in tables of about the least size.
         let crafted: Vec<u64> = (0..2_000_u64)
             .flat_map(|n| [n % 500 + 1, (n % 500) << 20 | 1])
             .collect();

@@ -133,7 +133,7 @@ fn sample_by(fill_bins: FillBins, members: &[u64], bins: &mut [u64]) {
             return;
         }
     }
-    // Only a set of a few members gets here. Each bin that is still empty reads all of them.
+    // Only sets of a few members get here. Each bin that is still empty reads all members.
     for (number, bin) in bins
         .iter_mut()
         .enumerate()
@@ -244,7 +244,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
         #[test]
-        fn every_way_gives_the_samples_of_the_paper(
+        fn every_variant_gives_the_samples_of_the_paper(
             hashes in prop::collection::vec(any::<u64>(), 0..120),
             bins in 1_usize..70,
             repeated in 0_usize..3,

@@ -29,6 +29,17 @@ const ROWS: usize = 4;
 pub const SKETCH_BYTES: usize = MINIMA / 2 + BANDS * 4;
 
 /// A sketch of a set of shingles.
+///
+/// ```
+/// use neardup::{Shingles, Sketch};
+///
+/// let of = |members: std::ops::Range<u64>| {
+///     let hashes = members.map(|member| member.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+///     Sketch::of(&Shingles::from_hashes(hashes.collect())).expect("the set is not empty")
+/// };
+/// let estimate = of(0..800).resemblance(&of(200..1_000));
+/// assert!((estimate - 0.6).abs() < 0.15, "{estimate}");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[doc(alias = "minhash")]
 pub struct Sketch {

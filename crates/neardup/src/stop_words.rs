@@ -17,6 +17,14 @@ use crate::text::NormalText;
 ///
 /// An entry may be several words (`これ` is two, "bởi vì" as well); they are left out if they stand
 /// together.
+///
+/// ```
+/// use neardup::{NormalText, StopWords};
+///
+/// let stop_words: StopWords = ["the", "New York Times"].into_iter().collect();
+/// let left = stop_words.taken_from(&NormalText::of("The New York Times of New York"));
+/// assert_eq!(left.as_str(), "of new york");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StopWords {
     /// Normalised words, joined by single spaces.
@@ -126,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_language_is_answered_with_those_that_are_known() {
+    fn an_unknown_language_is_refused_with_the_known_ones() {
         let message = StopWords::of_language("xx").unwrap_err().to_string();
         assert!(
             message.starts_with("there are no stop words for `xx`, only for af, ar, "),

@@ -306,7 +306,7 @@ mod tests {
             ),
             true,
         );
-        // `Math` stands in the title of `StrictMath` only as part of a word.
+        // The title of `StrictMath` has `Math` only as a part of a word.
         check(
             ("Math (Java)", "Class Math", "class math numeric operations"),
             (
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_general_heading_leaves_it_to_the_title_and_a_page_that_keeps_saying_a_word_is_about_it() {
+    fn a_general_heading_leaves_the_subject_to_the_title_and_to_frequent_words() {
         let of = |class: &str| {
             (
                 format!("{class} Class Reference"),
@@ -446,7 +446,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_text_says_is_found_in_one_pass(
+        fn occurrences_of_words_are_counted_in_one_pass(
             text in prop::collection::vec(0_u64..40, 0..60),
             asked in prop::collection::vec(0_u64..40, 0..20),
         ) {

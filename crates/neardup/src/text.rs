@@ -25,6 +25,13 @@ use words::Words;
 pub const MAX_TEXT: usize = 1 << 30;
 
 /// The normalised words of a text, joined by single spaces.
+///
+/// ```
+/// use neardup::NormalText;
+///
+/// let text = NormalText::of("Die STRASSE, die straße!");
+/// assert_eq!(text.as_str(), "die strasse die strasse");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NormalText {
     /// UTF-8, checked only when characters are read.

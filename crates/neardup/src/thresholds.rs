@@ -63,6 +63,15 @@ const LEAST_OF_CANONICAL: f64 = 0.60;
 /// number of words, a resemblance of word 5-shingles of 1 under 50 words, 0.90 under 100, 0.86
 /// under 350, and 0.80 from there on; or, in prose, a resemblance of 0.87 of the multisets of
 /// words.
+///
+/// ```
+/// use neardup::{InvalidThresholds, Thresholds};
+///
+/// assert_eq!(Thresholds::default().least_resemblance(200), 0.86);
+/// assert_eq!(Thresholds::new(3, 0.9)?.least_resemblance(200), 0.9);
+/// assert_eq!(Thresholds::new(8, 0.9), Err(InvalidThresholds::Distance(8)));
+/// # Ok::<(), InvalidThresholds>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredThresholds")]
 pub struct Thresholds {
@@ -345,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_thresholds_that_cannot_be_are_refused() {
+    fn invalid_stored_thresholds_are_refused() {
         let stored = postcard::to_allocvec(&Thresholds::default()).unwrap();
         assert_eq!(postcard::from_bytes(&stored), Ok(Thresholds::default()));
         let one_figure = Thresholds::new(2, 0.5).unwrap();
@@ -361,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn short_texts_must_be_more_alike_than_long_ones_unless_one_figure_is_asked_for() {
+    fn short_texts_need_more_resemblance_than_long_ones_unless_a_single_threshold_is_set() {
         let by_length = Thresholds::default();
         assert_eq!(Thresholds::new(3, None), Ok(by_length));
         for (words, least) in [
@@ -387,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canonical_page_need_be_less_alike_by_a_margin_and_never_less_than_three_fifths() {
+    fn a_canonical_page_needs_less_resemblance_by_a_margin_and_never_less_than_three_fifths() {
         let check = |thresholds: Thresholds, words, least: f64| {
             let found = thresholds.least_resemblance_to_canonical(words);
             assert!(
@@ -411,7 +420,7 @@ mod tests {
             (0.75, 0.65),
             (0.65, 0.60),
             (0.60, 0.60),
-            // Who asks for less has less.
+            // A lower threshold stays as it is.
             (0.50, 0.50),
             (0.0, 0.0),
         ] {
@@ -420,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_site_calls_canonical_is_believed_only_where_the_texts_are_nearly_alike_enough() {
+    fn a_canonical_claim_is_believed_only_if_the_texts_are_nearly_similar_enough() {
         let words = |numbers: std::ops::Range<u32>| -> String {
             numbers.map(|number| format!("word{number} ")).collect()
         };
@@ -434,7 +443,7 @@ mod tests {
         };
         let thresholds = Thresholds::default();
         let page = signature(1, &words(0..400), None);
-        for (payload, with, told, untold) in [
+        for (payload, with, as_canonical, as_any) in [
             (1, words(900..1_300), true, true),
             (2, words(0..400), true, true),
             (2, words(15..415), true, true),
@@ -446,17 +455,17 @@ mod tests {
         ] {
             let other = signature(payload, &with, None);
             let found = thresholds.likeness_to_canonical(&page, &other);
-            assert_eq!(found.is_some(), told, "{found:?}");
+            assert_eq!(found.is_some(), as_canonical, "{found:?}");
             assert_eq!(
                 thresholds.likeness(&page, &other).is_some(),
-                untold,
+                as_any,
                 "{found:?}"
             );
-            if untold {
+            if as_any {
                 assert_eq!(thresholds.likeness(&page, &other), found);
             }
         }
-        // Too short, or with another text of its own: only exactly.
+        // Short texts and different main contents are compared exactly only.
         for (one, other) in [
             (
                 signature(1, &words(0..14), None),

@@ -8,6 +8,14 @@ use crate::text::NormalText;
 
 /// Returns the different runs of `width` words in `text`, in the order of their first occurrence,
 /// joined by single spaces. A text with fewer words is one run; a text without words has none.
+///
+/// ```
+/// use neardup::{NormalText, Width, word_shingles};
+///
+/// let text = NormalText::of("A rose is a rose is a rose");
+/// let runs: Vec<&str> = word_shingles(&text, Width::new(4).expect("4 is from 1 to 64")).collect();
+/// assert_eq!(runs, ["a rose is a", "rose is a rose", "is a rose is"]);
+/// ```
 pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &str> {
     let joined = text.as_str();
     let spans = || {

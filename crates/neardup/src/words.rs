@@ -137,7 +137,7 @@ mod tests {
         }
 
         #[test]
-        fn ascii_has_the_words_that_it_has_when_normalised(
+        fn ascii_text_has_the_words_of_its_normal_text(
             bytes in prop::collection::vec(0_u8..128, 0..400),
         ) {
             check(&bytes.into_iter().map(char::from).collect::<String>());

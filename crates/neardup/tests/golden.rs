@@ -80,7 +80,7 @@ fn sketches_are_those_that_were_stored() {
 fn bags_and_subjects_are_those_that_were_stored() {
     let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let lines = texts().map(|(name, text)| {
-        // Long enough for a sketch in any case.
+        // The text is long enough for a sketch.
         let long = [text.as_str(); 16].join(" ");
         let page = PageText {
             title: Some("Word, rose & 猫 of ΟΔΥΣΣΕΥΣ 3.14"),

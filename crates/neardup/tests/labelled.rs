@@ -33,7 +33,7 @@ fn say(line: &str) {
 }
 
 #[test]
-fn of_a_thousand_articles_the_ten_pairs_are_found_and_nothing_else() {
+fn ten_pairs_among_a_thousand_articles_are_found_and_nothing_else() {
     let (Some(articles), Some(truth)) = (
         labelled("articles_1000.train"),
         labelled("articles_1000.truth"),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const KEY: HashKey = HashKey::new(2026);
 
-/// `count` different words, told apart by `seed`.
+/// Returns `count` different words; those of different seeds differ.
 fn words(seed: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{seed}{n}")).collect()
 }
@@ -42,7 +42,7 @@ fn near(found: Option<Match>) -> Option<u64> {
 }
 
 #[test]
-fn an_empty_signature_index_knows_nothing_alike() {
+fn an_empty_signature_index_finds_nothing() {
     assert_eq!(signature_index([]).find(&signature(0, "", None)), None);
 }
 
@@ -171,7 +171,7 @@ fn boilerplate_alone_carries_no_verdict() {
         near(signature_index.find(&signature(4, &text, Some("A red door!")))),
         Some(1)
     );
-    // One side judged by its main text, the other by its frame.
+    // One page is judged by its main content, the other by its frame.
     assert_eq!(near(signature_index.find(&signature(5, &text, None))), None);
     assert_eq!(
         near(signature_index.find(&signature(6, &text, Some("")))),
@@ -180,7 +180,7 @@ fn boilerplate_alone_carries_no_verdict() {
 }
 
 #[test]
-fn of_several_the_most_alike_is_named_and_of_equals_the_first() {
+fn the_most_similar_of_several_pages_is_named_and_the_first_of_equals() {
     let text = words("w", 300);
     let with = |extra: usize, tag: &str| [text.clone(), words(tag, extra)].concat().join(" ");
     let signature_index = signature_index([
@@ -195,7 +195,7 @@ fn of_several_the_most_alike_is_named_and_of_equals_the_first() {
 }
 
 #[test]
-fn what_was_removed_is_found_no_more_and_the_rest_still_is() {
+fn removed_pages_are_not_found_and_the_others_are() {
     let page = |n: u64| {
         signature(
             u128::from(n),
@@ -311,8 +311,8 @@ fn pages_of_different_groups_are_never_compared_and_those_of_one_group_as_withou
 #[test]
 fn a_page_takes_less_than_eight_hundred_bytes() {
     let mut signature_index = signature_index([]);
-    // As bad as it gets: just after the collections have grown, one of them is half empty and the
-    // maps not full.
+    // The worst case: just after the collections have grown, one of them is half empty and the
+    // maps are not full.
     for n in 0..20_000_u64 {
         let text = words(&format!("p{n}w"), 60).join(" ");
         signature_index.insert(n, signature(KEY.digest(&n.to_le_bytes()), &text, None));
@@ -352,7 +352,7 @@ proptest! {
 
     /// A signature index of many groups answers like many indexes without groups.
     #[test]
-    fn a_signature_index_of_groups_is_as_many_galleries(
+    fn an_index_of_groups_answers_like_an_index_for_each_group(
         pages in prop::collection::vec((0_u64..4, 0_usize..3, 0_usize..8, any::<bool>()), 1..40),
     ) {
         let mut together = SignatureIndex::new(Thresholds::default());
@@ -374,8 +374,8 @@ proptest! {
         }
     }
 
-    /// With words cut out here and there: what is said to be near resembles, and what resembles
-    /// much is found.
+    /// Words are cut out in places. Near duplicates have a high resemblance, and pages of high
+    /// resemblance are found.
     #[test]
     fn near_duplicates_resemble_by_exact_measure_too(
         cuts in prop::collection::btree_set(0_usize..400, 0..30),

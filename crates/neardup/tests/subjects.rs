@@ -48,7 +48,7 @@ impl Page {
     }
 }
 
-/// Returns the number of the pages are taken for a repetition of an earlier one.
+/// Returns the number of pages that are duplicates of an earlier one.
 fn repeated(pages: &[Page]) -> usize {
     let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut repeated = 0;
@@ -62,14 +62,14 @@ fn repeated(pages: &[Page]) -> usize {
     repeated
 }
 
-/// `count` words of a vocabulary of so many.
+/// Returns `count` words of a vocabulary of this size.
 fn prose(dice: &mut Dice, count: usize, vocabulary: usize) -> String {
     (0..count)
         .map(|_| format!("word{} ", dice.below(vocabulary)))
         .collect()
 }
 
-/// Products of one shop: what all say, and what each says of its own, of so many words.
+/// Returns products of one shop, with this many shared words and words of their own.
 fn products(shared: usize, own: usize, name: impl Fn(usize) -> String) -> Vec<Page> {
     let mut dice = Dice::new(7);
     let terms = prose(&mut dice, shared, 2_000);
@@ -174,7 +174,7 @@ fn the_same_text_under_another_heading_is_another_page_and_the_same_bytes_are_no
     assert_eq!(same.map(|found| found.likeness), Some(Likeness::SameText));
 }
 
-/// If one side has no title, the texts alone decide.
+/// If one page has no title, the texts alone decide.
 #[test]
 fn a_text_without_a_title_is_compared_by_its_words() {
     let text = prose(&mut Dice::new(5), 300, 3_000);
@@ -230,7 +230,7 @@ fn short_prose_with_scattered_changes_is_found_by_its_words() {
 }
 
 #[test]
-fn one_figure_that_is_asked_for_holds_at_every_length_and_the_subject_still_vetoes() {
+fn a_single_threshold_holds_at_every_length_and_the_subject_still_vetoes() {
     let text = prose(&mut Dice::new(21), 400, 3_000);
     let more = format!("{text} {}", prose(&mut Dice::new(22), 150, 9_000));
     let page = |name: &str, text: &str, payload| {

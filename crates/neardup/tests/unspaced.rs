@@ -26,16 +26,16 @@ use pages::{Script, sentences, without_some};
 
 const PAGES: u64 = 100;
 
-/// Returns the number of the pages of `script` are recognised without some of their sentences.
+/// Returns the number of pages of `script` that are recognised without some of their sentences.
 fn recognised(script: Script) -> u64 {
     let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
-    let paint = |text: &str| {
+    let signature_of = |text: &str| {
         let payload = HashKey::ZERO.digest(text.as_bytes());
         signature_builder.signature(payload, Some(PageText::of(text)))
     };
     let mut signature_index = SignatureIndex::new(Thresholds::default());
     for seed in 0..PAGES {
-        let signature = paint(&sentences(script, seed).concat());
+        let signature = signature_of(&sentences(script, seed).concat());
         assert_eq!(
             signature_index.find(&signature),
             None,
@@ -44,7 +44,7 @@ fn recognised(script: Script) -> u64 {
         signature_index.insert(seed, signature);
     }
     let found = |seed: &u64| {
-        let copy = paint(&without_some(&sentences(script, *seed), 4, *seed));
+        let copy = signature_of(&without_some(&sentences(script, *seed), 4, *seed));
         let like = signature_index.find(&copy);
         assert!(
             like.is_none_or(|like| like.of == *seed),
@@ -56,7 +56,7 @@ fn recognised(script: Script) -> u64 {
 }
 
 #[test]
-fn of_pages_without_spaces_that_lost_a_sentence_in_twenty_five_nearly_all_are_recognised() {
+fn nearly_all_pages_without_spaces_are_recognised_after_losing_a_sentence_in_twenty_five() {
     for script in [
         Script::Chinese,
         Script::Japanese,

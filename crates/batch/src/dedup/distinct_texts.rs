@@ -47,7 +47,7 @@ impl<'s> DistinctTexts<'s> {
         let mut reader = Reader {
             names: DocumentNames::new(scratch, memory / 8),
             signatures: SpillBuffer::new(scratch, memory / 4),
-            shelved: Vec::new(),
+            buffered: Vec::new(),
             payloads: Vec::new(),
             firsts: Vec::new(),
             known_payloads: FirstByDigest::default(),
@@ -99,7 +99,7 @@ struct Reader<'s> {
     names: DocumentNames<'s>,
     signatures: SpillBuffer<'s>,
     /// The documents whose signatures are in the buffer, ascending.
-    shelved: Vec<u32>,
+    buffered: Vec<u32>,
     payloads: Vec<u32>,
     /// The first document that is equal, as far as known, for each document.
     firsts: Vec<u32>,
@@ -139,7 +139,7 @@ impl<'s> Reader<'s> {
         }
         // A payload that was not recorded has to be found by sorting, even if its text is known.
         if equal.is_none() || same_payload.is_none() && self.room == 0 {
-            self.shelved.push(number);
+            self.buffered.push(number);
             self.signatures
                 .append(&encoding::to_bytes(&document.signature))?;
         }
@@ -149,8 +149,8 @@ impl<'s> Reader<'s> {
     /// Finds equal documents among those in the buffer, which the maps could not find.
     fn find_equal(&mut self, run: Run<'_>) -> Result<(), BatchError> {
         let mut payloads = Sorter::<20>::new(run.scratch, run.memory() / 4);
-        let mut gauge = Gauge::new(run.control, Some(2 * self.shelved.len() as u64));
-        for (place, &document) in (0..).zip(&self.shelved) {
+        let mut gauge = Gauge::new(run.control, Some(2 * self.buffered.len() as u64));
+        for (place, &document) in (0..).zip(&self.buffered) {
             let payload = signature_at(&self.signatures, place)?.payload;
             payloads.push(keyed(payload, document))?;
             gauge.advance(Step::Sorting, 1)?;
@@ -160,7 +160,7 @@ impl<'s> Reader<'s> {
         })?;
 
         let mut texts = Sorter::<20>::new(run.scratch, run.memory() / 4);
-        for (place, &document) in (0..).zip(&self.shelved) {
+        for (place, &document) in (0..).zip(&self.buffered) {
             gauge.advance(Step::Sorting, 1)?;
             if self.payloads[document as usize] != document {
                 continue;
@@ -183,7 +183,7 @@ impl<'s> Reader<'s> {
         let groups =
             Groups::around(firsts).expect("the first of equal documents has no equal before");
         let places = (0..)
-            .zip(&self.shelved)
+            .zip(&self.buffered)
             .filter(|(_, document)| firsts[**document as usize] == **document)
             .map(|(place, _)| place)
             .collect();

@@ -17,7 +17,7 @@ use crate::control::{Gauge, Step};
 use crate::dedup::encoding::{self, SIGNATURE_BYTES};
 use crate::error::BatchError;
 use crate::fields::take;
-use crate::scratch::{Scratch, SpillBuffer};
+use crate::scratch::SpillBuffer;
 
 /// The decision about a document.
 pub(super) enum Decision {
@@ -66,13 +66,13 @@ pub(super) fn decide<E: From<BatchError>>(
         count += 1;
     }
     while pass.carried > 0 {
-        let (carried, shelf) = (pass.carried, pass.shelf);
+        let (carried, buffer) = (pass.carried, pass.buffer);
         drop(pass.signature_index);
         pass = Pass::new(run);
         let mut gauge = Gauge::new(run.control, Some(carried));
         let mut at = 0;
         for _ in 0..carried {
-            let pending = PendingDocument::read(&shelf, &mut at)?;
+            let pending = PendingDocument::read(&buffer, &mut at)?;
             pass.meet(pending, &mut visit)?;
             gauge.advance(Step::Joining, 1)?;
         }
@@ -88,7 +88,7 @@ struct Pass<'s> {
     look_at: usize,
     full: bool,
     /// The documents for the next pass.
-    shelf: SpillBuffer<'s>,
+    buffer: SpillBuffer<'s>,
     carried: u64,
 }
 
@@ -99,7 +99,7 @@ impl<'s> Pass<'s> {
             memory: run.memory() / 2,
             look_at: 16,
             full: false,
-            shelf: SpillBuffer::new(run.scratch, run.memory() / 8),
+            buffer: SpillBuffer::new(run.scratch, run.memory() / 8),
             carried: 0,
         }
     }
@@ -123,7 +123,7 @@ impl<'s> Pass<'s> {
         }
         if self.full {
             self.carried += 1;
-            return Ok(pending.write(&mut self.shelf)?);
+            return Ok(pending.write(&mut self.buffer)?);
         }
         visit(pending.number, &pending.id, Decision::Original)?;
         self.signature_index
@@ -140,7 +140,7 @@ impl<'s> Pass<'s> {
         let memory = self.signature_index.memory();
         let room = self.memory.saturating_sub(memory) / (memory / count).max(1);
         self.full = room == 0;
-        // Lists and maps grow in steps: half of the way is safe.
+        // Lists and maps grow in steps: half of the remaining room is safe.
         self.look_at = count + (room / 2).max(1);
     }
 }
@@ -155,7 +155,7 @@ fn rank(likeness: Likeness) -> f64 {
 }
 
 impl PendingDocument {
-    fn write(&self, shelf: &mut SpillBuffer<'_>) -> Result<(), BatchError> {
+    fn write(&self, buffer: &mut SpillBuffer<'_>) -> Result<(), BatchError> {
         let kind = match self.best.map(|best| best.likeness) {
             None => 0_u8,
             Some(Likeness::SamePayload) => 1,
@@ -173,12 +173,12 @@ impl PendingDocument {
         bytes.extend((self.id.len() as u64).to_le_bytes());
         bytes.extend(encoding::to_bytes(&self.signature));
         bytes.extend(self.id.as_bytes());
-        shelf.append(&bytes)
+        buffer.append(&bytes)
     }
 
-    fn read(shelf: &SpillBuffer<'_>, at: &mut u64) -> Result<Self, BatchError> {
+    fn read(buffer: &SpillBuffer<'_>, at: &mut u64) -> Result<Self, BatchError> {
         let mut bytes = [0; FIXED];
-        shelf.read_at(*at, &mut bytes)?;
+        buffer.read_at(*at, &mut bytes)?;
         let mut rest = &bytes[..];
         let number = u32::from_le_bytes(take(&mut rest));
         let of = u64::from_le_bytes(take(&mut rest));
@@ -196,7 +196,7 @@ impl PendingDocument {
         };
         let mut id = vec![0; u64::from_le_bytes(take(&mut rest)) as usize];
         let signature = encoding::from_bytes(&take(&mut rest));
-        shelf.read_at(*at + FIXED as u64, &mut id)?;
+        buffer.read_at(*at + FIXED as u64, &mut id)?;
         *at += (FIXED + id.len()) as u64;
         Ok(Self {
             number,

@@ -23,6 +23,17 @@ const HEADER: usize = 1 + 2 + 8;
 
 /// Returns a block of as many of `sorted`, from its beginning, as `room` bytes hold, and their
 /// number: at least one and at most [`MAX_IN_BLOCK`]. No fingerprints make an empty block.
+///
+/// ```
+/// use neardup::blocks::{BrokenBlock, Codebook, Decoder, encode};
+///
+/// let (book, sorted) = (Codebook::for_count(3), [3, 5, 5]);
+/// let (block, count) = encode(&book, &sorted, 1_024);
+/// assert_eq!(count, 3);
+/// let read: Result<Vec<u64>, BrokenBlock> = Decoder::new(&book, &block)?.collect();
+/// assert_eq!(read?, sorted);
+/// # Ok::<(), BrokenBlock>(())
+/// ```
 #[must_use]
 pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) {
     debug_assert!(sorted.is_sorted(), "fingerprints of a block ascend");
@@ -127,7 +138,7 @@ impl Iterator for Decoder<'_> {
             return None;
         }
         if self.read == self.count {
-            // Once, at the end.
+            // The end is checked once.
             self.is_broken = true;
             return self.end().err().map(Err);
         }
@@ -184,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_takes_what_there_is_room_for_and_one_in_any_case() {
+    fn a_block_takes_as_many_fingerprints_as_fit_and_at_least_one() {
         let mut sorted: Vec<u64> = (0..3_000).map(mix).collect();
         sorted.sort_unstable();
         let book = Codebook::of(&sorted);
@@ -203,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_block_says_why() {
+    fn invalid_blocks_are_refused_with_a_reason() {
         let book = Codebook::for_count(100);
         let (block, _) = encode(&book, &[1, 2, 3], 100);
         assert_eq!(decoded(&book, &block[..10]), Err(BrokenBlock::Short));
@@ -238,7 +249,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_bytes_are_read_the_answer_ascends_or_is_an_error(
+        fn any_bytes_decode_to_ascending_fingerprints_or_an_error(
             mut block in prop::collection::vec(any::<u8>(), 0..200), count: u64, is_version: bool,
         ) {
             if let (true, Some(version)) = (is_version, block.first_mut()) {

@@ -41,8 +41,8 @@ impl Codebook {
     /// Creates a good book for `count` random fingerprints, before there are any.
     #[must_use]
     pub fn for_count(count: u64) -> Self {
-        // Of n random ones m = n / 2ˢ share s leading bits with a given one (Poisson), and a share
-        // of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
+        // m = n / 2ˢ of n random fingerprints share s leading bits with a given one (Poisson), and
+        // a share of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
         let agree = |bits: usize| {
             let m = count.max(1) as f64 / (bits as f64).exp2();
             if m < 1e-9 {
@@ -190,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_frequent_has_a_short_code() {
+    fn frequent_symbols_have_short_codes() {
         let book = Codebook::for_count(1 << 20);
         let length = |symbol| book.code(symbol).1;
         assert!(
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_codebook_is_refused() {
+    fn invalid_codebooks_are_refused() {
         let mut bytes = Codebook::of(&[1, 2, 3]).to_bytes();
         bytes[0] = 2;
         let refusal = Codebook::from_bytes(&bytes).unwrap_err().to_string();

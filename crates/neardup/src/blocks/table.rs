@@ -6,6 +6,16 @@ use crate::tables::first_not_below;
 
 /// A table of fingerprints in the order of one permutation, coded in blocks; the last fingerprint
 /// of a block is its key.
+///
+/// ```
+/// use neardup::blocks::{BrokenBlock, CodedTable};
+///
+/// let table = CodedTable::of(&[0x0100, 0x0101, 0xff00], 1_024);
+/// let mut found = Vec::new();
+/// table.alike(0x0100, 63, |bits| found.push(bits))?;
+/// assert_eq!(found, [0x0100, 0x0101]);
+/// # Ok::<(), BrokenBlock>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct CodedTable {
     book: Codebook,
@@ -87,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_larger_the_table_the_fewer_bits_and_about_half_at_the_size_of_the_paper() {
+    fn larger_tables_take_fewer_bits_and_about_half_at_the_size_of_the_paper() {
         for (d, most) in [(16, 53.0), (20, 49.0), (24, 45.0), (28, 41.0), (34, 35.0)] {
             let part = part_of_a_table(d);
             let bits = bits_each(&CodedTable::of(&part, 1_024), part.len());

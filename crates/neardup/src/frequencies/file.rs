@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_file_is_refused_with_the_number_of_the_line() {
+    fn malformed_files_are_refused_with_the_number_of_the_line() {
         let message = |file: &str| read(file).unwrap_err().to_string();
         for wrong in [
             "",

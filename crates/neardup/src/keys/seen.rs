@@ -175,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn seen_is_a_set_and_what_it_hands_out_is_what_came(
+        fn seen_keys_are_a_set_and_hand_out_the_new_ones(
             batches in prop::collection::vec(
                 (prop::collection::vec(key(), 0..200), any::<bool>(), any::<bool>()),
                 0..12,

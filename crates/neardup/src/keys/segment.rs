@@ -249,7 +249,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_value_is_placed_where_halving_places_it_however_they_are_spread(
+        fn a_value_is_placed_as_by_binary_search_for_any_distribution(
             mut values in prop::collection::vec((any::<u64>(), LEADING..64), 0..300),
             (value, shift) in (any::<u64>(), LEADING..64),
         ) {

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_cut_at_its_cap_however_it_comes() {
+    fn a_crowd_is_cut_at_its_cap_in_any_order_of_insertion() {
         let (crowd, other) = (ShortKey::of(1), ShortKey::of(2));
         let mut table = KeyTable::new();
         for id in 0..MAX_PER_KEY as u32 {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_ascend_is_refused() {
+    fn pairs_that_do_not_ascend_are_refused() {
         let [one, two] = [1, 2].map(ShortKey::new);
         for pairs in [[(two, 1), (one, 1)], [(one, 2), (one, 1)]] {
             assert_eq!(KeyTable::from_ascending(pairs).err(), Some(NotAscending));
@@ -257,7 +257,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_table_is_a_set_of_pairs_whatever_happens_to_it(
+        fn a_table_is_a_set_of_pairs_after_any_operations(
             start in prop::collection::btree_set(pair(), 0..600),
             steps in prop::collection::vec(step(), 0..400),
         ) {

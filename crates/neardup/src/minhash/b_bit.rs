@@ -24,6 +24,15 @@ pub enum BitsKept {
 }
 
 /// A MinHash reduced to some bits of each minimum. The empty set has none.
+///
+/// ```
+/// use neardup::{BitsKept, MinHasher};
+///
+/// let minhash = MinHasher::default().of_members(&[1, 2, 3], 3);
+/// let reduced = minhash.b_bit(BitsKept::Four).expect("the set is not empty");
+/// assert_eq!(reduced.resemblance(&reduced), Ok(1.0));
+/// assert_eq!(reduced.memory(), 104);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BBitMinHash {
     scheme: Scheme,
@@ -43,8 +52,8 @@ impl MinHash {
         let width = bits as usize;
         let mut packed = vec![0; (self.minima.len() * width).div_ceil(64)];
         for (number, minimum) in self.minima.iter().enumerate() {
-            // Mixed, because the low bits of a linear permutation's results depend on those of its
-            // members only.
+            // Mixed, because the low bits of a linearly permuted number depend on the low bits of
+            // the member only.
             let retained = mix(*minimum) & ((1 << width) - 1);
             packed[number * width / 64] |= retained << (number * width % 64);
         }

@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_way_gives_the_least_under_each_permutation(
+        fn every_variant_gives_the_least_under_each_permutation(
             members in prop::collection::vec(any::<u64>(), 0..2_100),
             number in 1_usize..40,
         ) {

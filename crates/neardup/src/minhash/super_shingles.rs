@@ -39,6 +39,16 @@ impl Grouping {
 }
 
 /// The super-shingles of a set that is not empty.
+///
+/// ```
+/// use neardup::{Grouping, InvalidGrouping, MinHasher};
+///
+/// let minhash = MinHasher::default().of_members(&[1, 2, 3], 3);
+/// let keys = minhash.super_shingles(Grouping::FETTERLY)?.expect("the set is not empty");
+/// assert_eq!((keys.keys().len(), keys.pairs().len()), (6, 15));
+/// assert_eq!(keys.agreeing(&keys), Ok(6));
+/// # Ok::<(), InvalidGrouping>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuperShingles {
     scheme: Scheme,
@@ -176,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_cannot_be_are_refused() {
+    fn invalid_groupings_are_refused() {
         for (groups, minima) in [(0, 14), (6, 0), (MAX_MINIMA + 1, 1), (usize::MAX, 2)] {
             assert!(matches!(
                 Grouping::new(groups, minima),

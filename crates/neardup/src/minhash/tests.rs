@@ -43,7 +43,7 @@ fn is_unbiased(bias: f64, pairs: u64) -> bool {
 
 /// Sets of 400 members many times outnumber 32 minima, so that theory holds to both sides.
 #[test]
-fn of_ten_thousand_random_pairs_estimates_are_unbiased_and_err_as_theory_says() {
+fn estimates_for_ten_thousand_random_pairs_are_unbiased_and_err_as_theory_says() {
     let pairs = (0..10_000_u32).map(|seed| {
         let shared = 40 + mix(u64::from(seed) + 1) % 321;
         (shared, 400 - shared)
@@ -117,7 +117,7 @@ fn containment_follows_from_resemblance_and_sizes() {
 }
 
 #[test]
-fn numbers_of_minima_that_cannot_be_are_refused() {
+fn invalid_numbers_of_minima_are_refused() {
     for minima in [0, MAX_MINIMA + 1, usize::MAX] {
         let refused = MinHasher::new(Family::Fast, minima)
             .unwrap_err()
@@ -140,7 +140,7 @@ fn numbers_of_minima_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn what_was_made_differently_is_not_compared() {
+fn values_of_different_schemes_are_not_compared() {
     let fast = scheme(&MinHasher::default(), 1, 0..9);
     let permuted = scheme(&hasher(Family::Permutations, 200), 1, 0..9);
     let refused = fast.resemblance(&permuted).unwrap_err().to_string();

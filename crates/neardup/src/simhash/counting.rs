@@ -28,7 +28,7 @@ impl Table {
                 break;
             }
             let losers = std::mem::take(&mut self.losers);
-            // Of words that occur often there are fewer than a third as many different ones.
+            // Words that occur often have fewer than a third as many different ones among them.
             self.begin_part(losers.len() / 3, 12 * round);
             self.add(&losers);
         }

@@ -20,8 +20,8 @@ pub(crate) fn find_repetitions(
     }
 }
 
-/// Does what [`find_repetitions`] does, with half of `slots` a hash, or somewhat more; `index` makes
-/// an index narrow.
+/// Does what [`find_repetitions`] does, with `slots` / 2 slots a hash or somewhat more. `index`
+/// makes an index narrow.
 #[inline(always)]
 fn find_by_places<Index: Copy + Default + PartialEq + Into<u32>>(
     hashes: &[u64],

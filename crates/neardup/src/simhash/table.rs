@@ -40,7 +40,7 @@ impl Table {
     /// Creates a table that is fastest for about `expected` different hashes.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let slots = 1 << bits_for(expected);
-        // The parts that come later are a third of the first one together.
+        // The later parts together are a third of the first one.
         let room = slots + slots / 3;
         let mut table = Self {
             owners: Vec::with_capacity(room),

@@ -32,7 +32,7 @@ pub(super) fn is_here() -> bool {
 /// Does what [`super::fill_portably`] does; requires [`is_here`].
 pub(super) fn fill_bins(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     debug_assert!(is_here());
-    // SAFETY: `super::turn` gives this function out only after `is_here` found both features.
+    // SAFETY: `super::turn` returns this function only after `is_here` has detected both features.
     unsafe {
         if turn.even == 0 && members.len() <= KEPT.min(bins.len() * MEMBERS_A_BIN) {
             fill_hashed_once(members, turn, bins)
@@ -256,13 +256,13 @@ fn folded(values: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn loaded(numbers: &[u64; LANES]) -> __m512i {
-    // SAFETY: eight numbers of 64 bits are the 512 that are read; no alignment is asked for.
+    // SAFETY: eight numbers of 64 bits are the 512 that are read; no alignment is needed.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn store(lanes: __m512i, numbers: &mut [u64; LANES]) {
-    // SAFETY: eight numbers of 64 bits are the 512 that are written; no alignment is asked for.
+    // SAFETY: eight numbers of 64 bits are the 512 that are written; no alignment is needed.
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), lanes) };
 }

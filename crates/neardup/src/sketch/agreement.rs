@@ -17,7 +17,7 @@ pub(super) type Minima = [u8; MINIMA / 2];
 pub(super) fn differing(mine: &Minima, theirs: &Minima) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the feature was found just now.
+        // SAFETY: the feature has just been detected.
         return unsafe { differing_in_lanes(mine, theirs) };
     }
     differing_portably(mine, theirs)
@@ -39,7 +39,7 @@ fn differing_in_lanes(mine: &Minima, theirs: &Minima) -> u32 {
         .iter()
         .zip(theirs.as_chunks::<32>().0)
     {
-        // SAFETY: 32 bytes are the 256 bits that are read; no alignment is asked for.
+        // SAFETY: 32 bytes are the 256 bits that are read; no alignment is needed.
         let (mine, theirs) = unsafe {
             (
                 _mm256_loadu_si256(mine.as_ptr().cast::<__m256i>()),

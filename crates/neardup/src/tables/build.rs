@@ -81,8 +81,8 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
             together.sort_by_key(|(fingerprint, _)| *fingerprint);
             continue;
         }
-        // By two more bytes, the lower one first; the rest decides only between items that agree in
-        // these.
+        // Sorts by two more bytes, the lower one first. The rest decides only between items that
+        // agree in these.
         part(together, |item| byte(item, 5), spare_here);
         part(spare_here, |item| byte(item, 6), together);
         for alike in

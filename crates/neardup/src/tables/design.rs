@@ -20,6 +20,15 @@ pub const MAX_DISTANCE: u32 = 7;
 pub const MAX_TABLES: usize = 1_024;
 
 /// A list of permutations, one a table, that together find everything within a distance.
+///
+/// ```
+/// use neardup::{InvalidDesign, TableDesign};
+///
+/// // The design of Manku, Jain and Das Sarma for eight thousand million pages.
+/// let design = TableDesign::new(64, 3, &[4, 4])?;
+/// assert_eq!((design.tables().len(), design.prefix_bits()), (16, 28..=28));
+/// # Ok::<(), InvalidDesign>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDesign {
     bits: u32,
@@ -365,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn designs_that_cannot_exist_say_why() {
+    fn invalid_designs_are_refused_with_a_reason() {
         let refusal = |bits, distance, levels: &[u32]| {
             let refused = TableDesign::new(bits, distance, levels);
             refused.unwrap_err().to_string()
@@ -435,7 +444,7 @@ mod tests {
         /// Checks the promise of every design, without tables: whatever bits are flipped, some
         /// prefix is untouched.
         #[test]
-        fn some_prefix_survives_whatever_errors(
+        fn some_prefix_survives_any_errors_within_the_distance(
             distance in 0..=MAX_DISTANCE,
             more in prop::collection::vec(1..3_u32, 0..3),
             seed: u64,

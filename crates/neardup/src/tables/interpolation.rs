@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_hashes_take_a_few_guesses_and_a_cluster_no_more_than_halving_does() {
+    fn a_million_hashes_take_a_few_guesses_and_a_cluster_twice_a_binary_search() {
         let mut even: Vec<u64> = (0..1_000_000).map(mix).collect();
         even.sort_unstable();
         let total: usize = (0..1_000).map(|n| steps(&even, mix(n * n + 7))).sum();
@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_value_is_found_where_halving_finds_it(
+        fn a_value_is_found_as_by_binary_search(
             mut values in prop::collection::vec((any::<u64>(), 0..64_u32), 0..400),
             wanted: u64,
             shift in 0..64_u32,

@@ -71,11 +71,10 @@ impl Lanes {
     pub(super) fn scan(self, runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
         match self {
             Self::Portable => scan_portable(runs, hits),
-            // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
+            // SAFETY: the variant is made only by `all`, which has detected AVX2.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { scan_avx2(runs, hits) },
-            // SAFETY: the variant is made only by `all`, which has seen that the machine has
-            // AVX-512 F and BW.
+            // SAFETY: the variant is made only by `all`, which has detected AVX-512 F and BW.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { scan_avx512(runs, hits) },
         }
@@ -92,11 +91,10 @@ impl Lanes {
     ) {
         match self {
             Self::Portable => pairs_portable(siblings, buckets, budget, hits),
-            // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
+            // SAFETY: the variant is made only by `all`, which has detected AVX2.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { pairs_avx2(siblings, buckets, budget, hits) },
-            // SAFETY: the variant is made only by `all`, which has seen that the machine has
-            // AVX-512 F and BW.
+            // SAFETY: the variant is made only by `all`, which has detected AVX-512 F and BW.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { pairs_avx512(siblings, buckets, budget, hits) },
         }
@@ -109,8 +107,8 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and a prefetch reads nothing as far as the program can
-        // tell, so that it may be given any address.
+        // SAFETY: SSE is part of x86-64, and a prefetch has no effect that the program can observe,
+        // so any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -194,7 +192,7 @@ fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usi
     let mut last = [0; WIDTH];
     last[..rest.len()].copy_from_slice(rest);
     for (chunk, first) in whole.iter().chain([&last]).zip((0..).step_by(WIDTH)) {
-        // SAFETY: the chunk has the 32 bytes that are read, and the load asks for no alignment.
+        // SAFETY: the chunk has the 32 bytes that are read, and the load needs no alignment.
         let loaded = unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) };
         let mut apart = _mm256_xor_si256(loaded, wanted);
         for _ in 0..budget {
@@ -261,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sibling_is_judged_as_counting_its_bits_judges_it() {
+    fn siblings_are_judged_as_by_counting_their_bits() {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         for probe in [0, 1, 0x8000, 0xffff, 0x1234] {
             let run = |budget: u8| SiblingRun {

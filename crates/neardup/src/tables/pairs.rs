@@ -41,6 +41,14 @@ pub struct Pair {
 ///
 /// # Panics
 /// If there are 2³² fingerprints or more.
+///
+/// ```
+/// use neardup::{Fingerprint, Pair, each_pair};
+///
+/// let mut pairs = Vec::new();
+/// each_pair(&[0b0000, 0b0111, !0].map(Fingerprint::new), 3, |pair| pairs.push(pair));
+/// assert_eq!(pairs, [Pair { first: 0, second: 1, distance: 3 }]);
+/// ```
 pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl FnMut(Pair)) {
     assert!(
         u32::try_from(fingerprints.len()).is_ok(),
@@ -148,7 +156,7 @@ fn pairs_of_table(
             for quarter in first..first + QUARTERS {
                 let (here, there) = (bounds(quarter), bounds(quarter ^ usize::from(step.flip)));
                 if there.start < here.start || there.is_empty() || here.is_empty() {
-                    continue; // The neighbour has met this one already.
+                    continue; // The neighbour has been compared with this one.
                 }
                 if here.len().max(there.len()) > CROWD {
                     pairs_of_crowd(ordered, here, there, step, distance, report);
@@ -202,7 +210,7 @@ fn pairs_of_crowd(
     let mut crowd = ordered[here].to_vec();
     let mut open = u64::MAX;
     if step.flip == 0 {
-        open ^= 0xffff << (48 - 16 * step.table); // All share it.
+        open ^= 0xffff << (48 - 16 * step.table); // All of them share this quarter.
     } else {
         crowd.extend_from_slice(&ordered[there]);
     }
@@ -324,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn of_none_or_one_there_are_no_pairs() {
+    fn no_fingerprint_and_one_make_no_pairs() {
         assert_eq!(pairs(&[], 3), []);
         assert_eq!(pairs(&[7], 7), []);
     }

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_removed_is_not_found_and_can_be_added_again() {
+    fn removed_fingerprints_are_not_found_and_can_be_added_again() {
         let mut tables = tables(3);
         let fingerprint = |id: u32| Fingerprint::new(mix(u64::from(id)));
         (0..2_000).for_each(|id| assert!(tables.insert(fingerprint(id), id)));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greater_distance_than_the_design_has_is_answered_as_that_of_the_design() {
+    fn a_greater_distance_than_that_of_the_design_is_treated_as_that() {
         let mut tables = tables(1);
         assert!(
             tables.insert(Fingerprint::new(0b1), 1) && tables.insert(Fingerprint::new(0b11), 2)

@@ -13,6 +13,15 @@ use super::design::{InvalidDesign, MAX_TABLES, TableDesign, choices, leading};
 pub const CANDIDATES: f64 = 4_096.0;
 
 /// The useful designs for a number of pages, and the chosen one.
+///
+/// ```
+/// use neardup::{InvalidDesign, Plan};
+///
+/// let plan = Plan::new(1_000_000, 3, 64)?;
+/// let chosen = &plan.options()[plan.chosen()];
+/// assert_eq!((chosen.tables().len(), plan.is_met()), (4, true));
+/// # Ok::<(), InvalidDesign>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pages: u64,
@@ -60,7 +69,7 @@ impl Plan {
             }
         }
         let fits = |design: &TableDesign| design.expected_candidates(pages) <= candidates;
-        // At great distances over few bits nothing fits: then the design that leaves the fewest.
+        // No design fits great distances over few bits: then the fewest candidates decide.
         let left = |at: &usize| options[*at].expected_candidates(pages);
         let least = (0..options.len()).min_by(|a, b| left(a).total_cmp(&left(b)));
         let chosen = options.iter().position(fits).or(least).unwrap_or(0);
@@ -150,8 +159,8 @@ impl Shape {
     fn cut(&self, bits: u32, blocks: u32, distance: u32) -> Self {
         let mut levels = self.levels.clone();
         levels.push(blocks);
-        // The choice that leads with the fewest bits leaves the most to cut, and of one bit more at
-        // most one more leads: so it stays the shortest.
+        // The choice with the fewest leading bits leaves the most bits to cut. One bit more to cut
+        // gives at most one more leading bit, so this choice stays the shortest.
         Self {
             levels,
             tables: self.tables * choices(blocks, distance),
@@ -166,7 +175,7 @@ fn shapes(bits: u32, distance: u32, begun: &Shape, found: &mut Vec<Shape>) {
     if begun.levels.len() == LEVELS {
         return;
     }
-    // Without errors one block suffices, and more of them lead with no more bits.
+    // Without errors one block suffices: more blocks have no more leading bits.
     let most = if distance == 0 {
         1
     } else {
@@ -243,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_leaves_so_few_the_plan_says_so() {
+    fn a_plan_says_if_no_design_leaves_few_enough_candidates() {
         let plan = Plan::allowing(0.5, 1 << 40, 7, 32).unwrap();
         assert!(!plan.is_met());
         assert!(
@@ -255,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pages_and_all_the_pages_there_could_be_have_plans() {
+    fn no_pages_and_the_greatest_number_of_pages_have_plans() {
         for distance in 0..=7 {
             assert!(Plan::new(0, distance, 64).unwrap().is_met());
             assert!(Plan::new(u64::MAX, distance, 64).unwrap().options().len() > 1);

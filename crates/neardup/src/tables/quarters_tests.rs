@@ -150,7 +150,7 @@ fn in_a_cluster_of_thirty_thousand_a_probe_can_stop_after_the_first_few() {
 }
 
 #[test]
-fn any_id_can_be_held_the_greatest_too() {
+fn any_id_can_be_held_including_the_greatest() {
     let same = Fingerprint::new(5);
     let mut tables = QuarterTables::new();
     assert!(tables.insert(same, u32::MAX));
@@ -171,7 +171,7 @@ fn any_id_can_be_held_the_greatest_too() {
 }
 
 #[test]
-fn each_one_held_is_listed_with_all_its_ids() {
+fn every_fingerprint_is_listed_with_all_its_ids() {
     let mut held: Vec<(u64, u32)> = (0..5_000)
         .map(|id| (mix(u64::from(id % 1_700)), id))
         .collect();

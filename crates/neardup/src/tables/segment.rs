@@ -121,7 +121,7 @@ impl Segment {
         let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
         let bucket = self.buckets.get(number)?;
         let held = bucket.start as usize..bucket.end() as usize;
-        // Few have the same half, and one comparison a place is fast in sequence.
+        // Few places have the same half, and comparing them in sequence is fast.
         let mut halves = self.halves[held.clone()].iter().zip(held);
         let found =
             halves.find(|(half, at)| **half == place.half && self.siblings[*at] == place.sibling);
@@ -171,7 +171,7 @@ impl Segment {
     pub(super) fn prefetch_bounds(&self, quarter: u8, sibling: u16, budget: u32) {
         let exact = bucket_of(quarter, sibling, self.sibling_bits);
         self.buckets.prefetch(exact);
-        // The neighbours by the three lowest bits lie mostly in the same cache line.
+        // Neighbours in the three lowest bits mostly lie in the same cache line.
         for bit in 3..self.sibling_bits {
             if budget > 0 {
                 self.buckets.prefetch(exact ^ (1 << bit));

@@ -298,7 +298,7 @@ fn class(c: char) -> Class {
         return Class::White;
     }
     if is_word_by_itself(c) {
-        // Some are unassigned.
+        // Some of these code points are unassigned.
         return if c.is_alphanumeric() {
             Class::Alone
         } else {
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_without_a_table_is_what_the_libraries_say() {
+    fn letters_settled_without_a_table_agree_with_the_libraries() {
         for c in ('\u{3400}'..='\u{4dbf}')
             .chain('\u{4e00}'..='\u{9fff}')
             .chain('가'..='힣')

@@ -30,7 +30,7 @@ fn words_are_unicode_words_in_lower_case() {
 }
 
 #[test]
-fn a_text_is_looked_at_up_to_its_cap_and_no_byte_further() {
+fn a_text_is_read_up_to_its_cap_and_no_byte_further() {
     for (bytes, words) in [
         (0, ""),
         (7, "one two"),
@@ -66,7 +66,7 @@ fn each_han_ideograph_and_each_kana_is_a_word() {
 }
 
 #[test]
-fn binary_garbage_has_some_words_and_no_accident() {
+fn binary_garbage_has_some_words_and_does_not_panic() {
     let garbage: Vec<u8> = (0..100_000_u32)
         .map(|n| crate::mix::mix(u64::from(n)) as u8)
         .collect();

@@ -77,7 +77,7 @@ impl Words {
                     (open.last, open.says_something, open.after_ordered) = (class, true, false);
                     self.append_letter(letter);
                     at += length;
-                    // Most letters stand behind another one.
+                    // Most letters follow another one.
                     next = loop {
                         match letters.first_of(&bytes[at..]) {
                             Some((letter, length)) if letter.is_of(Class::Letter) => {
@@ -100,7 +100,7 @@ impl Words {
                     true
                 }
                 Class::Mark | Class::OrderedMark => {
-                    // Marks that are letters make a word of any base.
+                    // A mark that is a letter makes a word of any base.
                     let ordered = class == Class::OrderedMark;
                     let in_order = !(ordered && open.after_ordered) || is_in_order(text, at);
                     let settled = open.says_something && in_order;

@@ -409,7 +409,7 @@ impl Folding<'_> {
         let mut filled = start.filled;
         let mut fits = true;
         each_word_by_the_libraries(&self.text[start.at..end], |word| {
-            // A mark makes a word even of a control character.
+            // A mark makes a word of anything, even of a control character.
             let like_gaps = word.iter().any(|&byte| byte <= CERTAIN_GAP);
             fits &= filled + word.len() + 2 <= FULL && !like_gaps;
             if fits {

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn common_words_do_not_collide_even_in_32_bits_more_often_than_chance_has_it() {
+    fn common_words_collide_in_32_bits_no_more_often_than_by_chance() {
         let words = words();
         let hash = WordHash::new(HashKey::ZERO);
         let hashes: HashSet<u64> = words.iter().map(|word| hash.of(word.as_bytes())).collect();
@@ -257,7 +257,7 @@ mod tests {
         assert_ne!(hash.of(b"01234567abcdefgh"), hash.of(b"abcdefgh01234567"));
         let zeros: HashSet<u64> = (0..100).map(|length| hash.of(&vec![0; length])).collect();
         assert_eq!(zeros.len(), 100);
-        // The factors exchanged by an attacker who knows their difference under another key.
+        // An attacker who knows the difference under another key exchanges the factors.
         let known = WordHash::new(HashKey::new(1));
         let difference = known.low ^ known.high;
         let (low, high) = (0x6162_6364_6566_6768_u64, 0x696a_6b6c_6d6e_6f70_u64);

@@ -14,6 +14,13 @@ use crate::simhash::votes::Votes;
 
 /// The words of a text, in order, as their hashes: sufficient for its digest, its fingerprint and
 /// its shingles, and several times faster to make than a [`NormalText`](crate::NormalText).
+///
+/// ```
+/// use neardup::{HashKey, HashedText};
+///
+/// let of = |text| HashedText::of(text, HashKey::ZERO);
+/// assert_eq!(of("To be, or not to be").digest(), of("to be or not to be").digest());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashedText {
     key: HashKey,
@@ -115,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_tells_words_and_their_order_and_nothing_else() {
+    fn the_digest_depends_on_words_and_their_order_and_nothing_else() {
         assert_eq!(
             hashed("One two, THREE").digest(),
             hashed("one  two: three!").digest()

@@ -20,7 +20,7 @@ pub(super) fn is_here() -> bool {
 /// Does what [`lower_portably`] does; requires [`is_here`].
 pub(super) fn lower(mixed: &[u64], permutations: &[u64], minima: &mut [u64]) {
     debug_assert!(is_here());
-    // SAFETY: `super::lower` gives this function out only after `is_here` found both features.
+    // SAFETY: `super::lower` returns this function only after `is_here` has detected both features.
     unsafe { lower_in_lanes(mixed, permutations, minima) }
 }
 
@@ -47,6 +47,6 @@ fn lower_in_lanes(mixed: &[u64], permutations: &[u64], minima: &mut [u64]) {
 
 #[target_feature(enable = "avx512f")]
 fn loaded(numbers: &[u64; LANES]) -> __m512i {
-    // SAFETY: eight numbers of 64 bits are the 512 that are read; no alignment is asked for.
+    // SAFETY: eight numbers of 64 bits are the 512 that are read; no alignment is needed.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
