@@ -8,6 +8,7 @@
 //! are removed before anything is compared). So a million equal documents cost a million look-ups,
 //! not their square.
 
+mod candidates;
 mod distinct_texts;
 mod encoding;
 mod finding;
@@ -18,7 +19,7 @@ mod similar_pairs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use neardup::{PageSignature, Thresholds};
+use neardup::{BandDesign, BandedSignature, Criterion};
 
 pub use finding::{Cluster, Duplicate, Finding, SimilarPair};
 
@@ -33,8 +34,8 @@ pub struct Document {
     /// their order.
     pub id: String,
     /// The signature by which it is compared. All documents of one run must have the same features
-    /// and key.
-    pub signature: PageSignature,
+    /// and key, and bands of [`Options::bands`].
+    pub signature: BandedSignature,
 }
 
 /// The kind of findings to look for.
@@ -43,9 +44,8 @@ pub enum FindingKind {
     /// Each document that repeats an earlier original, once.
     ///
     /// A document is compared with originals only, so there are no chains: its original is the
-    /// first with the same payload, else the first with the same text, else the most similar one,
-    /// the earliest of equals. Findings come as soon as they are known; as long as the originals
-    /// fit into memory that is at once and in the order of the documents.
+    /// first with the same payload or text, else the most similar one, the earliest of equals.
+    /// Findings come in the order of the documents.
     Duplicates,
     /// Every pair of similar documents.
     ///
@@ -68,10 +68,11 @@ pub enum FindingKind {
 pub struct Options {
     /// The kind of findings to look for.
     pub kind: FindingKind,
-    /// The thresholds of similarity.
-    pub thresholds: Thresholds,
-    /// The approximate memory budget in bytes; for pairs and clusters, up to 32 bytes a document
-    /// come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
+    /// The criterion of near duplicates.
+    pub criterion: Criterion,
+    /// The bands by which documents become candidates, beside near fingerprints.
+    pub bands: BandDesign,
+    /// The approximate memory budget in bytes; up to 48 bytes a document come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
     /// The number of threads that compare.
     pub workers: NonZeroUsize,
@@ -84,13 +85,14 @@ pub struct Options {
 pub const DEFAULT_MEMORY: usize = 512 << 20;
 
 impl Options {
-    /// Creates options for findings of `kind` with the default thresholds, half a GiB of memory and
-    /// one thread.
+    /// Creates options for findings of `kind` with the thresholds and bands of a crawl, half a GiB
+    /// of memory and one thread.
     #[must_use]
     pub fn new(kind: FindingKind, scratch: impl Into<PathBuf>) -> Self {
         Self {
             kind,
-            thresholds: Thresholds::default(),
+            criterion: Criterion::default(),
+            bands: BandDesign::SKETCH,
             memory: DEFAULT_MEMORY,
             workers: NonZeroUsize::MIN,
             scratch: scratch.into(),
@@ -136,7 +138,7 @@ pub struct Summary {
 /// let documents = [("a", "To be, or not to be"), ("b", "to be or not to be")].map(|(id, text)| {
 ///     let payload = HashKey::ZERO.digest(text.as_bytes());
 ///     let signature = builder.signature(payload, Some(PageText::of(text)));
-///     Ok::<_, BatchError>(Document { id: id.to_owned(), signature })
+///     Ok::<_, BatchError>(Document { id: id.to_owned(), signature: signature.into() })
 /// });
 /// let options = Options::new(FindingKind::Duplicates, std::env::temp_dir());
 /// let mut found = Vec::new();

@@ -25,6 +25,14 @@ pub enum BatchError {
     /// A distance for which candidates cannot be found.
     #[error("distance must be between 0 and {MAX_DISTANCE} bits, got {0}")]
     Distance(u32),
+    /// A document whose bands are not those of the options.
+    #[error("a document must have {expected} bands as the options say, got {got}")]
+    OtherBands {
+        /// The number of bands in the options.
+        expected: usize,
+        /// The number of bands of the document.
+        got: usize,
+    },
     /// A file of fingerprints could not be opened or read.
     #[error("cannot read {}", .path.display())]
     Read {
@@ -72,9 +80,10 @@ pub enum BatchError {
         /// The algorithm of the file.
         algorithm: u16,
     },
-    /// Fingerprints of other features or under another key, which are not comparable.
+    /// Fingerprints of other recipes, which are not comparable.
     #[error(
-        "the fingerprints in {} and {} are of different features or keys",
+        "the fingerprints in {} and {} were made with different features, stop words, \
+         frequencies, bits or keys",
         .one.display(),
         .other.display()
     )]

@@ -9,7 +9,7 @@
 //! | 2 | [`ALGORITHM`] | | 8 | low half of xxh3-128 of the above, seeded with the block's number |
 //! | 4 | flags: 1, there are ids | | | |
 //! | 8 | how many fingerprints | | | |
-//! | 8 + 8 | [`Recipe`]: key, features | | | |
+//! | 16 | [`Recipe`] | | | |
 //! | 16 | zero | | | |
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
@@ -20,7 +20,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
+use neardup::{ALGORITHM, Fingerprint, HashKey, Recipe};
 
 use crate::error::BatchError;
 use crate::fields::take;
@@ -33,25 +33,6 @@ const CHECKED: usize = HEADER - 8;
 const WITH_IDS: u32 = 1;
 /// The number of fingerprints of a full block.
 const BLOCK: usize = 1 << 16;
-
-/// The recipe of fingerprints, their features and key: only those of equal recipes are comparable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recipe {
-    key: u64,
-    features: u64,
-}
-
-impl Recipe {
-    /// Creates the recipe of these features under this key. It recognises the key but does not
-    /// reveal it.
-    #[must_use]
-    pub fn new(features: &Features, key: HashKey) -> Self {
-        Self {
-            key: key.digest(b"which key is this") as u64,
-            features: HashKey::ZERO.digest(features.to_string().as_bytes()) as u64,
-        }
-    }
-}
 
 /// An opened and checked file of fingerprints.
 #[derive(Clone, Debug)]
@@ -105,10 +86,7 @@ impl FingerprintFile {
             path,
             len: u64::from_le_bytes(take(&mut fields)),
             has_ids: flags == WITH_IDS,
-            recipe: Recipe {
-                key: u64::from_le_bytes(take(&mut fields)),
-                features: u64::from_le_bytes(take(&mut fields)),
-            },
+            recipe: Recipe::from_bytes(take(&mut fields)),
         };
         let blocks = file.len.div_ceil(BLOCK as u64);
         let bytes =
@@ -312,8 +290,7 @@ impl FingerprintWriter {
         header.extend(ALGORITHM.to_le_bytes());
         header.extend(if self.has_ids { WITH_IDS } else { 0 }.to_le_bytes());
         header.extend(self.len.to_le_bytes());
-        header.extend(self.recipe.key.to_le_bytes());
-        header.extend(self.recipe.features.to_le_bytes());
+        header.extend(self.recipe.to_bytes());
         header.resize(CHECKED, 0);
         header.extend(check(0, &header));
         let written = self.target.flush().and_then(|()| {

@@ -26,8 +26,8 @@ mod workers;
 
 pub use control::{Control, Progress, Silent, Step};
 pub use error::BatchError;
-pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter, Recipe};
-pub use neardup::Pair;
+pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter};
+pub use neardup::{Pair, Recipe};
 pub use query::{Queries, QueryMatch, query};
 pub use self_join::{JoinOptions, JoinSummary, self_join};
 

@@ -1,8 +1,9 @@
 //! External sorting of records.
 //!
 //! Records are byte strings of one length in the order of their bytes, so numbers in them are
-//! big-endian. Records that fill the memory are sorted there and written as a run; runs are merged
-//! at the end, and earlier if there are many (Knuth, volume 3, section 5.4.1).
+//! big-endian. Records that fill the memory are sorted there and written as a run; 64 runs of one
+//! level are merged into one of the next, and what is left at the end (Knuth, volume 3, section
+//! 5.4.1). So a record is written once for each level: two levels hold 4,096 times the memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,7 +22,8 @@ pub(crate) struct Sorter<'s, const N: usize> {
     scratch: &'s Scratch,
     memory: usize,
     records: Vec<[u8; N]>,
-    runs: Vec<SpillFile>,
+    /// Fewer than [`FAN`] runs each; those of a level are merged [`FAN`] of the level before it.
+    levels: Vec<Vec<SpillFile>>,
 }
 
 impl<'s, const N: usize> Sorter<'s, N> {
@@ -30,7 +32,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
             scratch,
             memory,
             records: Vec::new(),
-            runs: Vec::new(),
+            levels: Vec::new(),
         }
     }
 
@@ -42,32 +44,41 @@ impl<'s, const N: usize> Sorter<'s, N> {
             self.records
                 .iter()
                 .try_for_each(|record| run.push(record))?;
-            self.runs.push(run.finish()?);
             self.records.clear();
-        }
-        if self.runs.len() == FAN {
-            let mut merged = Run::new(self.scratch)?;
-            let mut sorted = self.merge();
-            while let Some(record) = sorted.next()? {
-                merged.push(&record)?;
-            }
-            self.runs = vec![merged.finish()?];
+            self.add_run(0, run.finish()?)?;
         }
         Ok(())
+    }
+
+    fn add_run(&mut self, level: usize, run: SpillFile) -> Result<(), BatchError> {
+        if self.levels.len() == level {
+            self.levels.push(Vec::new());
+        }
+        self.levels[level].push(run);
+        if self.levels[level].len() < FAN {
+            return Ok(());
+        }
+        let mut merged = Run::new(self.scratch)?;
+        let runs = std::mem::take(&mut self.levels[level]);
+        let mut sorted = self.merge(runs);
+        while let Some(record) = sorted.next()? {
+            merged.push(&record)?;
+        }
+        self.add_run(level + 1, merged.finish()?)
     }
 
     /// Returns all records in order.
     pub(crate) fn finish(mut self) -> Sorted<N> {
         self.records.sort_unstable();
-        let mut sorted = self.merge();
+        let runs = std::mem::take(&mut self.levels).into_iter().flatten();
+        let mut sorted = self.merge(runs.collect());
         sorted.in_memory = std::mem::take(&mut self.records).into_iter();
         sorted.latest = sorted.in_memory.next();
         sorted
     }
 
-    fn merge(&mut self) -> Sorted<N> {
-        let piece = (self.memory / 2 / FAN).max(LEAST_PIECE);
-        let runs = std::mem::take(&mut self.runs);
+    fn merge(&self, runs: Vec<SpillFile>) -> Sorted<N> {
+        let piece = (self.memory / 2 / runs.len().max(1)).max(LEAST_PIECE);
         Sorted {
             runs: runs
                 .into_iter()

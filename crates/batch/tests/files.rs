@@ -9,7 +9,7 @@ use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
 use proptest::prelude::*;
 
 fn recipe() -> Recipe {
-    Recipe::new(&"word:1".parse::<Features>().unwrap(), HashKey::new(2026))
+    Recipe::new("word:1".parse::<Features>().unwrap(), HashKey::new(2026))
 }
 
 fn written(path: &Path, fingerprints: &[(u64, u64)], has_ids: bool) -> FingerprintFile {

@@ -17,7 +17,7 @@ use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
 
 fn recipe() -> Recipe {
-    Recipe::new(&Features::default(), HashKey::ZERO)
+    Recipe::new(Features::default(), HashKey::ZERO)
 }
 
 fn written(path: &Path, fingerprints: &[u64]) -> FingerprintFile {
@@ -184,7 +184,7 @@ fn eight_bits_are_too_many() {
 fn fingerprints_under_another_key_are_not_compared() {
     let directory = tempfile::tempdir().unwrap();
     let one = written(&directory.path().join("one"), &[1]);
-    let keyed = Recipe::new(&Features::default(), HashKey::new(1));
+    let keyed = Recipe::new(Features::default(), HashKey::new(1));
     let other = FingerprintWriter::create(directory.path().join("other"), keyed, false).unwrap();
     let refusal = query(
         &one,

@@ -73,6 +73,16 @@ impl Fingerprinter {
         self.features
     }
 
+    /// Returns the stop words that are left out, if any.
+    pub(crate) fn stop_words(&self) -> Option<&StopWords> {
+        self.stop_words.as_deref()
+    }
+
+    /// Returns the document frequencies that weigh features, if any.
+    pub(crate) fn frequencies(&self) -> Option<&DocumentFrequencies> {
+        self.frequencies.as_deref()
+    }
+
     /// Returns the simhash of `text`, as defined at [`Features::fingerprint`].
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {

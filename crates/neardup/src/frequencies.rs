@@ -120,6 +120,11 @@ impl DocumentFrequencies {
         self.documents
     }
 
+    /// Returns all features with the number of documents that have each, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.counts.iter().map(|(term, count)| (&**term, *count))
+    }
+
     /// Returns the number of features counted.
     #[must_use]
     pub fn len(&self) -> usize {

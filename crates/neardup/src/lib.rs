@@ -57,6 +57,7 @@ mod simhash;
 
 // Resemblance, exact and estimated.
 mod bag;
+mod band_design;
 mod min_s;
 mod minhash;
 mod mod_m;
@@ -73,6 +74,8 @@ mod tables;
 
 // The verdict about pages.
 mod clusters;
+mod criterion;
+mod recipe;
 mod signature;
 mod signature_index;
 mod thresholds;
@@ -100,6 +103,7 @@ pub use key::HashKey;
 
 // Resemblance, exact and estimated.
 pub use bag::{BAG_BYTES, BagSketch};
+pub use band_design::{BandDesign, DEFAULT_RECALL, InvalidBandDesign};
 pub use min_s::{InvalidSample, MAX_MIN_SAMPLE, MinS};
 pub use minhash::{
     BBitMinHash, BitsKept, DEFAULT_MINIMA, Family, Grouping, Incomparable, InvalidGrouping,
@@ -120,7 +124,11 @@ pub use tables::{
 
 // The verdict about pages.
 pub use clusters::{Clusters, Groups, NotAnOriginal};
-pub use signature::{LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature};
+pub use criterion::Criterion;
+pub use recipe::Recipe;
+pub use signature::{
+    BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
+};
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
 pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
 

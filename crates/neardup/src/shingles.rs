@@ -43,6 +43,13 @@ impl Shingles {
         Self::from_hashes(shingle_hashes(&text.hashes(key), width).collect())
     }
 
+    /// Returns the shingles of `text` that are runs of words or of characters. Characters run
+    /// across the single spaces between normalised words.
+    #[must_use]
+    pub fn of_unit(text: &NormalText, unit: Unit, key: HashKey) -> Self {
+        Self::from_hashes(unit.hashes(text, key))
+    }
+
     /// Creates the set whose members have these hashes, in any order, repeated or not: for shingles
     /// made elsewhere. The hashes must look random, because [`ModM`](crate::ModM) and
     /// [`MinS`](crate::MinS) sample by them.

@@ -3,13 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bag::BagSketch;
+use crate::band_design::BandDesign;
 use crate::features::{Unit, Weights, Width};
 use crate::fingerprint::Fingerprint;
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
 use crate::mix::mix;
-use crate::sketch::Sketch;
+use crate::recipe::Recipe;
+use crate::sketch::{MINIMA, Sketch, minima_of};
 use crate::subject::Subject;
+use crate::text::NormalText;
 use crate::words::hashed::HashedText;
 
 /// The least number of words of a text that may have near duplicates. Shorter texts are compared
@@ -39,12 +42,36 @@ pub struct TextSignature {
     pub main_content: Option<u128>,
     /// The simhash, of texts of any length.
     pub fingerprint: Fingerprint,
-    /// The sketch of the set of word 5-shingles; none if only the exact text decides.
+    /// The sketch of the set of word 5-shingles, or of the builder's shingles; none if only the
+    /// exact text decides.
     pub sketch: Option<Sketch>,
     /// The sketch of the multiset of words; present if `sketch` is.
     pub bag: Option<BagSketch>,
     /// The words of heading and title; none if the page has neither.
     pub subject: Option<Subject>,
+}
+
+/// A signature with the keys by which it becomes a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BandedSignature {
+    /// The signature.
+    pub signature: PageSignature,
+    /// The key of each band of a [`BandDesign`]; empty if only exact equality counts.
+    pub bands: Box<[u32]>,
+}
+
+/// With the bands of its sketch, [`BandDesign::SKETCH`].
+impl From<PageSignature> for BandedSignature {
+    fn from(signature: PageSignature) -> Self {
+        let sketch = signature
+            .text
+            .as_deref()
+            .and_then(|text| text.sketch.as_ref());
+        Self {
+            bands: sketch.map_or_else(Box::default, |sketch| Box::new(sketch.band_keys())),
+            signature,
+        }
+    }
 }
 
 /// The text of a page, as extracted.
@@ -88,6 +115,8 @@ pub struct SignatureBuilder {
     fingerprinter: Fingerprinter,
     key: HashKey,
     halved: bool,
+    shingles: Unit,
+    least_words: usize,
 }
 
 impl SignatureBuilder {
@@ -99,6 +128,25 @@ impl SignatureBuilder {
             fingerprinter: fingerprinter.into(),
             key,
             halved: false,
+            shingles: Unit::Words(Width::VERIFICATION),
+            least_words: LEAST_WORDS,
+        }
+    }
+
+    /// Returns the builder with sketches of these shingles instead of runs of five words. The
+    /// default [`Thresholds`](crate::Thresholds) are tuned to the latter: give a resemblance.
+    #[must_use]
+    pub fn shingled_by(self, shingles: Unit) -> Self {
+        Self { shingles, ..self }
+    }
+
+    /// Returns the builder with another least number of words of texts that may have near
+    /// duplicates, instead of [`LEAST_WORDS`].
+    #[must_use]
+    pub fn least_words(self, least_words: usize) -> Self {
+        Self {
+            least_words,
+            ..self
         }
     }
 
@@ -111,6 +159,24 @@ impl SignatureBuilder {
             halved: true,
             ..self
         }
+    }
+
+    /// Returns the recipe of the signatures: only those of equal recipes are comparable.
+    #[must_use]
+    pub fn recipe(&self) -> Recipe {
+        let mut recipe = Recipe::new(self.fingerprinter.clone(), self.key);
+        if self.halved {
+            recipe.add("bits", 32);
+        }
+        if self.least_words != LEAST_WORDS {
+            recipe.add("least words", self.least_words as u64);
+        }
+        match self.shingles {
+            Unit::Words(Width::VERIFICATION) => {}
+            Unit::Words(width) => recipe.add("word shingles", width.get() as u64),
+            Unit::Chars(width) => recipe.add("character shingles", width.get() as u64),
+        }
+        recipe
     }
 
     /// Returns the fingerprint alone, in one pass if possible.
@@ -133,11 +199,33 @@ impl SignatureBuilder {
         let text = text.and_then(|page| self.text_signature(page));
         PageSignature {
             payload,
-            text: text.map(Box::new),
+            text: text.map(|(text, _)| Box::new(text)),
         }
     }
 
-    fn text_signature(&self, page: PageText<'_>) -> Option<TextSignature> {
+    /// Returns the signature of a page as [`signature`](Self::signature) does, with keys for bands
+    /// of this design.
+    #[must_use]
+    pub fn banded_signature(
+        &self,
+        payload: u128,
+        text: Option<PageText<'_>>,
+        design: BandDesign,
+    ) -> BandedSignature {
+        let (text, minima) = text.and_then(|page| self.text_signature(page)).unzip();
+        BandedSignature {
+            signature: PageSignature {
+                payload,
+                text: text.map(Box::new),
+            },
+            bands: minima
+                .flatten()
+                .map_or_else(Box::default, |minima| design.keys(&minima)),
+        }
+    }
+
+    /// Returns the signature of a text and the minima of its shingles, if it has a sketch.
+    fn text_signature(&self, page: PageText<'_>) -> Option<(TextSignature, Option<[u64; MINIMA]>)> {
         let text = HashedText::of(page.text, self.key);
         if text.is_empty() {
             return None;
@@ -145,25 +233,34 @@ impl SignatureBuilder {
         let main_content = page
             .main_content
             .map(|content| HashedText::of(content, self.key));
-        let has_content = main_content
-            .as_ref()
-            .is_none_or(|content| !content.is_empty());
-        let may_resemble = text.len() >= LEAST_WORDS && has_content;
+        let may_resemble = text.len() >= self.least_words
+            && main_content
+                .as_ref()
+                .is_none_or(|content| !content.is_empty());
         let (bag, fingerprint) = self.bag_and_fingerprint(&text, page.text);
         let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
-        Some(TextSignature {
+        let minima = if may_resemble {
+            minima_of(&self.shingle_hashes(&text, page.text))
+        } else {
+            None
+        };
+        let signature = TextSignature {
             digest: digest(&text, subject.as_ref()),
             words: text.len() as u32,
             main_content: main_content.map(|content| content.digest()),
             fingerprint: self.signed(fingerprint),
-            sketch: if may_resemble {
-                Sketch::of_hashes(&text.runs(Width::VERIFICATION))
-            } else {
-                None
-            },
+            sketch: minima.as_ref().map(Sketch::of_minima),
             bag: bag.filter(|_| may_resemble),
             subject,
-        })
+        };
+        Some((signature, minima))
+    }
+
+    fn shingle_hashes(&self, hashed: &HashedText, text: &str) -> Vec<u64> {
+        match self.shingles {
+            Unit::Words(width) => hashed.runs(width),
+            Unit::Chars(_) => self.shingles.hashes(&NormalText::of(text), self.key),
+        }
     }
 
     fn bag_and_fingerprint(
@@ -196,6 +293,7 @@ fn digest(text: &HashedText, subject: Option<&Subject>) -> u128 {
 mod tests {
     use super::*;
     use crate::features::Features;
+    use crate::shingles::Shingles;
 
     fn text_signature(text: &str, main_content: Option<&str>) -> Option<Box<TextSignature>> {
         SignatureBuilder::new(Features::default(), HashKey::ZERO)
@@ -229,6 +327,28 @@ mod tests {
             (LEAST_WORDS - 1, false)
         );
         assert_ne!(short.fingerprint, Fingerprint::new(0));
+    }
+
+    #[test]
+    fn another_floor_and_other_shingles_decide_if_they_are_asked_for() {
+        let signature = |builder: &SignatureBuilder, text| {
+            let signature = builder.signature(0, Some(PageText::of(text)));
+            signature.text.and_then(|text| text.sketch)
+        };
+        let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+        let (one, two) = ("a rose is a rose", "a rose is a rosé");
+        assert_eq!(signature(&builder, one), None);
+        let lower = builder.clone().least_words(1);
+        let resemblance = |builder: &SignatureBuilder| {
+            let sketches = signature(builder, one).zip(signature(builder, two));
+            sketches.map(|(one, two)| one.resemblance(&two))
+        };
+        assert!(resemblance(&lower) < Some(0.2));
+        let by_characters = lower.shingled_by(Unit::Chars(Width::new(3).unwrap()));
+        let text = NormalText::of(one);
+        let shingles = Shingles::of_unit(&text, Unit::Chars(Width::new(3).unwrap()), HashKey::ZERO);
+        assert_eq!(signature(&by_characters, one), Sketch::of(&shingles));
+        assert!(resemblance(&by_characters) > Some(0.5));
     }
 
     #[test]

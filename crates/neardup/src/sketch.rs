@@ -14,17 +14,17 @@ mod agreement;
 
 use std::fmt;
 
+use crate::band_design::band_key;
 use crate::capped_bytes::serialized_as_bytes;
-use crate::mix::mix;
 use crate::shingles::Shingles;
 use crate::similarity;
 
 /// The number of minima.
-const MINIMA: usize = 256;
+pub(crate) const MINIMA: usize = 256;
 /// The number of bands of a sketch.
 pub const BANDS: usize = 8;
 /// The number of minima of a band.
-const ROWS: usize = 4;
+pub(crate) const ROWS: usize = 4;
 /// The size of a stored sketch: 256 minima of four bits, then eight bands of four bytes.
 pub const SKETCH_BYTES: usize = MINIMA / 2 + BANDS * 4;
 
@@ -56,20 +56,25 @@ impl Sketch {
 
     /// Returns the sketch of the set of these hashes, in any order, repeated or not.
     pub(crate) fn of_hashes(hashes: &[u64]) -> Option<Self> {
-        if hashes.is_empty() {
-            return None;
-        }
-        let mut least = [0; MINIMA];
-        similarity::sample(hashes, &mut least);
+        minima_of(hashes).map(|least| Self::of_minima(&least))
+    }
+
+    /// Returns the sketch of the set with these minima.
+    pub(crate) fn of_minima(least: &[u64; MINIMA]) -> Self {
         let mut minima = [0; MINIMA / 2];
         for (byte, [even, odd]) in minima.iter_mut().zip(least.as_chunks::<2>().0) {
             *byte = (even & 15) as u8 | ((odd & 15) as u8) << 4;
         }
         let mut bands = [0; BANDS];
         for (band, rows) in bands.iter_mut().zip(least.as_chunks::<ROWS>().0) {
-            *band = (rows.iter().fold(0, |key, row| mix(key ^ row)) >> 32) as u32;
+            *band = band_key(rows);
         }
-        Some(Self { minima, bands })
+        Self { minima, bands }
+    }
+
+    /// Returns the key of each band without its number.
+    pub(crate) fn band_keys(&self) -> [u32; BANDS] {
+        self.bands
     }
 
     /// Estimates the resemblance of the two sets, 0 to 1, with a standard error of about
@@ -124,6 +129,16 @@ impl Sketch {
     }
 }
 
+/// Returns the minima of the set of these hashes; none for the empty set.
+pub(crate) fn minima_of(hashes: &[u64]) -> Option<[u64; MINIMA]> {
+    let mut least = [0; MINIMA];
+    if hashes.is_empty() {
+        return None;
+    }
+    similarity::sample(hashes, &mut least);
+    Some(least)
+}
+
 impl fmt::Debug for Sketch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sketch(")?;
@@ -141,6 +156,7 @@ serialized_as_bytes!(Sketch, SKETCH_BYTES, "the bytes of a sketch", |bytes| byte
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mix::mix;
     use proptest::prelude::*;
 
     /// Returns two sketches of sets with `shared` common members and `apart` of each one's own,

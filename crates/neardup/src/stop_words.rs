@@ -44,6 +44,11 @@ impl StopWords {
         Ok(words.iter().collect())
     }
 
+    /// Returns all entries, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.phrases.iter().map(|words| &**words)
+    }
+
     /// Returns the codes of all languages with a list, in alphabetical order.
     pub fn languages() -> impl Iterator<Item = &'static str> {
         stop_words::available_languages().iter().copied()

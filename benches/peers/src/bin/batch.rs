@@ -68,7 +68,7 @@ fn write(
     let mut random = Random::new(count as u64);
     let mut writer = FingerprintWriter::create(
         path,
-        Recipe::new(&Features::default(), HashKey::ZERO),
+        Recipe::new(Features::default(), HashKey::ZERO),
         false,
     )?;
     for at in 0..count {

@@ -11,14 +11,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use neardup::{Groups, PageSignature, TextSignature};
+use neardup::{BandedSignature, Groups, Likeness, PageSignature};
 
 use super::{Document, Run};
 use crate::control::{Gauge, Step};
-use crate::dedup::encoding::{self, DocumentNames, SIGNATURE_BYTES};
+use crate::dedup::encoding::{DocumentNames, StoredSignatures};
 use crate::error::BatchError;
 use crate::fields::take;
-use crate::scratch::SpillBuffer;
 use crate::sorter::{Sorted, Sorter};
 
 /// The distinct texts of all documents.
@@ -29,7 +28,7 @@ pub(super) struct DistinctTexts<'s> {
     pub(super) groups: Groups,
     /// The first document with the same payload, for each document.
     payloads: Vec<u32>,
-    signatures: SpillBuffer<'s>,
+    signatures: StoredSignatures<'s>,
     /// The number of each text's signature in the buffer.
     places: Vec<u32>,
 }
@@ -46,13 +45,14 @@ impl<'s> DistinctTexts<'s> {
         let (memory, scratch) = (run.memory(), run.scratch);
         let mut reader = Reader {
             names: DocumentNames::new(scratch, memory / 8),
-            signatures: SpillBuffer::new(scratch, memory / 4),
+            signatures: StoredSignatures::new(scratch, memory / 4, run.options.bands),
             buffered: Vec::new(),
             payloads: Vec::new(),
             firsts: Vec::new(),
             known_payloads: FirstByDigest::default(),
             known_texts: FirstByDigest::default(),
             room: memory / 8 / KNOWN_BYTES,
+            late_payloads: Sorter::new(scratch, memory / 8),
         };
         let mut gauge = Gauge::new(run.control, None);
         for document in documents {
@@ -76,20 +76,18 @@ impl<'s> DistinctTexts<'s> {
     }
 
     /// Returns the signature of a text.
-    pub(super) fn signature(&self, text: u32) -> Result<PageSignature, BatchError> {
-        signature_at(&self.signatures, self.places[text as usize])
+    pub(super) fn signature(&self, text: u32) -> Result<BandedSignature, BatchError> {
+        self.signatures.get(self.places[text as usize])
     }
 
-    /// Returns true if two documents have the same payload.
-    pub(super) fn same_payload(&self, one: u32, other: u32) -> bool {
-        self.payloads[one as usize] == self.payloads[other as usize]
+    /// Returns the likeness of two documents of one text.
+    pub(super) fn likeness_of_equals(&self, one: u32, other: u32) -> Likeness {
+        if self.payloads[one as usize] == self.payloads[other as usize] {
+            Likeness::SamePayload
+        } else {
+            Likeness::SameText
+        }
     }
-}
-
-fn signature_at(signatures: &SpillBuffer<'_>, place: u32) -> Result<PageSignature, BatchError> {
-    let mut bytes = [0; SIGNATURE_BYTES];
-    signatures.read_at(u64::from(place) * SIGNATURE_BYTES as u64, &mut bytes)?;
-    Ok(encoding::from_bytes(&bytes))
 }
 
 /// A map from a digest to the first document that has it.
@@ -97,7 +95,7 @@ type FirstByDigest = HashMap<u128, u32, BuildHasherDefault<DigestHasher>>;
 
 struct Reader<'s> {
     names: DocumentNames<'s>,
-    signatures: SpillBuffer<'s>,
+    signatures: StoredSignatures<'s>,
     /// The documents whose signatures are in the buffer, ascending.
     buffered: Vec<u32>,
     payloads: Vec<u32>,
@@ -107,6 +105,8 @@ struct Reader<'s> {
     known_texts: FirstByDigest,
     /// The number of documents that the maps may still take. At 0 the maps are no longer complete.
     room: usize,
+    /// The payloads of documents with a known text that came too late for the maps.
+    late_payloads: Sorter<'s, 20>,
 }
 
 impl<'s> Reader<'s> {
@@ -116,7 +116,7 @@ impl<'s> Reader<'s> {
             .filter(|number| *number < u32::MAX - 1)
             .ok_or(BatchError::TooMany)?;
         self.names.push(&document.id)?;
-        let PageSignature { payload, text } = &document.signature;
+        let PageSignature { payload, text } = &document.signature.signature;
         let digest = text.as_deref().map(|text| text.digest);
         let same_payload = self.known_payloads.get(payload).copied();
         let same_text = || {
@@ -137,21 +137,21 @@ impl<'s> Reader<'s> {
             }
             self.room -= 1;
         }
-        // A payload that was not recorded has to be found by sorting, even if its text is known.
-        if equal.is_none() || same_payload.is_none() && self.room == 0 {
+        if equal.is_none() {
             self.buffered.push(number);
-            self.signatures
-                .append(&encoding::to_bytes(&document.signature))?;
+            self.signatures.push(&document.signature)?;
+        } else if same_payload.is_none() && self.room == 0 {
+            self.late_payloads.push(keyed(*payload, number))?;
         }
         Ok(())
     }
 
     /// Finds equal documents among those in the buffer, which the maps could not find.
-    fn find_equal(&mut self, run: Run<'_>) -> Result<(), BatchError> {
-        let mut payloads = Sorter::<20>::new(run.scratch, run.memory() / 4);
+    fn find_equal(&mut self, run: Run<'s>) -> Result<(), BatchError> {
+        let mut payloads = std::mem::replace(&mut self.late_payloads, Sorter::new(run.scratch, 0));
         let mut gauge = Gauge::new(run.control, Some(2 * self.buffered.len() as u64));
         for (place, &document) in (0..).zip(&self.buffered) {
-            let payload = signature_at(&self.signatures, place)?.payload;
+            let payload = self.signatures.get(place)?.signature.payload;
             payloads.push(keyed(payload, document))?;
             gauge.advance(Step::Sorting, 1)?;
         }
@@ -165,7 +165,7 @@ impl<'s> Reader<'s> {
             if self.payloads[document as usize] != document {
                 continue;
             }
-            if let Some(text) = signature_at(&self.signatures, place)?.text {
+            if let Some(text) = self.signatures.get(place)?.signature.text {
                 texts.push(keyed(text.digest, document))?;
             }
         }
@@ -227,17 +227,9 @@ fn unkeyed(record: [u8; 20]) -> (u128, u32) {
     (digest, u32::from_be_bytes(take(&mut rest)))
 }
 
-/// Returns the part of a signature by which near duplicates are found, if it has one.
-pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
-    signature
-        .text
-        .as_deref()
-        .filter(|text| text.sketch.is_some())
-}
-
 /// A hasher for digests, which are hashes already.
 #[derive(Default)]
-struct DigestHasher(u64);
+pub(super) struct DigestHasher(u64);
 
 impl Hasher for DigestHasher {
     fn finish(&self) -> u64 {
@@ -248,6 +240,10 @@ impl Hasher for DigestHasher {
         for &byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(byte);
         }
+    }
+
+    fn write_u64(&mut self, digest: u64) {
+        self.0 = digest;
     }
 
     fn write_u128(&mut self, digest: u128) {

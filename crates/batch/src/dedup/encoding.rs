@@ -3,8 +3,8 @@
 //! These formats are for temporary files of one run only, so they may change at any time.
 
 use neardup::{
-    BAG_BYTES, BagSketch, Fingerprint, MAX_SUBJECT_BYTES, PageSignature, SKETCH_BYTES, Sketch,
-    Subject, TextSignature,
+    BAG_BYTES, BagSketch, BandDesign, BandedSignature, Fingerprint, MAX_SUBJECT_BYTES,
+    PageSignature, SKETCH_BYTES, Sketch, Subject, TextSignature,
 };
 
 use crate::error::BatchError;
@@ -12,11 +12,11 @@ use crate::fields::take;
 use crate::scratch::{Scratch, SpillBuffer};
 
 /// The size of every encoded signature, whatever its parts.
-pub(super) const SIGNATURE_BYTES: usize =
+const SIGNATURE_BYTES: usize =
     16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
 /// Encodes a signature. Absent parts are zero.
-pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
+fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
     let mut bytes = Vec::with_capacity(SIGNATURE_BYTES);
     bytes.extend(signature.payload.to_le_bytes());
     bytes.push(u8::from(signature.text.is_some()));
@@ -50,7 +50,7 @@ pub(super) fn to_bytes(signature: &PageSignature) -> [u8; SIGNATURE_BYTES] {
 }
 
 /// Decodes a signature.
-pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
+fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
     let mut rest = &bytes[..];
     let payload = u128::from_le_bytes(take(&mut rest));
     let has_text = take(&mut rest) == [1];
@@ -79,6 +79,64 @@ pub(super) fn from_bytes(bytes: &[u8; SIGNATURE_BYTES]) -> PageSignature {
         })
     });
     PageSignature { payload, text }
+}
+
+/// Signatures with their band keys, by their numbers.
+#[derive(Debug)]
+pub(super) struct StoredSignatures<'s> {
+    records: SpillBuffer<'s>,
+    bands: usize,
+}
+
+impl<'s> StoredSignatures<'s> {
+    /// Creates an empty list of signatures with bands of `design`; about `memory` bytes of it stay
+    /// in memory.
+    pub(super) fn new(scratch: &'s Scratch, memory: usize, design: BandDesign) -> Self {
+        Self {
+            records: SpillBuffer::new(scratch, memory),
+            bands: design.bands(),
+        }
+    }
+
+    /// Adds the next signature.
+    pub(super) fn push(&mut self, banded: &BandedSignature) -> Result<(), BatchError> {
+        let has_bands = !banded.bands.is_empty();
+        if has_bands && banded.bands.len() != self.bands {
+            return Err(BatchError::OtherBands {
+                expected: self.bands,
+                got: banded.bands.len(),
+            });
+        }
+        let mut record = Vec::with_capacity(self.record_bytes());
+        record.extend(to_bytes(&banded.signature));
+        record.push(has_bands.into());
+        record.extend(banded.bands.iter().flat_map(|key| key.to_le_bytes()));
+        record.resize(self.record_bytes(), 0);
+        self.records.append(&record)
+    }
+
+    /// Returns the signature with this number, which must have been added.
+    pub(super) fn get(&self, number: u32) -> Result<BandedSignature, BatchError> {
+        let mut record = vec![0; self.record_bytes()];
+        self.records
+            .read_at(u64::from(number) * record.len() as u64, &mut record)?;
+        let mut rest = &record[..];
+        let signature = from_bytes(&take(&mut rest));
+        let bands = match take(&mut rest) {
+            [0] => Box::default(),
+            _ => rest
+                .as_chunks()
+                .0
+                .iter()
+                .map(|key| u32::from_le_bytes(*key))
+                .collect(),
+        };
+        Ok(BandedSignature { signature, bands })
+    }
+
+    fn record_bytes(&self) -> usize {
+        SIGNATURE_BYTES + 1 + 4 * self.bands
+    }
 }
 
 /// The names of documents, by their numbers.

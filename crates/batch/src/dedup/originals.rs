@@ -1,211 +1,228 @@
-//! Comparison of each document with the originals before it, of which there may be more than memory
-//! holds.
+//! The decision about each text: original, or near duplicate of an original before it.
 //!
-//! While a signature index of them fits, documents are compared in one pass. A full index takes no
-//! more: documents that match nothing in it, and all undecided ones after the first such document,
-//! go to a file with the best match so far, and are compared in a further pass with a new signature
-//! index that continues where the last one stopped.
+//! Texts that share a band or have near fingerprints are found by sorting, and form lists. Then
+//! texts are decided in their order: a text is compared with the originals in its lists, and joins
+//! them if it is like none. So a text is compared with originals only, and the work grows with the
+//! texts and their candidates, whatever the memory.
 //!
-//! Invariant: a document is declared an original only after comparison with every original before
-//! it, so the outcome is the same whatever the memory, but for the caps on equal bands and
-//! fingerprints, which hold for each signature index.
+//! Invariant: the outcome is that of a [`SignatureIndex`](neardup::SignatureIndex) that is asked
+//! about one text after another, for any memory and any number of threads.
 
-use neardup::{Likeness, Match, PageSignature, SignatureIndex};
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
-use super::{Document, Run};
+use neardup::{Likeness, MAX_PER_KEY};
+
+use super::Run;
 use crate::control::{Gauge, Step};
-use crate::dedup::encoding::{self, SIGNATURE_BYTES};
+use crate::dedup::candidates::{CandidateKeys, FingerprintRuns};
+use crate::dedup::distinct_texts::{DigestHasher, DistinctTexts};
 use crate::error::BatchError;
 use crate::fields::take;
-use crate::scratch::SpillBuffer;
+use crate::sorter::{Sorted, Sorter};
 
-/// The decision about a document.
-pub(super) enum Decision {
-    /// None yet. Each document has this first; numbers ascend from 0.
-    Pending,
-    /// The document is an original. Numbers ascend.
-    Original,
-    /// It is a duplicate of an original.
-    Duplicate(Match),
+/// The original of a near duplicate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NearOriginal {
+    /// The text of the original.
+    pub(super) text: u32,
+    /// Always [`Likeness::Near`]: equal texts count as one.
+    pub(super) likeness: Likeness,
 }
 
-/// A document that is not decided yet.
-#[derive(Debug)]
-struct PendingDocument {
-    number: u32,
-    id: String,
-    signature: PageSignature,
-    /// The best match so far.
-    best: Option<Match>,
-}
-
-/// Gives the number, the id and the decision of each document to `visit`; returns the number of
-/// documents.
-pub(super) fn decide<E: From<BatchError>>(
-    documents: impl Iterator<Item = Result<Document, E>>,
+/// Decides about all texts; returns the original of each near duplicate, and none for originals.
+pub(super) fn decide(
+    texts: &DistinctTexts<'_>,
     run: Run<'_>,
-    mut visit: impl FnMut(u32, &str, Decision) -> Result<(), E>,
-) -> Result<u64, E> {
-    let mut count = 0_u32;
-    let mut reading = Gauge::new(run.control, None);
-    let mut pass = Pass::new(run);
-    for document in documents {
-        let Document { id, signature } = document?;
-        reading.advance(Step::Reading, 1)?;
-        if count == u32::MAX - 1 {
-            return Err(BatchError::TooMany.into());
-        }
-        visit(count, &id, Decision::Pending)?;
-        let pending = PendingDocument {
-            number: count,
-            id,
-            signature,
-            best: None,
-        };
-        pass.meet(pending, &mut visit)?;
-        count += 1;
-    }
-    while pass.carried > 0 {
-        let (carried, buffer) = (pass.carried, pass.buffer);
-        drop(pass.signature_index);
-        pass = Pass::new(run);
-        let mut gauge = Gauge::new(run.control, Some(carried));
-        let mut at = 0;
-        for _ in 0..carried {
-            let pending = PendingDocument::read(&buffer, &mut at)?;
-            pass.meet(pending, &mut visit)?;
-            gauge.advance(Step::Joining, 1)?;
-        }
-    }
-    Ok(count.into())
-}
-
-/// A pass of documents along one signature index.
-struct Pass<'s> {
-    signature_index: SignatureIndex,
-    memory: usize,
-    /// The number of originals at which the memory is measured again: counting takes a while.
-    look_at: usize,
-    full: bool,
-    /// The documents for the next pass.
-    buffer: SpillBuffer<'s>,
-    carried: u64,
-}
-
-impl<'s> Pass<'s> {
-    fn new(run: Run<'s>) -> Self {
-        Self {
-            signature_index: SignatureIndex::new(run.options.thresholds),
-            memory: run.memory() / 2,
-            look_at: 16,
-            full: false,
-            buffer: SpillBuffer::new(run.scratch, run.memory() / 8),
-            carried: 0,
-        }
-    }
-
-    fn meet<E: From<BatchError>>(
-        &mut self,
-        mut pending: PendingDocument,
-        visit: &mut impl FnMut(u32, &str, Decision) -> Result<(), E>,
-    ) -> Result<(), E> {
-        if let Some(found) = self.signature_index.find(&pending.signature)
-            && pending
-                .best
-                .is_none_or(|best| rank(found.likeness) > rank(best.likeness))
+) -> Result<Vec<Option<NearOriginal>>, BatchError> {
+    let mut memberships = memberships(texts, run)?;
+    let mut originals = Originals::default();
+    let mut head = memberships.next()?;
+    let mut gauge = Gauge::new(run.control, Some(texts.len().into()));
+    let mut decided = Vec::with_capacity(texts.len() as usize);
+    let mut lists = Vec::new();
+    for text in 0..texts.len() {
+        lists.clear();
+        while let Some(membership) = head.map(Membership::from_record)
+            && membership.text == text
         {
-            pending.best = Some(found);
+            lists.push(membership);
+            head = memberships.next()?;
         }
-        // Nothing is more similar than the same bytes.
-        let is_final = |like: &Match| self.carried == 0 || like.likeness == Likeness::SamePayload;
-        if let Some(like) = pending.best.filter(is_final) {
-            return visit(pending.number, &pending.id, Decision::Duplicate(like));
+        lists.dedup();
+        let original = originals.best_match(texts, run, text, &lists)?;
+        if original.is_none() {
+            originals.add(text, &lists);
         }
-        if self.full {
-            self.carried += 1;
-            return Ok(pending.write(&mut self.buffer)?);
+        decided.push(original);
+        gauge.advance(Step::Verifying, 1)?;
+    }
+    Ok(decided)
+}
+
+/// The membership of a text in a list of candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Membership {
+    text: u32,
+    list: u64,
+    /// False if the text is compared with the list, but not found by it.
+    joins: bool,
+}
+
+/// The size of a stored membership.
+const RECORD: usize = 4 + 8 + 1;
+
+impl Membership {
+    fn to_record(self) -> [u8; RECORD] {
+        let mut record = [0; RECORD];
+        record[..4].copy_from_slice(&self.text.to_be_bytes());
+        record[4..12].copy_from_slice(&self.list.to_be_bytes());
+        record[12] = self.joins.into();
+        record
+    }
+
+    fn from_record(record: [u8; RECORD]) -> Self {
+        let mut rest = &record[..];
+        Self {
+            text: u32::from_be_bytes(take(&mut rest)),
+            list: u64::from_be_bytes(take(&mut rest)),
+            joins: take(&mut rest) == [1],
         }
-        visit(pending.number, &pending.id, Decision::Original)?;
-        self.signature_index
-            .insert(pending.number.into(), pending.signature);
-        self.look_at_memory();
+    }
+}
+
+/// Returns the memberships of all texts, by text. Texts that share no key with another have none.
+fn memberships(texts: &DistinctTexts<'_>, run: Run<'_>) -> Result<Sorted<RECORD>, BatchError> {
+    let mut sorter = Sorter::new(run.scratch, run.memory() / 8);
+    let mut push = |text, list, joins| sorter.push(Membership { text, list, joins }.to_record());
+    let mut keys = CandidateKeys::of(texts, run)?;
+    while let Some((_, sharing)) = keys.bands.next_run()? {
+        if sharing.len() > 1 {
+            let list = list_of_members(sharing);
+            sharing
+                .iter()
+                .try_for_each(|&text| push(text, list, true))?;
+        }
+    }
+    let (runs, join) = FingerprintRuns::read(keys, run)?;
+    for number in 0..runs.len() {
+        let equal = runs.texts(number);
+        if equal.len() > 1 {
+            equal
+                .iter()
+                .try_for_each(|&text| push(text, list_of_run(number), true))?;
+        }
+    }
+    join.finish::<BatchError>(run.control, |near| {
+        for (number, other) in [(near.first, near.second), (near.second, near.first)] {
+            for &text in runs.texts(number) {
+                push(text, list_of_run(number), true)?;
+                push(text, list_of_run(other), false)?;
+            }
+        }
         Ok(())
-    }
+    })?;
+    Ok(sorter.finish())
+}
 
-    fn look_at_memory(&mut self) {
-        let count = self.signature_index.len();
-        if count < self.look_at {
-            return;
+/// Returns the list of the texts that share a band. Bands that the same texts share have one list,
+/// so a pair that shares all its bands is met once.
+fn list_of_members(run: &[u32]) -> u64 {
+    run.iter()
+        .fold(0, |list, &text| mix(list ^ u64::from(text)))
+}
+
+/// Returns the list of the texts that have the fingerprint of this run.
+fn list_of_run(number: u32) -> u64 {
+    mix(1 << 32 | u64::from(number))
+}
+
+/// Returns the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Lists whose numbers
+/// coincide only bring more candidates.
+fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// The originals so far, in the lists by which later texts find them.
+#[derive(Default)]
+struct Originals {
+    /// The last entry of each list.
+    lists: HashMap<u64, u32, BuildHasherDefault<DigestHasher>>,
+    entries: Vec<ListEntry>,
+    candidates: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct ListEntry {
+    text: u32,
+    /// The entry before it in its list; [`NO_ENTRY`] for the first.
+    previous: u32,
+    /// The number of entries of the list up to this one.
+    len: u32,
+}
+
+const NO_ENTRY: u32 = u32::MAX;
+
+impl Originals {
+    /// Returns the original in these lists that is most similar to `text`, the earliest of equals.
+    fn best_match(
+        &mut self,
+        texts: &DistinctTexts<'_>,
+        run: Run<'_>,
+        text: u32,
+        lists: &[Membership],
+    ) -> Result<Option<NearOriginal>, BatchError> {
+        self.candidates.clear();
+        for membership in lists {
+            let mut next = self.lists.get(&membership.list).copied();
+            while let Some(entry) = next.and_then(|at| self.entries.get(at as usize)) {
+                self.candidates.push(entry.text);
+                next = Some(entry.previous);
+            }
         }
-        let memory = self.signature_index.memory();
-        let room = self.memory.saturating_sub(memory) / (memory / count).max(1);
-        self.full = room == 0;
-        // Lists and maps grow in steps: half of the remaining room is safe.
-        self.look_at = count + (room / 2).max(1);
+        if self.candidates.is_empty() {
+            return Ok(None);
+        }
+        self.candidates.sort_unstable();
+        self.candidates.dedup();
+        let signature = texts.signature(text)?;
+        let mut best: Option<(f64, NearOriginal)> = None;
+        for &candidate in &self.candidates {
+            let other = texts.signature(candidate)?;
+            let criterion = run.options.criterion;
+            let likeness = criterion.likeness(&signature.signature, &other.signature);
+            let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
+                continue;
+            };
+            if best.is_none_or(|(highest, _)| resemblance > highest) {
+                let original = NearOriginal {
+                    text: candidate,
+                    likeness,
+                };
+                best = Some((resemblance, original));
+            }
+        }
+        Ok(best.map(|(_, original)| original))
+    }
+
+    /// Adds an original to the lists that it joins. A list holds [`MAX_PER_KEY`] texts at most, as
+    /// a key of the signature index does.
+    fn add(&mut self, text: u32, lists: &[Membership]) {
+        for membership in lists.iter().filter(|membership| membership.joins) {
+            let last = self.lists.entry(membership.list).or_insert(NO_ENTRY);
+            let len = self.entries.get(*last as usize).map_or(0, |last| last.len);
+            if len as usize >= MAX_PER_KEY {
+                continue;
+            }
+            let entry = ListEntry {
+                text,
+                previous: *last,
+                len: len + 1,
+            };
+            *last = self.entries.len() as u32;
+            self.entries.push(entry);
+        }
     }
 }
-
-/// Returns the rank of a likeness; the more similar, the higher. Of equals the earlier one is kept.
-fn rank(likeness: Likeness) -> f64 {
-    match likeness {
-        Likeness::SamePayload => 3.0,
-        Likeness::SameText => 2.0,
-        Likeness::Near { resemblance, .. } => resemblance,
-    }
-}
-
-impl PendingDocument {
-    fn write(&self, buffer: &mut SpillBuffer<'_>) -> Result<(), BatchError> {
-        let kind = match self.best.map(|best| best.likeness) {
-            None => 0_u8,
-            Some(Likeness::SamePayload) => 1,
-            Some(Likeness::SameText) => 2,
-            Some(Likeness::Near { .. }) => 3,
-        };
-        let likeness = Likeness::SamePayload;
-        let Match { of, likeness } = self.best.unwrap_or(Match { of: 0, likeness });
-        let mut bytes = Vec::with_capacity(FIXED + self.id.len());
-        bytes.extend(self.number.to_le_bytes());
-        bytes.extend(of.to_le_bytes());
-        bytes.push(kind);
-        bytes.extend(likeness.distance().to_le_bytes());
-        bytes.extend(likeness.resemblance().to_le_bytes());
-        bytes.extend((self.id.len() as u64).to_le_bytes());
-        bytes.extend(encoding::to_bytes(&self.signature));
-        bytes.extend(self.id.as_bytes());
-        buffer.append(&bytes)
-    }
-
-    fn read(buffer: &SpillBuffer<'_>, at: &mut u64) -> Result<Self, BatchError> {
-        let mut bytes = [0; FIXED];
-        buffer.read_at(*at, &mut bytes)?;
-        let mut rest = &bytes[..];
-        let number = u32::from_le_bytes(take(&mut rest));
-        let of = u64::from_le_bytes(take(&mut rest));
-        let [kind] = take(&mut rest);
-        let distance = u32::from_le_bytes(take(&mut rest));
-        let resemblance = f64::from_le_bytes(take(&mut rest));
-        let likeness = match kind {
-            0 => None,
-            1 => Some(Likeness::SamePayload),
-            2 => Some(Likeness::SameText),
-            _ => Some(Likeness::Near {
-                distance,
-                resemblance,
-            }),
-        };
-        let mut id = vec![0; u64::from_le_bytes(take(&mut rest)) as usize];
-        let signature = encoding::from_bytes(&take(&mut rest));
-        buffer.read_at(*at + FIXED as u64, &mut id)?;
-        *at += (FIXED + id.len()) as u64;
-        Ok(Self {
-            number,
-            id: String::from_utf8_lossy(&id).into_owned(),
-            signature,
-            best: likeness.map(|likeness| Match { of, likeness }),
-        })
-    }
-}
-
-/// The size of a stored document without its id.
-const FIXED: usize = 4 + 8 + 1 + 4 + 8 + 8 + SIGNATURE_BYTES;

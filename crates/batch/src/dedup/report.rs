@@ -7,7 +7,7 @@ use crate::control::{Gauge, Step};
 use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::encoding::DocumentNames;
 use crate::dedup::finding::{Cluster, Duplicate, Finding, SimilarPair};
-use crate::dedup::originals::{Decision, decide};
+use crate::dedup::originals::{self, NearOriginal};
 use crate::dedup::similar_pairs::PairSearch;
 use crate::error::BatchError;
 use crate::fields::take;
@@ -15,33 +15,26 @@ use crate::sorter::{Sorted, Sorter};
 
 /// A function for each kind of findings; each returns the number of documents.
 impl Run<'_> {
-    /// Hands over each duplicate as soon as it is known.
+    /// Hands over each duplicate, in the order of the documents.
     pub(super) fn duplicates<E: From<BatchError>>(
         self,
         documents: impl Iterator<Item = Result<Document, E>>,
         mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
     ) -> Result<u64, E> {
-        // The numbers of the originals, ascending, and their names in the same order.
-        let mut numbers: Vec<u32> = Vec::new();
-        let mut names = DocumentNames::new(self.scratch, self.memory() / 8);
-        decide(documents, self, |number, id, decision| {
-            match decision {
-                Decision::Pending => {}
-                Decision::Original => {
-                    numbers.push(number);
-                    names.push(id)?;
-                }
-                Decision::Duplicate(like) => {
-                    let place = numbers.partition_point(|&number| u64::from(number) < like.of);
-                    found(Finding::Duplicate(Duplicate {
-                        document: id,
-                        duplicate_of: &names.get(place as u32)?,
-                        likeness: like.likeness,
-                    }))?;
-                }
+        let texts = DistinctTexts::read(documents, self)?;
+        let decisions = Decisions::of(&texts, self)?;
+        let mut gauge = Gauge::new(self.control, Some(texts.documents()));
+        for document in 0..texts.documents() as u32 {
+            gauge.advance(Step::Reporting, 1)?;
+            if let Some((original, likeness)) = decisions.original_of(document) {
+                found(Finding::Duplicate(Duplicate {
+                    document: &texts.names.get(document)?,
+                    duplicate_of: &texts.names.get(original)?,
+                    likeness,
+                }))?;
             }
-            Ok(())
-        })
+        }
+        Ok(texts.documents())
     }
 
     /// Hands over originals with their duplicates.
@@ -50,22 +43,15 @@ impl Run<'_> {
         documents: impl Iterator<Item = Result<Document, E>>,
         found: impl FnMut(Finding<'_>) -> Result<(), E>,
     ) -> Result<u64, E> {
-        // The original of each document, which may be the document itself.
-        let mut originals: Vec<u32> = Vec::new();
-        let mut names = DocumentNames::new(self.scratch, self.memory() / 8);
-        let count = decide(documents, self, |number, id, decision| {
-            match decision {
-                Decision::Pending => {
-                    originals.push(number);
-                    names.push(id)?;
-                }
-                Decision::Original => {}
-                Decision::Duplicate(like) => originals[number as usize] = like.of as u32,
-            }
-            Ok(())
-        })?;
-        self.hand_over(originals, &names, found)?;
-        Ok(count)
+        let texts = DistinctTexts::read(documents, self)?;
+        let decisions = Decisions::of(&texts, self)?;
+        let original_of = |document| match decisions.original_of(document) {
+            Some((original, _)) => original,
+            None => document,
+        };
+        let originals = (0..texts.documents() as u32).map(original_of).collect();
+        self.hand_over(originals, &texts.names, found)?;
+        Ok(texts.documents())
     }
 
     /// Hands over the clusters that chains of similar pairs connect.
@@ -142,11 +128,7 @@ impl Run<'_> {
             for (at, &one) in documents[..documents.len() - 1].iter().enumerate() {
                 let a = &names.get(one)?;
                 for &other in &documents[at + 1..] {
-                    let likeness = if texts.same_payload(one, other) {
-                        Likeness::SamePayload
-                    } else {
-                        Likeness::SameText
-                    };
+                    let likeness = texts.likeness_of_equals(one, other);
                     let b = &names.get(other)?;
                     found(Finding::Pair(SimilarPair { a, b, likeness }))?;
                 }
@@ -171,6 +153,43 @@ impl Run<'_> {
             }
         }
         Ok(texts.documents())
+    }
+}
+
+/// The decision about each document.
+struct Decisions<'t> {
+    texts: &'t DistinctTexts<'t>,
+    /// The text of each document.
+    text_of: Vec<u32>,
+    /// The original of each text that is a near duplicate.
+    near: Vec<Option<NearOriginal>>,
+}
+
+impl<'t> Decisions<'t> {
+    fn of(texts: &'t DistinctTexts<'_>, run: Run<'_>) -> Result<Self, BatchError> {
+        let near = originals::decide(texts, run)?;
+        let mut text_of = vec![0; texts.documents() as usize];
+        for (text, documents) in (0..).zip(texts.groups.iter()) {
+            for &document in documents {
+                text_of[document as usize] = text;
+            }
+        }
+        Ok(Self {
+            texts,
+            text_of,
+            near,
+        })
+    }
+
+    /// Returns the original of a document and their likeness; none if the document is an original.
+    fn original_of(&self, document: u32) -> Option<(u32, Likeness)> {
+        let text = self.text_of[document as usize];
+        let first_of = |text| self.texts.groups.get(text)[0];
+        if let Some(near) = self.near[text as usize] {
+            return Some((first_of(near.text), near.likeness));
+        }
+        let first = first_of(text);
+        (first != document).then(|| (first, self.texts.likeness_of_equals(first, document)))
     }
 }
 

@@ -2,26 +2,23 @@
 //!
 //! Candidates have fingerprints within the distance or a sketch band in common, as in the crawl.
 //! Texts that share a key are neighbours when (key, text) is sorted, and are compared at once;
-//! texts with near fingerprints come from the [`SelfJoin`] of the different fingerprints. So
+//! texts with near fingerprints come from the self-join of the different fingerprints. So
 //! candidates are never stored, and the size of the files is proportional to the texts and the
 //! confirmed pairs.
 //!
 //! Invariant: each pair is compared by the first key that it shares, so each is found once.
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::{Clusters, PageSignature};
+use neardup::{BandedSignature, Clusters};
 
 use super::Run;
 use crate::control::{Gauge, Step};
-use crate::dedup::distinct_texts::{DistinctTexts, comparable};
+use crate::dedup::candidates::{CandidateKeys, FingerprintRuns};
+use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::finding::SimilarPair;
 use crate::error::BatchError;
-use crate::fields::take;
-use crate::self_join::SelfJoin;
-use crate::sorter::{Sorted, Sorter};
 use crate::workers::{self, ResultSender};
 
 /// A search for similar pairs.
@@ -51,81 +48,42 @@ impl PairSearch<'_> {
         mut clusters: Option<&mut Clusters>,
         mut found: impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (scratch, memory) = (self.run.scratch, self.run.memory());
-        let mut fingerprints = Sorter::new(scratch, memory / 8);
-        let mut bands = Sorter::new(scratch, memory / 4);
-        let mut gauge = Gauge::new(self.run.control, Some(self.texts.len().into()));
-        for text in 0..self.texts.len() {
-            gauge.advance(Step::Sorting, 1)?;
-            let signature = self.texts.signature(text)?;
-            let Some(comparable) = comparable(&signature) else {
-                continue;
-            };
-            fingerprints.push(keyed(comparable.fingerprint.as_u64(), text))?;
-            let sketch = comparable.sketch.as_ref();
-            for band in sketch.map(|sketch| sketch.bands()).into_iter().flatten() {
-                bands.push(keyed(band, text))?;
-            }
-        }
-
+        let mut keys = CandidateKeys::of(self.texts, self.run)?;
         // Bands first: texts that they unite need not be compared by fingerprints.
         let mut gauge = Gauge::new(self.run.control, None);
-        let mut runs = Runs::new(bands.finish());
-        while let Some((band, run)) = runs.next_run()? {
+        while let Some((band, run)) = keys.bands.next_run()? {
             gauge.advance(Step::Verifying, run.len() as u64)?;
             if run.len() > 1 {
-                // The number of a band stands above its 32 bits.
                 let key = Key::Band((band >> 32) as usize);
                 self.compare_all(key, run, &mut clusters, &mut found)?;
             }
         }
-        drop(runs);
-        self.by_fingerprints(Runs::new(fingerprints.finish()), &mut clusters, &mut found)
+        self.by_fingerprints(keys, &mut clusters, &mut found)
     }
 
     fn by_fingerprints<E: From<BatchError>>(
         &self,
-        mut runs: Runs,
+        keys: CandidateKeys,
         clusters: &mut Option<&mut Clusters>,
         found: &mut impl FnMut(SimilarPair<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let options = self.run.options;
-        let mut join = SelfJoin::new(
-            self.run.scratch,
-            options.thresholds.distance(),
-            self.run.memory() / 4,
-            options.workers,
-        );
-        // All texts in the order of their fingerprints. Different fingerprints are joined by the
-        // position at which their texts begin.
-        let mut ordered: Vec<u32> = Vec::new();
-        let mut ends: Vec<u32> = Vec::new();
-        while let Some((bits, run)) = runs.next_run()? {
-            if run.len() > 1 {
-                self.compare_all(Key::Fingerprint, run, clusters, found)?;
+        let (runs, join) = FingerprintRuns::read(keys, self.run)?;
+        for number in 0..runs.len() {
+            if runs.texts(number).len() > 1 {
+                self.compare_all(Key::Fingerprint, runs.texts(number), clusters, found)?;
             }
-            join.push(bits, ends.len() as u32)?;
-            ordered.extend_from_slice(run);
-            ends.push(ordered.len() as u32);
         }
-        drop(runs);
-
-        let run = |number: u32| {
-            let start = number
-                .checked_sub(1)
-                .map_or(0, |before| ends[before as usize]);
-            start as usize..ends[number as usize] as usize
-        };
         let mut candidates = Vec::with_capacity(AT_ONCE);
         let mut compared = Gauge::new(self.run.control, None);
         join.finish::<E>(self.run.control, |near| {
+            let (ones, others) = (runs.texts(near.first), runs.texts(near.second));
             if let Some(clusters) = clusters
-                && all_united(clusters, &ordered, &[run(near.first), run(near.second)])
+                && all_united(clusters, ones.iter().chain(others))
             {
                 return Ok(());
             }
-            for &one in &ordered[run(near.first)] {
-                for &other in &ordered[run(near.second)] {
+            for &one in ones {
+                for &other in others {
                     if let Some(clusters) = clusters
                         && clusters.united(one, other)
                     {
@@ -192,7 +150,7 @@ impl PairSearch<'_> {
             texts
                 .iter()
                 .map(|&text| self.texts.signature(text))
-                .collect::<Result<Vec<PageSignature>, BatchError>>()
+                .collect::<Result<Vec<BandedSignature>, BatchError>>()
         };
         let signatures = (load(ones)?, if same { Vec::new() } else { load(others)? });
         let theirs = if same { &signatures.0 } else { &signatures.1 };
@@ -209,20 +167,15 @@ impl PairSearch<'_> {
 
     /// Returns true if a pair that shares `key` shares an earlier key: fingerprints come after
     /// bands.
-    fn met_before(&self, key: Key, one: &PageSignature, other: &PageSignature) -> bool {
-        let (Some(one), Some(other)) = (comparable(one), comparable(other)) else {
-            return false;
-        };
-        let (Some(ones), Some(others)) = (&one.sketch, &other.sketch) else {
-            return false;
-        };
-        let (ones, others) = (ones.bands(), others.bands());
+    fn met_before(&self, key: Key, one: &BandedSignature, other: &BandedSignature) -> bool {
         let bands = match key {
             Key::Band(number) => number,
-            Key::Fingerprint => ones.len(),
+            Key::Fingerprint if self.run.options.criterion.needs_bands() => one.bands.len(),
+            Key::Fingerprint => 0,
         };
-        ones.iter()
-            .zip(&others)
+        one.bands
+            .iter()
+            .zip(&other.bands)
             .take(bands)
             .any(|(one, other)| one == other)
     }
@@ -230,11 +183,12 @@ impl PairSearch<'_> {
     fn compared(
         &self,
         a: u32,
-        one: &PageSignature,
+        one: &BandedSignature,
         b: u32,
-        other: &PageSignature,
+        other: &BandedSignature,
     ) -> Option<SimilarPair<u32>> {
-        let likeness = self.run.options.thresholds.likeness(one, other)?;
+        let criterion = self.run.options.criterion;
+        let likeness = criterion.likeness(&one.signature, &other.signature)?;
         Some(SimilarPair { a, b, likeness })
     }
 
@@ -332,65 +286,9 @@ impl PairSearch<'_> {
 }
 
 /// Returns true if all these texts are in one cluster.
-fn all_united(clusters: &mut Clusters, texts: &[u32], runs: &[Range<usize>]) -> bool {
-    let first = texts[runs[0].start];
-    runs.iter()
-        .flat_map(|run| &texts[run.clone()])
-        .all(|&text| clusters.united(first, text))
-}
-
-/// Returns the record of a text under a key: records are in the order of their keys.
-fn keyed(key: u64, text: u32) -> [u8; RECORD] {
-    let mut record = [0; RECORD];
-    record[..8].copy_from_slice(&key.to_be_bytes());
-    record[8..].copy_from_slice(&text.to_be_bytes());
-    record
-}
-
-/// The size of a record: a key and a text.
-const RECORD: usize = 8 + 4;
-
-/// Texts with equal keys, one run after another.
-struct Runs {
-    sorted: Sorted<RECORD>,
-    head: Option<(u64, u32)>,
-    run: Vec<u32>,
-}
-
-impl Runs {
-    fn new(sorted: Sorted<RECORD>) -> Self {
-        Self {
-            sorted,
-            head: None,
-            run: Vec::new(),
-        }
-    }
-
-    fn next(&mut self) -> Result<Option<(u64, u32)>, BatchError> {
-        Ok(self.sorted.next()?.map(|record| {
-            let mut rest = &record[..];
-            let key = u64::from_be_bytes(take(&mut rest));
-            (key, u32::from_be_bytes(take(&mut rest)))
-        }))
-    }
-
-    fn next_run(&mut self) -> Result<Option<(u64, &[u32])>, BatchError> {
-        let head = match self.head.take() {
-            Some(head) => Some(head),
-            None => self.next()?,
-        };
-        let Some((key, first)) = head else {
-            return Ok(None);
-        };
-        self.run.clear();
-        self.run.push(first);
-        while let Some((other, text)) = self.next()? {
-            if other != key {
-                self.head = Some((other, text));
-                break;
-            }
-            self.run.push(text);
-        }
-        Ok(Some((key, &self.run)))
-    }
+fn all_united<'t>(clusters: &mut Clusters, mut texts: impl Iterator<Item = &'t u32>) -> bool {
+    let Some(&first) = texts.next() else {
+        return true;
+    };
+    texts.all(|&text| clusters.united(first, text))
 }
