@@ -76,8 +76,8 @@ echo "## $("$crawler" --version), $size"
 
 echo
 echo "### A toy web"
-# A calendar without end is entered by chance, and the second crawl would enter it elsewhere, so
-# links that only copies have are not followed.
+# A crawl enters the endless calendar at a random place, and a second crawl at another one. So both
+# are cut off where only copies lead on.
 ends=(--exclude 'month=2024-0[37]|mirror[.]test[^/]*/log/')
 start toy --toy
 crawl toy "${ends[@]}"
