@@ -17,7 +17,7 @@ use fetch::{
 use neardup::HashKey;
 use sinks::cdxj::{self, Indexed};
 use sinks::{Sink, SinkFault, WarcArchive};
-use store::embedded::{Earlier, EmbeddedStore, StoreOptions};
+use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
 use store::{DiscoveredUrl, Frontier, FrontierRules, StoreFault};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, GroupBy, MainSelectors, ReadLimits, Scope, TrapRules};
@@ -101,7 +101,7 @@ pub(crate) struct Components {
     fetch: Arc<dyn Fetch>,
     pacer: Arc<Pacer>,
     robots: RobotsCache,
-    earlier: Option<Arc<Earlier>>,
+    earlier: Option<Arc<EarlierCrawls>>,
     archives: Option<Arc<EarlierArchives>>,
     memory: MemoryBudget,
     stalls: Stalls,
@@ -350,7 +350,7 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
 
 fn open_store(
     settings: &Settings,
-    earlier: Option<Arc<Earlier>>,
+    earlier: Option<Arc<EarlierCrawls>>,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
 ) -> Result<EmbeddedStore, CliError> {
@@ -374,7 +374,7 @@ fn open_store(
 /// Returns the options with which a crawl opens its store.
 pub(crate) fn store_options(
     settings: &Settings,
-    earlier: Option<Arc<Earlier>>,
+    earlier: Option<Arc<EarlierCrawls>>,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
 ) -> Result<StoreOptions, CliError> {

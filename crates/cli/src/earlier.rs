@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crawl::EarlierArchives;
 use sinks::warc::locate;
 use store::StoreFault;
-use store::embedded::Earlier;
+use store::embedded::EarlierCrawls;
 
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
@@ -87,7 +87,7 @@ fn add(
 /// files must exist.
 pub(crate) fn archives(
     settings: &Settings,
-    pages: Option<&Arc<Earlier>>,
+    pages: Option<&Arc<EarlierCrawls>>,
 ) -> Result<Option<EarlierArchives>, CliError> {
     let Some(pages) = pages.filter(|_| !settings.since.is_empty()) else {
         return Ok(None);
@@ -119,14 +119,14 @@ pub(crate) fn archives(
 }
 
 /// Returns the pages of the crawls in `--against`; reads all of their journals.
-pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
+pub(crate) fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CliError> {
     let states: Vec<PathBuf> = settings
         .against
         .iter()
         .map(|directory| crawl_directory::state(directory))
         .collect();
     let features = settings.feature_settings_name();
-    Earlier::load(&states, &features, settings.likeness()?).map_err(|error| {
+    EarlierCrawls::load(&states, &features, settings.likeness()?).map_err(|error| {
         let remedy = match &error {
             StoreFault::InUse { .. } => "wait until that crawl has ended, or interrupt it",
             StoreFault::Incomparable { .. } => {
