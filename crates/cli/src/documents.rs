@@ -11,11 +11,10 @@ mod signatures;
 mod skip_report;
 mod sources;
 
+pub(crate) use crate::input::is_standard_input;
 pub(crate) use archive::{ArchiveDocuments, SeenDeviations, WaczStreams, exchange, is_visited};
 pub(crate) use document::{Content, Document, MAX_DOCUMENT};
 pub(crate) use read::Reader;
 pub(crate) use signatures::Signatures;
 pub(crate) use skip_report::SkipReport;
-pub(crate) use sources::{
-    Documents, Skipped, is_archive, is_standard_input, is_wacz, media_type, only,
-};
+pub(crate) use sources::{Documents, Skipped, is_archive, is_wacz, media_type, only};

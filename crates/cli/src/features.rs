@@ -13,7 +13,8 @@ use neardup::{
 };
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::documents::{Documents, Reader, is_standard_input};
+use crate::documents::{Documents, Reader};
+use crate::input::is_standard_input;
 
 /// The file of learned document frequencies, in the state directory of a crawl.
 const LEARNED: &str = "frequencies.txt";

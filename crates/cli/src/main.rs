@@ -14,6 +14,7 @@ mod documents;
 mod draft_file;
 mod earlier;
 mod features;
+mod input;
 mod leftovers;
 mod log;
 mod log_file;
