@@ -324,7 +324,7 @@ impl ControlWatch {
         context.apply(overrides, &self.settings);
         self.keep(context);
         if is_new {
-            // After the change: whoever reads the line may rely on it.
+            // Logged after the change, so that readers of the line can rely on it.
             tracing::warn!("{CONTROL} is obeyed: {described}");
         }
     }

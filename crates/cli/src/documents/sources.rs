@@ -133,8 +133,8 @@ impl Documents {
             return Ok(self.open(path, documents));
         }
         if is_archive(path, &mut input)? {
-            // A file is opened once more: unlike a stream, it can be read again from behind a broken
-            // record.
+            // A file is opened once more: unlike a stream, it can be read again from behind a
+            // broken record.
             let stream = match is_standard_input(path) {
                 true => WarcStream::new(path, input),
                 false => WarcStream::open(path).map_err(io::Error::other)?,

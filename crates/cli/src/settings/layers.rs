@@ -58,7 +58,7 @@ impl Settings {
         };
         table.extend(upper);
         let settings: Self = table.try_into().map_err(|error| usage(one_line(&error)))?;
-        // The file says where the crawl was begun. It is continued where the user says now.
+        // The file has the path under which the crawl was begun, which may have changed since.
         Ok(Self { out, ..settings })
     }
 
@@ -89,7 +89,7 @@ impl Settings {
     }
 }
 
-/// Reads a file of settings as a table of what it says, with the preset that it names.
+/// Reads a file of settings: a table of its own keys, and the preset that it names.
 fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
