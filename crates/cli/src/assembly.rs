@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::{Arc, RwLock};
 
 use crawl::{ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, Telemetry};
-use disk::Disk;
+use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use sinks::Sink;
 use store::embedded::{EarlierCrawls, EmbeddedStore};
@@ -104,7 +104,7 @@ pub(crate) async fn assemble(
         directory::refuse_to_forget(&settings.out)?;
     }
     crawl_directory::refuse_a_short_journal(&settings.out)?;
-    let reserved = disk_space::disk();
+    let reserved = Arc::new(ReservedDisk::bare(Arc::new(SystemDisk)));
     let disk = Arc::clone(&reserved) as Arc<dyn Disk>;
     let mut retry = DiskFullRetry::new(settings);
 

@@ -20,11 +20,6 @@ const RESERVE_BYTES: u64 = 8 << 20;
 /// Its name, below the state.
 const RESERVE: &str = "reserve";
 
-/// Returns the disk that a crawl writes to, without a reserve yet.
-pub(crate) fn disk() -> Arc<ReservedDisk> {
-    Arc::new(ReservedDisk::bare(Arc::new(SystemDisk)))
-}
-
 /// Takes the reserve of the crawl in `settings.out`. The caller must hold the lock of its state.
 pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, CliError> {
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
@@ -67,7 +62,6 @@ const READ_EVERY: Duration = Duration::from_secs(1);
 /// a running crawl does.
 pub(crate) struct DiskFullRetry<'s> {
     settings: &'s Settings,
-    disk: SystemDisk,
     waited: Option<Instant>,
 }
 
@@ -75,7 +69,6 @@ impl<'s> DiskFullRetry<'s> {
     pub(crate) fn new(settings: &'s Settings) -> Self {
         Self {
             settings,
-            disk: SystemDisk,
             waited: None,
         }
     }
@@ -121,7 +114,7 @@ impl<'s> DiskFullRetry<'s> {
     }
 
     fn free(&self) -> u64 {
-        self.disk.free_room(&self.settings.out).unwrap_or_default()
+        SystemDisk.free_room(&self.settings.out).unwrap_or_default()
     }
 }
 

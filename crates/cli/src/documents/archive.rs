@@ -46,10 +46,6 @@ impl ArchiveDocuments {
 }
 
 impl SeenDeviations {
-    fn add(&self, oddities: &Deviations) {
-        self.locked().add(oddities);
-    }
-
     /// Describes the oddities in one line; none if there are none.
     pub(crate) fn describe(&self) -> Option<String> {
         let oddities = self.locked();
@@ -77,7 +73,7 @@ impl Iterator for ArchiveDocuments {
                     }
                 }
                 Ok(None) => {
-                    self.seen.add(self.stream.deviations());
+                    self.seen.locked().add(self.stream.deviations());
                     return None;
                 }
                 Err(fault) => return Some(Err(fault.to_string())),
