@@ -362,7 +362,7 @@ pub(crate) struct Settings {
     #[serde(with = "word")]
     pub(crate) wait_for_room: Span,
 
-    /// Names of the options for secrets that the crawl was run with. The secrets are stored nowhere.
+    /// Names of the options for secrets that the crawl was run with. No secret is stored.
     #[arg(skip)]
     pub(crate) secrets: Vec<String>,
     // In the file of a crawl, all its seeds.
