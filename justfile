@@ -1,96 +1,106 @@
 # A menu over cargo: nothing needs `just`.
 
-# What chance is drawn from here; plain `cargo test` draws from the seeds in .cargo/config.toml. SEED=… repeats a run.
+# The seed of random choices. Plain `cargo test` takes the seeds of .cargo/config.toml.
+# SEED=… repeats a run.
 seed := env("SEED", `od -An -N4 -tu4 /dev/urandom | tr -d ' '`)
 
-# list what there is
+# list the recipes
 default:
     @just --list
 
-# what runs before a change lands
+# run what a change must pass
 ci:
     bash .ci/run
 
-# the tests, as in the README
+# run the tests, as in the README
 test:
     cargo test --workspace
 
-# the tests with chance drawn anew, so many times over; what fails says by which seed
+# run the tests several times, each time with a new seed, which a failure reports
 explore rounds="10" *args="--workspace":
     #!/usr/bin/env bash
     set -euo pipefail
     for round in $(seq 0 $(({{rounds}} - 1))); do
         seed=$(({{seed}} + round))
         echo "== SEED=$seed"
-        PROPTEST_RNG_SEED=$seed KILL_SEED=$seed FLIP_SEED=$seed WRECK_SEED=$seed cargo test {{args}}
+        export PROPTEST_RNG_SEED=$seed KILL_SEED=$seed FLIP_SEED=$seed WRECK_SEED=$seed
+        cargo test {{args}}
     done
 
-# crawl a toy web on loopback and show what comes of it
+# crawl a toy web on loopback and show the result
 demo:
     cargo run --release --example demo
 
-# crawl 20,000 generated pages on loopback: pages/s, CPU, memory, duplicates caught
+# crawl 20,000 generated pages on loopback: pages/s, CPU, memory, duplicates found
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
 
-# what writing the archive costs, by compression, digest and what is told of each page (docs/formats/archive.md)
+# measure writing the archive, by compression, digest and metadata (docs/formats/archive.md)
 bench-warc *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-warc -- {{args}}
 
-# the pace of an honest host beside six traps without end (docs/guide/traps.md)
+# measure the pace of an honest host beside six traps without end (docs/guide/traps.md)
 bench-traps *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-traps -- {{args}}
 
-# write the tables of a crawl of a million visits: rows/s, CPU, memory, bytes (docs/formats/export.md)
+# export a crawl of a million visits: rows/s, CPU, memory, bytes (docs/formats/export.md)
 bench-export *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-export -- {{args}}
 
-# the search index: CPU a page, room, memory, latency, and 200 queries against a plain scan (docs/guide/search.md)
+# measure the search index, and compare 200 queries with a plain scan (docs/guide/search.md)
 bench-search *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-search -- {{args}}
 
-# lookups, all pairs, batches, simhash, text, MinHash beside their peers: `just peers lookup 1000000`
+# compare with peers (lookup, all-pairs, batch, simhash, text, minhash): `just peers lookup 1000000`
 peers bin *args:
     cargo run --release --manifest-path benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
 
-# main content beside its peers on the labelled pages (docs/measurements/extraction.md)
+# compare main content with peers on the labelled pages (docs/measurements/extraction.md)
 extraction *args:
     cargo run --release --manifest-path benches/extraction/Cargo.toml -- {{args}}
 
-# any bytes: a value or an error (needs a nightly compiler and cargo-fuzz). A minute for each target; `just fuzz url 600` is one for longer
+# Needs a nightly compiler and cargo-fuzz. `just fuzz url 600` runs one target for ten minutes.
+# feed any bytes to each fuzz target for a minute
 fuzz target="all" seconds="60":
     #!/usr/bin/env bash
     set -euo pipefail
-    # libdeflate, which the archive packs with, has one table in two of its objects.
+    # libdeflate, which compresses the archive, has one table in two of its objects.
     export ASAN_OPTIONS=detect_odr_violation=0
     targets="{{target}}"
     if [ "$targets" = all ]; then targets=$(cargo +nightly fuzz list); fi
     for target in $targets; do
         echo "== $target"
         mkdir -p "fuzz/corpus/$target"
-        cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "crates/anybytes/corpus/$target" -- -max_total_time={{seconds}}
+        cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "crates/anybytes/corpus/$target" \
+            -- -max_total_time={{seconds}}
     done
 
-# the vector instructions under AddressSanitizer (needs a nightly compiler)
+# test the vector instructions under AddressSanitizer (needs a nightly compiler)
 sanitize:
-    RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu -p neardup --lib -- simd:: simhash:: words:: shingles:: sketch:: similarity:: minhash:: tables::
+    RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu \
+        -p neardup --lib -- \
+        simd:: simhash:: words:: shingles:: sketch:: similarity:: minhash:: tables::
 
-# crawl Debian's clang manuals in two versions and compare the verdicts
+# crawl two versions of Debian's clang manuals and compare the verdicts with the files
 real-documents:
     bash tests/real-documents.sh
 
-# precision, recall and F1 of the verdicts on every labelled set: docs/measurements/quality.md
+# measure precision, recall and F1 of the verdicts (docs/measurements/quality.md)
 quality *args:
     bash evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/measurements/quality.md {{args}}
 
-# what a default crawl loses of real documentation sites: a section of docs/measurements/quality.md. `just real-sites llvm faq` is some of them
+# `just real-sites llvm faq` crawls some of the sites.
+# measure what a default crawl loses of real documentation sites (docs/measurements/quality.md)
 real-sites *args:
     cargo build --release -p crawler --bin crawler
     cargo build --release -p testkit --example serve
-    python3 evaluation/real_sites.py --crawler target/release/crawler --serve target/release/examples/serve --report docs/measurements/quality.md --merges docs/measurements/real-sites-merges.md {{args}}
+    python3 evaluation/real_sites.py \
+        --crawler target/release/crawler --serve target/release/examples/serve \
+        --report docs/measurements/quality.md --merges docs/measurements/real-sites-merges.md \
+        {{args}}
 
-# kill -9 a crawl at 200 random moments, each followed by a restart; SEED=… repeats a run
+# kill -9 a crawl at 200 random moments, each followed by a restart
 kill kills="200":
     KILLS={{kills}} KILL_SEED={{seed}} cargo test -p crawler --test crawler -- kill:: --nocapture
 
@@ -98,26 +108,29 @@ kill kills="200":
 attack *args:
     cargo run --release --manifest-path attack/Cargo.toml -- --seed {{seed}} {{args}}
 
-# so many polite fetches over so many hosts with so many interrupts and kills, by the server's log
+# check politeness by the server's log: many fetches and hosts, with interrupts and kills
 polite fetches="100000" hosts="200" restarts="20":
-    FETCHES={{fetches}} HOSTS={{hosts}} RESTARTS={{restarts}} cargo test -p crawler --test crawler -- endurance:: --nocapture
+    FETCHES={{fetches}} HOSTS={{hosts}} RESTARTS={{restarts}} \
+        cargo test -p crawler --test crawler -- endurance:: --nocapture
 
-# turn a bit in so many places of each file of a crawl's memory; SEED=… repeats a run
+# flip bits at random places in each file of a crawl's state
 flips flips="120":
     FLIPS={{flips}} FLIP_SEED={{seed}} cargo test -p crawler --test crawler -- flips:: --nocapture
 
-# cut the journal at every record and within it, and turn so many bits anywhere in the state, while the server is away
+# cut the journal at and within every record, and flip bits of the state, without the server
 damages bits="200" step="1":
-    DAMAGE_BITS={{bits}} DAMAGE_STEP={{step}} FLIP_SEED={{seed}} cargo test -p crawler --test crawler -- damages:: --nocapture
+    DAMAGE_BITS={{bits}} DAMAGE_STEP={{step}} FLIP_SEED={{seed}} \
+        cargo test -p crawler --test crawler -- damages:: --nocapture
 
-# let the disk fail at each of the first 500 calls of a crawl, and the power at 500 moments; SEED=… repeats a run
+# fail each of the first 500 calls of a crawl to the disk, and cut the power at 500 moments
 wrecks failures="500" cuts="500":
-    FAILURES={{failures}} POWER_CUTS={{cuts}} WRECK_SEED={{seed}} cargo test -p crawl --test wrecks -- --nocapture
+    FAILURES={{failures}} POWER_CUTS={{cuts}} WRECK_SEED={{seed}} \
+        cargo test -p crawl --test wrecks -- --nocapture
 
-# read the archive of a crawl with warcio, FastWARC and the `warc` crate (installed in a virtual environment of their own)
+# read the archive of a crawl with warcio, FastWARC and the `warc` crate, in a virtual environment
 check-warc dir="crawl":
     bash interop/readers.sh {{dir}}
 
-# crawl 10,000 records of real documents and have readers, pywb, cdxj-indexer, wacz, DuckDB, pandas and a browser read them (docs/measurements/interop.md)
+# have readers, pywb, wacz, DuckDB and a browser read 10,000 records (docs/measurements/interop.md)
 interop size="full":
     bash interop/run.sh {{size}}

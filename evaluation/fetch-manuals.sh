@@ -3,8 +3,9 @@
 #
 #   evaluation/fetch-manuals.sh [DIR]          (default: target/manuals)
 #
-# Afterwards DIR/clang-13 … clang-16 are manuals of clang, DIR/reference/PACKAGE reference manuals made by doxygen, and
-# DIR/sites/NAME/EDITION whole documentation sites; 120 MB to fetch, 1 GB unpacked. What is there already is not fetched again. Code 77: what is needed is missing.
+# DIR/clang-13 … clang-16 become manuals of clang, DIR/reference/PACKAGE reference manuals made by
+# doxygen, and DIR/sites/NAME/EDITION whole documentation sites: 120 MB to fetch, 1 GB unpacked.
+# Present packages are not fetched again. Code 77: a requirement is missing.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,7 +31,7 @@ package() {
     compgen -G "$target/packages/$1_*.deb" | sort -V | tail -n 1
 }
 
-# unpack PACKAGE: its files, below $target/unpacked/PACKAGE. A directory stands there only when it is complete.
+# unpack PACKAGE: unpacks it to $target/unpacked/PACKAGE, which exists only once it is complete.
 unpack() {
     [ -d "$target/unpacked/$1" ] && return
     if [ -z "$(package "$1")" ]; then
@@ -52,7 +53,7 @@ for reference in "${references[@]}"; do
     ln -sfn "$target/unpacked/$reference/usr/share/doc" "$target/reference/$reference"
 done
 
-# site NAME EDITION PACKAGE PATH: a site is a directory of the package.
+# site NAME EDITION PACKAGE PATH: makes a site of a directory of the package.
 site() {
     unpack "$3"
     mkdir -p "$target/sites/$1"
@@ -60,7 +61,7 @@ site() {
     [ -d "$target/sites/$1/$2" ] || missing "$3 holds no $4"
 }
 
-# Of javadoc the largest module: its pages resemble each other more than those of different modules.
+# Of javadoc the largest module: its pages resemble each other more than those of several modules.
 site javadoc 17 openjdk-17-doc doc/openjdk-17-jre-headless/api/java.base
 site cppreference 2017 cppreference-doc-en-html cppreference/doc/html/en
 for version in 1.74 1.81; do

@@ -2,18 +2,19 @@
 
     python3 evaluation/real_sites.py --crawler FILE --serve FILE [--work DIR] [--keys A,B] [SITE...]
 
-Fetches the sites from Debian's packages, serves them on loopback (testkit's example `serve`), crawls each one with
-the shipped defaults, once for each hash key, and once with `--on-duplicate follow --traps off`: that is the site's
-universe. Then it judges by the files, with each site's own markup and a reader that is not ours (lxml):
+Fetches the sites from Debian's packages, serves them on loopback (testkit's example `serve`), and
+crawls each one with the shipped defaults, once for each hash key. A crawl with `--on-duplicate
+follow --traps off` is the site's universe. The verdicts are judged by the files, with each site's
+own markup and a reader that is not ours (lxml):
 
-- wrongly merged: a page left out as a duplicate whose main text (word 5-shingles) is less than .8 like that of the page
-  it was taken for; or less than .95, and title and file name differ;
-- never reached: a page of the universe that the crawl did not visit, whose text no archived page has and
-  whose best resemblance to an archived page is below .8; copies of one text count once.
+- wrongly merged: a page left out as a duplicate, whose main text resembles that of its original by
+  less than .8 (word 5-shingles), or by less than .95 if title and file name differ;
+- never reached: a page of the universe that the crawl did not visit, whose text no archived page
+  has and whose best resemblance to an archived page is below .8; copies of one text count once.
 
-The share of both in the universe is what is lost. The table goes into docs/measurements/quality.md between two marks, 20 random
-merges of each site into docs/measurements/real-sites-merges.md. `just real-sites` builds what is needed and runs this.
-Code 77: something that is needed is missing.
+Lost is the share of both in the universe. The table goes into docs/measurements/quality.md between
+two marks, 20 random merges of each site into docs/measurements/real-sites-merges.md. `just
+real-sites` builds the programs and runs this. Code 77: a requirement is missing.
 """
 
 import argparse
@@ -37,7 +38,7 @@ except ImportError:
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LANGUAGES = ["de", "fr", "it", "ja", "nl", "ru", "zh-cn"]
 
-# Site: its directories, each with the package and the place within it that it is made of, and its seeds.
+# The sites: directories, each with its package and the place in the package, and seeds.
 SITES = {
     "javadoc": (
         {"": ("openjdk-17-doc", "usr/share/doc/openjdk-17-jre-headless/api")},
@@ -62,13 +63,13 @@ SITES = {
     ),
 }
 
-# Main text by each site's own markup (XPath); the first that is there. Without it the whole body.
+# The main text by each site's own markup (XPath); the first that matches, else the whole body.
 MAIN = {
     "llvm": ["//*[@role='main']"],
     "javadoc": ["//main"],
     "cppref": ["//*[@id='mw-content-text']"],
 }
-# What is no text of the page.
+# Elements without text of the page.
 DROP = {
     "boost": [
         "//div[@class='spirit-nav']",
@@ -116,7 +117,7 @@ def fetch(work, package):
 
 
 def lay_out(work, site):
-    """Puts the directories of a site below one root, as hard links: the server follows no link out of a root."""
+    """Puts the directories of a site below one root, as hard links, which the server follows."""
     directories, seeds = SITES[site]
     root = work / "www" / site
     if not root.is_dir():
@@ -135,7 +136,7 @@ def lay_out(work, site):
 
 
 class Served:
-    """The sites on loopback, each under `SITE.test`, until the block ends."""
+    """Serves the sites on loopback, each under `SITE.test`, until the block ends."""
 
     def __init__(self, program, roots):
         directories = [word for site, root in roots.items() for word in ("--dir", f"{site}.test={root}")]
@@ -179,7 +180,7 @@ def crawl(args, served, site, name, options):
 
 
 def visible(node):
-    """The text of an element as a reader sees it, without scripts; blocks are apart from each other."""
+    """Returns the text of an element without scripts; blocks are separated."""
     out, skipped = [], None
     for event, element in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
         if event in ("comment", "pi"):
@@ -202,7 +203,7 @@ def visible(node):
 
 
 def texts(file, site):
-    """Title, main text by the site's markup, and whole text of a file."""
+    """Returns title, main text by the site's markup, and whole text of a file."""
     data = file.read_bytes()
     named = re.search(rb"charset=[\"']?([\w-]+)", data[:4000], re.I)
     named = named or re.search(rb"encoding=[\"']([\w-]+)", data[:200])
@@ -241,7 +242,7 @@ def resemblance(one, other):
 
 
 class Pages:
-    """The pages of a site by their URLs, read from the files."""
+    """The pages of a site by URL, read from the files."""
 
     Page = collections.namedtuple("Page", "title main whole shingles")
 
@@ -285,7 +286,7 @@ def title_words(title):
 
 
 def judge_merge(pages, row):
-    """A page that was left out, beside the page that it was taken for."""
+    """Judges a page that was left out, beside its original."""
     url, original = row["url"], row["duplicate_of"]
     one, other = pages.of(url), pages.of(original)
     likeness = resemblance(one.shingles, other.shingles)
@@ -301,7 +302,7 @@ def judge_merge(pages, row):
         kind = "other main text"
     differs = title_words(one.title) != title_words(other.title) and last_part(url) != last_part(original)
     judged = kind in ("other main text", "other version, changed")
-    # Of another version, as of another page: below .8 it says something else.
+    # Another version is like another page: below .8 it says something else.
     is_wrong = judged and (likeness < 0.8 or (likeness < 0.95 and differs))
     return dict(
         url=url,
@@ -315,7 +316,7 @@ def judge_merge(pages, row):
 
 
 def never_reached(pages, rows, universe):
-    """Pages that were not visited, and whose text no archived page has: (best resemblance, URL, nearest)."""
+    """Returns unvisited pages with a text of their own: (best resemblance, URL, nearest)."""
     visited = {row["url"] for row in rows} | {row["final_url"] or row["url"] for row in rows}
     exists = {row["url"] for row in universe}
     unseen = {
@@ -359,7 +360,7 @@ def never_reached(pages, rows, universe):
 
 
 def differing_words(pages, merge):
-    """The words that only one of two texts has, in order, a few of each."""
+    """Returns the words that only one of two texts has, in order, a few of each."""
     one, other = pages.of(merge["url"]).main, pages.of(merge["original"]).main
     only = lambda these, those: " ".join(list(dict.fromkeys(w for w in these if w not in set(those)))[:12])
     return only(one, other), only(other, one)
@@ -386,7 +387,7 @@ def write_merges(out, site, pages, merges, key):
 
 
 def write_section(file, section):
-    """Replaces what stands between the marks, or adds it at the end."""
+    """Replaces the text between the marks, or adds it at the end."""
     text = file.read_text() if file.exists() else ""
     section = f"{BEGIN}\n{section.strip()}\n{END}\n"
     if BEGIN in text and END in text:

@@ -1,11 +1,12 @@
-"""A page out of an archive in a real browser: Debian's Chromium, headless, through pywb.
+"""Shows a page of an archive in a real browser: Debian's Chromium, headless, through pywb.
 
-    browser.py --wacz FILE|--crawl DIR [--index FILE] --expected FILE --site URL --served FILE --screenshot FILE.png
+    browser.py --wacz FILE|--crawl DIR [--index FILE] --expected FILE --site URL --served FILE
+               --screenshot FILE.png
 
-`--expected` is as `demo.py` writes it, `--site` the address of the site when it was crawled. The page's texts must be there, every
-picture must have been drawn, those of one colour (by the bytes that were served) in that colour in the middle of where they stand,
-and so must every element be that is named. Whatever the browser asks for must come from pywb and be found: it can reach no
-other host.
+`--expected` is a file as `demo.py` writes it, `--site` the URL of the site when it was crawled. The
+expected texts must be on the page. Every picture must be drawn; pictures of one colour (by the
+served bytes), and all elements that the file names, must have that colour in their centre. Every
+request of the browser must be answered by pywb, with success: it can reach no other host.
 """
 
 import argparse
@@ -28,12 +29,12 @@ from crawls import Complaints, served
 from wayback import MANY_MINUTES, Wayback
 
 NEAR = 3
-# High enough for all of a page, so that nothing waits for being scrolled to.
+# High enough for a whole page, so that nothing has to be scrolled into view.
 WINDOW = "1000,4000"
 
 
 class Browser:
-    """Chromium with its DevTools, on loopback, with nothing but loopback to reach."""
+    """Chromium with its DevTools on loopback. It can reach loopback only."""
 
     def __init__(self, scratch):
         self.scratch, self.last, self.events = Path(scratch), 0, []
@@ -66,7 +67,7 @@ class Browser:
                 break
         else:
             sys.exit(f"chromium does not start:\n{''.join(said)}")
-        # What else it says is read by nobody: its pipe must not fill up.
+        # Nobody reads its further output, and the pipe must not fill up.
         self.drain = subprocess.Popen(["cat"], stdin=self.program.stderr, stdout=subprocess.DEVNULL)
         tools = urlsplit(line.split()[-1]).netloc
         with urllib.request.urlopen(f"http://{tools}/json/list", timeout=MANY_MINUTES) as answer:
@@ -94,11 +95,11 @@ class Browser:
             self.events.append(message)
 
     def open(self, url):
-        """Opens a page, and waits until it and all that it needs are there, and painted."""
+        """Opens a page, and waits until it and its resources are loaded and painted."""
         self.call("Page.navigate", url=url)
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(json.loads(self.socket.recv()))
-        # Pictures that load lazily do not hold the event up.
+        # The event does not wait for lazily loaded pictures.
         self.run(f"Promise.all({NAMED}.map(image => image.decode().catch(() => 0))).then(() => true)")
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
@@ -113,7 +114,7 @@ class Browser:
 
 
 BOX = "(box => [box.x, box.y, box.width, box.height])(%s.getBoundingClientRect())"
-# Pictures that name where they come from; one may do so to its script alone.
+# Pictures with a source in the markup; a script may set that of others.
 NAMED = "[...document.images].filter(image => image.getAttribute('src') || image.srcset)"
 PICTURES = f"{NAMED}.map(image => [image.currentSrc, image.complete && image.naturalWidth, {BOX % 'image'}])"
 
@@ -145,7 +146,7 @@ class Page:
             if not width:
                 self.complaints.add(f"the picture {source} was not drawn")
                 continue
-            # pywb's address ends with the one that was archived.
+            # pywb's URL ends with the archived URL.
             _, _, url = source.partition("_/")
             colour = flat_colour(answers.get(url, []))
             if colour and box[2] and box[3]:
@@ -162,11 +163,11 @@ class Page:
             self.complaints.add(f"{what} is {seen} at {middle}, not {tuple(colour)}")
 
     def is_whole(self):
-        """How many answers there were, all of them out of the archive."""
+        """Returns the number of answers, after checking that all are from the archive."""
         events = self.browser.events
         answers = [event["params"]["response"] for event in events if event["method"] == "Network.responseReceived"]
         for answer in answers:
-            # A browser asks every host for its icon, whether or not a page names one.
+            # A browser requests the icon of every host, named or not.
             if answer["status"] >= 400 and not urlsplit(answer["url"]).path.endswith("/favicon.ico"):
                 self.complaints.add(f"{answer['url']}: {answer['status']}")
         for event in events:
@@ -179,7 +180,7 @@ class Page:
 
 
 def flat_colour(answers):
-    """The colour of a picture that has only one; None for all others."""
+    """Returns the colour of a picture with only one; None for all others."""
     for answer in answers:
         try:
             colours = Image.open(io.BytesIO(answer.body)).convert("RGB").getcolors(maxcolors=1)

@@ -1,4 +1,4 @@
-"""What is on the disk: the files of a crawl's archive, and what its server says that it answered."""
+"""Reads the files of a crawl's archive, and the test server's record of its answers."""
 
 import base64
 import json
@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import zstandard
 
-# The dictionary of a .warc.zst stands in a skippable frame of its own at the beginning.
+# The dictionary of a .warc.zst is in a skippable frame at the beginning.
 DICTIONARY_FRAME = 0x184D2A5D
 FRAME = b"\x28\xb5\x2f\xfd"
 
 
 class Answer(NamedTuple):
-    """What a server answered once."""
+    """One answer of a server."""
 
     method: str
     status: int
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
     body: bytes
 
     def field(self, name):
-        """A header field of it; None where it has none."""
+        """Returns a header field; None if there is none."""
         for line in self.head.split(b"\r\n")[1:]:
             key, colon, value = line.partition(b":")
             if colon and key.strip().lower() == name.lower().encode():
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 def served(file):
-    """URL → the answers given to it in order, from what the test server writes with `--served`."""
+    """Returns the answers to each URL in order, from the file of the server's `--served`."""
     answers = {}
     with open(file, encoding="utf-8") as lines:
         for line in lines:
@@ -47,12 +47,12 @@ def served(file):
 
 
 def form(path):
-    """`warc`, `gz` or `zst`, by the name; `.open` behind it says only that the file is being written."""
+    """Returns `warc`, `gz` or `zst`, by the name without `.open`."""
     return Path(path).name.removesuffix(".open").rsplit(".", 1)[1]
 
 
 def archive_files(directory):
-    """The WARC files of a crawl, in order."""
+    """Returns the WARC files of a crawl, in order."""
     names = (f"*.warc{packed}{state}" for packed in ("", ".gz", ".zst") for state in ("", ".open"))
     files = sorted(file for name in names for file in Path(directory, "archive").glob(name))
     if not files:
@@ -61,7 +61,7 @@ def archive_files(directory):
 
 
 def told(crawler, *arguments):
-    """Our program's exit code, and what it answers in JSON, a value a line."""
+    """Returns the exit code of our program, and its output: JSON, a value a line."""
     run = subprocess.run([crawler, *arguments], capture_output=True, text=True, timeout=3600)
     if run.returncode not in (0, 1) or not run.stdout:
         sys.exit(f"{crawler} {' '.join(map(str, arguments))}: {run.stderr}")
@@ -69,7 +69,7 @@ def told(crawler, *arguments):
 
 
 def members(path):
-    """The bytes of each member (gzip) or frame (zstd) of a file, unpacked one by one."""
+    """Yields the bytes of each member (gzip) or frame (zstd) of a file, unpacked."""
     unpacker = {"gz": lambda: zlib.decompressobj(wbits=31), "zst": zstd_frames(path)}[form(path)]
     member, parts = None, []
     with open(path, "rb") as stream:
@@ -79,7 +79,7 @@ def members(path):
                 parts.append(member.decompress(chunk))
                 if not member.eof:
                     break
-                # A skippable frame, such as that of the dictionary, has nothing in it.
+                # A skippable frame, such as that of the dictionary, unpacks to nothing.
                 if unpacked := b"".join(parts):
                     yield unpacked
                 member, chunk, parts = None, member.unused_data, []
@@ -88,7 +88,7 @@ def members(path):
 
 
 def zstd_frames(path):
-    """What makes a decompressor for each frame, with the file's dictionary if it has one."""
+    """Returns a maker of decompressors for frames, with the file's dictionary if it has one."""
     dictionary = None
     with open(path, "rb") as stream:
         magic, length = struct.unpack("<II", stream.read(8).ljust(8, b"\0"))
@@ -102,7 +102,7 @@ def zstd_frames(path):
 
 @contextmanager
 def readable_by_all(files, scratch):
-    """The files, and of those with zstd, which not every reader knows, unpacked ones in their stead."""
+    """Yields the files, with unpacked copies of those with zstd, which not every reader knows."""
     readable, made = [], []
     for file in files:
         if form(file) == "zst":
@@ -121,7 +121,7 @@ def readable_by_all(files, scratch):
 
 
 class Complaints:
-    """Collects what is wrong; the first of it is printed."""
+    """Collects complaints and prints the first ones."""
 
     SHOWN = 20
 
@@ -134,7 +134,7 @@ class Complaints:
             print(f"{self.name}: {complaint}", file=sys.stderr)
 
     def finish(self, summary):
-        """Says what was found, and ends the program: code 0 if nothing is wrong."""
+        """Prints the summary, and ends the program: code 0 if there is no complaint."""
         if self.count > self.SHOWN:
             print(f"{self.name}: and {self.count - self.SHOWN} more", file=sys.stderr)
         print(f"- {self.name}: {summary}; {self.count or 'no'} complaint{'' if self.count == 1 else 's'}")

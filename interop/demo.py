@@ -1,9 +1,10 @@
-"""Writes a small site whose looks are known, and what a browser must see of it.
+"""Writes a small site, and the texts and colours that a browser must show of it.
 
-    demo.py DIRECTORY        DIRECTORY/site is the site, DIRECTORY/expected.json what must be seen
+    demo.py DIRECTORY        writes DIRECTORY/site and DIRECTORY/expected.json
 
-The second page has a picture in the text, one that only its style sheet names, one of a style sheet that this one imports,
-a frame of its own colour, and a sentence that its script writes. All colours are flat, so that a screenshot can be measured.
+The second page has a picture in the text, one that only its style sheet names, one of a style
+sheet that this one imports, a frame of its own colour, and a sentence that its script writes. All
+colours are flat, so that a screenshot can be measured.
 """
 
 import json

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Real documents out of Debian's packages (bookworm has all of them), as directories to be served.
+# Fetches real documents from Debian's packages (bookworm has all of them), as directories to serve.
 #
 #   interop/documents.sh few|many [DIR]          (default: target/interop/documents)
 #
-# Prints a line HOST=DIRECTORY for each. `few` is the manual of one release of clang; `many` is both releases that
-# tests/real-documents.sh compares and the manuals of others, enough for 10,000 records. What is there already is not fetched
-# again. Code 77 where a package cannot be had; where CI=true, that is an error: code 1.
+# Prints a line HOST=DIRECTORY for each. `few` is the manual of one release of clang; `many` is both
+# releases that tests/real-documents.sh compares, and other manuals, enough for 10,000 records.
+# Present packages are not fetched again. Code 77 if a package cannot be fetched, or code 1 if
+# CI=true.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,7 +24,7 @@ done
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
 
-# unpack PACKAGE: its files, below $target/PACKAGE. A directory stands there only when it is complete.
+# unpack PACKAGE: unpacks it to $target/PACKAGE, which exists only once it is complete.
 unpack() {
     [ -d "$target/$1" ] && return
     fetch "$1" || { apt-get update -q >&2 && fetch "$1"; } || missing "$1 cannot be fetched: no network, or a Debian without it"

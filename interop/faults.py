@@ -1,4 +1,4 @@
-"""Shows that the checks can fail: plants a fault in a copy of a crawl, and asks the check whose part it is for a complaint.
+"""Shows that the checks can fail: plants a fault in a copy of a crawl, and requires a complaint.
 
     faults.py DIR --crawler PROGRAM --rust-reader PROGRAM --served FILE
 

@@ -1,11 +1,12 @@
-"""Our index beside the one that cdxj-indexer makes of the same WARC files, line by line.
+"""Compares our index with that of cdxj-indexer for the same WARC files, line by line.
 
     index.py DIR [--index FILE]
 
-Each line of cdxj-indexer's, in its order, must be a line of ours: the same key, time and fields with the same values. What ours
-may have besides, as documented, are lines for what was left out as a duplicate: under a key that no URL has, with `duplicate_of` and
-`distance`, and with the place of the record that tells the verdict. All of ours must be sorted by its bytes. A crawl with zstd cannot
-be compared: cdxj-indexer does not read it.
+Each line of cdxj-indexer's, in its order, must be a line of ours: the same key, time and fields
+with the same values. Ours may have, as documented, additional lines for pages that were left out as
+duplicates: under a key that no URL has, with `duplicate_of` and `distance`, and with the place of
+the record with the verdict. All of ours must be sorted by bytes. A crawl with zstd cannot be
+compared, because cdxj-indexer does not read it.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from crawls import Complaints, archive_files, form
 
-# Before the key of a line for what was left out.
+# The prefix of the key of a line for a page that was left out.
 DUPLICATE = "!duplicate:"
 
 
@@ -28,7 +29,7 @@ def parse(line):
 
 
 def theirs(files, scratch):
-    """cdxj-indexer's index. It goes by the name's extension, so a file that is open gets a name without."""
+    """Returns cdxj-indexer's index. It relies on extensions, so `.open` is removed from names."""
     named = []
     for file in files:
         link = Path(scratch) / file.name.removesuffix(".open")

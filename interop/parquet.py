@@ -1,10 +1,11 @@
-"""The Parquet that `crawler export` writes, read by DuckDB, pandas and pyarrow: types, and every value.
+"""Reads the Parquet of `crawler export` with DuckDB, pandas and pyarrow: types, and every value.
 
     parquet.py DIR --crawler PROGRAM
 
-The same export as JSON lines, read by Python's own json module, is what they are compared with, field by field: visits in one
-file and in a directory of parts, and the link graph. Fingerprints must be unsigned 64-bit integers that DuckDB's
-`bit_count(xor(…))` tells the distance of, as a table of all pairs confirms.
+They are compared, field by field, with the same export as JSON lines, read by Python's own json
+module: visits in one file and in a directory of parts, and the link graph. Fingerprints must be
+unsigned 64-bit integers whose distance DuckDB computes as `bit_count(xor(…))`, which a table of all
+pairs confirms.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import pyarrow.parquet
 
 from crawls import Complaints
 
-# What DuckDB calls the types of the columns, in order.
+# DuckDB's types of the columns, in order.
 TYPES = {
     "visits": {
         "url": "VARCHAR", "final_url": "VARCHAR", "status": "USMALLINT", "fetched_at": "TIMESTAMP WITH TIME ZONE",
@@ -34,10 +35,10 @@ TYPES = {
     },
     "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
 }
-# What pyarrow calls the unsigned and the dated ones.
+# pyarrow's types of the unsigned columns, dates and sketches.
 ARROW = {"status": "uint16", "depth": "uint32", "bytes": "uint64", "distance": "uint32", "fingerprint": "uint64",
          "warc_offset": "uint64", "fetched_at": "timestamp[ms, tz=UTC]", "sketch": "fixed_size_binary[160]"}
-# Pages of which all pairs are looked at.
+# Pages of which all pairs are compared.
 PAIRS = 300
 
 
@@ -46,7 +47,7 @@ def export(crawler, directory, *arguments):
 
 
 def meant(column, value):
-    """A field of JSON as the value that it stands for."""
+    """Returns the value of a JSON field."""
     if value is None:
         return None
     match column:
@@ -74,7 +75,7 @@ def same(complaints, reader, rows, expected):
 
 
 def plain(value):
-    """A value of pandas as one of Python's; what is missing is None."""
+    """Returns a value of pandas as one of Python; None if it is missing."""
     if value is None or value is pandas.NaT or value is pandas.NA:
         return None
     if isinstance(value, float) and math.isnan(value):
@@ -83,7 +84,7 @@ def plain(value):
 
 
 def check_table(complaints, connection, name, files, expected):
-    """One table by three readers; `files` is a pattern."""
+    """Checks one table with three readers; `files` is a pattern."""
     types = TYPES[name]
     relation = connection.sql(f"SELECT * FROM read_parquet('{files}', file_row_number = false)")
     found = dict(zip(relation.columns, map(str, relation.types)))
@@ -91,7 +92,7 @@ def check_table(complaints, connection, name, files, expected):
         complaints.add(f"duckdb: types of {name} are {found}")
     # Whole files are read in their order.
     if "fetched_at" in types:
-        # As a number: for a date with a zone, DuckDB wants a package more.
+        # As a number: for a date with a zone, DuckDB needs another package.
         relation = relation.project("* REPLACE (epoch_ms(fetched_at) AS fetched_at)")
     rows = [tuple(moment(column, value) for column, value in zip(types, row)) for row in relation.fetchall()]
     same(complaints, f"duckdb {name}", rows, expected)
@@ -116,7 +117,7 @@ def check_table(complaints, connection, name, files, expected):
 
 
 def moment(column, value):
-    """Milliseconds since 1970 as a date."""
+    """Returns milliseconds since 1970 as a date."""
     return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=value) if column == "fetched_at" else value
 
 
@@ -127,7 +128,7 @@ def to_utc(value):
 
 
 def check_distances(complaints, connection, files, expected):
-    """The distances that DuckDB computes are those that Python does."""
+    """Checks that DuckDB computes the same distances as Python."""
     place = list(TYPES["visits"]).index("fingerprint")
     fingerprints = [row[place] for row in expected if row[place] is not None][:PAIRS]
     wanted = sum((a ^ b).bit_count() for a in fingerprints for b in fingerprints)

@@ -1,13 +1,14 @@
-"""Three independent readers and the archive of a crawl: warcio, FastWARC and Rust's `warc` crate.
+"""Reads the archive of a crawl with warcio, FastWARC and Rust's `warc` crate.
 
     readers.py DIR --crawler PROGRAM --rust-reader PROGRAM [--served FILE]
 
-Each reads every record and checks every digest by itself; what they read must be the same record for record, as many
-as our own `verify` counts, each in a gzip member or zstd frame of its own. With --served, what the test server says that it
-answered, every payload is compared with it byte for byte, and every answer must be in the archive or be accounted for there.
+Each reads every record and checks every digest by itself. They must read the same records, as many
+as our own `verify` counts, each in a gzip member or zstd frame of its own. With --served, the test
+server's record of its answers, every payload is compared with the server's byte for byte, and every
+answer must be in the archive or accounted for there.
 
-warcio does not know zstd, nor does the `warc` crate: they read what python-zstandard unpacked. FastWARC reads it itself,
-with its dictionary.
+warcio and the `warc` crate do not know zstd: they read files that python-zstandard unpacked.
+FastWARC reads zstd itself, with its dictionary.
 """
 
 import argparse
@@ -26,12 +27,12 @@ from warcio.archiveiterator import ArchiveIterator as WarcioReader
 
 from crawls import Complaints, archive_files, form, members, readable_by_all, served, told
 
-# Records that hold what a server sent.
+# Records with a response of a server.
 ANSWERS = ("response", "revisit")
 
 
 class Line(NamedTuple):
-    """A record, as each reader must see it. `block_digest` and `payload_digest` are `pass`, `absent` or `elsewhere`."""
+    """A record, as each reader must read it. Digests are `pass`, `absent` or `elsewhere`."""
 
     kind: str
     id: str
@@ -44,11 +45,11 @@ class Line(NamedTuple):
 
 
 class DigestFailed(Exception):
-    """A reader says that the bytes are not those that the digest is of."""
+    """A reader found that a digest is wrong."""
 
 
 def by_warcio(files):
-    """One pass that takes HTTP apart and checks digests, one that leaves the blocks whole: warcio checks none of a revisit."""
+    """Yields the records; a second pass reads blocks, as warcio checks no digest of a revisit."""
     for file in files:
         with file.open("rb") as parsed, file.open("rb") as whole:
             records = WarcioReader(parsed, check_digests=True)
@@ -77,7 +78,7 @@ def by_warcio(files):
 
 
 def compare(wanted, hasher, record):
-    """warcio's own comparison, of the digest of a block that it does not check itself."""
+    """Compares, with warcio's own function, the digest of a block that it does not check itself."""
     from warcio.digestverifyingreader import _compare_digest_rfc_3548
     from warcio.utils import Digester
 
@@ -103,7 +104,7 @@ def by_fastwarc(files):
             if kind == "revisit":
                 payload_digest = "elsewhere"
             elif header("WARC-Payload-Digest"):
-                # A record that is no HTTP message is its payload; FastWARC asks that question of messages only.
+                # The payload of other records is their block; FastWARC checks HTTP messages only.
                 if record.is_http and not record.verify_payload_digest(consume=False):
                     raise DigestFailed(f"{record.record_id}: the payload digest fails")
                 if not record.is_http and header("WARC-Payload-Digest") != header("WARC-Block-Digest"):
@@ -124,11 +125,11 @@ def by_rust(reader, files):
 
 
 def read(name, lines, complaints):
-    """All the records that a reader finds before it gives up, if it does."""
+    """Returns the records that a reader finds, up to its first failure."""
     found = []
     try:
         for line in lines:
-            # The `warc` crate knows no parts of a second.
+            # The `warc` crate has no fractions of a second.
             found.append(line._replace(id=line.id.strip("<>"), target=line.target.strip("<>"), date=line.date[:19]))
     except Exception as fault:
         complaints.add(f"{name}, after {len(found)} records: {type(fault).__name__}: {fault}")
@@ -136,7 +137,7 @@ def read(name, lines, complaints):
 
 
 def check_members(files, complaints):
-    """Each member holds one record, whole."""
+    """Checks that each member holds one whole record."""
     count = 0
     for file in files:
         if form(file) == "warc":
@@ -156,7 +157,7 @@ def check_members(files, complaints):
 
 
 def check_records(lines, complaints):
-    """What every record must have, and that each has a name of its own."""
+    """Checks the digests of every record, and that ids are unique."""
     names = Counter(line.id for line in lines)
     for line in lines:
         if names[line.id] > 1:
@@ -168,7 +169,7 @@ def check_records(lines, complaints):
 
 
 def check_against_ours(lines, files, crawler, directory, complaints):
-    """Our own count of the same records."""
+    """Compares with our own count of the same records."""
     code, (ours,) = told(crawler, "verify", directory, "--format", "json")
     if code != 0:
         complaints.add(f"`crawler verify` does not agree: {ours['complaints'][:3]}")
@@ -183,7 +184,7 @@ def check_against_ours(lines, files, crawler, directory, complaints):
 
 
 class Payloads:
-    """The archive beside what the server says that it answered."""
+    """A comparison of the archive with the server's record of its answers."""
 
     def __init__(self, answers, complaints):
         self.answers, self.complaints = answers, complaints
@@ -202,7 +203,7 @@ class Payloads:
                         self.revisit(record, target)
         for target, answers in self.answers.items():
             whole = [answer for answer in answers if answer.whole]
-            # That a host has no robots.txt is not told.
+            # The archive does not record that a host has no robots.txt.
             if urlsplit(target).path == "/robots.txt" and all(answer.status != 200 for answer in whole):
                 continue
             if whole and not archived.get(target, set()) & {*ANSWERS, "resource", "metadata"}:
@@ -224,7 +225,7 @@ class Payloads:
             self.complaints.add(f"{target}: {len(payload)} bytes in the archive, and none of {len(answers)} answers is these")
 
     def revisit(self, record, target):
-        """The payload is elsewhere: there must have been served the same bytes."""
+        """Checks that the server sent the same bytes for the record that a revisit refers to."""
         header = record.rec_headers.get_header
         if "server-not-modified" in header("WARC-Profile"):
             return

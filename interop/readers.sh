@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Reads a crawl's archive with three readers that are not ours: warcio, FastWARC and Rust's `warc` crate. See interop/readers.py.
+# Reads a crawl's archive with three readers of others: warcio, FastWARC and Rust's `warc` crate.
+# See interop/readers.py.
 #
-#   interop/readers.sh DIR [SERVED]        SERVED: what the test server said that it answered, to compare payloads with
+#   interop/readers.sh DIR [SERVED]     SERVED: the test server's record of its answers, to compare
 #
-# Code 0: every record was read alike by all three, every digest passed. Code 1: something is wrong, and is printed. Code 2: wrong
-# usage. Code 77: what is needed is missing (an error where CI=true).
+# Code 0: all three read the same records, and every digest passed. Code 1: complaints are printed.
+# Code 2: wrong usage. Code 77: a requirement is missing (code 1 if CI=true).
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

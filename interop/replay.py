@@ -1,11 +1,12 @@
-"""Every archived URL, replayed by pywb from our WARC files by our index, byte for byte.
+"""Replays every archived URL with pywb from our WARC files and index, and compares every byte.
 
     replay.py DIR… --served FILE… [--index FILE…] [--wacz FILE]
 
-The collection has the WARC files and indexes of all the crawls given, or else what pywb takes out of the WACZ. Each capture
-of the index is asked for at its own time without rewriting, and must come back with the status, the media type and the bytes
-that the server sent (`--served`, as the test server writes it; a crawl that refers to an earlier one needs both). What
-was served and left out must not be replayed with other bytes than its own.
+The collection has the WARC files and indexes of all the given crawls, or those that pywb unpacks
+from the WACZ. Each capture of the index is requested at its own time without rewriting, and must
+have the status, the media type and the bytes that the server sent (`--served`, as the test server
+writes it; a crawl that refers to an earlier one needs both). A page that was served and left out
+must not be replayed with other bytes than its own.
 """
 
 import argparse
@@ -24,7 +25,7 @@ AT_ONCE = 4
 
 
 def captures(indexes):
-    """The lines of indexes that stand for a record with a payload: timestamp and fields."""
+    """Yields timestamp and fields of the lines of indexes for records with a payload."""
     for index in indexes:
         for line in Path(index).read_text(encoding="utf-8").splitlines():
             _, timestamp, fields = line.split(" ", 2)
@@ -69,7 +70,7 @@ class Replay:
             return f"{timestamp} {url}: {len(back.body)} bytes replayed, {len(wanted[0].body)} served, or others", kind
         if back.status not in {answer.status for answer in wanted}:
             return f"{timestamp} {url}: replayed with status {back.status}, served with {wanted[0].status}", kind
-        # Over HTTP/2 the server does not tell its heads.
+        # Over HTTP/2 the server does not record its heads.
         types = {answer.field("content-type") for answer in wanted if answer.head}
         if types and back.fields.get("content-type") not in types:
             return f"{timestamp} {url}: replayed as {back.fields.get('content-type')}, served as {types}", kind

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Crawls webs on loopback and has other people's tools read what comes of it. docs/measurements/interop.md says which tool reads what.
+# Crawls webs on loopback, and reads the results with other people's tools.
+# docs/measurements/interop.md lists the tools.
 #
 #   interop/run.sh small|full [WORKDIR]          (default: target/interop)
 #
-# `small` is for CI: a toy web in every form that an archive has, a site with pictures, a manual of clang. `full` crawls manuals
-# until there are 10,000 records, with an optimised build. The tools come by interop/setup.sh; $INTEROP_VENV says where they are kept.
+# `small` is for CI: a toy web in every form of an archive, a site with pictures, a manual of clang.
+# `full` crawls manuals of 10,000 records, with an optimised build. interop/setup.sh installs the
+# tools in $INTEROP_VENV.
 #
-# Code 0: all of them agree. Code 1: not so, and each complaint is printed. Code 77: what is needed is missing (an error where CI=true).
+# Code 0: all tools agree. Code 1: complaints are printed. Code 77: a requirement is missing (code 1
+# if CI=true).
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,21 +20,22 @@ case $size in
     full) profile=release built=release documents=many ;;
     *) echo "usage: interop/run.sh small|full [WORKDIR]" >&2; exit 2 ;;
 esac
-# pyamf, which cdxj-indexer needs, announces it whenever it starts.
+# pyamf, which cdxj-indexer needs, warns of it at every start.
 export PYTHONWARNINGS="ignore:pkg_resources is deprecated"
 work=${2:-target/interop}
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 
 python=$(interop/setup.sh chromium)
-# In one go and of the whole workspace, as `cargo test --workspace` does: otherwise shared crates are compiled once for each.
+# In one step and for the whole workspace, as `cargo test --workspace` does; otherwise shared crates
+# are compiled several times.
 cargo build --quiet --profile $profile --workspace --bin crawler --example serve --example warc_crate
 built=$(cargo metadata --format-version 1 --no-deps \
     | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/$built
 crawler=$built/crawler
 
 code=0
-# judge COMMAND…: a complaint of it is remembered, and does not stop the others.
+# judge COMMAND…: runs a check; a failure is remembered, and does not stop the others.
 judge() {
     "$@" || code=1
 }
@@ -47,12 +51,12 @@ crawl() {
         "${resolve[@]}" --out "$work/$name" "$@" "${seeds[@]}" >"$work/$name.summary"
 }
 
-# readers NAME [SERVER]: the three readers, and what that server said that it answered.
+# readers NAME [SERVER]: runs the three readers, with that server's record of its answers.
 readers() {
     judge "$python" interop/readers.py "$work/$1" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" \
         --served "$work/${2:-$1}.served"
 }
-# packed NAME: readers, index, replay, WACZ and its replay, of one crawl.
+# packed NAME: checks readers, index, replay, WACZ and its replay of one crawl.
 packed() {
     local name=$1
     readers "$name"
@@ -62,7 +66,7 @@ packed() {
     judge "$python" interop/wacz.py "$work/$name.wacz"
     judge "$python" interop/replay.py "$work/$name" --served "$work/$name.served" --wacz "$work/$name.wacz"
 }
-# show NAME EXPECTED: a page of the WACZ of that crawl, in the browser.
+# show NAME EXPECTED: shows a page of the WACZ of that crawl in the browser.
 show() {
     judge "$python" interop/browser.py --wacz "$work/$1.wacz" --expected "$2" --site "${seeds[0]}" \
         --served "$work/$1.served" --screenshot "$work/$1.png"
@@ -72,18 +76,21 @@ echo "## $("$crawler" --version), $size"
 
 echo
 echo "### A toy web"
-# A calendar without end is entered by chance, and the second crawl would enter it elsewhere: it ends where only copies lead.
+# A crawl enters the endless calendar at a random place, and a second crawl at another one. So both
+# are cut off where only copies lead on.
 ends=(--exclude 'month=2024-0[37]|mirror[.]test[^/]*/log/')
 start toy --toy
 crawl toy "${ends[@]}"
-# Under a name of its own: both may begin in the same second, and pywb has the files of both in one directory.
+# With a prefix of its own: both may begin in the same second, and pywb has the files of both in one
+# directory.
 crawl again --warc-prefix again --since "$work/toy" "${ends[@]}"
 finish
 packed toy
 judge "$python" interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
 judge "$python" interop/parquet.py "$work/toy" --crawler "$crawler"
 
-# In every form that an archive has. What a reader does not know is said in docs/measurements/interop.md.
+# In every form of an archive. docs/measurements/interop.md lists the forms that a reader does not
+# know.
 "$python" interop/dictionary.py "$work/toy" "$work/dictionary"
 for form in "gzip sha256" "none sha1" "zstd sha1" "zstd sha256 dictionary"; do
     read -r compression digest dictionary <<<"$form"

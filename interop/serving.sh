@@ -1,7 +1,8 @@
 # To be sourced: a server on loopback (the example `serve` of testkit, below $built), one at a time.
 
-# start NAME OPTION…: begins it; what it answers goes to $work/NAME.served. It ends when its standard input does, and so with whoever
-# started it. Sets port, seeds and resolve, the options by which a crawler finds its hosts.
+# start NAME OPTION…: starts it, with a record of its answers in $work/NAME.served. It ends with its
+# standard input, and so with its parent. Sets port, seeds and resolve, the options by which a
+# crawler finds its hosts.
 start() {
     local name=$1 line
     shift
@@ -18,7 +19,7 @@ start() {
     done
 }
 
-# finish: has it end, and say what it answered.
+# finish: ends it, after it has recorded its answers.
 finish() {
     exec {asking}>&-
     wait "$server"

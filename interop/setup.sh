@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs other people's tools, as pinned in requirements.txt, in a virtual environment of their own, and prints its Python.
+# Installs other people's tools, as pinned in requirements.txt, in a virtual environment of their
+# own, and prints its Python.
 #
-#   interop/setup.sh [chromium]         with `chromium`: looks for Debian's browser too, and installs it as root
+#   interop/setup.sh [chromium]     with `chromium`: also Debian's browser, which is installed as root
 #
-# The environment is $INTEROP_VENV, or target/interop/venv. Code 77 where something is missing and cannot be had; where
-# CI=true, that is an error: code 1.
+# The environment is $INTEROP_VENV, or target/interop/venv. Code 77 if something is missing and
+# cannot be installed, or code 1 if CI=true.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,7 +17,7 @@ missing() {
     exit 77
 }
 
-# install PACKAGE…: Debian's, where we may.
+# install PACKAGE…: installs Debian's packages, if permitted.
 install() {
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
     local get=(apt-get install -q -y --no-install-recommends "$@")
@@ -25,7 +26,7 @@ install() {
 
 command -v python3 >/dev/null || install python3 python3-venv || missing "python3 is missing (Debian: apt-get install python3)"
 
-# The digest of the lists says whether the environment is of them.
+# The environment is current if it has the digest of the lists.
 wanted=$(cat "$here/build-requirements.txt" "$here/requirements.txt" | sha256sum)
 get=("$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes)
 if [ "$(cat "$venv/made-of" 2>/dev/null)" != "$wanted" ]; then

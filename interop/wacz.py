@@ -1,9 +1,9 @@
-"""A WACZ by others' means: `wacz validate`, and the standard library's own ZIP reader.
+"""Checks a WACZ with `wacz validate` and the standard library's ZIP reader.
 
     wacz.py FILE.wacz
 
-Beyond what `wacz validate` asks: WARC files and compressed indexes are stored, not deflated; every name stays inside; the
-index of the ZIP names places in the WARC files at which a record begins; each page of pages.jsonl is in the index.
+In addition to `wacz validate`: WARC files and compressed indexes are stored, not deflated; no name
+leads outside; a record begins at each place of the index; each page of pages.jsonl is in the index.
 """
 
 import gzip
@@ -18,7 +18,7 @@ from crawls import Complaints
 
 
 def validate(file, complaints):
-    """`wacz validate`; its answer's code says less than its words."""
+    """Runs `wacz validate`, whose exit code says less than its output."""
     program = Path(sys.executable).with_name("wacz")
     run = subprocess.run([program, "validate", "-f", file], capture_output=True, text=True, timeout=3600)
     passes = "Validation succeeded, the passed WACZ is valid" in run.stdout and "invalid" not in run.stdout

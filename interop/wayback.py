@@ -1,7 +1,7 @@
-"""pywb on loopback, with a collection made of crawls or of an unpacked WACZ.
+"""Runs pywb on loopback, with a collection made of crawls or of an unpacked WACZ.
 
-    with Wayback.of_crawls([DIR…], scratch) as wayback: …     WARC files and index are ours: DIR/archive
-    with Wayback.of_wacz(FILE, scratch) as wayback: …         unpacked by pywb's own `wb-manager`
+    with Wayback.of_crawls([DIR…], scratch) as wayback: …     files and index of DIR/archive
+    with Wayback.of_wacz(FILE, scratch) as wayback: …         unpacked by pywb's `wb-manager`
 
 `wayback.py serve DIRECTORY` is the server itself: `wayback`, but on a free port, which it prints.
 """
@@ -16,12 +16,12 @@ MANY_MINUTES = 1800
 
 
 class Replayed:
-    """What pywb answers."""
+    """An answer of pywb."""
 
     def __init__(self, response):
         self.status, self.body = response.status, response.read()
         self.fields = {name.lower(): value for name, value in response.getheaders()}
-        # What comes out of the archive, not from pywb itself, says when it was archived.
+        # An answer from the archive, not from pywb itself, has the date of the capture.
         self.is_memento = "memento-datetime" in self.fields
 
 
@@ -35,7 +35,7 @@ class Wayback:
 
     @classmethod
     def of_crawls(cls, crawls, scratch, indexes=None):
-        """`indexes`: other indexes than those of the crawls."""
+        """Makes a collection of crawls, with `indexes` in place of their own."""
         collection = cls.collection(scratch)
         for name in ("archive", "indexes"):
             (collection / name).mkdir(parents=True)
@@ -61,7 +61,7 @@ class Wayback:
                 [sys.executable, Path(__file__).resolve(), "serve", self.directory],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
             )
-        # pywb says things of its own there.
+        # pywb prints other lines there, too.
         port = next((line for line in self.server.stdout if line.startswith(b"port ")), None)
         if port is None:
             sys.exit(f"pywb does not start:\n{(self.directory / 'wayback.log').read_text()}")
@@ -80,7 +80,7 @@ class Wayback:
         return f"/{COLLECTION}/{timestamp}{manner}/{url}"
 
     def ask(self, connection, timestamp, url):
-        """That capture as it was archived: pywb rewrites nothing, and undoes no content coding that we say we know."""
+        """Requests a capture as archived: pywb rewrites nothing and decodes no coding."""
         connection.request("GET", self.address(timestamp, url), headers={"Accept-Encoding": "gzip, deflate, br, zstd"})
         return Replayed(connection.getresponse())
 
@@ -98,7 +98,7 @@ def serve(directory):
 
     server = GeventServer(FrontEndApp(), port=0, hostname="127.0.0.1", handler_class=RequestURIWSGIHandler)
     print("port", server.port, flush=True)
-    # pywb says things there with every request, and nobody reads them: the pipe would fill up.
+    # pywb prints a line for every request, which nobody reads, and the pipe would fill up.
     os.dup2(2, 1)
     server.join()
 

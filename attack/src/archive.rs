@@ -1,4 +1,4 @@
-//! Reading of archives: leniently, in whatever files of a crawl there are records.
+//! A tolerant reader of a crawl's archive: it takes records from every file that has any.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Bodies that come at once up to where they are large, and then a byte a second: they must not
-//! hold up an honest host, whose pages are large, too.
+//! Bodies that arrive quickly until they are large, and then a byte a second. They must not hold up
+//! an honest host whose pages are large, too.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
@@ -13,15 +13,17 @@ use crate::table::{Row, Table};
 use crate::web::{self, Tree, mebibytes};
 
 const HONEST: &str = "honest.test";
+/// Bytes of a slow body that are sent at once.
 const AT_ONCE: usize = 4_456_448;
-/// Bytes of a page of the honest host: as large as what is large to the crawler.
+/// Bytes of a page of the honest host: a large page to the crawler.
 const LARGE: usize = 5 << 20;
-const TOLD: usize = 50 << 20;
+/// The declared length of a slow body.
+const DECLARED: usize = 50 << 20;
 const DELAY: &str = "100ms";
-/// Time until the end is asked for: the first slow bodies have not reached their deadline by then.
+/// Time until the crawl is asked to end; the first slow bodies have not reached their deadline yet.
 const TIME: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that an end may take beyond the deadline of what is under way: there is something to save.
+/// Time that an end may take beyond the deadline of visits in progress, for saving.
 const GRACE: Duration = Duration::from_secs(3);
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
@@ -74,10 +76,10 @@ enum End {
 }
 
 struct Crawled {
-    /// Requests to the honest host until the end was asked for.
+    /// Requests to the honest host until the crawl was asked to end.
     requests: u64,
     peak: u64,
-    /// Time from the request to end; none where it had to be killed.
+    /// Time from that request to the end; none if it had to be killed.
     late: Option<Duration>,
 }
 
@@ -118,7 +120,7 @@ fn crawl(attack: &Attack<'_>, slow: u64, time: Duration, end: End) -> Result<Cra
     })
 }
 
-/// A server of such bodies.
+/// A server of slow bodies.
 struct Drip {
     address: SocketAddr,
 }
@@ -161,9 +163,10 @@ async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
                 .await?;
             continue;
         }
-        let told =
-            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {TOLD}\r\n\r\n");
-        stream.write_all(told.as_bytes()).await?;
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {DECLARED}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await?;
         stream.write_all(&vec![b'a'; AT_ONCE]).await?;
         loop {
             tokio::time::sleep(Duration::from_secs(1)).await;

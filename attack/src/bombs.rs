@@ -15,7 +15,7 @@ const RECORD_BYTES: usize = 16 << 20;
 const MOST: f64 = 256.0;
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Bombs: how many records each has, and of how many times 16 MiB each of them is.
+/// The bombs: name, number of records, and size of a record in units of 16 MiB.
 const BOMBS: [(&str, usize, usize); 2] =
     [("64 pages of 16 MiB", 64, 1), ("a page of 2 GiB", 1, 128)];
 
@@ -27,7 +27,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         let packed = mebibytes(bomb.len() as u64);
         std::fs::write(crawl.directory().join("bomb.warc.gz"), bomb)?;
         let command = ["dedup", "bomb.warc.gz", "--format", "json"];
-        let ended = crawl.tell(&command)?.end(limit)?;
+        let ended = crawl.command(&command)?.end(limit)?;
         let row = Row::new(format!("dedup on an archive bomb: {name}")).tried(1);
         let figure = format!(
             "{:.0} MiB, {:.1} s{} ({packed:.1} MiB packed)",

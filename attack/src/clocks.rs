@@ -1,9 +1,9 @@
-//! Clocks that jump: a crawl is written a day ahead and opened now, and one has its clock set back
-//! under it.
+//! Clocks that jump: a crawl that was written a day ahead is opened now, and another has its clock
+//! set back while it runs.
 //!
-//! The clock of the process is moved by a library that is loaded before it (`LD_PRELOAD`), made
-//! here with the C compiler that building the crawler needs as well. It adds what stands in a file
-//! to the time of day.
+//! A preloaded library (`LD_PRELOAD`) shifts the clock of the process. It is made here with the C
+//! compiler that building the crawler needs as well, and adds the number in a file to the time of
+//! day.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,8 +70,8 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     let before = web::requests(&server, HOST);
     let ended = crawl.run(&[], time)?;
     let came = web::requests(&server, HOST) - before;
-    let told = ended.errors.to_lowercase().contains("clock");
-    add(table, names[0], ended.code, came, told);
+    let is_reported = ended.errors.to_lowercase().contains("clock");
+    add(table, names[0], ended.code, came, is_reported);
 
     let server = web::serve(&trees);
     let mut crawl = attack
@@ -85,15 +85,15 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         clock.set(0)?;
         let ended = running.end(time)?;
         let came = web::requests(&server, HOST) - before;
-        let told = ended.errors.to_lowercase().contains("clock");
-        add(table, names[1], ended.code, came, told);
+        let is_reported = ended.errors.to_lowercase().contains("clock");
+        add(table, names[1], ended.code, came, is_reported);
     }
     Ok(())
 }
 
-fn add(table: &mut Table, name: &str, code: Option<i32>, came: u64, told: bool) {
+fn add(table: &mut Table, name: &str, code: Option<i32>, came: u64, is_reported: bool) {
     let goes_on = came > 0 && code == Some(0);
-    let silent = u64::from(!goes_on && !told);
+    let silent = u64::from(!goes_on && !is_reported);
     let figure = format!(
         "{came} requests after it, {}",
         if goes_on {
@@ -104,7 +104,7 @@ fn add(table: &mut Table, name: &str, code: Option<i32>, came: u64, told: bool) 
     );
     let figure = format!(
         "{figure}; {}",
-        if told {
+        if is_reported {
             "the jump is told"
         } else {
             "no word of the clock"
@@ -120,7 +120,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// Gives a crawl a clock of its own; none where there is no compiler.
+    /// Gives a crawl a clock of its own; none if there is no compiler.
     fn of(crawl: &mut Crawl) -> Result<Option<Self>, Failure> {
         let directory = crawl.directory().to_owned();
         let Some(library) = compiled(&directory)? else {

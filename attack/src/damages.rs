@@ -1,5 +1,5 @@
-//! Damage of the state while the servers are away: nothing that a reader could read before may be
-//! gone, and somebody must say what is wrong.
+//! Damage of the state while the servers are away: every record that was readable before must
+//! remain readable, and the damage must be reported.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,13 @@ const FRAME_HEAD_BYTES: usize = 12;
 const MARK_BYTES: usize = 20;
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
-    let patient = Patient::new(attack)?;
-    patient.is_cut_at_records(attack, table)?;
-    patient.has_bits_turned(attack, table)
+    let finished = FinishedCrawl::new(attack)?;
+    finished.cut_at_records(attack, table)?;
+    finished.flip_bits(attack, table)
 }
 
-/// A finished crawl of several archive files whose server is gone, and what can be read of it.
-struct Patient {
+/// A finished crawl of several archive files whose server is gone, with its readable records.
+struct FinishedCrawl {
     crawl: Crawl,
     before: PathBuf,
     answers: BTreeSet<String>,
@@ -38,15 +38,15 @@ struct Patient {
 }
 
 /// The consequences of damage.
-struct Came {
+struct Consequences {
     lost: u64,
-    /// True if `verify` before the opening, or the opening, said something.
-    told: bool,
-    /// True if the table of visits is another.
+    /// True if `verify` or the next session reported it.
+    is_reported: bool,
+    /// True if the table of visits changed.
     differs: bool,
 }
 
-impl Patient {
+impl FinishedCrawl {
     fn new(attack: &Attack<'_>) -> Result<Self, Failure> {
         let trees = [Tree {
             ballast: 4 << 10,
@@ -69,23 +69,27 @@ impl Patient {
         let ended = crawl.run(&[], LIMIT)?;
         let pages = trees[0].urls(&server);
         if ended.code != Some(0) || archive::lost_and_twice(&crawl.out(), &pages)? != (0, 0) {
-            return Err(format!("the crawl to be damaged is not whole: {}", ended.said()).into());
+            return Err(format!(
+                "the crawl to be damaged is not whole: {}",
+                ended.first_errors()
+            )
+            .into());
         }
         let before = crawl.directory().join("before");
         std::fs::rename(crawl.out(), &before)?;
-        let mut patient = Self {
+        let mut finished = Self {
             answers: archive::answers(&before)?.into_keys().collect(),
             crawl,
             before,
             rows: String::new(),
         };
-        patient.recover()?;
-        patient.rows = patient.export()?;
-        Ok(patient)
+        finished.restore()?;
+        finished.rows = finished.export()?;
+        Ok(finished)
     }
 
-    /// Makes the crawl as it was.
-    fn recover(&self) -> Result<(), Failure> {
+    /// Restores the undamaged crawl.
+    fn restore(&self) -> Result<(), Failure> {
         let out = self.crawl.out();
         if out.exists() {
             std::fs::remove_dir_all(&out)?;
@@ -96,30 +100,30 @@ impl Patient {
     fn export(&self) -> Result<String, Failure> {
         let ended = self
             .crawl
-            .tell(&["export", "crawl", "--format", "jsonl"])?
+            .command(&["export", "crawl", "--format", "jsonl"])?
             .end(LIMIT)?;
         let mut rows: Vec<&str> = ended.output.lines().collect();
         rows.sort_unstable();
         Ok(rows.join("\n"))
     }
 
-    /// Verifies what was damaged, goes on with it, and compares.
-    fn examine(&self) -> Result<Came, Failure> {
-        let verified = self.crawl.tell(&["verify", "crawl"])?.end(LIMIT)?;
+    /// Verifies the damaged crawl, continues it, and compares it with the undamaged one.
+    fn examine(&self) -> Result<Consequences, Failure> {
+        let verified = self.crawl.command(&["verify", "crawl"])?.end(LIMIT)?;
         let opened = self
             .crawl
             .run(&["--max-time", "300ms", "--wait-for-room", "0s"], LIMIT)?;
         let answers: BTreeSet<String> = archive::answers(&self.crawl.out())?.into_keys().collect();
         let differs = self.export()? != self.rows;
-        Ok(Came {
+        Ok(Consequences {
             lost: self.answers.difference(&answers).count() as u64,
-            told: verified.code != Some(0) || opened.speaks_up(),
+            is_reported: verified.code != Some(0) || opened.reports_a_problem(),
             differs,
         })
     }
 
-    /// Cuts the journal behind each of its records, one after the other.
-    fn is_cut_at_records(&self, attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
+    /// Cuts the journal after each of its records in turn.
+    fn cut_at_records(&self, attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         let journal = archive::files(&self.before.join("state/journal"))?;
         let [segment] = &journal[..] else {
             return Err(format!("the journal has {} segments, not one", journal.len()).into());
@@ -128,19 +132,19 @@ impl Patient {
         let ends = record_ends(&bytes);
         let within = attack.budget.mul_f64(0.65);
         let (mut tried, mut lost, mut worst, mut silent) = (0, 0, 0, 0);
-        // From both ends and between, so that a run that is short of time has seen all of it.
+        // Spread over the whole journal, so that a short run covers all of it.
         for index in spread(ends.len()) {
             if attack.began.elapsed() > within {
                 break;
             }
-            self.recover()?;
+            self.restore()?;
             let damaged = self.damaged(segment)?;
             std::fs::write(damaged, &bytes[..ends[index]])?;
             let came = self.examine()?;
             tried += 1;
             lost += came.lost;
             worst = worst.max(came.lost);
-            silent += u64::from(!came.told && (came.lost > 0 || came.differs));
+            silent += u64::from(!came.is_reported && (came.lost > 0 || came.differs));
         }
         let figure = format!(
             "{tried} of {} boundaries; at worst {worst} of {} pages gone",
@@ -158,8 +162,8 @@ impl Patient {
         Ok(())
     }
 
-    /// Turns bits anywhere in the state.
-    fn has_bits_turned(&self, attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
+    /// Flips bits anywhere in the state.
+    fn flip_bits(&self, attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         let mut random = Random::of(attack.seed, 4);
         let files = archive::files(&self.before.join("state"))?;
         let files: Vec<PathBuf> = files
@@ -172,13 +176,13 @@ impl Patient {
             if !attack.has_time() {
                 break;
             }
-            // Each file as often as the others, and the journal every other time: it is the truth.
+            // Every other time the journal, because it is the truth; otherwise any file.
             let mut journals = files.iter().filter(|path| is_journal(path));
             let file = match journals.next() {
                 Some(journal) if number % 2 == 0 => journal,
                 _ => &files[random.below(files.len())],
             };
-            self.recover()?;
+            self.restore()?;
             let damaged = self.damaged(file)?;
             let mut bytes = std::fs::read(&damaged)?;
             let place = random.below(bytes.len());
@@ -187,7 +191,7 @@ impl Patient {
             let came = self.examine()?;
             tried += 1;
             lost += came.lost;
-            if !came.told {
+            if !came.is_reported {
                 if came.lost > 0 || came.differs {
                     silent += 1;
                 } else {
@@ -229,7 +233,7 @@ fn record_ends(segment: &[u8]) -> Vec<usize> {
     let mut ends = vec![HEADER_BYTES];
     let mut at = HEADER_BYTES;
     while let Some(head) = segment.get(at..at + FRAME_HEAD_BYTES) {
-        // What says how far the journal was synced is no record (`mark.rs`).
+        // A mark is not a record (`mark.rs`).
         if head[3] & 0x80 != 0 {
             at += MARK_BYTES;
             continue;
@@ -247,7 +251,7 @@ fn record_ends(segment: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// Returns all numbers below `count`, those far from each other first.
+/// Returns all numbers below `count`, widely spaced ones first.
 fn spread(count: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(count);
     let mut step = count.next_power_of_two();

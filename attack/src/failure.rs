@@ -2,5 +2,5 @@
 
 use std::error::Error;
 
-/// Any error; the section that meets it is a row that misses.
+/// Any error; its section becomes a row that misses.
 pub(crate) type Failure = Box<dyn Error>;

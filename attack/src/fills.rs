@@ -1,5 +1,5 @@
-//! Disks that run full: small ones, mounted for this, with less room than the crawl needs; then
-//! they get more.
+//! Disks that run full: small mounted ones with less room than the crawl needs, which are enlarged
+//! later.
 
 use std::path::Path;
 use std::process::Command;
@@ -54,10 +54,10 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         let pages = trees[0].urls(&server);
         std::fs::create_dir(crawl.out())?;
         let disk = Disk::mount(&crawl.out(), 12_000 + random.below(16_000) as u64)?;
-        // It runs full, more often than not.
+        // Usually it runs full.
         let filled = crawl.run(&[], LIMIT)?;
         if filled.code != Some(0) {
-            tallies[0].hear(&filled);
+            tallies[0].judge(&filled);
         }
         if filled.code != Some(0) || !attack.has_time() {
             full_opening(&crawl, &disk, &mut random, &mut tallies[1])?;
@@ -66,13 +66,13 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         // The next session keeps these options unless it is given others.
         let ended = crawl.run(&["--max-pages", "1000000"], LIMIT)?;
         let (lost, twice) = archive::lost_and_twice(&crawl.out(), &pages)?;
-        let verified = crawl.tell(&["verify", "crawl"])?.end(LIMIT)?;
+        let verified = crawl.command(&["verify", "crawl"])?.end(LIMIT)?;
         if ended.code != Some(0) || verified.code != Some(0) {
             tallies[0].wrong.push(format!(
                 "{} {} {}",
-                ended.said(),
+                ended.first_errors(),
                 verified.output.trim(),
-                verified.said()
+                verified.first_errors()
             ));
         }
         tallies[0].lost += lost;
@@ -117,25 +117,25 @@ struct Tally {
 }
 
 impl Tally {
-    /// Judges the words of a session on a full disk: that it is full, and never that something is
-    /// damaged.
-    fn hear(&mut self, ended: &crate::process::Ended) {
+    /// Judges the messages of a session on a full disk: it must report the full disk, and never
+    /// damage.
+    fn judge(&mut self, ended: &crate::process::Ended) {
         self.tried += 1;
-        let told = ended.errors.to_lowercase();
+        let errors = ended.errors.to_lowercase();
         if ended.overran {
             self.wrong.push("it did not end".to_owned());
         } else if ended.errors.trim().is_empty() {
             self.silent += 1;
-        } else if told.contains("damaged")
-            || told.contains("panicked")
-            || !told.contains("make room")
+        } else if errors.contains("damaged")
+            || errors.contains("panicked")
+            || !errors.contains("make room")
         {
-            self.wrong.push(ended.said());
+            self.wrong.push(ended.first_errors());
         }
     }
 }
 
-/// Opens the crawl with next to no room.
+/// Opens the crawl with hardly any room.
 fn full_opening(
     crawl: &Crawl,
     disk: &Disk,
@@ -150,7 +150,7 @@ fn full_opening(
         if ended.code == Some(0) {
             tally.tried += 1;
         } else {
-            tally.hear(&ended);
+            tally.judge(&ended);
         }
         let aside = archive::files(&crawl.out())?;
         if aside

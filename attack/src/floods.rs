@@ -1,4 +1,4 @@
-//! Floods of HTTP/2 frames: what each takes of a processor until the deadline, beside an honest
+//! Floods of HTTP/2 frames: the processor time that each takes until the deadline, beside an honest
 //! host.
 
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         std::fs::write(crawl.directory().join("ca.pem"), hostile.authority())?;
         let ended = crawl.run(&[], TIMEOUT * 4)?;
         lost += PAGES - web::requests(&honest, HONEST).min(PAGES);
-        // robots.txt has a deadline, and its host's page is not asked for without it.
+        // robots.txt has a deadline, and without it no page of its host is requested.
         if ended.overran || ended.took > TIMEOUT * 2 {
             late.push(name.clone());
         }
@@ -58,7 +58,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         ));
     }
     cores.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let told: Vec<String> = cores
+    let figures: Vec<String> = cores
         .iter()
         .map(|(cores, name)| format!("{} {cores:.2}", name.trim_start_matches("h2-flood-")))
         .collect();
@@ -67,7 +67,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         .lost(lost, 0, 0);
     let figure = format!(
         "cores: {} ({} of {count} tried)",
-        told.join(", "),
+        figures.join(", "),
         cores.len()
     );
     let figure = if late.is_empty() {

@@ -15,7 +15,7 @@ const HOSTS: usize = 4;
 const PAGES: u64 = 150;
 const DELAY: Duration = Duration::from_millis(40);
 const SLOW: &str = "slow.test";
-/// Time of a slow host's answers, and the factor of it that is due after each.
+/// The response time of the slow host, and the multiple of it that is due as a pause.
 const LATENCY: Duration = Duration::from_millis(150);
 const FACTOR: u32 = 5;
 const SLOW_PAGES: u64 = 60;
@@ -26,7 +26,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     slow_host(attack, table)
 }
 
-/// Quick hosts, so that a kill falls into whatever a crawl does.
+/// Kills a crawl of quick hosts, so that kills fall into every step of a visit.
 fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let mut random = Random::of(attack.seed, 1);
     let (mut kills, mut lost, mut twice, mut soon, mut crawls) = (0, 0, 0, 0, 0);
@@ -65,10 +65,14 @@ fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
             .map(|tree| web::too_soon(&server, &tree.host, DELAY))
             .sum::<u64>();
         let verified = crawl
-            .tell(&["verify", "crawl"])?
+            .command(&["verify", "crawl"])?
             .end(Duration::from_secs(60))?;
         if verified.code != Some(0) {
-            unsound.push(format!("{} {}", verified.output.trim(), verified.said()));
+            unsound.push(format!(
+                "{} {}",
+                verified.output.trim(),
+                verified.first_errors()
+            ));
         }
     }
     let figure = match unsound.first() {

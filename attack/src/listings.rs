@@ -1,4 +1,4 @@
-//! Sitemaps, feeds and pages that are as large as a server likes, from several hosts at a time.
+//! Sitemaps, feeds and pages of any size, from several hosts at a time.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -24,9 +24,9 @@ const STATE: f64 = 100.0;
 const URLS: u64 = 50_000;
 
 /// The answers of a host of an attack.
-type Says = fn(&Request, &str) -> Reply;
+type Answer = fn(&Request, &str) -> Reply;
 
-const ATTACKS: [(&str, Says); 4] = [
+const ATTACKS: [(&str, Answer); 4] = [
     ("an index of packed sitemaps", packed_sitemaps),
     ("sitemaps without end", endless_sitemaps),
     ("pages without end", endless_pages),
@@ -36,8 +36,8 @@ const ATTACKS: [(&str, Says); 4] = [
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let time = TIME.min(attack.budget / 6).max(Duration::from_secs(4));
     let alone = crawl(attack, None, 0, time)?;
-    for (name, says) in ATTACKS {
-        let beside = crawl(attack, Some(says), HOSTS, time)?;
+    for (name, answer) in ATTACKS {
+        let beside = crawl(attack, Some(answer), HOSTS, time)?;
         let more = mebibytes(beside.peak) - mebibytes(alone.peak);
         let state = mebibytes(beside.state);
         let row = Row::new(format!("{HOSTS} hosts: {name}")).tried(HOSTS);
@@ -62,13 +62,13 @@ struct Crawled {
 
 fn crawl(
     attack: &Attack<'_>,
-    says: Option<Says>,
+    answer: Option<Answer>,
     hosts: u64,
     time: Duration,
 ) -> Result<Crawled, Failure> {
     let trees = [Tree::new("honest.test", 100_000)];
     let honest = web::serve(&trees);
-    let hostile = serve(says);
+    let hostile = serve(answer);
     let options = [
         "--delay",
         "20ms",
@@ -96,11 +96,11 @@ fn crawl(
     })
 }
 
-fn serve(says: Option<Says>) -> Server {
+fn serve(answer: Option<Answer>) -> Server {
     Server::spawn_thread_with(
         Site::new(move |request| {
             let origin = format!("http://{}:{}", request.host, request.port.unwrap_or(80));
-            says.map_or_else(|| Reply::status(404), |says| says(request, &origin))
+            answer.map_or_else(|| Reply::status(404), |answer| answer(request, &origin))
         }),
         testkit::Settings {
             keep_log: false,
@@ -129,7 +129,7 @@ fn packed_sitemaps(request: &Request, origin: &str) -> Reply {
             Some(number) => {
                 let mut urls = String::new();
                 for url in 0..URLS {
-                    // What follows is the same in each: it packs well, and is long in the queue.
+                    // The same suffix in each: it compresses well, and is long in the queue.
                     let _infallible = write!(
                         urls,
                         "<url><loc>{origin}/{number}/{url}/{}</loc></url>",
@@ -160,7 +160,7 @@ fn endless_sitemaps(request: &Request, origin: &str) -> Reply {
                     number * 10 + next + 1
                 );
             }
-            // An index that is as long as its reader lets it be.
+            // Longer than any reader accepts.
             let filling = "<!-- and more -->".repeat(1 << 20);
             Reply::document("application/xml", index(&(text + &filling)))
         }

@@ -1,12 +1,12 @@
 //! An attack on the release binary: kills, full disks, damage, broken and greedy servers, clocks,
 //! floods.
 //!
-//! Each section is a file and adds rows to one table; a row says what was tried, what was lost,
-//! archived twice or passed over in silence, and a figure beside its goal. It ends with code 1 if a
-//! row misses.
+//! Each section is a file and adds rows to one table. A row has the number of attempts, the pages
+//! that were lost, archived twice or damaged without a report, and a figure beside its goal. The
+//! exit code is 1 if a row misses.
 //!
-//! It runs itself again in namespaces of its own for users, networks and mounts, where the machine
-//! allows: there is only a loopback device in there, so that no request can leave, and disks of any
+//! Where the machine allows it, the program restarts itself in its own namespaces for users,
+//! networks and mounts. They have only a loopback device, so no request can leave, and disks of any
 //! size can be mounted.
 //!
 //! ```text
@@ -15,7 +15,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(
     clippy::disallowed_methods,
-    reason = "an attack waits, and measures times on the clock of the machine"
+    reason = "an attack waits, and measures time by the machine's clock"
 )]
 
 mod archive;
@@ -48,7 +48,7 @@ use crate::table::{Row, Table};
 
 /// Attack the crawler, and print what it lost
 #[derive(Clone, Debug, Parser)]
-struct Wish {
+struct Options {
     /// Sections to run, separated by commas; all of them if not given
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -71,7 +71,7 @@ struct Wish {
 
 type Section = fn(&Attack<'_>, &mut Table) -> Result<(), Failure>;
 
-/// The sections, and how much of the time each has, in hundredths.
+/// The sections, and the share of the time that each has, in hundredths.
 const SECTIONS: [(&str, f64, Section); 9] = [
     ("kills", 16.0, kills::attack),
     ("fills", 7.0, fills::attack),
@@ -85,8 +85,8 @@ const SECTIONS: [(&str, f64, Section); 9] = [
 ];
 
 fn main() -> Result<ExitCode, Failure> {
-    let wish = Wish::parse();
-    for name in &wish.only {
+    let options = Options::parse();
+    for name in &options.only {
         if !SECTIONS.iter().any(|(section, ..)| section == name) {
             let names: Vec<&str> = SECTIONS.iter().map(|(section, ..)| *section).collect();
             return Err(format!(
@@ -96,35 +96,35 @@ fn main() -> Result<ExitCode, Failure> {
             .into());
         }
     }
-    // Before the network is gone: cargo may have to ask for something.
-    let binary = match &wish.crawler {
+    // Before the network is gone, because cargo may have to download something.
+    let binary = match &options.crawler {
         Some(path) => path.canonicalize()?,
         None => testkit::build_crawler(&[])?,
     };
     let isolation = namespace::enter(&binary)?;
-    let total = Duration::from_secs_f64(wish.minutes * 60.0 / if wish.quick { 10.0 } else { 1.0 });
-    // A build that goes on meanwhile must not put another in its place.
+    let total =
+        Duration::from_secs_f64(options.minutes * 60.0 / if options.quick { 10.0 } else { 1.0 });
+    // A concurrent build must not replace the binary.
     let place = tempfile::tempdir()?;
     let kept = place.path().join("crawler");
     std::fs::copy(&binary, &kept)?;
     let crawler = Crawler::new(kept);
-    let mut table = Table::new(&isolation, wish.seed);
+    let mut table = Table::new(&isolation, options.seed);
     let began = Instant::now();
     for (name, share, section) in SECTIONS {
-        if !wish.only.is_empty() && !wish.only.iter().any(|only| only == name) {
+        if !options.only.is_empty() && !options.only.iter().any(|only| only == name) {
             continue;
         }
         println!("== {name}");
         let attack = Attack {
             crawler: &crawler,
-            seed: wish.seed,
+            seed: options.seed,
             budget: total.mul_f64(share / 100.0),
             began: Instant::now(),
             may_mount: isolation.may_mount,
         };
         if let Err(failure) = section(&attack, &mut table) {
-            // The attack itself is broken there: that must not pass for a crawler that withstood
-            // it.
+            // The attack itself failed, which must not look like a crawler that withstood it.
             table.add(
                 Row::new(name)
                     .figure(failure.to_string())
@@ -135,7 +135,7 @@ fn main() -> Result<ExitCode, Failure> {
     }
     let text = table.text(began.elapsed());
     println!("\n{text}");
-    if let Some(report) = &wish.report {
+    if let Some(report) = &options.report {
         std::fs::write(report, table.markdown(began.elapsed()))?;
     }
     Ok(if table.all_hold() {

@@ -1,4 +1,4 @@
-//! Namespaces of our own: a network with loopback only, and mounts that no other process sees.
+//! Own namespaces: a network with loopback only, and mounts that no other process sees.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -6,17 +6,17 @@ use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
 
-/// A variable that is set in the process inside.
+/// The variable that is set in the process inside the namespaces.
 const INSIDE: &str = "ATTACK_INSIDE";
 
 /// The isolation of this process from the rest of the machine.
 pub(crate) struct Isolation {
     pub(crate) may_mount: bool,
-    pub(crate) told: String,
+    pub(crate) description: String,
 }
 
-/// Starts this program again inside of namespaces and does not return, or says why it goes on
-/// without them.
+/// Restarts this program in namespaces and does not return, or reports that it continues without
+/// them.
 pub(crate) fn enter(crawler: &Path) -> Result<Isolation, Failure> {
     if std::env::var_os(INSIDE).is_some() {
         let up = Command::new("ip")
@@ -29,7 +29,7 @@ pub(crate) fn enter(crawler: &Path) -> Result<Isolation, Failure> {
         }
         return Ok(Isolation {
             may_mount: true,
-            told: "in a network namespace of its own".to_owned(),
+            description: "in a network namespace of its own".to_owned(),
         });
     }
     let allowed = Command::new("unshare")
@@ -58,6 +58,6 @@ pub(crate) fn enter(crawler: &Path) -> Result<Isolation, Failure> {
     );
     Ok(Isolation {
         may_mount: false,
-        told: "without a network namespace".to_owned(),
+        description: "without a network namespace".to_owned(),
     })
 }

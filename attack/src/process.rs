@@ -1,4 +1,4 @@
-//! The crawler as a process: what it said, how it ended, the memory and the time that it took.
+//! The crawler as a process: its output, exit code, memory and time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use tempfile::TempDir;
 
 use crate::failure::Failure;
 
-/// The interval at which a process is looked at.
-const LOOK: Duration = Duration::from_millis(5);
+/// The interval at which a process is sampled.
+const SAMPLE_EVERY: Duration = Duration::from_millis(5);
 /// Ticks of a processor's time a second, as `/proc` counts.
 const TICKS: f64 = 100.0;
 
@@ -26,7 +26,7 @@ impl Crawler {
         Self { binary }
     }
 
-    /// A directory with a crawl in it, `crawl`, and these arguments for each of its sessions.
+    /// Returns a crawl in a directory of its own, with these arguments for each of its sessions.
     pub(crate) fn crawl(&self, arguments: Vec<String>) -> Result<Crawl, Failure> {
         Ok(Crawl {
             binary: self.binary.clone(),
@@ -61,11 +61,11 @@ impl Crawl {
     pub(crate) fn start(&self, more: &[&str]) -> Result<Running, Failure> {
         let mut arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         arguments.extend(more);
-        self.tell(&arguments)
+        self.command(&arguments)
     }
 
     /// Starts another command.
-    pub(crate) fn tell(&self, arguments: &[&str]) -> Result<Running, Failure> {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Result<Running, Failure> {
         let (output, errors) = (
             self.directory().join("output"),
             self.directory().join("errors"),
@@ -94,7 +94,7 @@ impl Crawl {
     }
 }
 
-/// A process that runs. It is killed when it is dropped.
+/// A running process, which is killed when it is dropped.
 pub(crate) struct Running {
     child: Child,
     began: Instant,
@@ -104,14 +104,14 @@ pub(crate) struct Running {
     processor: Duration,
 }
 
-/// A process that ended.
+/// The result of a process that ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// The exit code; none where a signal ended it.
+    /// The exit code; none if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) output: String,
     pub(crate) errors: String,
-    /// The most memory that it held, in bytes.
+    /// Peak memory in bytes.
     pub(crate) peak: u64,
     /// Processor time.
     pub(crate) processor: Duration,
@@ -121,11 +121,11 @@ pub(crate) struct Ended {
 }
 
 impl Running {
-    /// Waits for so long, or until it ends by itself: then it is true.
+    /// Waits for this time, or until the process ends; returns true if it ended.
     pub(crate) fn ends_within(&mut self, time: Duration) -> Result<bool, Failure> {
         let until = Instant::now() + time;
         loop {
-            self.look();
+            self.sample();
             if self.child.try_wait()?.is_some() {
                 return Ok(true);
             }
@@ -133,7 +133,7 @@ impl Running {
             if left.is_zero() {
                 return Ok(false);
             }
-            std::thread::sleep(left.min(LOOK));
+            std::thread::sleep(left.min(SAMPLE_EVERY));
         }
     }
 
@@ -144,14 +144,14 @@ impl Running {
         )?)
     }
 
-    /// Ends it as a power cut does, as far as a process can tell.
+    /// Kills it, which for the process is like a power cut.
     pub(crate) fn kill(mut self) -> Result<Ended, Failure> {
-        self.look();
+        self.sample();
         self.child.kill()?;
         self.finish(false)
     }
 
-    /// Waits for its end, and kills it where that takes longer than `limit`.
+    /// Waits for its end, and kills it after `limit`.
     pub(crate) fn end(mut self, limit: Duration) -> Result<Ended, Failure> {
         let ended = self.ends_within(limit)?;
         if !ended {
@@ -176,7 +176,7 @@ impl Running {
         })
     }
 
-    fn look(&mut self) {
+    fn sample(&mut self) {
         let process = self.child.id();
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -184,8 +184,8 @@ impl Running {
             peak.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse().ok());
         self.peak = self.peak.max(peak.unwrap_or_default() << 10);
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        // The name of the program, in parentheses, may have spaces; user and system time are fields
-        // 14 and 15.
+        // The program's name, in parentheses, may have spaces. User and system time are fields 14
+        // and 15.
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let ticks = fields.split_ascii_whitespace().skip(11).take(2);
         let ticks: f64 = ticks.filter_map(|field| field.parse::<f64>().ok()).sum();
@@ -195,15 +195,14 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already unless the attack failed meanwhile.
+        // It is still running only if the attack failed.
         let _ended = self.child.kill().and_then(|()| self.child.wait());
     }
 }
 
 impl Ended {
-    /// Returns the first lines that it said on standard error, for a person who looks for the
-    /// cause.
-    pub(crate) fn said(&self) -> String {
+    /// Returns the first lines of standard error, to find the cause.
+    pub(crate) fn first_errors(&self) -> String {
         let lines = self
             .errors
             .lines()
@@ -212,11 +211,11 @@ impl Ended {
     }
 
     /// Returns true if it reported a problem to the user.
-    pub(crate) fn speaks_up(&self) -> bool {
-        let told = self.errors.to_lowercase();
-        let speaks = ["warning: ", "warn ", "error: "]
+    pub(crate) fn reports_a_problem(&self) -> bool {
+        let errors = self.errors.to_lowercase();
+        let has_warning = ["warning: ", "warn ", "error: "]
             .iter()
-            .any(|word| told.contains(word));
-        self.code != Some(0) || speaks
+            .any(|word| errors.contains(word));
+        self.code != Some(0) || has_warning
     }
 }

@@ -1,14 +1,14 @@
-//! The means that each section of an attack has.
+//! The context that each section of an attack gets.
 
 use std::time::{Duration, Instant};
 
 use crate::process::Crawler;
 
-/// The means of a section.
+/// The context of a section.
 pub(crate) struct Attack<'a> {
     pub(crate) crawler: &'a Crawler,
     pub(crate) seed: u64,
-    /// The time that it may take; the step under way then is finished.
+    /// The time that it may take; a step in progress is finished.
     pub(crate) budget: Duration,
     pub(crate) began: Instant,
     /// True if disks can be mounted.

@@ -57,7 +57,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     heavy_ones(attack, table)
 }
 
-/// Each heavy mode, beside an honest host of a few pages.
+/// Crawls each heavy mode beside an honest host of a few pages.
 fn heavy_ones(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let few = 10;
     let alone = crawl(attack, Vec::new(), few)?;
@@ -67,11 +67,11 @@ fn heavy_ones(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         .collect();
     let count = modes.len();
     let mut grown: Vec<(f64, String)> = Vec::new();
-    // Those of the first families are the likeliest to miss: they come first where time is short.
+    // The first families are the likeliest to miss, so they come first if time is short.
     let order = |mode: &Mode| HEAVY.iter().position(|family| *family == mode.family);
     let mut modes = modes;
     modes.sort_by_key(order);
-    // Two at a time: they wait for deadlines more than for processors.
+    // Two at a time, because they mostly wait for deadlines.
     for pair in modes.chunks(2) {
         if !attack.has_time() && !grown.is_empty() {
             break;

@@ -1,4 +1,4 @@
-//! The table of what was tried and what came of it.
+//! The table of attacks and their results.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::namespace::Isolation;
 
-/// An attack, and what came of it.
+/// An attack and its result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     attack: String,
@@ -34,8 +34,8 @@ impl Row {
         self
     }
 
-    /// Sets the pages that were there and are not any more, those archived more than once, and the
-    /// damage that was not reported. The goal of each is 0.
+    /// Sets the number of pages that disappeared, of those archived more than once, and of damages
+    /// that were not reported. The goal of each is 0.
     pub(crate) fn lost(mut self, lost: u64, twice: u64, silent: u64) -> Self {
         (self.lost, self.twice, self.silent) = (lost, twice, silent);
         self
@@ -57,7 +57,7 @@ impl Row {
         self
     }
 
-    /// Marks an attack that this machine does not allow.
+    /// Marks an attack that this machine does not allow, with the reason.
     pub(crate) fn skipped(mut self, why: &str) -> Self {
         why.clone_into(&mut self.figure);
         self.skipped = true;
@@ -102,7 +102,7 @@ impl Table {
     pub(crate) fn new(isolation: &Isolation, seed: u64) -> Self {
         Self {
             rows: Vec::new(),
-            isolation: isolation.told.clone(),
+            isolation: isolation.description.clone(),
             seed,
         }
     }
@@ -139,7 +139,7 @@ impl Table {
             }
             text.push('\n');
         }
-        let _infallible = writeln!(text, "\n{}", self.told(took));
+        let _infallible = writeln!(text, "\n{}", self.origin(took));
         text
     }
 
@@ -149,7 +149,7 @@ impl Table {
             "# An attack\n\n`just attack --report docs/measurements/attack.md` writes this page. \
              Lost, twice and silent are to be 0;\na figure stands beside its goal, also where it \
              misses.\n\n{}.\n\n",
-            self.told(took)
+            self.origin(took)
         );
         let _infallible = writeln!(
             text,
@@ -162,7 +162,8 @@ impl Table {
         text
     }
 
-    fn told(&self, took: Duration) -> String {
+    /// Describes the run: date, misses, machine, seed and isolation.
+    fn origin(&self, took: Duration) -> String {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load = load.split(' ').next().unwrap_or("?").to_owned();

@@ -1,4 +1,4 @@
-//! The honest web: trees of pages with a text of their own, and how their hosts were asked.
+//! The honest web: trees of pages with different texts, and the log of their requests.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use testkit::{Random, Reply, Request, Server, Site};
 pub(crate) struct Tree {
     pub(crate) host: String,
     pub(crate) pages: u64,
-    /// Time that its answers take.
+    /// Its response time.
     pub(crate) latency: Duration,
-    /// Bytes in each page that do not pack.
+    /// Incompressible bytes in each page.
     pub(crate) ballast: usize,
 }
 
@@ -37,7 +37,7 @@ impl Tree {
     }
 
     fn page(&self, number: u64) -> String {
-        // No two hosts have the same text: it would be left out as a duplicate.
+        // Hosts have different texts, which would otherwise be left out as duplicates.
         let seed = self.host.bytes().fold(self.pages, |seed, byte| {
             seed << 7 ^ seed >> 3 ^ u64::from(byte)
         });
@@ -82,7 +82,7 @@ pub(crate) fn serve(trees: &[Tree]) -> Server {
         let tree = trees.iter().find(|tree| tree.host == request.host);
         match tree {
             Some(tree) if request.target != "/robots.txt" => tree.answer(request),
-            // As slow as the pages: the rest after it is measured, too.
+            // As slow as the pages, because the pause after it is measured, too.
             Some(tree) => Reply::status(404).delay(tree.latency),
             None => Reply::status(404),
         }

@@ -1,11 +1,13 @@
-"""What rensa needs for MinHashes of 200 values of documents of 1,000 shingles; one thread.
+"""Measures rensa: MinHashes of 200 values of documents of 1,000 shingles, on one thread.
 
     python -m venv venv && venv/bin/pip install rensa==0.5.0
     venv/bin/python benches/peers/rensa.py
 
-The documents are those of `cargo run --release --bin minhash` in this directory, which runs this script too when it is
-given the interpreter, and prints the ratios. Prints a line for each way that rensa has: documents a second, way.
-"Rho" samples positions of the text, so it is no MinHash of the whole set; it is listed for completeness.
+The documents are those of `cargo run --release --bin minhash` in this directory, which runs this
+script too if it is given the interpreter, and prints the ratios. Prints a line for each method of
+rensa: documents a second, method.
+"Rho" samples positions of the text, so it is no MinHash of the whole set; it is listed for
+completeness.
 """
 
 import os

@@ -1,9 +1,9 @@
 //! The cost of reading pages that are built to break their reader.
 //!
-//! The whole of a page's reading, as a crawl does it, by one thread: the digest of its payload,
-//! charset, tree, links of every kind, text, main content, language, and the signature. CPU time of
-//! the thread, the least of some runs: other programs can only make it longer. Beside it the memory
-//! that one reading takes, the page's own bytes not counted. Ends with code 1 if a bomb takes
+//! One thread reads a page as a crawl does: the digest of its payload, charset, tree, links of
+//! every kind, text, main content, language, and the signature. Measured are the CPU time of the
+//! thread, the least of several runs, because other programs can only make it longer, and the
+//! memory that one reading takes, without the page's own bytes. The exit code is 1 if a bomb takes
 //! longer than `--at-most`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -24,7 +24,7 @@ use web::{
 
 #[derive(Parser)]
 struct Options {
-    /// Bytes of a bomb (repeatable): what hurts most is not always the largest
+    /// Bytes of a bomb (repeatable); the largest is not always the slowest
     #[arg(long, default_values_t = [256 << 10, 2 << 20, 16 << 20])]
     bytes: Vec<usize>,
     /// Readings of each
@@ -33,7 +33,7 @@ struct Options {
     /// Milliseconds of CPU that a bomb may take
     #[arg(long, default_value_t = 250)]
     at_most: i64,
-    /// Only bombs whose name has this in it
+    /// Only bombs whose name contains this
     #[arg(long, default_value = "")]
     only: String,
     /// Reads one page of this many bytes from standard input and prints the memory that it took, in
@@ -98,8 +98,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::from(u8::from(too_long > 0)))
 }
 
-/// The memory that reading a page takes beside the page, in KiB: what a process that does nothing
-/// else held more at its peak.
+/// Returns the memory that reading a page takes beside the page, in KiB: the growth of the peak of
+/// a process that does nothing else.
 fn memory_of(page: &[u8]) -> Result<u64, Box<dyn Error>> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["--memory-of", &page.len().to_string()])
@@ -115,7 +115,7 @@ fn memory_of(page: &[u8]) -> Result<u64, Box<dyn Error>> {
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
 
-/// The most memory that this process held so far, in KiB; 0 where the system does not say.
+/// Returns the peak memory of this process in KiB; 0 if the system does not report it.
 fn most_held() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -123,7 +123,7 @@ fn most_held() -> Result<u64, Box<dyn Error>> {
     Ok(held.map_or(Ok(0), |held| held.trim().parse())?)
 }
 
-/// Reads a page as `crawl::reading` does, but for its content coding; what was noticed about it.
+/// Reads a page as `crawl::reading` does, but without a content coding; returns its warnings.
 fn read(page: &[u8], signature_builder: &SignatureBuilder) -> Result<String, Box<dyn Error>> {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://bombs.example/dir/page", &form)?;
@@ -161,7 +161,7 @@ fn read(page: &[u8], signature_builder: &SignatureBuilder) -> Result<String, Box
     Ok(warnings.join(", "))
 }
 
-/// CPU microseconds of this thread.
+/// Returns the CPU microseconds of this thread.
 fn cpu() -> Result<i64, Box<dyn Error>> {
     let usage = getrusage(UsageWho::RUSAGE_THREAD)?;
     Ok(usage.user_time().num_microseconds() + usage.system_time().num_microseconds())

@@ -1,5 +1,5 @@
 //! The cost of a crawl of generated pages: pages a second, CPU seconds per 1,000 pages, peak
-//! memory, and the share of the planted near-duplicates that are caught.
+//! memory, and the share of the planted near-duplicates that are found.
 //!
 //! The real binary crawls a web that another process serves on loopback, politeness off, everything
 //! else on. The CPU time is the crawler's own (getrusage of the finished child), the memory the
@@ -27,9 +27,9 @@ use testkit::{Corpus, Server, Settings};
 
 type Failure = Box<dyn Error>;
 
-/// Crawl a generated web on loopback and print what it costs
+/// Crawl a generated web on loopback and print the cost
 #[derive(Clone, Debug, Parser)]
-struct Wish {
+struct Options {
     /// Pages of 26 KiB with 24 KB of text, or of 170 KiB with 9 KB of text
     #[arg(long, default_value = "plain")]
     shape: Shape,
@@ -39,10 +39,10 @@ struct Wish {
     /// Host names that they are spread over
     #[arg(long, default_value_t = 64)]
     hosts: usize,
-    /// Crawls, one after the other; the median is what counts
+    /// Crawls, one after the other; the median counts
     #[arg(long, default_value_t = 3)]
     runs: usize,
-    /// Fixes the generated web
+    /// Seed of the generated web
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The crawler to measure; built with cargo if not given
@@ -62,7 +62,7 @@ enum Shape {
     Real,
 }
 
-/// One crawl, measured.
+/// The measurements of one crawl.
 struct Measured {
     pages: u64,
     seconds: f64,
@@ -73,26 +73,26 @@ struct Measured {
 }
 
 fn main() -> Result<(), Failure> {
-    let wish = Wish::parse();
-    let corpus = Arc::new(corpus(&wish));
-    if wish.serve {
+    let options = Options::parse();
+    let corpus = Arc::new(corpus(&options));
+    if options.serve {
         return serve(&corpus);
     }
-    let crawler = match &wish.crawler {
+    let crawler = match &options.crawler {
         Some(path) => path.clone(),
         None => testkit::build_crawler(&[])?,
     };
     println!(
         "{} pages ({:?}) on {} hosts, {} planted copies",
         corpus.len(),
-        wish.shape,
-        wish.hosts,
+        options.shape,
+        options.hosts,
         corpus.planted().len()
     );
     println!("pages/s   CPU s per 1,000   peak MiB   archive MiB   judged");
     let mut runs = Vec::new();
-    for _ in 0..wish.runs.max(1) {
-        let run = measure(&wish, &corpus, &crawler)?;
+    for _ in 0..options.runs.max(1) {
+        let run = measure(&options, &corpus, &crawler)?;
         println!("{}", run.line());
         runs.push(run);
     }
@@ -116,12 +116,12 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn corpus(wish: &Wish) -> Corpus {
-    let corpus = match wish.shape {
-        Shape::Plain => Corpus::plain(wish.pages, wish.seed),
-        Shape::Real => Corpus::real_shaped(wish.pages, wish.seed),
+fn corpus(options: &Options) -> Corpus {
+    let corpus = match options.shape {
+        Shape::Plain => Corpus::plain(options.pages, options.seed),
+        Shape::Real => Corpus::real_shaped(options.pages, options.seed),
     };
-    corpus.with_hosts(wish.hosts)
+    corpus.with_hosts(options.hosts)
 }
 
 fn serve(corpus: &Arc<Corpus>) -> Result<(), Failure> {
@@ -136,8 +136,8 @@ fn serve(corpus: &Arc<Corpus>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn measure(wish: &Wish, corpus: &Corpus, crawler: &Path) -> Result<Measured, Failure> {
-    let mut web = start_web(wish)?;
+fn measure(options: &Options, corpus: &Corpus, crawler: &Path) -> Result<Measured, Failure> {
+    let mut web = start_web(options)?;
     let port = read_port(&mut web)?;
     let directory = tempfile::tempdir()?;
     let seeds = directory.path().join("seeds.txt");
@@ -160,7 +160,7 @@ fn measure(wish: &Wish, corpus: &Corpus, crawler: &Path) -> Result<Measured, Fai
     for host in corpus.hosts() {
         command.args(["--resolve", &format!("{host}:{port}:127.0.0.1")]);
     }
-    command.args(&wish.options).stdout(Stdio::piped());
+    command.args(&options.options).stdout(Stdio::piped());
 
     let before = cpu()?;
     let mut child = command.spawn()?;
@@ -197,15 +197,15 @@ fn measure(wish: &Wish, corpus: &Corpus, crawler: &Path) -> Result<Measured, Fai
     })
 }
 
-fn start_web(wish: &Wish) -> Result<Child, Failure> {
-    let shape = match wish.shape {
+fn start_web(options: &Options) -> Result<Child, Failure> {
+    let shape = match options.shape {
         Shape::Plain => "plain",
         Shape::Real => "real",
     };
     let (pages, hosts, seed) = (
-        wish.pages.to_string(),
-        wish.hosts.to_string(),
-        wish.seed.to_string(),
+        options.pages.to_string(),
+        options.hosts.to_string(),
+        options.seed.to_string(),
     );
     let arguments = [
         "--serve", "--shape", shape, "--pages", &pages, "--hosts", &hosts, "--seed", &seed,
@@ -230,14 +230,14 @@ fn stop(mut web: Child) -> Result<(), Failure> {
     Ok(())
 }
 
-/// CPU seconds of all children that have ended.
+/// Returns the CPU seconds of all children that have ended.
 fn cpu() -> Result<f64, Failure> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Ok(micros as f64 / 1e6)
 }
 
-/// The highest resident size, in bytes, that the kernel saw until the child ended.
+/// Returns the highest resident size, in bytes, that the kernel saw until the child ended.
 #[expect(
     clippy::disallowed_methods,
     reason = "a benchmark has nothing else to wait for"

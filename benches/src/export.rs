@@ -34,7 +34,7 @@ struct Arguments {
     /// Measurements of each form; the best counts
     #[arg(long, default_value_t = 3)]
     runs: u32,
-    /// Only this one, in this process: read, jsonl, csv, parquet, links
+    /// Only this form, in this process: read, jsonl, csv, parquet, links
     #[arg(long, hide = true)]
     form: Option<String>,
 }
@@ -88,7 +88,7 @@ fn one(directory: &Path, form: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A journal as a crawl leaves it; its pages are texts of 200 words.
+/// Writes a journal as a crawl leaves it; its pages are texts of 200 words.
 fn write_journal(state: &Path, visits: u64) {
     let begun = Some((
         Timestamp::from_millis(1_790_000_000_000),

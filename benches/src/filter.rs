@@ -1,9 +1,8 @@
 //! The share of the duplicate filter in the cost of a crawl: the signature of each page, and its
 //! lookup in the signature index.
 //!
-//! The same calls that a crawl makes, on the same pages, by one thread that does nothing else:
-//! reading the page is part of any crawl and is not counted. What the store journals about a
-//! verdict is not in it.
+//! One thread makes the same calls as a crawl, on the same pages. Reading the page is part of any
+//! crawl and is not counted, nor is the store's journal record of a verdict.
 
 use std::error::Error;
 
@@ -13,7 +12,7 @@ use nix::sys::time::TimeValLike;
 use testkit::Corpus;
 use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
 
-/// CPU seconds per 1,000 pages.
+/// Returns CPU seconds per 1,000 pages.
 pub(crate) fn cpu_per_thousand(corpus: &Corpus) -> Result<f64, Box<dyn Error>> {
     let form = CanonicalForm::default();
     let limits = ReadLimits::default();
@@ -30,7 +29,7 @@ pub(crate) fn cpu_per_thousand(corpus: &Corpus) -> Result<f64, Box<dyn Error>> {
         };
         let document = web::read(&html, &hints, &form, &limits);
         let text = PageText::of(&document.text);
-        // Stands for the payload's digest, which any archive needs.
+        // In place of the payload's digest, which any archive needs.
         let payload = page as u128;
         let before = cpu()?;
         let signature = signature_builder.signature(payload, Some(text));
@@ -42,7 +41,7 @@ pub(crate) fn cpu_per_thousand(corpus: &Corpus) -> Result<f64, Box<dyn Error>> {
     Ok(micros as f64 / 1e3 / corpus.len() as f64)
 }
 
-/// CPU microseconds of this thread.
+/// Returns the CPU microseconds of this thread.
 fn cpu() -> Result<i64, Box<dyn Error>> {
     let usage = getrusage(UsageWho::RUSAGE_THREAD)?;
     Ok(usage.user_time().num_microseconds() + usage.system_time().num_microseconds())

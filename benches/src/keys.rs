@@ -1,9 +1,9 @@
 //! The memory and time of the exact keys and fingerprints of a crawl: `KeyTable` as the eight bands
 //! of sketches, `SeenKeys` as the URLs, `QuarterTables` as the fingerprints.
 //!
-//! Keys are random, as hashes are. Times are processor time of one thread, best of the runs; memory
-//! is what the structures say they hold, which the tests of `neardup` hold them to, with what Linux
-//! says in addition (VmRSS).
+//! Keys are random, as hashes are. Times are processor time of one thread, best of the runs. Memory
+//! is the figure of the structures themselves, which the tests of `neardup` check, beside the
+//! resident size by Linux (VmRSS).
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-keys -- [--pages 1000000,10000000] [--runs 3]
@@ -24,12 +24,12 @@ type Failure = Box<dyn Error>;
 const BANDS: u64 = 8;
 /// Look-ups and insertions that are timed together.
 const COUNT: usize = 1_000_000;
-/// URLs that come at a time.
+/// URLs that are added at a time.
 const BATCH: usize = 1_000;
 
 /// Measure the memory of exact keys
 #[derive(Clone, Debug, Parser)]
-struct Wish {
+struct Options {
     /// Numbers of pages
     #[arg(long, default_value = "1000000,10000000", value_delimiter = ',')]
     pages: Vec<usize>,
@@ -39,18 +39,18 @@ struct Wish {
 }
 
 fn main() -> Result<(), Failure> {
-    let wish = Wish::parse();
-    for &pages in &wish.pages {
+    let options = Options::parse();
+    for &pages in &options.pages {
         println!("{pages} pages");
-        bands(pages, wish.runs)?;
-        seen(pages, wish.runs)?;
-        fingerprints(pages, wish.runs)?;
+        bands(pages, options.runs)?;
+        seen(pages, options.runs)?;
+        fingerprints(pages, options.runs)?;
     }
     Ok(())
 }
 
-/// The number that stands for this one in this stream: SplitMix64's finaliser (Steele, Lea and
-/// Flood, OOPSLA 2014).
+/// Returns the number at this place of this stream: SplitMix64's finaliser (Steele, Lea and Flood,
+/// OOPSLA 2014).
 fn random(stream: u64, number: usize) -> u64 {
     let mut bits = (stream << 40 | number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -310,7 +310,7 @@ fn processor_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// Bytes of this process that are in memory.
+/// Returns the resident bytes of this process.
 fn resident() -> Result<usize, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status

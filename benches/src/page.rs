@@ -1,9 +1,9 @@
 //! The cost of a page before it is admitted, step by step: the digest of its payload, reading, and
 //! the signature.
 //!
-//! The same calls that a crawl makes, by one thread, on the pages of the crawl's benchmark. The
-//! best of the rounds counts for each page and step, so that a busy machine shows nearly the same
-//! figures as a quiet one.
+//! One thread makes the same calls as a crawl, on the pages of the crawl's benchmark. The best of
+//! the rounds counts for each page and step, so a busy machine gives nearly the same figures as a
+//! quiet one.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-page -- [--pages 200] [--rounds 9] [FILE.html …]
@@ -21,16 +21,16 @@ use sinks::PayloadDigest;
 use testkit::Corpus;
 use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
 
-/// Measure what reading a page costs
+/// Measure the cost of reading a page
 #[derive(Clone, Debug, Parser)]
-struct Wish {
+struct Options {
     /// Generated pages of each shape
     #[arg(long, default_value_t = 200)]
     pages: usize,
     /// Rounds, of which the best counts
     #[arg(long, default_value_t = 9)]
     rounds: usize,
-    /// Pages of one's own, instead
+    /// Own pages, instead
     files: Vec<PathBuf>,
 }
 
@@ -44,21 +44,21 @@ struct Steps {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let wish = Wish::parse();
+    let options = Options::parse();
     println!("µs a page            KiB   digest     read   signature");
-    if !wish.files.is_empty() {
-        let pages = wish.files.iter().map(std::fs::read);
+    if !options.files.is_empty() {
+        let pages = options.files.iter().map(std::fs::read);
         let pages: Vec<Vec<u8>> = pages.collect::<Result<_, _>>()?;
-        return tell("files", &pages, wish.rounds);
+        return tell("files", &pages, options.rounds);
     }
     for (name, corpus) in [
-        ("plain", Corpus::plain(wish.pages, 1)),
-        ("real-shaped", Corpus::real_shaped(wish.pages, 1)),
+        ("plain", Corpus::plain(options.pages, 1)),
+        ("real-shaped", Corpus::real_shaped(options.pages, 1)),
     ] {
         let pages: Vec<Vec<u8>> = (0..corpus.len())
             .map(|page| corpus.html(page, 80).to_vec())
             .collect();
-        tell(name, &pages, wish.rounds)?;
+        tell(name, &pages, options.rounds)?;
     }
     Ok(())
 }

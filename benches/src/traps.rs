@@ -1,9 +1,9 @@
 //! The pace of an honest host beside traps: its requests a second by the server's clock, alone and
 //! beside six traps without end.
 //!
-//! The real binary crawls with a delay, so that the pace to be had is known: a page a delay, and
-//! the answer's time. Runs with and without the traps take turns; best and median of each are
-//! printed, with the share that is kept.
+//! The real binary crawls with a delay, so the possible pace is known: a page per delay and
+//! response time. Runs with and without the traps alternate; best and median of each are printed,
+//! with the share of the pace that is kept.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-traps -- [--pages 300] [--delay 20ms] [--runs 3]
@@ -22,7 +22,7 @@ type Failure = Box<dyn Error>;
 
 /// Measure the pace of an honest host beside six traps
 #[derive(Clone, Debug, Parser)]
-struct Wish {
+struct Options {
     /// Pages of the honest host
     #[arg(long, default_value_t = 300)]
     pages: u64,
@@ -41,16 +41,16 @@ struct Wish {
 }
 
 fn main() -> Result<(), Failure> {
-    let wish = Wish::parse();
-    let crawler = match &wish.crawler {
+    let options = Options::parse();
+    let crawler = match &options.crawler {
         Some(path) => path.clone(),
         None => testkit::build_crawler(&[])?,
     };
     let (mut alone, mut beside) = (Vec::new(), Vec::new());
     println!("traps   pages/s of the honest host   its pages   requests to the traps");
-    for _ in 0..wish.runs.max(1) {
+    for _ in 0..options.runs.max(1) {
         for (traps, paces) in [(false, &mut alone), (true, &mut beside)] {
-            let log = crawl(&wish, &crawler, traps)?;
+            let log = crawl(&options, &crawler, traps)?;
             let pace = pace(&log);
             let pages = log
                 .targets(HONEST)
@@ -84,7 +84,7 @@ fn best_and_median(mut paces: Vec<f64>) -> (f64, f64) {
     (paces[paces.len() - 1], paces[paces.len() / 2])
 }
 
-/// Pages a second, between the first request and the last.
+/// Returns pages a second, between the first request and the last.
 fn pace(log: &Log) -> f64 {
     let times: Vec<_> = log.of(HONEST).map(|hit| hit.at).collect();
     match (times.first(), times.last()) {
@@ -95,24 +95,27 @@ fn pace(log: &Log) -> f64 {
     }
 }
 
-fn crawl(wish: &Wish, crawler: &Path, traps: bool) -> Result<Log, Failure> {
-    let server = Server::spawn_thread(traps_and_honest(wish.pages));
+fn crawl(options: &Options, crawler: &Path, traps: bool) -> Result<Log, Failure> {
+    let server = Server::spawn_thread(traps_and_honest(options.pages));
     let directory = tempfile::tempdir()?;
     let mut command = Command::new(crawler);
     command
         .current_dir(directory.path())
         .args(["--out", "crawl", "--quiet", "--allow-private"])
         .args(["--scope", "domain", "--contact", "bench@example.org"])
-        .args(["--delay", &wish.delay, "--delay-factor", "0"])
-        // So the traps are there as long as the honest host, and the run ends with it.
-        .args(["--max-pages-per-host", &wish.pages.to_string()])
-        .args(["--max-hosts-per-domain", &wish.hosts.to_string()])
+        .args(["--delay", &options.delay, "--delay-factor", "0"])
+        // So the traps last as long as the honest host, and the run ends with it.
+        .args(["--max-pages-per-host", &options.pages.to_string()])
+        .args(["--max-hosts-per-domain", &options.hosts.to_string()])
         .arg(server.url(HONEST, "/guide/0"))
         .args(["--resolve", &server.resolve(HONEST)])
         .stdout(Stdio::null());
     if traps {
-        // A page of the trap of names has eight new ones.
-        for name in Trap::ALL.iter().flat_map(|trap| trap.names(wish.hosts * 9)) {
+        // A page of the trap of host names has eight new names.
+        for name in Trap::ALL
+            .iter()
+            .flat_map(|trap| trap.names(options.hosts * 9))
+        {
             command.args(["--resolve", &server.resolve(&name)]);
         }
         for trap in Trap::ALL {

@@ -1,11 +1,10 @@
 //! The cost of writing an archive: the writer alone, without a crawl, by compression, by digest,
 //! and by the metadata of each page.
 //!
-//! Visits to generated pages go through [`sinks::WarcArchive`] one after another, as a crawl hands
-//! them over: records are made, digested, packed and appended to files in a temporary directory.
-//! Time is the processor time of the process, best of the runs; the payloads' digests are given,
-//! since a crawl has them already. Below stands what zlib-rs makes of the same payloads at the same
-//! levels.
+//! Visits to generated pages go through [`sinks::WarcArchive`] one after another, as a crawl does:
+//! records are made, digested, compressed and appended to files in a temporary directory. Time is
+//! the processor time of the process, best of the runs; the payloads' digests are given, since a
+//! crawl has them already. The last rows are zlib-rs on the same payloads at the same levels.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-warc -- [--pages 2000] [--runs 5]
@@ -36,27 +35,27 @@ const SEED: u64 = 1;
 
 /// Measure the writer of the archive
 #[derive(Clone, Debug, Parser)]
-struct Wish {
+struct Options {
     /// Pages of each kind
     #[arg(long, default_value_t = 2_000)]
     pages: usize,
     /// Runs, of which the best counts
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// A zstd dictionary to try, too
+    /// Also measure with this zstd dictionary
     #[arg(long)]
     dictionary: Option<std::path::PathBuf>,
 }
 
 /// The metadata that is archived with a page.
 #[derive(Clone, Copy)]
-enum Told {
+enum Metadata {
     Nothing,
     Verdict,
     Outlinks,
 }
 
-/// A page, ready to be archived.
+/// A visit that is ready to be archived.
 struct Page {
     exchange: Exchange,
     notes: Vec<MetadataField>,
@@ -69,16 +68,16 @@ fn held(page: &Page) -> &bytes::Bytes {
 }
 
 fn main() -> Result<(), Failure> {
-    let wish = Wish::parse();
-    let dictionary = match &wish.dictionary {
+    let options = Options::parse();
+    let dictionary = match &options.dictionary {
         Some(path) => Some(Dictionary::new(&fs::read(path)?)?),
         None => None,
     };
     for (name, corpus) in [
-        ("26 KiB, plain", Corpus::plain(wish.pages, SEED)),
+        ("26 KiB, plain", Corpus::plain(options.pages, SEED)),
         (
             "170 KiB, real-shaped",
-            Corpus::real_shaped(wish.pages / 4, SEED),
+            Corpus::real_shaped(options.pages / 4, SEED),
         ),
     ] {
         let pages = pages(&corpus)?;
@@ -102,25 +101,33 @@ fn main() -> Result<(), Failure> {
         };
         for (label, compression) in compressions(dictionary.as_ref()) {
             let (time, size) = measure(
-                &wish,
+                &options,
                 &pages,
                 &compression,
                 DigestAlgorithm::Sha1,
-                Told::Verdict,
+                Metadata::Verdict,
             )?;
             row(label, time, size);
         }
         let gzip = Compression::default();
-        for (label, digest, told) in [
-            ("gzip 1, nothing told", DigestAlgorithm::Sha1, Told::Nothing),
-            ("gzip 1, outlinks", DigestAlgorithm::Sha1, Told::Outlinks),
-            ("gzip 1, sha256", DigestAlgorithm::Sha256, Told::Verdict),
+        for (label, digest, metadata) in [
+            (
+                "gzip 1, no metadata",
+                DigestAlgorithm::Sha1,
+                Metadata::Nothing,
+            ),
+            (
+                "gzip 1, outlinks",
+                DigestAlgorithm::Sha1,
+                Metadata::Outlinks,
+            ),
+            ("gzip 1, sha256", DigestAlgorithm::Sha256, Metadata::Verdict),
         ] {
-            let (time, size) = measure(&wish, &pages, &gzip, digest, told)?;
+            let (time, size) = measure(&options, &pages, &gzip, digest, metadata)?;
             row(label.to_owned(), time, size);
         }
         for level in [1, 3, 6] {
-            let (time, size) = zlib_rs(&wish, &pages, level)?;
+            let (time, size) = zlib_rs(&options, &pages, level)?;
             row(format!("(zlib-rs {level}, payloads alone)"), time, size);
         }
         println!();
@@ -227,18 +234,21 @@ fn pages(corpus: &Corpus) -> Result<Vec<Page>, Failure> {
     Ok(pages)
 }
 
-/// Processor time, and bytes of the archive.
+/// The processor time, and the bytes of the archive.
 fn measure(
-    wish: &Wish,
+    options: &Options,
     pages: &[Page],
     compression: &Compression,
     digest: DigestAlgorithm,
-    told: Told,
+    metadata: Metadata,
 ) -> Result<(Duration, u64), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let (mut best, mut size) = (Duration::MAX, 0);
-    for _run in 0..wish.runs {
-        let visits: Vec<Visit> = pages.iter().map(|page| visit(page, digest, told)).collect();
+    for _run in 0..options.runs {
+        let visits: Vec<Visit> = pages
+            .iter()
+            .map(|page| visit(page, digest, metadata))
+            .collect();
         let (time, bytes) = once(&runtime, visits, compression, digest)?;
         best = best.min(time);
         size = bytes;
@@ -246,11 +256,11 @@ fn measure(
     Ok((best, size))
 }
 
-fn visit(page: &Page, digest: DigestAlgorithm, told: Told) -> Visit {
-    let notes = match told {
-        Told::Nothing => Vec::new(),
-        Told::Verdict => page.notes.clone(),
-        Told::Outlinks => [page.notes.as_slice(), &page.outlinks].concat(),
+fn visit(page: &Page, digest: DigestAlgorithm, metadata: Metadata) -> Visit {
+    let notes = match metadata {
+        Metadata::Nothing => Vec::new(),
+        Metadata::Verdict => page.notes.clone(),
+        Metadata::Outlinks => [page.notes.as_slice(), &page.outlinks].concat(),
     };
     Visit {
         url: page.exchange.url.clone(),
@@ -271,12 +281,17 @@ fn once(
     digest: DigestAlgorithm,
 ) -> Result<(Duration, u64), Failure> {
     let directory = tempfile::tempdir()?;
-    let options = ArchiveOptions {
+    let archive_options = ArchiveOptions {
         compression: compression.clone(),
         digest,
         ..ArchiveOptions::new(Clock::fixed(Timestamp::from_millis(0)))
     };
-    let archive = WarcArchive::open(Arc::new(SystemDisk), directory.path(), options, None)?;
+    let archive = WarcArchive::open(
+        Arc::new(SystemDisk),
+        directory.path(),
+        archive_options,
+        None,
+    )?;
     let before = processor()?;
     let end = runtime.block_on(async {
         for visit in visits {
@@ -287,11 +302,11 @@ fn once(
     Ok((processor()? - before, end.end))
 }
 
-/// Streams of zlib-rs, one for each payload.
-fn zlib_rs(wish: &Wish, pages: &[Page], level: i32) -> Result<(Duration, u64), Failure> {
+/// Compresses with zlib-rs, one stream for each payload.
+fn zlib_rs(options: &Options, pages: &[Page], level: i32) -> Result<(Duration, u64), Failure> {
     let (mut best, mut size) = (Duration::MAX, 0);
     let mut out = Vec::new();
-    for _run in 0..wish.runs {
+    for _run in 0..options.runs {
         let before = processor()?;
         size = 0;
         for page in pages {

@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::score::{Answer, Pairs, Score};
 use crate::sets::set::{Question, Set};
 
-/// Wrongly judged pairs that are named for each question, at most.
+/// The most wrongly judged pairs that are named for each question.
 const EXAMPLES: usize = 8;
 
 /// A set that was evaluated.
@@ -71,7 +71,7 @@ impl Chapter {
         counted_words\texclusive\texact_3\tsketch_3\tlarger_3\t\
         exact_5\tsketch_5\tlarger_5";
 
-    /// All pairs that resemble each other from the floor on, a line each: for trying rules that are
+    /// Returns all pairs with at least the least resemblance, one a line, for trying rules that are
     /// not in the report.
     pub(crate) fn pairs(&self) -> String {
         let mut lines = String::new();
@@ -131,7 +131,7 @@ impl Chapter {
         }
     }
 
-    /// The shipped defaults, and what each rule of theirs does.
+    /// Writes the results of the shipped defaults, and the effect of each of their rules.
     fn write_rules(&self, report: &mut Report) {
         let shipped = Verification::shipped();
         let by_measures = Verification::by_measures();
@@ -271,7 +271,7 @@ impl Chapter {
         report.table(&head, &rows);
     }
 
-    /// Pairs that the shipped defaults judge wrongly.
+    /// Writes the pairs that the shipped defaults judge wrongly.
     fn write_examples(&self, report: &mut Report, question: usize) {
         let name = self.set.questions[question].name;
         let pages = &self.main.pages;

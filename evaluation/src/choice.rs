@@ -3,7 +3,7 @@
 use crate::configuration::{BY_LENGTH, LARGER_SKETCH, THRESHOLDS, TWO_MEASURES, WIDTHS};
 use crate::judge::{Least, Measure, Subject, Verification};
 
-/// A verification and what it is called.
+/// A verification and its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(crate) name: String,

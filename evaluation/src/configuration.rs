@@ -1,5 +1,4 @@
-//! The configurations that are compared. Another line in a list is another row or column in the
-//! report.
+//! The configurations that are compared. Each line of a list is a row or column of the report.
 
 /// The features that fingerprints are made from; the first line is that of the shipped ones.
 pub(crate) const FEATURES: &[&str] = &[
@@ -12,10 +11,10 @@ pub(crate) const FEATURES: &[&str] = &[
     "char:5+log-tf",
 ];
 
-/// In how many bits fingerprints may differ.
+/// The numbers of bits in which fingerprints may differ.
 pub(crate) const DISTANCES: &[u32] = &[0, 3, 5, 7, 10];
 
-/// The widths of the deciding shingles, in words; the first is the narrowest.
+/// The widths of the shingles that decide, in words; the first is the narrowest.
 pub(crate) const WIDTHS: [usize; 2] = [3, 5];
 
 /// The least resemblance of a near duplicate.
@@ -32,8 +31,7 @@ pub(crate) const TWO_MEASURES: &[(f64, f64)] = &[
     (0.55, 0.87),
 ];
 
-/// The least resemblance by the words of the shorter text, from how many on which, the longest
-/// first.
+/// The least resemblance by the number of words of the shorter text, the longest first.
 pub(crate) const BY_LENGTH: &[&[(usize, f64)]] = &[
     &[(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)],
     &[(350, 0.80), (100, 0.86), (0, 0.90)],

@@ -1,4 +1,4 @@
-//! Reading what is packed: `.tar.zst` archives, and gzip within them.
+//! A reader of `.tar.zst` archives, and of gzip files in them.
 
 use std::fs;
 use std::io::{BufReader, Read};
@@ -8,10 +8,10 @@ use flate2::read::MultiGzDecoder;
 
 use crate::sets::set::Absent;
 
-/// The most that one file may unpack to: 64 MiB.
+/// The largest unpacked size of a file: 64 MiB.
 const MOST: u64 = 64 << 20;
 
-/// The files of a `.tar.zst`, by name, in the order of their names.
+/// Returns the files of a `.tar.zst`, by name, in the order of their names.
 pub(crate) fn unpacked(archive: &Path) -> Result<Vec<(String, Vec<u8>)>, Absent> {
     let unreadable = |error| Absent::unreadable(archive, &error);
     let packed = BufReader::new(fs::File::open(archive).map_err(unreadable)?);
@@ -42,13 +42,13 @@ pub(crate) fn gunzipped(packed: &[u8]) -> Vec<u8> {
         .take(MOST)
         .read_to_end(&mut bytes)
     {
-        // A page that is cut short is still a page.
+        // A truncated page is still a page.
         Ok(_) | Err(_) => bytes,
     }
 }
 
-/// The HTML files below a directory, by their paths from there, in the order of these. Links to
-/// files are followed, links to directories are not.
+/// Returns the HTML files below a directory, by their relative paths, in the order of the paths.
+/// Links to files are followed, links to directories are not.
 pub(crate) fn pages_below(root: &Path) -> Result<Vec<(String, PathBuf)>, Absent> {
     let mut pages = Vec::new();
     let mut directories = vec![root.to_owned()];

@@ -21,12 +21,12 @@ pub(crate) enum Measure {
 /// The least resemblance of pages that are alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Least {
-    /// So much, however long the texts are.
+    /// One threshold for all lengths of texts.
     Flat(f64),
     /// The shipped thresholds for texts of their length.
     Shipped,
-    /// So much by the words of the shorter text, from how many on which; the last line is for all
-    /// the others.
+    /// Thresholds by the least number of words of the shorter text; the last line is for all the
+    /// others.
     ByLength(&'static [(usize, f64)]),
 }
 
@@ -43,15 +43,15 @@ impl Least {
     }
 }
 
-/// The test by which two texts in the same words have different subjects, as the pages of two
+/// The test by which two texts with the same words have different subjects, as the pages of two
 /// classes do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
-    /// Not at all.
+    /// No test.
     Ignored,
     /// By all words of both.
     ByAllWords,
-    /// By the most frequent words, which could be remembered.
+    /// By the most frequent words, which could be stored.
     ByFrequentWords,
     /// By title and heading, as the shipped verdict does.
     ByTitles,
@@ -66,16 +66,16 @@ pub(crate) enum Decision {
     Measures,
 }
 
-/// The condition under which two texts that are not equal say the same.
+/// The condition under which two different texts are near-duplicates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verification {
     pub(crate) decision: Decision,
-    /// Words of a shingle, as a place in [`WIDTHS`].
+    /// Words of a shingle, as an index of [`WIDTHS`].
     pub(crate) width: usize,
     pub(crate) measure: Measure,
     /// The least resemblance.
     pub(crate) least: Least,
-    /// The least resemblance in counted words, where that is asked for as well.
+    /// The least resemblance in counted words, if that is required as well.
     pub(crate) least_of_words: Option<f64>,
     /// The test for a word that one text repeats and the other lacks.
     pub(crate) subject: Subject,
@@ -103,7 +103,7 @@ impl Verification {
         }
     }
 
-    /// The shipped width, sketch and lengths, with nothing beside them: no title, no counted words.
+    /// Returns the shipped width, sketch and lengths alone: no title, no counted words.
     pub(crate) fn by_measures() -> Self {
         Self {
             decision: Decision::Measures,
@@ -154,7 +154,7 @@ impl Verification {
     }
 }
 
-/// Everything that has the same bytes or text, and what `verification` confirms of all pairs.
+/// Returns the pairs with the same bytes or text, and those that `verification` confirms.
 pub(crate) fn alike(measured: &Measured, verification: &Verification) -> Pairs {
     let mut pairs = same(measured);
     pairs.extend(confirmed(measured, verification));
@@ -170,7 +170,7 @@ pub(crate) fn confirmed(measured: &Measured, verification: &Verification) -> Pai
     near.map(|near| (near.a, near.b)).collect()
 }
 
-/// The shipped verdict with its own candidates: what `dedup --pairs` says.
+/// Returns the shipped verdict with its own candidates, as `dedup --pairs` does.
 pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32, u32, Likeness)> {
     let pages = &measured.pages;
     let fingerprint = |page: usize| {
@@ -203,8 +203,8 @@ pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32,
     judged.collect()
 }
 
-/// Returns the scores of calling everything alike whose fingerprints differ in at most a number of
-/// bits, one score for each of `distances`. Pages without text are left out.
+/// Returns the scores of a verdict by fingerprints alone, one for each of `distances`: the greatest
+/// number of bits in which two may differ. Pages without text are left out.
 pub(crate) fn simhash_alone(
     measured: &Measured,
     answer: &Answer,
@@ -245,7 +245,7 @@ pub(crate) fn reached(measured: &Measured, pairs: &Pairs, features: usize, dista
     near.copied().collect()
 }
 
-/// All pairs with the same bytes or the same words.
+/// Returns all pairs with the same bytes or the same words.
 pub(crate) fn same(measured: &Measured) -> Pairs {
     let mut keys: Vec<(u8, u128, u32)> = Vec::new();
     for (number, page) in (0..).zip(&measured.pages) {

@@ -6,7 +6,7 @@ use std::path::Path;
 const BEGIN: &str = "<!-- real sites: begin -->";
 const END: &str = "<!-- real sites: end -->\n";
 
-/// Reads the report as it stands; empty where there is none yet.
+/// Reads the report; returns an empty text if there is none yet.
 pub(crate) fn read(file: &Path) -> io::Result<String> {
     match std::fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_between_the_marks_outlasts_a_new_report() {
+    fn the_text_between_the_marks_is_kept_in_a_new_report() {
         let section = format!("{BEGIN}\n## Real sites\n{END}");
         for (earlier, expected) in [
             (String::new(), "# New\n".to_owned()),

@@ -1,14 +1,14 @@
 //! The quality of the verdicts: precision, recall and F1 on every labelled set, for features ×
-//! distances × verifications, beside exact resemblance as the oracle.
+//! distances × verifications, with exact resemblance as the oracle.
 //!
 //! ```text
 //! cargo run --release -p evaluation -- [--data DIR] [--manuals DIR] \
 //!     [--output docs/measurements/quality.md] [SET…]
 //! ```
 //!
-//! The labelled data lie beside the project (`../shared/data`), or where `--data` or `CRAWLER_DATA`
-//! says; the manuals are where `evaluation/fetch-manuals.sh` has put them. Code 0: every goal is
-//! reached; 1: one is not; 2: not all that was wished could be evaluated.
+//! The labelled data are beside the project (`../shared/data`), or in the directory of `--data` or
+//! `CRAWLER_DATA`; `evaluation/fetch-manuals.sh` fetches the manuals. The exit code is 0 if every
+//! goal is reached, 1 if one is not, and 2 if a set could not be evaluated.
 
 mod chapter;
 mod choice;
@@ -38,19 +38,20 @@ use report::Report;
 use sets::CATALOGUE;
 use sets::set::Places;
 
-/// Measure how right the verdicts are, on labelled documents
+/// Measure the quality of the verdicts on labelled documents
 #[derive(Debug, Parser)]
-struct Wish {
+struct Options {
     /// Directory of the labelled data [default: ../shared/data, from the project's root]
     #[arg(long, env = "CRAWLER_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
     /// Directory into which evaluation/fetch-manuals.sh put the manuals [default: target/manuals]
     #[arg(long, value_name = "DIR")]
     manuals: Option<PathBuf>,
-    /// Write the report there instead of to standard output
+    /// Write the report to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write all pairs that resemble each other there, with their measures, as tab-separated values
+    /// Write all pairs that resemble each other to this file, with their measures, as tab-separated
+    /// values
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// The number of the hash key: estimates differ a little from key to key
@@ -65,23 +66,23 @@ struct Wish {
 }
 
 fn main() -> ExitCode {
-    let wish = Wish::parse();
+    let options = Options::parse();
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let places = Places {
-        data: wish
+        data: options
             .data
             .clone()
             .unwrap_or_else(|| root.join("../shared/data")),
-        manuals: wish
+        manuals: options
             .manuals
             .clone()
             .unwrap_or_else(|| root.join("target/manuals")),
     };
-    let (features, key) = (measured::features(), HashKey::new(wish.key));
+    let (features, key) = (measured::features(), HashKey::new(options.key));
     let mut chapters = Vec::new();
     let mut absent = Vec::new();
     for (name, load) in CATALOGUE {
-        if !wish.sets.is_empty() && !wish.sets.iter().any(|wished| wished == name) {
+        if !options.sets.is_empty() && !options.sets.iter().any(|given| given == name) {
             continue;
         }
         say(&format!("{name} …"));
@@ -101,13 +102,13 @@ fn main() -> ExitCode {
     }
 
     let mut report = Report::default();
-    introduce(&mut report, &wish, &absent);
+    introduce(&mut report, &options, &absent);
     let all_reached = write_goals(&mut report, &chapters);
     write_choice(&mut report, &chapters);
     for chapter in &chapters {
         chapter.write(&mut report);
     }
-    if let Err(why) = deliver(&wish, &chapters, &report.into_text()) {
+    if let Err(why) = deliver(&options, &chapters, &report.into_text()) {
         say(&format!("the report cannot be written: {why}"));
         return ExitCode::from(2);
     }
@@ -118,7 +119,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn introduce(report: &mut Report, wish: &Wish, absent: &[&str]) {
+fn introduce(report: &mut Report, options: &Options, absent: &[&str]) {
     let thresholds = Thresholds::default();
     let least = match thresholds.resemblance() {
         Some(least) => format!("{least:.2}"),
@@ -143,7 +144,7 @@ fn introduce(report: &mut Report, wish: &Wish, absent: &[&str]) {
         thresholds.distance(),
         Width::VERIFICATION.get(),
         least,
-        wish.key,
+        options.key,
     ));
     if !absent.is_empty() {
         report.paragraph(&format!(
@@ -153,7 +154,7 @@ fn introduce(report: &mut Report, wish: &Wish, absent: &[&str]) {
     }
 }
 
-/// A row for each goal; whether the shipped defaults reach all of them.
+/// Writes a row for each goal; returns true if the shipped defaults reach all of them.
 fn write_goals(report: &mut Report, chapters: &[Chapter]) -> bool {
     report.heading(2, "Goals");
     let mut all_reached = true;
@@ -226,12 +227,12 @@ fn write_choice(report: &mut Report, chapters: &[Chapter]) {
     report.table(&head, &rows);
 }
 
-fn deliver(wish: &Wish, chapters: &[Chapter], text: &str) -> io::Result<()> {
-    if let Some(file) = &wish.pairs {
+fn deliver(options: &Options, chapters: &[Chapter], text: &str) -> io::Result<()> {
+    if let Some(file) = &options.pairs {
         let lists: Vec<String> = chapters.iter().map(Chapter::pairs).collect();
         std::fs::write(file, format!("{}\n{}", Chapter::PAIRS_HEAD, lists.concat()))?;
     }
-    match &wish.output {
+    match &options.output {
         Some(file) => std::fs::write(file, kept::with_kept_section(text, &kept::read(file)?)),
         None => io::stdout().write_all(text.as_bytes()),
     }
@@ -239,7 +240,7 @@ fn deliver(wish: &Wish, chapters: &[Chapter], text: &str) -> io::Result<()> {
 
 #[expect(
     clippy::print_stderr,
-    reason = "what is under way, and what is absent, is told beside the report"
+    reason = "progress and absent data are reported beside the report"
 )]
 fn say(line: &str) {
     eprintln!("{line}");

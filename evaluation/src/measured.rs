@@ -1,4 +1,4 @@
-//! A set, measured: everything that a verdict could be made from, computed once.
+//! The measures of a set: everything that a verdict could be made from, computed once.
 
 use std::cmp::Reverse;
 
@@ -14,14 +14,14 @@ use crate::sets::page::Page;
 use crate::sets::set::Set;
 use crate::threads;
 
-/// Pairs that resemble each other less in their 3-shingles are not looked at: no threshold below is
-/// in question.
+/// The least resemblance of pairs that are considered, in 3-shingles: no threshold below is in
+/// question.
 pub(crate) const FLOOR: f64 = 0.5;
 
-/// Words of a page that would be remembered to recognise its subject.
+/// Words of a page that would be stored to recognise its subject.
 pub(crate) const FREQUENT: usize = 32;
 
-/// The pages of a set, as they are judged by their main text or by all of it.
+/// The pages of a set, judged by their main text or by all of it.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) pages: Vec<MeasuredPage>,
@@ -33,7 +33,7 @@ pub(crate) struct Measured {
 pub(crate) struct MeasuredPage {
     /// The signature that the crawler remembers.
     pub(crate) signature: PageSignature,
-    /// Stands for all words of the page, main text or not.
+    /// A digest of all words of the page, main text or not.
     pub(crate) full: u128,
     /// True if its own text must be equal as well and has no words.
     pub(crate) own_is_empty: bool,
@@ -42,13 +42,13 @@ pub(crate) struct MeasuredPage {
     /// One for each of [`FEATURES`].
     pub(crate) fingerprints: Vec<Fingerprint>,
     counts: Vec<(u64, u32)>,
-    /// The most frequent words, the first ones first, as many as [`FREQUENT`] at most.
+    /// The most frequent words in order, at most [`FREQUENT`].
     frequent: Vec<(u64, u32)>,
     /// One for each of [`WIDTHS`].
     shingles: [Measures; WIDTHS.len()],
 }
 
-/// Shingles of one width and what is made of them.
+/// Shingles of one width, with their sketches.
 #[derive(Debug)]
 struct Measures {
     exact: Shingles,
@@ -56,12 +56,12 @@ struct Measures {
     larger: Option<Minima>,
 }
 
-/// Two pages and how much they resemble each other.
+/// Two pages and their resemblance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near {
     pub(crate) a: u32,
     pub(crate) b: u32,
-    /// Of their words, counted.
+    /// The resemblance of their counted words.
     pub(crate) words: f64,
     /// True if one text repeats a word that is not among the frequent ones of the other.
     pub(crate) other_frequent: bool,
@@ -81,8 +81,8 @@ pub(crate) struct Resemblances {
 }
 
 impl Near {
-    /// Returns true if one text repeats a word that the other lacks: three times, and every
-    /// hundredth word.
+    /// Returns true if one text repeats a word that the other lacks: at least three times, and as
+    /// at least every hundredth word.
     pub(crate) fn has_another_subject(&self) -> bool {
         self.exclusive.0 >= 3 && self.exclusive.1 >= 0.01
     }
@@ -115,8 +115,8 @@ impl Measured {
         Self { pages, near }
     }
 
-    /// All pairs that share a band of their sketches of [`WIDTHS`]`[width]`, the lower number
-    /// first, each once.
+    /// Returns all pairs that share a band of their sketches of [`WIDTHS`]`[width]`, each once, the
+    /// lower number first.
     pub(crate) fn sharing_a_band(&self, width: usize) -> Vec<(u32, u32)> {
         let mut keys: Vec<(u64, u32)> = Vec::new();
         for (number, page) in (0..).zip(&self.pages) {
@@ -184,7 +184,7 @@ impl Measures {
     }
 }
 
-/// Each word of a text and how often it occurs, in the order of their hashes.
+/// Returns each word of a text with its count, in the order of their hashes.
 fn counts(text: &NormalText, key: HashKey) -> Vec<(u64, u32)> {
     let mut words: Vec<u64> = text
         .words()
@@ -233,7 +233,7 @@ fn exclusive(one: &MeasuredPage, two: &MeasuredPage) -> (u32, f64) {
 /// Returns true if `one` repeats a word that is not among the most frequent ones of `two`:
 /// [`Near::has_another_subject`] with only the words that could be remembered of a page.
 fn has_other_frequent(one: &MeasuredPage, two: &MeasuredPage) -> bool {
-    // Of the last ones that are remembered, the other text may have forgotten just these.
+    // The last words that are stored of one text may be just beyond the limit of the other.
     let candidates = one.frequent.iter().take(FREQUENT / 2);
     candidates
         .filter(|(_, count)| *count >= 3 && *count as usize * 100 >= one.words)

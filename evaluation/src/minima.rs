@@ -1,4 +1,4 @@
-//! Sketches of sizes that `neardup` does not ship, in order to see what a larger one would bring.
+//! Sketches of sizes that `neardup` does not ship, to measure the gain of a larger one.
 //!
 //! Fast similarity sketching (Dahlgaard, Knudsen and Thorup, FOCS 2017) with any power of two of
 //! minima, of which four bits are kept each (Li and König, WWW 2010): what [`neardup::Sketch`] does
@@ -6,12 +6,12 @@
 
 use crate::random::mix;
 
-/// Minima of a set, their low four bits.
+/// The low four bits of the minima of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Minima(Vec<u8>);
 
 impl Minima {
-    /// `count` minima, a power of two, of a set of hashes, which is not empty.
+    /// Returns `count` minima, a power of two, of a set of hashes that is not empty.
     pub(crate) fn of(hashes: &[u64], count: usize) -> Self {
         let shift = 64 - count.trailing_zeros();
         let mut least = vec![u64::MAX; count];
@@ -42,7 +42,7 @@ impl Minima {
         Self(least.iter().map(|least| (least & 15) as u8).collect())
     }
 
-    /// An estimate of the resemblance of the two sets, from sketches of one size.
+    /// Estimates the resemblance of the two sets, from sketches of one size.
     pub(crate) fn resemblance(&self, other: &Self) -> f64 {
         let agreeing = self
             .0

@@ -1,12 +1,12 @@
 //! The oracle: exact resemblance (Jaccard) of all pairs of many sets, without comparing each pair.
 //!
-//! Who has a member in common is read off lists of the sets that hold each member. For every set
-//! the lists of its members are walked and the common ones counted, so that what costs is what is
-//! shared, not n²/2 merges of whole sets.
+//! For each member there is a list of the sets that have it. For every set the lists of its members
+//! are read and the common members counted, so the cost depends on the shared members, not on n²/2
+//! merges of whole sets.
 
 use crate::threads;
 
-/// Two of the sets, the lower number first, and how much they resemble each other.
+/// Two of the sets, the lower number first, and their resemblance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Resembling {
     pub(crate) a: u32,
@@ -14,8 +14,8 @@ pub(crate) struct Resembling {
     pub(crate) resemblance: f64,
 }
 
-/// All pairs of `sets` (ascending, each member once) whose resemblance is at least `least`, which
-/// is above 0. Empty sets resemble nothing.
+/// Returns all pairs of `sets` (ascending, each member once) whose resemblance is at least `least`,
+/// which is above 0. Empty sets resemble nothing.
 pub(crate) fn resembling(sets: &[&[u64]], least: f64) -> Vec<Resembling> {
     let holders = Holders::of(sets);
     let found = threads::each(sets.len(), |b| {
@@ -83,9 +83,9 @@ pub(crate) fn resemblance_of_counts(one: &[(u64, u32)], two: &[(u64, u32)]) -> f
     }
 }
 
-/// The sets that hold each member; members of one set only are left out.
+/// The sets that have each member; members of one set only are left out.
 struct Holders {
-    /// For each member the sets that hold it, ascending, one list after the other.
+    /// For each member the sets that have it, ascending, one list after the other.
     holders: Vec<u32>,
     /// The start of each member's list in `holders`, and the end of the last.
     starts: Vec<usize>,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oracle_finds_what_comparing_each_pair_finds() {
+    fn the_oracle_finds_the_same_pairs_as_comparing_each_pair() {
         let mut random = Random::new(7);
         let sets: Vec<Vec<u64>> = (0..120)
             .map(|_| {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_share_the_lesser_of_the_greater() {
+    fn counted_words_share_the_lesser_of_two_counts() {
         let one = [(1, 2), (3, 1), (9, 4)];
         let two = [(1, 1), (4, 1), (9, 5)];
         assert_eq!(

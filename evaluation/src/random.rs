@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same on every machine: what is generated here stands in a
+//! Pseudo-random numbers that are the same on every machine, because they determine figures of the
 //! report.
 //!
 //! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
@@ -17,30 +17,30 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number below `limit`, which is not 0.
+    /// Returns a number below `limit`, which is not 0.
     pub(crate) const fn below(&mut self, limit: usize) -> usize {
         ((self.next() as u128 * limit as u128) >> 64) as usize
     }
 
-    /// A number from `least` to `most`.
+    /// Returns a number from `least` to `most`.
     pub(crate) const fn between(&mut self, least: usize, most: usize) -> usize {
         least + self.below(most - least + 1)
     }
 
-    /// From 0 up to, but not, 1.
+    /// Returns a number from 0 up to, but not including, 1.
     pub(crate) const fn fraction(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of `items`, of which there is at least one. The first ones come most often, as words do
-    /// in a language: the *n*th about 1/n as often as the first (Zipf).
+    /// Returns one of `items`, which is not empty. The first ones are the most frequent, as in a
+    /// language: the *n*th is about 1/n as frequent as the first (Zipf).
     pub(crate) fn pick_by_rank<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         // The inverse of the continuous distribution with density 1/x on [1, n + 1).
         let rank = ((items.len() + 1) as f64).powf(self.fraction()) as usize;
         &items[rank.clamp(1, items.len()) - 1]
     }
 
-    /// One of `items`, of which there is at least one.
+    /// Returns one of `items`, which is not empty.
     pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_means_the_same_numbers_for_ever() {
+    fn a_seed_gives_the_same_numbers_for_ever() {
         // The first values of SplitMix64 for seed 1234567, as in its reference implementation.
         let mut random = Random::new(1_234_567);
         let first = [random.next(), random.next(), random.next()];
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_comes_about_twice_as_often_as_the_second() {
+    fn the_first_word_is_about_twice_as_frequent_as_the_second() {
         let mut random = Random::new(3);
         let items: Vec<usize> = (1..=1_000).collect();
         let mut counts = [0_u32; 3];

@@ -25,7 +25,7 @@ impl Report {
         self.0.push('\n');
     }
 
-    /// A table; every row has as many cells as `head`.
+    /// Writes a table; every row has as many cells as `head`.
     pub(crate) fn table(&mut self, head: &[String], rows: &[Vec<String>]) {
         self.row(head);
         self.row(&vec!["---"; head.len()]);

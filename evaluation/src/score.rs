@@ -12,17 +12,17 @@ pub(crate) type Pairs = Vec<(u32, u32)>;
 /// The right answer to a question.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// These pairs are to be found; `also` may be.
+    /// These pairs must be found; `also` may be found.
     Pairs {
         expected: BTreeSet<(u32, u32)>,
         also: BTreeSet<(u32, u32)>,
     },
-    /// No pair is, but of pages that say the same from end to end, and `same`.
+    /// No pair may be found, except pages with the same text from end to end, and `same`.
     Distinct { same: BTreeSet<(u32, u32)> },
 }
 
 impl Answer {
-    /// Found in `whole`, the measures of all that is on the pages.
+    /// The pages with the same text in `whole`, the measures of all text of the pages.
     pub(crate) fn of(truth: &Truth, whole: &Measured) -> Self {
         match truth {
             Truth::Pairs(pairs) => Answer::Pairs {
@@ -55,7 +55,7 @@ impl Answer {
         }
     }
 
-    /// Returns true if the two may be called alike.
+    /// Returns true if the two may be judged alike.
     pub(crate) fn holds(&self, a: u32, b: u32, measured: &Measured) -> bool {
         match self {
             Answer::Pairs { expected, also } => {
@@ -69,7 +69,7 @@ impl Answer {
     }
 }
 
-/// Found, expected, and right: what precision and recall are made of.
+/// The numbers of pairs found, expected and right, for precision and recall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Score {
     Found {
@@ -77,7 +77,7 @@ pub(crate) enum Score {
         expected: usize,
         right: usize,
     },
-    /// Pages that were taken for a repetition of an earlier page that says something else.
+    /// Pages that were judged to repeat an earlier page that says something else.
     Merged { merged: usize, pages: usize },
 }
 
@@ -133,7 +133,7 @@ impl Score {
         }
     }
 
-    /// F1, or the pages merged.
+    /// Returns F1, or the number of merged pages.
     pub(crate) fn brief(self) -> String {
         match self {
             Score::Found {
@@ -175,7 +175,7 @@ impl Score {
     }
 }
 
-/// Precision / recall / F1, or how many pages were merged.
+/// Formats precision / recall / F1, or the number of merged pages.
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -201,12 +201,13 @@ impl fmt::Display for Score {
     }
 }
 
-/// A share, cut after four digits: what falls short of a goal must not look as if it reached it.
+/// Formats a share, cut after four digits, so that a share below its goal does not look as if it
+/// reached it.
 struct Share(f64);
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What a division has lost at the sixteenth digit is not cut off with the rest.
+        // An error of a division at the sixteenth digit must not be cut off with the rest.
         let cut = (self.0 * 10_000.0 + 1e-6).floor() / 10_000.0;
         if cut >= 1.0 {
             f.write_str("1")
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_score_is_told_in_shares_and_never_rounded_up_to_all() {
+    fn a_score_is_printed_in_shares_and_never_rounded_up_to_one() {
         let told = |found, expected, right| {
             Score::Found {
                 found,
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_is_reached_at_its_figure_and_a_share_of_merged_pages_must_stay_below() {
+    fn a_goal_is_reached_at_its_figure_and_a_share_of_merged_pages_below_it() {
         let score = Score::Found {
             found: 100,
             expected: 100,

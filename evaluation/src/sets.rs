@@ -1,4 +1,4 @@
-//! The labelled sets: pages, and what is known of which say the same.
+//! The labelled sets: pages, and the known duplicates among them.
 
 mod generated;
 mod labelled;

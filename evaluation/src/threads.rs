@@ -1,4 +1,4 @@
-//! The same for many things, on all cores.
+//! The same work for many items, on all cores.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) fn each<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
-    // Taken one by one, since some documents are a thousand times as long as others.
+    // One by one, since some documents are a thousand times as long as others.
     let work_off = || {
         let mut done = Vec::new();
         loop {
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_comes_in_the_order_of_what_it_was_made_of() {
+    fn results_are_in_the_order_of_their_items() {
         assert_eq!(each(0, |n| n), Vec::<usize>::new());
         assert_eq!(
             each(1_000, |n| n * n),

@@ -1,5 +1,5 @@
-//! The labelled pages: 181 of news, 450 of seven kinds. `../shared/data/README.md` says where they
-//! come from.
+//! The labelled pages: 181 of news, 450 of seven kinds. `../shared/data/README.md` has their
+//! sources.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// A page and what a person says is its main content.
+/// A page with the main content that a person labelled.
 pub struct LabelledPage {
     /// The name of its file, without extension.
     pub name: String,
-    /// The URL that it was fetched from.
+    /// Its URL.
     pub url: String,
     /// `article`, `forum` …
     pub kind: String,
@@ -31,10 +31,10 @@ pub fn directory() -> PathBuf {
     )
 }
 
-/// The 181 pages of `scrapinghub/article-extraction-benchmark`, by name.
+/// Returns the 181 pages of `scrapinghub/article-extraction-benchmark`, by name.
 ///
 /// # Errors
-/// When the archive is absent or damaged.
+/// An error if the archive is absent or damaged.
 pub fn articles(directory: &Path) -> io::Result<Vec<LabelledPage>> {
     let files = unpack(&directory.join("article-extraction.tar.zst"))?;
     let truth: Value = serde_json::from_slice(&files["ground-truth.json"])?;
@@ -54,10 +54,10 @@ pub fn articles(directory: &Path) -> io::Result<Vec<LabelledPage>> {
         .collect()
 }
 
-/// The 450 pages of WCXB's development set, by name.
+/// Returns the 450 pages of WCXB's development set, by name.
 ///
 /// # Errors
-/// When the archive is absent or damaged.
+/// An error if the archive is absent or damaged.
 pub fn wcxb(directory: &Path) -> io::Result<Vec<LabelledPage>> {
     let files = unpack(&directory.join("wcxb-dev.tar.zst"))?;
     let mut pages = Vec::new();

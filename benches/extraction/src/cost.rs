@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::corpus::{self, LabelledPage};
 use crate::methods::METHODS;
 
-/// Runs of which the best counts: other work on the machine only adds.
+/// Runs, of which the best counts, because other work on the machine only adds.
 const ROUNDS: usize = 15;
 
 /// The size of the real pages.
@@ -18,7 +18,7 @@ const REAL_PAGES: usize = 20;
 /// Prints microseconds a page for each method.
 ///
 /// # Errors
-/// When the labelled pages cannot be read.
+/// An error if the labelled pages cannot be read.
 pub fn print(directory: &Path) -> io::Result<()> {
     let mut real = corpus::wcxb(directory)?;
     real.sort_by_key(|page| page.html.len().abs_diff(REAL_BYTES));
@@ -61,10 +61,9 @@ fn page(html: String) -> LabelledPage {
 }
 
 fn generated() -> LabelledPage {
-    let mut html =
-        "<!doctype html><html><head><title>A page</title></head><body><nav>\
+    let mut html = "<!doctype html><html><head><title>A page</title></head><body><nav>\
          <a href=/>Home</a></nav><main>"
-            .to_owned();
+        .to_owned();
     for paragraph in 0..26 {
         html.push_str("<p>");
         html.push_str(&sentence(paragraph).repeat(16));

@@ -70,7 +70,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Labelled pages and how they are measured.
+/// Labelled pages and their measure.
 struct Set {
     name: &'static str,
     pages: Vec<LabelledPage>,

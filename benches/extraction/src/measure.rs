@@ -46,7 +46,7 @@ impl Overlap {
         overlap
     }
 
-    /// The score of this page alone.
+    /// Returns the score of this page alone.
     #[must_use]
     pub fn score(self) -> Score {
         if self.predicted == self.labelled && self.both == self.predicted {
@@ -83,7 +83,7 @@ pub fn words(predicted: &str, labelled: &str) -> Overlap {
     )
 }
 
-/// The article benchmark's score of many pages.
+/// Returns the article benchmark's score of many pages.
 #[must_use]
 pub fn mean_of_shingles(pages: &[Overlap]) -> Score {
     let precision = mean(
@@ -105,7 +105,7 @@ pub fn mean_of_shingles(pages: &[Overlap]) -> Score {
     }
 }
 
-/// WCXB's score of many pages.
+/// Returns WCXB's score of many pages.
 #[must_use]
 pub fn mean_of_words(pages: &[Overlap]) -> Score {
     let scores = || pages.iter().map(|page| page.score());
@@ -116,8 +116,7 @@ pub fn mean_of_words(pages: &[Overlap]) -> Score {
     }
 }
 
-/// Runs of `\w`: what Python's `re` calls a word character is a letter, a digit or number of any
-/// script, or `_`.
+/// Returns the runs of `\w`: in Python's `re`, a letter, a digit or number of any script, or `_`.
 fn tokens(text: &str) -> Vec<&str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|token| !token.is_empty())

@@ -1,4 +1,4 @@
-//! The ways to find main content that are compared, each from bytes to text.
+//! The compared methods of finding main content, each from bytes to text.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -8,13 +8,13 @@ use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
 
 use crate::corpus::LabelledPage;
 
-/// A way to find main content.
+/// A method of finding main content.
 pub struct Method {
     pub name: &'static str,
     pub extract: fn(&LabelledPage) -> String,
 }
 
-/// All of them; ours first.
+/// All methods; ours first.
 pub const METHODS: &[Method] = &[
     Method {
         name: "ours",
@@ -92,8 +92,8 @@ fn rs_trafilatura(page: &LabelledPage) -> String {
         .unwrap_or_default()
 }
 
-/// Extracts without a tree, from a stream of tags: paragraphs, items, headings and code that stand
-/// in no frame and are not mostly links.
+/// Extracts without a tree, from a stream of tags: paragraphs, items, headings and code outside the
+/// frame that are not mostly links.
 fn streamed(page: &LabelledPage) -> String {
     const FRAME: &str = "nav, aside, footer, form, dialog, [role=navigation], [role=banner], \
                          [role=contentinfo], [class*=comment], [class*=related], [class*=share], \
@@ -163,7 +163,7 @@ fn streamed(page: &LabelledPage) -> String {
         .append_element_content_handler(text!(LINE, add));
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
     if rewriter.write(&page.html).is_ok() {
-        // What could not be read to its end was read so far.
+        // A page that cannot be read to its end counts as far as it was read.
         drop(rewriter.end());
     }
     end_line();

@@ -10,13 +10,13 @@ use rustix::time::{ClockId, clock_gettime};
 pub struct Random(u64);
 
 impl Random {
-    /// The stream of `seed`.
+    /// Creates the stream of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -25,15 +25,15 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.draw()) * u128::from(bound)) >> 64) as u64
     }
 }
 
-/// The least time of `runs` runs of `work` on this thread's processor: what the work takes when
-/// nothing disturbs it. Time in which others have the processor does not count, so that a busy
-/// machine tells nearly the same; what other threads do for `work` does not count either.
+/// Returns the least processor time of this thread for `work` in `runs` runs: the time that it
+/// takes undisturbed. Time in which others have the processor does not count, so a busy machine
+/// gives nearly the same figure. Work of other threads does not count either.
 pub fn best_of<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
     let time = |_| {
         let start = processor_time();
@@ -52,7 +52,7 @@ fn processor_time() -> Duration {
     )
 }
 
-/// The least time of `runs` runs of `work` by the clock on the wall, with all its threads.
+/// Returns the least time of `runs` runs of `work` by the wall clock, with all its threads.
 pub fn best_by_clock<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
     let time = |_| {
         let start = Instant::now();

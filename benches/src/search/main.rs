@@ -2,7 +2,7 @@
 //! index and the archive, then queries of mixed kinds.
 //!
 //! - the writer alone: processor time of its thread for a page, flushing and committing included;
-//! - the sink over an archive: pages a second, room on the disk, memory (VmHWM);
+//! - the sink over an archive: pages a second, disk space, memory (VmHWM);
 //! - 1,000 queries for ten hits each: median, 99th percentile and worst, with and without snippets,
 //!   which are read from the archive, and the same of each kind of query;
 //! - 200 random queries against a plain scan of all pages: the sets must be equal.
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! With `--keep`, index and archive stay in that directory, and a second run with the same pages
-//! and seed only asks.
+//! and seed only queries them.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
@@ -43,13 +43,13 @@ type Failure = Box<dyn Error>;
 
 /// Pages for which the writer is measured alone.
 const ALONE: usize = 5_000;
-/// Queries whose time is taken, and those that are compared with a scan.
+/// Queries that are timed, and those that are compared with a scan.
 const QUERIES: usize = 1_000;
 const COMPARED: usize = 200;
 
 /// Measure the search index
 #[derive(Clone, Debug, Parser)]
-struct Wish {
+struct Options {
     /// Number of pages
     #[arg(long, default_value_t = 100_000)]
     pages: usize,
@@ -59,29 +59,29 @@ struct Wish {
     /// Seed of pages and queries
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Threads that look through segments
+    /// Threads that search segments
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Keep index and archive here; where there are some already, only ask them
+    /// Keep index and archive here; if there are some already, only query them
     #[arg(long)]
     keep: Option<PathBuf>,
 }
 
 fn main() -> Result<(), Failure> {
-    let wish = Wish::parse();
-    let corpus = Corpus::plain(wish.pages, wish.seed);
+    let options = Options::parse();
+    let corpus = Corpus::plain(options.pages, options.seed);
     let topics = topics(&corpus);
     let temporary = tempfile::tempdir()?;
-    let directory = wish.keep.as_deref().unwrap_or(temporary.path());
+    let directory = options.keep.as_deref().unwrap_or(temporary.path());
     let index = directory.join("search");
     let mut scan = None;
     if !search::exists(&index) {
         std::fs::create_dir_all(directory)?;
-        alone(&wish, &corpus, &temporary.path().join("alone"))?;
-        let scan = scan.insert(Scan::new(&topics, COMPARED, wish.seed));
-        through_the_sink(&wish, &corpus, directory, scan)?;
+        alone(&options, &corpus, &temporary.path().join("alone"))?;
+        let scan = scan.insert(Scan::new(&topics, COMPARED, options.seed));
+        through_the_sink(&options, &corpus, directory, scan)?;
     }
-    let finder = Finder::open(&index)?.with_threads(wish.threads)?;
+    let finder = Finder::open(&index)?.with_threads(options.threads)?;
     println!(
         "index: {} pages in {} segments, {:.0} MiB, archive {:.0} MiB; peak memory {:.0} MiB",
         finder.pages(),
@@ -90,7 +90,7 @@ fn main() -> Result<(), Failure> {
         mebibytes(&directory.join("archive"))?,
         peak_mib()?
     );
-    answer(&finder, &topics, directory, wish.seed)?;
+    answer(&finder, &topics, directory, options.seed)?;
     match scan {
         Some(scan) => compare(&finder, scan),
         None => Ok(()),
@@ -110,7 +110,7 @@ fn topics(corpus: &Corpus) -> Topics {
     Topics::of(corpus.len(), host, text)
 }
 
-/// A page each minute.
+/// Returns the time of a page: one each minute.
 fn fetched_at(number: usize) -> u64 {
     1_767_225_600_000 + number as u64 * 60_000
 }
@@ -164,18 +164,18 @@ fn exchange(url: PageUrl, body: Bytes, number: usize) -> Exchange {
     }
 }
 
-fn options(wish: &Wish, directory: &Path) -> IndexOptions {
+fn index_options(options: &Options, directory: &Path) -> IndexOptions {
     IndexOptions {
         directory: directory.to_owned(),
-        memory: wish.memory_mib << 20,
+        memory: options.memory_mib << 20,
         rules: "unique-main".to_owned(),
     }
 }
 
-/// The writer without anything around it.
-fn alone(wish: &Wish, corpus: &Corpus, directory: &Path) -> Result<(), Failure> {
-    let count = ALONE.min(wish.pages);
-    let mut writer = Writer::create(&options(wish, directory))?;
+/// Measures the writer alone.
+fn alone(options: &Options, corpus: &Corpus, directory: &Path) -> Result<(), Failure> {
+    let count = ALONE.min(options.pages);
+    let mut writer = Writer::create(&index_options(options, directory))?;
     let (mut spent, mut bytes) = (Duration::ZERO, 0);
     for number in 0..count {
         let (exchange, text) = read(corpus, number)?;
@@ -198,14 +198,14 @@ fn alone(wish: &Wish, corpus: &Corpus, directory: &Path) -> Result<(), Failure> 
         "writer alone: {:.0} CPU µs a page of {} bytes of text, {} MiB of memory asked for",
         spent.as_secs_f64() * 1e6 / count as f64,
         bytes / count,
-        wish.memory_mib
+        options.memory_mib
     );
     Ok(())
 }
 
-/// The pages as a crawl keeps them.
+/// Writes the pages as a crawl does.
 fn through_the_sink(
-    wish: &Wish,
+    options: &Options,
     corpus: &Corpus,
     directory: &Path,
     scan: &mut Scan,
@@ -218,7 +218,7 @@ fn through_the_sink(
         let archive = directory.join("archive");
         let options_of_archive = ArchiveOptions::new(clock.clone());
         let archive = WarcArchive::open(Arc::new(SystemDisk), &archive, options_of_archive, None)?;
-        let writer = Writer::create(&options(wish, &directory.join("search")))?;
+        let writer = Writer::create(&index_options(options, &directory.join("search")))?;
         let sink = Searchable::over(Arc::new(archive), writer, clock);
         let begun = Instant::now();
         let cpu = process_time()?;
@@ -252,7 +252,7 @@ fn through_the_sink(
     })
 }
 
-/// Times queries.
+/// Measures the time of queries.
 fn answer(finder: &Finder, topics: &Topics, directory: &Path, seed: u64) -> Result<(), Failure> {
     let archive = directory.join("archive");
     for snippets in [false, true] {
@@ -279,15 +279,18 @@ fn answer(finder: &Finder, topics: &Topics, directory: &Path, seed: u64) -> Resu
             of_kinds[kind].push(begun.elapsed());
         }
         let with = if snippets { " with snippets" } else { "" };
-        println!("{QUERIES} queries{with}: {}", told(of_kinds.concat()));
+        println!(
+            "{QUERIES} queries{with}: {}",
+            percentiles(of_kinds.concat())
+        );
         for ((kind, _), times) in KINDS.iter().zip(of_kinds) {
-            println!("    {kind}: {}", told(times));
+            println!("    {kind}: {}", percentiles(times));
         }
     }
     Ok(())
 }
 
-fn told(mut times: Vec<Duration>) -> String {
+fn percentiles(mut times: Vec<Duration>) -> String {
     times.sort();
     let at = |share: f64| {
         let place = (times.len().saturating_sub(1) as f64 * share) as usize;
@@ -303,7 +306,7 @@ fn told(mut times: Vec<Duration>) -> String {
     )
 }
 
-/// Compares hits with what a scan finds.
+/// Compares hits with those of a scan.
 fn compare(finder: &Finder, scan: Scan) -> Result<(), Failure> {
     let (mut hits_in_all, mut fruitful) = (0, 0);
     for (asked, mut scanned) in scan.results() {

@@ -1,5 +1,5 @@
-//! A plain scan of all pages for some queries, while they pass: the prose is ASCII, so a word is a
-//! run of letters and digits, in small letters.
+//! A plain scan of all pages for some queries, as the pages are generated. The prose is ASCII, so a
+//! word is a run of letters and digits, in lower case.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(crate) enum Asked {
     Not(Box<Asked>),
 }
 
-/// A page on its way.
+/// A generated page.
 struct Page {
     words: Vec<Vec<String>>,
     has: HashSet<String>,
@@ -33,7 +33,7 @@ struct Page {
 /// The place of a page: its file and offset.
 type Place = (String, u64);
 
-/// The kinds of queries: what is looked for, and how many of ten queries are such.
+/// The kinds of queries, and the number of each in ten queries.
 pub(crate) const KINDS: [(&str, usize); 9] = [
     ("a word", 2),
     ("two in a row", 1),
@@ -46,14 +46,14 @@ pub(crate) const KINDS: [(&str, usize); 9] = [
     ("a word, of a day", 1),
 ];
 
-/// The words, sites and dates that queries are about.
+/// The words, sites and dates from which queries are made.
 pub(crate) struct Topics {
     spoken: Vec<String>,
     hosts: Vec<String>,
     times: Vec<u64>,
 }
 
-/// Some queries, and the pages that they find.
+/// Queries, and the pages that they find.
 pub(crate) struct Scan {
     asked: Vec<Asked>,
     found: Vec<Vec<usize>>,
@@ -82,7 +82,7 @@ impl Topics {
         }
     }
 
-    /// A query of any kind about words that stand in some page, and the number of its kind.
+    /// Returns a query of any kind with words of some page, and the number of its kind.
     pub(crate) fn query(&self, random: &mut Random) -> (usize, Asked) {
         let one = |random: &mut Random| {
             Asked::Words(vec![self.spoken[random.below(self.spoken.len())].clone()])
@@ -128,7 +128,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 impl Scan {
-    /// So many queries.
+    /// Creates this number of queries.
     pub(crate) fn new(topics: &Topics, count: usize, seed: u64) -> Self {
         let random = &mut Random::of(seed, 99);
         Self {
@@ -138,7 +138,7 @@ impl Scan {
         }
     }
 
-    /// The next page.
+    /// Scans the next page.
     pub(crate) fn add(&mut self, exchange: &Exchange, text: &IndexText) {
         let words: Vec<Vec<String>> = vec![
             words(text.title.as_deref().unwrap_or_default()).collect(),
@@ -167,7 +167,7 @@ impl Scan {
         self.places.push((file, offset));
     }
 
-    /// The queries with the places of what they find.
+    /// Returns the queries with the places of their hits.
     pub(crate) fn results(self) -> Vec<(Asked, Vec<Place>)> {
         let places = &self.places;
         let found = self
@@ -200,7 +200,7 @@ impl Asked {
         }
     }
 
-    /// As somebody would type it.
+    /// Returns the query as a user would type it.
     pub(crate) fn typed(&self) -> String {
         let list = |all: &[Self], joint: &str| {
             let typed: Vec<String> = all.iter().map(Self::typed).collect();

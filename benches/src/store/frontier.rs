@@ -1,9 +1,9 @@
-//! A frontier of many URLs on many hosts: pushed as the links of pages, popped and settled, folded
-//! as a crawl folds it.
+//! A frontier of many URLs on many hosts: discovered as the links of pages, leased and settled, and
+//! flushed as a crawl does.
 //!
-//! Hosts are drawn unevenly (the square of a uniform number). One page in a hundred is put off
-//! once. Memory is what Linux says of the process (VmHWM), disk what lies in the directories of the
-//! journal and of the tables, garbage included.
+//! Hosts are drawn unevenly (the square of a uniform number). One page in a hundred is
+//! postponed once. Memory is the peak of the process by Linux (VmHWM), disk the size of the
+//! directories of the journal and of the tables, garbage included.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,14 +28,14 @@ const BATCH: usize = 64;
 const CHECKPOINT_EVERY: u64 = 20_000;
 
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Wish {
+pub(crate) struct Options {
     /// URLs
     #[arg(long, default_value_t = 10_000_000)]
     count: u64,
     /// Hosts
     #[arg(long, default_value_t = 100_000)]
     hosts: u64,
-    /// URLs that are popped and settled, each bringing a new one
+    /// URLs that are leased and settled, each of which leads to a new one
     #[arg(long, default_value_t = 1_000_000)]
     churn: u64,
     /// Directory to write to [default: a temporary directory]
@@ -43,38 +43,38 @@ pub(crate) struct Wish {
     directory: Option<PathBuf>,
 }
 
-pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
-    seen(wish.count);
+pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
+    seen(options.count);
     let temporary = tempfile::tempdir()?;
-    let directory = wish.directory.as_deref().unwrap_or(temporary.path());
+    let directory = options.directory.as_deref().unwrap_or(temporary.path());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .build()?;
-    runtime.block_on(frontier(wish, directory))
+    runtime.block_on(frontier(options, directory))
 }
 
-async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
+async fn frontier(options: &Options, directory: &Path) -> Result<(), Failure> {
     let now = Timestamp::from_millis(1_000_000);
-    let store = EmbeddedStore::open(directory, &options(now))?;
+    let store = EmbeddedStore::open(directory, &store_options(now))?;
     let push = seconds();
     let mut number = 0;
-    while number < wish.count {
-        store.discover(links(wish, &mut number, LINKS)?).await?;
+    while number < options.count {
+        store.discover(links(options, &mut number, LINKS)?).await?;
         if number % (CHECKPOINT_EVERY * LINKS) == 0 {
             store.checkpoint(None).await?;
         }
     }
     let push = push();
-    println!("{} URLs on {} hosts", wish.count, wish.hosts);
+    println!("{} URLs on {} hosts", options.count, options.hosts);
     println!(
         "  push               {:>10.0} a second",
-        wish.count as f64 / push
+        options.count as f64 / push
     );
     println!("  memory             {:>10.0} MiB", memory()?);
 
     let churn = seconds();
     let mut popped = 0;
-    while popped < wish.churn {
+    while popped < options.churn {
         let Supply::Leases(leases) = store.lease(now, BATCH, LeaseFilter::All).await? else {
             return Err("the frontier ran dry".into());
         };
@@ -84,7 +84,7 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
                 Settlement::Again { at: now }
             } else {
                 let row = row(lease.url(), lease.discovered().depth, now);
-                let finds = links(wish, &mut number, 1)?;
+                let finds = links(options, &mut number, 1)?;
                 Settlement::Done(FinishedVisit {
                     finds,
                     ..FinishedVisit::new(row)
@@ -118,7 +118,7 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
         bytes("journal")? as f64 / number as f64
     );
     let open = seconds();
-    let store = EmbeddedStore::open(directory, &options(now))?;
+    let store = EmbeddedStore::open(directory, &store_options(now))?;
     println!("  restart            {:>10.2} s", open());
     if store.standing().queued != queued {
         return Err("pages were lost".into());
@@ -126,7 +126,7 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// URLs seen by themselves, in batches of a page's links.
+/// Measures the seen URLs alone, in batches of a page's links.
 fn seen(count: u64) {
     let keys: Vec<u64> = (0..count).map(mix).collect();
     let insert = seconds();
@@ -150,10 +150,10 @@ fn seen(count: u64) {
     );
 }
 
-fn links(wish: &Wish, number: &mut u64, count: u64) -> Result<Vec<DiscoveredUrl>, Failure> {
+fn links(options: &Options, number: &mut u64, count: u64) -> Result<Vec<DiscoveredUrl>, Failure> {
     let via = url(&format!(
         "http://host{}.test/articles/{}",
-        *number % wish.hosts,
+        *number % options.hosts,
         *number / 7
     ))?;
     let first = *number;
@@ -161,7 +161,7 @@ fn links(wish: &Wish, number: &mut u64, count: u64) -> Result<Vec<DiscoveredUrl>
     (first..*number)
         .map(|number| {
             let uneven = (mix(number) >> 11) as f64 / (1_u64 << 53) as f64;
-            let host = (uneven * uneven * wish.hosts as f64) as u64;
+            let host = (uneven * uneven * options.hosts as f64) as u64;
             let page = mix(number ^ 0x55);
             let text = format!(
                 "http://host{host}.test/articles/{:04x}/{:012x}.html",
@@ -211,7 +211,7 @@ pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
     }
 }
 
-fn options(now: Timestamp) -> StoreOptions {
+fn store_options(now: Timestamp) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules::default(),
         likeness: LikenessRules::default(),
@@ -241,7 +241,7 @@ fn seconds() -> impl Fn() -> f64 {
     move || begun.elapsed().as_secs_f64()
 }
 
-/// The most memory that was resident so far, in MiB.
+/// Returns the peak resident memory in MiB.
 fn memory() -> Result<f64, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

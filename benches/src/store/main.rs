@@ -1,5 +1,5 @@
-//! The cost of the store at the size that it is made for: bytes of each table on disk, flushes,
-//! loading, lookups.
+//! The cost of the store at its intended size: bytes of each table on disk, flushes, loading,
+//! lookups.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-store -- verdicts [--count 10000000] \
@@ -9,8 +9,8 @@
 //!     [--hosts 100000] [--churn 1000000]
 //! cargo run --release -p benches --bin bench-store -- cards [--count 1000000]
 //! ```
-//! Everything is random (uniform keys are the worst case for a sorted table); every figure is of
-//! one run.
+//! All keys are random (uniform ones are the worst case for a sorted table). Each figure is of one
+//! run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod frontier;
@@ -25,22 +25,22 @@ type Failure = Box<dyn Error>;
 
 /// Measure the parts of the store
 #[derive(Clone, Debug, Parser)]
-enum Wish {
+enum Options {
     /// Durable verdicts among many pages
-    Verdicts(verdicts::Wish),
+    Verdicts(verdicts::Options),
     /// Sorted tables in the database: four of fingerprints, eight of bands, one of URLs seen
-    Tables(tables::Wish),
+    Tables(tables::Options),
     /// Pages to visit, and URLs seen
-    Frontier(frontier::Wish),
+    Frontier(frontier::Options),
     /// The records that verification needs of each document
-    Cards(tables::CardsWish),
+    Cards(tables::CardsOptions),
 }
 
 fn main() -> Result<(), Failure> {
-    match Wish::parse() {
-        Wish::Verdicts(wish) => verdicts::measure(&wish),
-        Wish::Tables(wish) => tables::measure(&wish),
-        Wish::Frontier(wish) => frontier::measure(&wish),
-        Wish::Cards(wish) => tables::measure_cards(&wish),
+    match Options::parse() {
+        Options::Verdicts(options) => verdicts::measure(&options),
+        Options::Tables(options) => tables::measure(&options),
+        Options::Frontier(options) => frontier::measure(&options),
+        Options::Cards(options) => tables::measure_cards(&options),
     }
 }

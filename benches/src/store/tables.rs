@@ -1,8 +1,9 @@
-//! Sorted tables and cards, straight from the database: no journal, no mirror in memory.
+//! Sorted tables and signature records in the database alone, without a journal or an index in
+//! memory.
 //!
-//! On disk is what the directory holds after a flush, garbage included. A page's lookup asks the
-//! four tables of fingerprints for all postings that agree in the 16 leading bits, as a search
-//! within 3 bits does.
+//! Disk space is the size of the directory after a flush, garbage included. The lookup of a page
+//! reads, in the four tables of fingerprints, all postings that agree in the 16 leading bits, as a
+//! search within 3 bits does.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,11 +16,11 @@ use web::UrlKey;
 use crate::Failure;
 
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Wish {
+pub(crate) struct Options {
     /// Pages, and URLs seen
     #[arg(long, default_value_t = 10_000_000)]
     count: u32,
-    /// Folds of another hundredth that follow the first
+    /// Further flushes, each of another hundredth
     #[arg(long, default_value_t = 3)]
     folds: u32,
     /// Lookups
@@ -31,7 +32,7 @@ pub(crate) struct Wish {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(crate) struct CardsWish {
+pub(crate) struct CardsOptions {
     /// Documents
     #[arg(long, default_value_t = 1_000_000)]
     count: u32,
@@ -40,12 +41,12 @@ pub(crate) struct CardsWish {
     lookups: u32,
 }
 
-/// Tables of one sort in a database of their own.
+/// Tables of one kind in a database of their own.
 struct Sort {
     name: &'static str,
     tables: u8,
     posting: fn(u8, u32) -> Posting,
-    /// The number of leading bits of a key that a lookup asks for.
+    /// The number of leading bits of a key that a lookup compares.
     prefix: u32,
 }
 
@@ -77,8 +78,8 @@ const SORTS: [Sort; 3] = [
     },
 ];
 
-/// Uniform and without repetition (the finaliser of SplitMix64, Steele, Lea and Flood, OOPSLA
-/// 2014).
+/// Returns uniform numbers without repetition (the finaliser of SplitMix64; Steele, Lea and Flood,
+/// OOPSLA 2014).
 fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -86,23 +87,23 @@ fn mix(n: u64) -> u64 {
     n ^ n >> 31
 }
 
-pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
+pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
     let temporary = tempfile::tempdir()?;
-    let directory = wish.directory.as_deref().unwrap_or(temporary.path());
+    let directory = options.directory.as_deref().unwrap_or(temporary.path());
     for (number, sort) in (0..).zip(&SORTS) {
-        measure_sort(wish, sort, &directory.join(format!("{number}")))?;
+        measure_sort(options, sort, &directory.join(format!("{number}")))?;
     }
     Ok(())
 }
 
-fn measure_sort(wish: &Wish, sort: &Sort, path: &Path) -> Result<(), Failure> {
-    println!("{}: {} pages", sort.name, wish.count);
+fn measure_sort(options: &Options, sort: &Sort, path: &Path) -> Result<(), Failure> {
+    println!("{}: {} pages", sort.name, options.count);
     let database = Database::open(path)?;
     let tables = SortedTables::open(&database)?;
-    let mut pages = wish.count;
+    let mut pages = options.count;
     fold(&database, &tables, sort, 0..pages)?;
-    for _ in 0..wish.folds {
-        let more = wish.count / 100;
+    for _ in 0..options.folds {
+        let more = options.count / 100;
         fold(&database, &tables, sort, pages..pages + more)?;
         pages += more;
     }
@@ -132,7 +133,7 @@ fn measure_sort(wish: &Wish, sort: &Sort, path: &Path) -> Result<(), Failure> {
     let others = u64::MAX.checked_shr(sort.prefix).unwrap_or(0);
     let (looking, found) = timed(|| {
         let mut found = 0;
-        for number in 0..wish.lookups {
+        for number in 0..options.lookups {
             let page = (mix(u64::from(number)) % u64::from(pages)) as u32;
             for table in 0..sort.tables {
                 let key = (sort.posting)(table, page).key;
@@ -145,14 +146,14 @@ fn measure_sort(wish: &Wish, sort: &Sort, path: &Path) -> Result<(), Failure> {
         }
         Ok(found)
     })?;
-    let expected = u64::from(wish.lookups) * u64::from(sort.tables);
+    let expected = u64::from(options.lookups) * u64::from(sort.tables);
     if found < expected {
         return Err(format!("{found} of {expected} were found").into());
     }
     println!(
         "  {:.0} lookups/s of a page, {:.1} µs each ({} tables, from the database alone)\n",
-        f64::from(wish.lookups) / looking,
-        looking * 1e6 / f64::from(wish.lookups),
+        f64::from(options.lookups) / looking,
+        looking * 1e6 / f64::from(options.lookups),
         sort.tables
     );
     drop(database);
@@ -190,30 +191,30 @@ fn fold(
     Ok(())
 }
 
-pub(crate) fn measure_cards(wish: &CardsWish) -> Result<(), Failure> {
+pub(crate) fn measure_cards(options: &CardsOptions) -> Result<(), Failure> {
     const AT_ONCE: u32 = 50_000;
     let directory = tempfile::tempdir()?;
     let database = Database::open(directory.path())?;
     let cards = SignatureRecords::open(&database)?;
     let (writing, ()) = timed(|| {
-        for first in (0..wish.count).step_by(AT_ONCE as usize) {
-            let end = wish.count.min(first.saturating_add(AT_ONCE));
-            let fold: Vec<(u32, SignatureRecord)> = (first..end)
+        for first in (0..options.count).step_by(AT_ONCE as usize) {
+            let end = options.count.min(first.saturating_add(AT_ONCE));
+            let added: Vec<(u32, SignatureRecord)> = (first..end)
                 .map(|document| (document, card(document)))
                 .collect();
-            cards.update(&fold, &[])?;
+            cards.update(&added, &[])?;
             database.flush()?;
         }
         Ok(())
     })?;
     println!(
         "{} cards with text in {writing:.1} s, {:.0} bytes each on disk",
-        wish.count,
-        database.size_on_disk()? as f64 / f64::from(wish.count)
+        options.count,
+        database.size_on_disk()? as f64 / f64::from(options.count)
     );
     let (looking, ()) = timed(|| {
-        for number in 0..wish.lookups {
-            let document = (mix(u64::from(number)) % u64::from(wish.count)) as u32;
+        for number in 0..options.lookups {
+            let document = (mix(u64::from(number)) % u64::from(options.count)) as u32;
             if cards.get(document)? != Some(card(document)) {
                 return Err(format!("the card of {document} is another").into());
             }
@@ -222,13 +223,13 @@ pub(crate) fn measure_cards(wish: &CardsWish) -> Result<(), Failure> {
     })?;
     println!(
         "{:.0} cards/s looked up, {:.1} µs each",
-        f64::from(wish.lookups) / looking,
-        looking * 1e6 / f64::from(wish.lookups)
+        f64::from(options.lookups) / looking,
+        looking * 1e6 / f64::from(options.lookups)
     );
     Ok(())
 }
 
-/// A text without words of its own, as most are.
+/// Returns the signature of a text without a main content of its own, as most are.
 fn card(document: u32) -> SignatureRecord {
     let part = |salt: u64| mix(salt << 32 | u64::from(document));
     let sketch: [u8; SKETCH_BYTES] = std::array::from_fn(|byte| part(100 + byte as u64 / 8) as u8);

@@ -1,13 +1,12 @@
-//! Durable verdicts: many workers ask whether a page is new, and each waits until its answer cannot
-//! be lost any more.
+//! Durable verdicts: many workers admit pages, and each waits until its verdict is durable.
 //!
-//! The store is filled with as many pages as are wished for, through its own door and with folds in
-//! between: each is found, leased, admitted and settled, as in a crawl. Then sixteen workers admit
-//! pages that are out on lease, of which one in thirteen is nearly one of those (the same sketch
-//! but for a few minima, a fingerprint two bits off), so that candidates are found, cards read and
-//! originals named. A verdict counts when it is right and the journal is durable up to it.
-//! Afterwards those visits end too, and the store is opened twice: as a death would leave it, and
-//! after a session that ended in order.
+//! The store is filled with pages through its interface, with flushes in between: each page is
+//! discovered, leased, admitted and settled, as in a crawl. Then sixteen workers admit leased
+//! pages, of which one in thirteen is similar to a known one (the same sketch but for a few minima,
+//! a fingerprint two bits away), so that candidates are found, signature records read and originals
+//! named. A verdict counts if it is right and the journal is durable up to it. Afterwards these
+//! visits end too, and the store is opened twice: as after a kill, and after a session that ended
+//! in order.
 
 use std::fs::File;
 use std::io::Write;
@@ -32,11 +31,11 @@ use crate::Failure;
 use crate::frontier::row;
 
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Wish {
-    /// Pages that are known before
+pub(crate) struct Options {
+    /// Pages that are known at the start
     #[arg(long, default_value_t = 10_000_000)]
     count: u64,
-    /// Pages heard between two folds while they are filled in
+    /// Pages between two flushes while the store is filled
     #[arg(long, default_value_t = 2_000_000)]
     fold: u64,
     /// Verdicts that are measured, over all workers
@@ -45,33 +44,33 @@ pub(crate) struct Wish {
     /// Workers
     #[arg(long, default_value_t = 16)]
     workers: u64,
-    /// Look up on disk
+    /// Look up keys on disk
     #[arg(long)]
     no_mirror: bool,
-    /// Directory to write to, and to continue in if a run left a store [default: a temporary
+    /// Directory to write to; a store that an earlier run left is used [default: a temporary
     /// directory]
     #[arg(long)]
     directory: Option<PathBuf>,
 }
 
-/// One page in this many nearly equals a known one.
+/// One page in this many is similar to a known one.
 const ONE_IN: u64 = 13;
-/// Pages that are found and leased at a time.
+/// Pages that are discovered and leased at a time.
 const AT_A_TIME: u64 = 64;
 
-pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
+pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .build()?;
     let temporary = tempfile::tempdir()?;
-    let directory = wish.directory.as_deref().unwrap_or(temporary.path());
-    let store = EmbeddedStore::open(directory, &options(wish))?;
-    runtime.block_on(fill(&store, wish))?;
+    let directory = options.directory.as_deref().unwrap_or(temporary.path());
+    let store = EmbeddedStore::open(directory, &store_options(options))?;
+    runtime.block_on(fill(&store, options))?;
     let (alone, slow) = alone(directory)?;
     println!("fdatasync of a record alone: median {alone:?}, one in a hundred {slow:?}");
 
     let store = Arc::new(store);
-    runtime.block_on(race(&store, wish))?;
+    runtime.block_on(race(&store, options))?;
     let memory = store.signature_memory();
     let each = |bytes: usize| bytes as f64 / memory.documents.max(1) as f64;
     println!(
@@ -83,39 +82,39 @@ pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
         each(memory.exact),
         memory.records as f64 / 1e6
     );
-    let heard = size_of_directory(&directory.join("journal"))?;
+    let journal_bytes = size_of_directory(&directory.join("journal"))?;
     drop(store);
-    let store = open(directory, wish, "a death")?;
+    let store = open(directory, options, "a death")?;
     let begin = Instant::now();
-    runtime.block_on(checkpoint(&store, wish.count + 3))?;
+    runtime.block_on(checkpoint(&store, options.count + 3))?;
     println!(
-        "the first checkpoint, with a fold where one is due: {:.1?}",
+        "the first checkpoint, with a flush if one is due: {:.1?}",
         begin.elapsed()
     );
-    runtime.block_on(checkpoint(&store, wish.count + 4))?;
+    runtime.block_on(checkpoint(&store, options.count + 4))?;
     runtime.block_on(store.close())?;
     drop(store);
-    let count = (wish.count + wish.verdicts) as f64;
+    let count = (options.count + options.verdicts) as f64;
     println!(
         "on disk, bytes a page: {:.0} sled, {:.0} journal",
         size_of_directory(&directory.join("sled"))? as f64 / count,
-        heard as f64 / count
+        journal_bytes as f64 / count
     );
-    drop(open(directory, wish, "a session that ended in order")?);
+    drop(open(directory, options, "a session that ended in order")?);
     Ok(())
 }
 
-fn open(directory: &Path, wish: &Wish, after: &str) -> Result<EmbeddedStore, Failure> {
+fn open(directory: &Path, options: &Options, after: &str) -> Result<EmbeddedStore, Failure> {
     let begin = Instant::now();
-    let store = EmbeddedStore::open(directory, &options(wish))?;
+    let store = EmbeddedStore::open(directory, &store_options(options))?;
     println!("restart after {after}: {:.2?}", begin.elapsed());
     Ok(store)
 }
 
-fn options(wish: &Wish) -> StoreOptions {
+fn store_options(options: &Options) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
-            // All that is measured is out on lease before it begins.
+            // All measured pages are leased before the measurement begins.
             per_host: usize::MAX,
             ..FrontierRules::default()
         },
@@ -124,18 +123,18 @@ fn options(wish: &Wish) -> StoreOptions {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        keys_in_memory: !wish.no_mirror,
+        keys_in_memory: !options.no_mirror,
         tables: None,
         now: Timestamp::from_millis(0),
         disk: Arc::new(SystemDisk),
     }
 }
 
-async fn fill(store: &EmbeddedStore, wish: &Wish) -> Result<(), Failure> {
+async fn fill(store: &EmbeddedStore, options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
     let mut number = 0;
-    while number < wish.count {
-        let end = wish.count.min(number + AT_A_TIME);
+    while number < options.count {
+        let end = options.count.min(number + AT_A_TIME);
         let visits = lease(store, number..end).await?;
         if visits.is_empty() {
             println!("the pages are there already");
@@ -147,13 +146,13 @@ async fn fill(store: &EmbeddedStore, wish: &Wish) -> Result<(), Failure> {
                 .await?;
             settle(store, lease, &verdict).await?;
         }
-        if end / wish.fold > number / wish.fold || end == wish.count {
-            let fold = Instant::now();
+        if end / options.fold > number / options.fold || end == options.count {
+            let began = Instant::now();
             checkpoint(store, end).await?;
             println!(
-                "{end} pages after {:.0?}, of which the last fold took {:.1?}",
+                "{end} pages after {:.0?}, of which the last flush took {:.1?}",
                 begin.elapsed(),
-                fold.elapsed()
+                began.elapsed()
             );
         }
         number = end;
@@ -161,7 +160,7 @@ async fn fill(store: &EmbeddedStore, wish: &Wish) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Finds pages that are new, and has them out on lease; nothing where they were found before.
+/// Discovers and leases pages; returns nothing for those that were discovered before.
 async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, Lease)>, Failure> {
     let mut visits = Vec::with_capacity(numbers.clone().count());
     let mut left = numbers;
@@ -195,7 +194,7 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
     Ok(visits)
 }
 
-/// The visit ends, as it does in a crawl.
+/// Ends the visit, as a crawl does.
 async fn settle(store: &EmbeddedStore, lease: Lease, verdict: &Verdict) -> Result<(), Failure> {
     let mut row = row(
         lease.url(),
@@ -214,7 +213,7 @@ async fn settle(store: &EmbeddedStore, lease: Lease, verdict: &Verdict) -> Resul
     Ok(())
 }
 
-/// A checkpoint as a crawl makes it, where the archive has grown since the last.
+/// Makes a checkpoint as a crawl does, after the archive has grown.
 async fn checkpoint(store: &EmbeddedStore, end: u64) -> Result<(), Failure> {
     let file = "verdicts.warc.gz".to_owned();
     store.checkpoint(Some(ArchivePlace { file, end })).await?;
@@ -237,17 +236,17 @@ fn alone(directory: &Path) -> Result<(Duration, Duration), Failure> {
     Ok((times[500], times[990]))
 }
 
-async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
-    // Far behind the known pages, and other ones in each process.
+async fn race(store: &Arc<EmbeddedStore>, options: &Options) -> Result<(), Failure> {
+    // Far beyond the known pages, and different in each process.
     let first = 1 << 62 | u64::from(std::process::id()) << 36;
-    let visits = lease(store, first..first + wish.verdicts).await?;
-    let mut works: Vec<Vec<_>> = (0..wish.workers).map(|_worker| Vec::new()).collect();
+    let visits = lease(store, first..first + options.verdicts).await?;
+    let mut works: Vec<Vec<_>> = (0..options.workers).map(|_worker| Vec::new()).collect();
     for (number, lease) in visits {
         let of = mix(number)
             .is_multiple_of(ONE_IN)
-            .then_some(mix(!number) % wish.count);
-        let look = of.map_or_else(|| signature(number), |of| nearly(of, number));
-        works[(number % wish.workers) as usize].push((lease, look, of));
+            .then_some(mix(!number) % options.count);
+        let signature = of.map_or_else(|| signature(number), |of| nearly(of, number));
+        works[(number % options.workers) as usize].push((lease, signature, of));
     }
     let (begin, busy) = (Instant::now(), processor_time()?);
     let mut workers = tokio::task::JoinSet::new();
@@ -257,10 +256,10 @@ async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
             let mut times = Vec::with_capacity(work.len());
             let mut visits = Vec::with_capacity(work.len());
             let mut wrong = 0;
-            for (lease, look, of) in work {
+            for (lease, signature, of) in work {
                 let page = page_of(&lease);
                 let begin = Instant::now();
-                let verdict = store.admit(&page, &look, None).await;
+                let verdict = store.admit(&page, &signature, None).await;
                 let synced = store.sync().await;
                 times.push(begin.elapsed());
                 let is_right = matches!(
@@ -287,7 +286,7 @@ async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
          hundred above {:?}, one in a thousand {:?}, the longest {:?}; {:.0} µs of processor time \
          each",
         times.len(),
-        wish.workers,
+        options.workers,
         times.len() as f64 / elapsed.as_secs_f64(),
         at(0.5),
         at(0.99),
@@ -301,11 +300,11 @@ async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
     for (lease, verdict) in visits {
         settle(store, lease, &verdict).await?;
     }
-    checkpoint(store, wish.count + 1).await?;
-    checkpoint(store, wish.count + 2).await
+    checkpoint(store, options.count + 1).await?;
+    checkpoint(store, options.count + 2).await
 }
 
-/// Seconds of both processors that the process had so far.
+/// Returns the processor seconds of the process so far.
 fn processor_time() -> Result<f64, Failure> {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     Ok(Duration::from(time).as_secs_f64())
@@ -342,8 +341,8 @@ fn signature(number: u64) -> PageSignature {
 /// Returns the signature of `number`, which nearly equals that of `of`: two bits, nine minima and
 /// half of the bands apart.
 fn nearly(of: u64, number: u64) -> PageSignature {
-    let mut look = signature(number);
-    if let Some(text) = &mut look.text {
+    let mut changed = signature(number);
+    if let Some(text) = &mut changed.text {
         let mut bytes = sketch(of);
         for byte in &mut bytes[..9] {
             *byte ^= 0x05;
@@ -354,7 +353,7 @@ fn nearly(of: u64, number: u64) -> PageSignature {
         text.fingerprint = Fingerprint::new(mix(of ^ 1 << 42) ^ 1 << (number % 31) ^ 1 << 63);
         text.sketch = Some(Sketch::from_bytes(&bytes));
     }
-    look
+    changed
 }
 
 fn sketch(number: u64) -> [u8; SKETCH_BYTES] {
@@ -365,8 +364,8 @@ fn sketch(number: u64) -> [u8; SKETCH_BYTES] {
     bytes
 }
 
-/// Uniform and without repetition (the finaliser of SplitMix64, Steele, Lea and Flood, OOPSLA
-/// 2014).
+/// Returns uniform numbers without repetition (the finaliser of SplitMix64; Steele, Lea and Flood,
+/// OOPSLA 2014).
 fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

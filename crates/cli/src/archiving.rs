@@ -11,46 +11,42 @@ use crate::settings::Settings;
 /// Checks that the settings fit together. Reads no file, so that commands work without the
 /// dictionary.
 pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
-    let refuse = |told: String, remedy: &str| Err(usage(told).with_remedy(remedy));
+    let refuse = |message: String, remedy: &str| Err(usage(message).with_remedy(remedy));
     let packing = settings.compression;
     if let Some(level) = settings.compression_level {
-        let told =
+        let message =
             format!("--compression-level {level} is impossible with --compression {packing}");
         match packing.levels() {
-            None => return refuse(told, "only gzip and zstd have levels: leave it out"),
+            None => return refuse(message, "only gzip and zstd have levels: leave it out"),
             Some((levels, default)) if !levels.contains(&level) => {
                 let (first, last) = (levels.start(), levels.end());
                 let range = format!("{first} (fast) to {last} (small); {default} is the default");
-                return refuse(told, &range);
+                return refuse(message, &range);
             }
             Some(_) => {}
         }
     }
     if settings.zstd_dictionary.is_some() && packing != Packing::Zstd {
-        let told = format!("--zstd-dictionary is impossible with --compression {packing}");
-        return refuse(told, "--compression zstd");
+        let message = format!("--zstd-dictionary is impossible with --compression {packing}");
+        return refuse(message, "--compression zstd");
     }
     if !is_prefix(&settings.warc_prefix) {
-        let told = format!("--warc-prefix {:?} is impossible", settings.warc_prefix);
+        let message = format!("--warc-prefix {:?} is impossible", settings.warc_prefix);
         let range = "letters, digits, - _ and ., the first a letter or a digit; --out says where \
                      the archive is";
-        return refuse(told, range);
+        return refuse(message, range);
     }
     if settings.warc_max_time.is_some_and(|time| time.0.is_zero()) {
-        return refuse(
-            "--warc-max-time 0 is impossible".to_owned(),
-            "a time span such as 1h",
-        );
+        let message = "--warc-max-time 0 is impossible".to_owned();
+        return refuse(message, "a time span such as 1h");
     }
     Ok(())
 }
 
 /// Returns the compression of the archive.
 pub(crate) fn compression(settings: &Settings) -> Result<Compression, CliError> {
-    let level = settings
-        .compression_level
-        .or(settings.compression.levels().map(|(_, default)| default))
-        .unwrap_or_default();
+    let default = settings.compression.levels().map(|(_, default)| default);
+    let level = settings.compression_level.or(default).unwrap_or_default();
     Ok(match settings.compression {
         Packing::Gzip => Compression::Gzip { level },
         Packing::Zstd => Compression::Zstd {
@@ -65,19 +61,16 @@ fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, CliError> {
     let Some(path) = &settings.zstd_dictionary else {
         return Ok(None);
     };
-    let told = |what: String| usage(format!("--zstd-dictionary {}: {what}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| told(error.to_string()))?;
-    let dictionary = Dictionary::new(&bytes).map_err(|error| told(error.to_string()))?;
+    let wrong = |what: String| usage(format!("--zstd-dictionary {}: {what}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let dictionary = Dictionary::new(&bytes).map_err(|error| wrong(error.to_string()))?;
     Ok(Some(dictionary))
 }
 
 /// Returns the archive's options, with the description of the crawl.
 pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, CliError> {
-    let robots = if settings.ignore_robots {
-        "ignore"
-    } else {
-        "obey"
-    };
+    let ignores = settings.ignore_robots;
+    let robots = if ignores { "ignore" } else { "obey" };
     Ok(ArchiveOptions {
         software: format!("crawler/{}", env!("CARGO_PKG_VERSION")),
         user_agent: settings.user_agent(),

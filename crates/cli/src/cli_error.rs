@@ -1,4 +1,4 @@
-//! Errors of commands: one line that names the culprit, and one that says what would be right.
+//! Errors of commands: one line that names the cause, and one with the remedy.
 
 use std::error::Error;
 use std::fmt;
@@ -56,20 +56,15 @@ impl CliError {
     /// Shortens clap's error of several paragraphs to two lines.
     pub(crate) fn of_arguments(mistake: &clap::Error) -> Self {
         let text = mistake.to_string();
-        let first: Vec<&str> = text
-            .lines()
-            .take_while(|line| !line.trim().is_empty())
-            .map(str::trim)
-            .collect();
+        let lines = text.lines().map(str::trim);
+        let tip = lines.clone().find_map(|line| line.strip_prefix("tip: "));
+        let first: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
         let message = first.join(" ");
-        let tip = text
-            .lines()
-            .find_map(|line| line.trim().strip_prefix("tip: "));
-        let told = usage(message.strip_prefix("error: ").unwrap_or(&message));
-        told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
+        let error = usage(message.strip_prefix("error: ").unwrap_or(&message));
+        error.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
     }
 
-    /// Returns true if only a full disk is in the way: with more room, the same may succeed.
+    /// Returns true if a full disk is the cause: with more room, the same may succeed.
     pub(crate) const fn is_disk_full(&self) -> bool {
         self.is_disk_full
     }
@@ -86,7 +81,7 @@ impl CliError {
     }
 
     /// Prints it and returns the exit code.
-    pub(crate) fn tell(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> ExitCode {
         say(&format!("error: {}", printable(&self.message)));
         if let Some(remedy) = &self.remedy {
             say(&format!("  help: {}", printable(remedy)));

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file each.
 
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
@@ -23,28 +23,14 @@ pub(crate) mod verify;
 pub(crate) mod wacz;
 pub(crate) mod why;
 
-use std::io::Read;
 use std::path::Path;
 
 use crate::cli_error::{CliError, usage};
 use crate::documents::MAX_DOCUMENT;
+use crate::input;
 
 /// Reads a file, or standard input for `-`.
 fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
-    let unreadable =
-        |error: std::io::Error| usage(format!("cannot read {}: {error}", path.display()));
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin()
-            .lock()
-            .take(MAX_DOCUMENT)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-    } else {
-        let file = std::fs::File::open(path).map_err(unreadable)?;
-        file.take(MAX_DOCUMENT)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-    }
-    Ok(bytes)
+    input::read(path, MAX_DOCUMENT)
+        .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))
 }

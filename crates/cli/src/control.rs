@@ -1,14 +1,15 @@
-//! `DIR/control.toml`: what somebody wants changed while the crawl runs.
+//! `DIR/control.toml`: changes to a running crawl.
 //!
-//! The file is read before the first page is asked for, and looked at every second from then on.
-//! What it says counts once it has said the same twice in a row, so that nobody is obeyed in the
-//! middle of a word. A file that is wrong changes nothing; each change and each mistake is told
-//! once, in crawl.log and on standard error. What is in force is kept in `DIR/state/control.json`,
-//! for `status`, `why` and `verify`. `config/control.toml` says what may stand in the file; a test
-//! holds it to [`read`].
+//! The file is read before the first page is requested, and once a second from then on. Its content
+//! takes effect when two reads in a row find the same, so that a half-written file is not applied.
+//! An invalid file changes nothing. Each change and each mistake is reported once, in crawl.log and
+//! on standard error. `DIR/state/control.json` records what is in force, for `status`, `why` and
+//! `verify`. `config/control.toml` documents the keys; a test compares it with [`read`].
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,18 +24,16 @@ use web::{CanonicalForm, Exclusions, Host, PageUrl};
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
-use crate::settings::{
-    IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor, one_line,
-};
+use crate::settings::{check_concurrency, check_factor, one_line};
 use crate::values::{Rate, Span, maybe_word};
 
 /// The name of the file, below the directory of the crawl.
 pub(crate) const CONTROL: &str = "control.toml";
 
 /// The interval at which the file is read.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const READ_EVERY: Duration = Duration::from_secs(1);
 
-/// More than that is not read.
+/// The longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The keys of the file. Each replaces the setting of the same name, except `exclude`, which adds
@@ -62,41 +61,27 @@ struct HostControl {
     delay: Option<Span>,
 }
 
-/// Reads what stands in a control file.
+/// Parses a control file.
 ///
 /// # Errors
-/// What is wrong with it, and in which line.
+/// The first mistake, with its line.
 pub(crate) fn read(text: &str) -> Result<RuntimeOverrides, String> {
     let control: Control = toml::from_str(text).map_err(|error| one_line(&error))?;
-    let wrong = |place: std::ops::Range<usize>, what: String| {
-        let line = 1 + text
-            .bytes()
-            .take(place.start)
-            .filter(|byte| *byte == b'\n')
-            .count();
+    let wrong = |place: Range<usize>, what: String| {
+        let before = text.bytes().take(place.start);
+        let line = 1 + before.filter(|byte| *byte == b'\n').count();
         format!("at line {line}: {what}")
     };
-    if let Some(factor) = control
-        .delay_factor
-        .as_ref()
-        .filter(|factor| !check_factor(*factor.get_ref()))
-    {
-        let what = format!(
-            "delay-factor {} is impossible: {IMPOSSIBLE_FACTOR}",
-            factor.get_ref()
-        );
-        return Err(wrong(factor.span(), what));
+    let impossible = |key: &str, place: Range<usize>, value: &dyn Display, range: &str| {
+        wrong(place, format!("{key} {value} is impossible: {range}"))
+    };
+    if let Some(factor) = &control.delay_factor {
+        check_factor(*factor.get_ref())
+            .map_err(|range| impossible("delay-factor", factor.span(), factor.get_ref(), range))?;
     }
-    if let Some(pages) = control
-        .concurrency
-        .as_ref()
-        .filter(|pages| !check_concurrency(*pages.get_ref()))
-    {
-        let what = format!(
-            "concurrency {} is impossible: {IMPOSSIBLE_CONCURRENCY}",
-            pages.get_ref()
-        );
-        return Err(wrong(pages.span(), what));
+    if let Some(pages) = &control.concurrency {
+        check_concurrency(*pages.get_ref())
+            .map_err(|range| impossible("concurrency", pages.span(), pages.get_ref(), range))?;
     }
     let mut patterns = Vec::with_capacity(control.exclude.len());
     for pattern in control.exclude {
@@ -135,39 +120,22 @@ fn host_named(name: &str) -> Option<Host> {
 
 /// Describes the overrides in one line: `delay 2s, exclude "a" and "b", pause`.
 pub(crate) fn in_words(overrides: &RuntimeOverrides) -> String {
-    let mut parts = Vec::new();
-    let span = |span: Duration| Span(span).to_string();
-    parts.extend(
-        overrides
-            .delay
-            .map(|delay| format!("delay {}", span(delay))),
-    );
-    parts.extend(
-        overrides
-            .delay_factor
-            .map(|factor| format!("delay-factor {factor}")),
-    );
-    parts.extend(
-        overrides
-            .max_delay
-            .map(|delay| format!("max-delay {}", span(delay))),
-    );
-    parts.extend(
-        overrides
-            .concurrency
-            .map(|pages| format!("concurrency {pages}")),
-    );
-    parts.extend(overrides.rate.map(|rate| format!("rate {rate}/s")));
-    let patterns: Vec<String> = overrides
-        .exclude
-        .patterns()
-        .map(|pattern| format!("{pattern:?}"))
-        .collect();
-    if !patterns.is_empty() {
-        parts.push(format!("exclude {}", patterns.join(" and ")));
+    fn part<T: Display>(key: &str, value: Option<T>) -> Option<String> {
+        value.map(|value| format!("{key} {value}"))
     }
+    let patterns = overrides.exclude.patterns();
+    let patterns: Vec<String> = patterns.map(|pattern| format!("{pattern:?}")).collect();
+    let parts = [
+        part("delay", overrides.delay.map(Span)),
+        part("delay-factor", overrides.delay_factor),
+        part("max-delay", overrides.max_delay.map(Span)),
+        part("concurrency", overrides.concurrency),
+        part("rate", overrides.rate.map(Rate)),
+        (!patterns.is_empty()).then(|| format!("exclude {}", patterns.join(" and "))),
+    ];
+    let mut parts: Vec<String> = parts.into_iter().flatten().collect();
     for (host, delay) in &overrides.host_delays {
-        parts.push(format!("delay {} for {host}", span(*delay)));
+        parts.push(format!("delay {} for {host}", Span(*delay)));
     }
     if overrides.pause {
         parts.push("pause".to_owned());
@@ -181,10 +149,10 @@ pub(crate) fn in_words(overrides: &RuntimeOverrides) -> String {
 /// The content of `DIR/state/control.json`, which other commands read.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct ControlRecord {
-    /// The file that is in force; nothing where there is none.
+    /// The text of the file in force; none if there is no file.
     text: Option<String>,
-    /// The shortest delay that was ever ordered, and the shortest ceiling, in milliseconds: what
-    /// `crawler verify` may find.
+    /// The shortest delay and the shortest ceiling of delays that were ever in force, in
+    /// milliseconds. `crawler verify` accepts them.
     least_delay: Option<u64>,
     least_max_delay: Option<u64>,
 }
@@ -218,7 +186,7 @@ impl ControlRecord {
 
 /// The control file in force in a crawl, or when it last ran.
 pub(crate) struct ControlInForce {
-    /// As the file had it.
+    /// The keys of the file.
     pub(crate) table: toml::Table,
     /// The overrides that it stands for.
     pub(crate) overrides: RuntimeOverrides,
@@ -226,47 +194,56 @@ pub(crate) struct ControlInForce {
 
 /// Returns the control file that was last in force in the crawl in `directory`, if there was one.
 pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, CliError> {
-    let Some(text) = ControlRecord::of(directory)
-        .map_err(|error| fault(&error))?
-        .text
-    else {
+    let record = ControlRecord::of(directory).map_err(|error| fault(&error))?;
+    let Some(text) = record.text else {
         return Ok(None);
     };
     let wrong = |what: String| {
-        fault(&io::Error::other(format!(
-            "{}: {what}",
-            ControlRecord::path(directory).display()
-        )))
+        let path = ControlRecord::path(directory);
+        fault(&io::Error::other(format!("{}: {what}", path.display())))
     };
     let table = toml::from_str(&text).map_err(|error| wrong(one_line(&error)))?;
     let overrides = read(&text).map_err(wrong)?;
     Ok(Some(ControlInForce { table, overrides }))
 }
 
-/// The shortest delay and the shortest ceiling of delays that were ever ordered in the crawl in
-/// `directory`.
+/// Returns the shortest delay and the shortest ceiling of delays that were ever in force in the
+/// crawl in `directory` by a control file.
 pub(crate) fn shortest_delays(
     directory: &Path,
 ) -> Result<(Option<Duration>, Option<Duration>), CliError> {
-    let kept = ControlRecord::of(directory).map_err(|error| fault(&error))?;
+    let record = ControlRecord::of(directory).map_err(|error| fault(&error))?;
     let span = |millis: Option<u64>| millis.map(Duration::from_millis);
-    Ok((span(kept.least_delay), span(kept.least_max_delay)))
+    Ok((span(record.least_delay), span(record.least_max_delay)))
 }
 
-/// Reads a file; none if it does not exist.
-fn read_file(path: &Path) -> io::Result<Option<String>> {
-    match std::fs::metadata(path) {
-        Ok(file) if file.len() > MAX_BYTES => {
-            return Err(io::Error::other(format!(
-                "it has more than {MAX_BYTES} bytes"
-            )));
+/// The state of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FileState {
+    Missing,
+    Text(String),
+    /// It cannot be read, for this reason.
+    Unreadable(String),
+}
+
+impl FileState {
+    fn of(path: &Path) -> Self {
+        if std::fs::metadata(path).is_ok_and(|file| file.len() > MAX_BYTES) {
+            return Self::Unreadable(format!("it has more than {MAX_BYTES} bytes"));
         }
-        _ => {}
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::Text(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing,
+            Err(error) => Self::Unreadable(error.to_string()),
+        }
     }
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+
+    fn overrides(&self) -> Result<RuntimeOverrides, String> {
+        match self {
+            Self::Missing => Ok(RuntimeOverrides::default()),
+            Self::Text(text) => read(text),
+            Self::Unreadable(reason) => Err(reason.clone()),
+        }
     }
 }
 
@@ -274,44 +251,28 @@ fn read_file(path: &Path) -> io::Result<Option<String>> {
 pub(crate) struct ControlWatch {
     directory: PathBuf,
     settings: PacingRules,
-    overrides: RuntimeOverrides,
-    /// The state of the file at the last look.
+    /// The state of the file at the last read.
     seen: FileState,
     /// The state of the file that was last applied or refused, and true if it was refused.
     acted_on: FileState,
     refused: bool,
 }
 
-/// The state of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum FileState {
-    Nothing,
-    Text(String),
-    /// It cannot be read.
-    Trouble(String),
-}
-
 impl ControlWatch {
-    /// Reads the file for the first time. `settings` is how polite the crawl is without one.
+    /// Reads the file for the first time. `settings` are the pacing rules without it.
     ///
     /// # Errors
-    /// The file is wrong, and nobody can tell what should be in force.
+    /// The file is invalid, so that it is unclear what should be in force.
     pub(crate) fn open(directory: &Path, settings: PacingRules) -> Result<Self, CliError> {
         let path = directory.join(CONTROL);
-        let found = look(&path);
-        let read = match &found {
-            FileState::Trouble(trouble) => Err(trouble.clone()),
-            FileState::Nothing => Ok(RuntimeOverrides::default()),
-            FileState::Text(text) => read(text),
-        };
-        let overrides = read.map_err(|what| {
+        let found = FileState::of(&path);
+        found.overrides().map_err(|what| {
             let remedy = "correct or remove it; config/control.toml documents its keys";
             usage(format!("{}: {what}", path.display())).with_remedy(remedy)
         })?;
         Ok(Self {
             directory: directory.to_owned(),
             settings,
-            overrides,
             seen: found.clone(),
             acted_on: found,
             refused: false,
@@ -320,42 +281,35 @@ impl ControlWatch {
 
     /// Applies the file before the first page is requested.
     pub(crate) fn begin(&mut self, context: &CrawlContext) {
-        let overrides = std::mem::take(&mut self.overrides);
-        self.obey(context, overrides);
+        // `open` refuses an invalid file.
+        let overrides = self.seen.overrides().unwrap_or_default();
+        self.apply(context, overrides);
     }
 
     /// Watches the file while the crawl runs.
     pub(crate) async fn go_on(mut self, context: Arc<CrawlContext>) {
-        let mut ticks = tokio::time::interval(LOOK_EVERY);
+        let mut ticks = tokio::time::interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            let path = self.path();
-            let Ok(found) = tokio::task::spawn_blocking(move || look(&path)).await else {
+            let path = self.directory.join(CONTROL);
+            let Ok(found) = tokio::task::spawn_blocking(move || FileState::of(&path)).await else {
                 return;
             };
-            self.heed(found, &context);
+            self.follow(found, &context);
         }
     }
 
-    fn path(&self) -> PathBuf {
-        self.directory.join(CONTROL)
-    }
-
-    fn heed(&mut self, found: FileState, context: &CrawlContext) {
+    /// Applies the file if it differs from what was acted on, and two reads found the same.
+    fn follow(&mut self, found: FileState, context: &CrawlContext) {
         let is_settled = found == self.seen;
         self.seen = found;
         if !is_settled || self.seen == self.acted_on {
             return;
         }
         self.acted_on = self.seen.clone();
-        let read = match &self.seen {
-            FileState::Nothing => Ok(RuntimeOverrides::default()),
-            FileState::Trouble(trouble) => Err(trouble.clone()),
-            FileState::Text(text) => read(text),
-        };
-        match read {
-            Ok(overrides) => self.obey(context, overrides),
+        match self.seen.overrides() {
+            Ok(overrides) => self.apply(context, overrides),
             Err(wrong) => {
                 self.refused = true;
                 tracing::warn!("{CONTROL} is not obeyed, and what was in force stays so: {wrong}");
@@ -363,15 +317,15 @@ impl ControlWatch {
         }
     }
 
-    fn obey(&mut self, context: &CrawlContext, overrides: RuntimeOverrides) {
+    fn apply(&mut self, context: &CrawlContext, overrides: RuntimeOverrides) {
         let is_new = self.refused || *context.overrides.current() != overrides;
         self.refused = false;
-        let told = in_words(&overrides);
+        let described = in_words(&overrides);
         context.apply(overrides, &self.settings);
         self.keep(context);
         if is_new {
-            // First the act, then the word: whoever hears the word may count on it.
-            tracing::warn!("{CONTROL} is obeyed: {told}");
+            // Logged after the change, so that readers of the line can rely on it.
+            tracing::warn!("{CONTROL} is obeyed: {described}");
         }
     }
 
@@ -379,28 +333,20 @@ impl ControlWatch {
     fn keep(&self, context: &CrawlContext) {
         let text = match &self.seen {
             FileState::Text(text) => Some(text.as_str()),
-            FileState::Nothing | FileState::Trouble(_) => None,
+            FileState::Missing | FileState::Unreadable(_) => None,
         };
         let path = ControlRecord::path(&self.directory);
         if text.is_none() && !path.exists() {
             return;
         }
-        // What cannot be read any more begins anew.
-        let kept = ControlRecord::of(&self.directory)
+        // An unreadable record is replaced by a new one.
+        let record = ControlRecord::of(&self.directory)
             .unwrap_or_default()
             .replace(text, &context.overrides.current());
-        let bytes = serde_json::to_vec(&kept).map_err(io::Error::from);
+        let bytes = serde_json::to_vec(&record).map_err(io::Error::from);
         if let Err(error) = bytes.and_then(|bytes| SystemDisk.replace(&path, &bytes)) {
             tracing::warn!(%error, "what {CONTROL} has changed cannot be kept for other commands");
         }
-    }
-}
-
-fn look(path: &Path) -> FileState {
-    match read_file(path) {
-        Ok(Some(text)) => FileState::Text(text),
-        Ok(None) => FileState::Nothing,
-        Err(error) => FileState::Trouble(error.to_string()),
     }
 }
 
@@ -414,14 +360,14 @@ mod tests {
         read(text).unwrap_err()
     }
 
-    /// The file as somebody has it who has use for everything in it.
+    /// Returns the documented file with all of its examples in effect.
     fn uncommented() -> String {
         let line = |line: &str| line.strip_prefix("#: ").unwrap_or(line).to_owned();
         DOCUMENTED.lines().map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn the_documented_example_orders_nothing_as_it_stands_and_everything_without_its_marks() {
+    fn the_documented_example_changes_nothing_until_its_lines_are_uncommented() {
         assert_eq!(read(DOCUMENTED), Ok(RuntimeOverrides::default()));
         let overrides = read(&uncommented()).unwrap();
         assert_eq!(
@@ -446,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_wrong_is_told_with_its_line() {
+    fn a_mistake_is_reported_with_its_line() {
         for (text, line, what) in [
             ("delay = \"2s\"\ndelya = \"3s\"", 2, "unknown field `delya`"),
             ("delay = 2s", 1, ""),

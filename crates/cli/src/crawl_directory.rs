@@ -42,11 +42,9 @@ pub(crate) fn is_named(path: &Path, name: &str) -> bool {
 
 /// Returns the number at the end of the name of an archive file; none in the names of others.
 pub(crate) fn file_number(name: &str) -> Option<u64> {
-    let suffix = Packing::ALL
-        .into_iter()
-        .map(Packing::suffix)
-        .find(|suffix| name.ends_with(suffix))?;
-    let (_, number) = name.strip_suffix(suffix)?.rsplit_once('-')?;
+    let mut suffixes = Packing::ALL.into_iter().map(Packing::suffix);
+    let stem = suffixes.find_map(|suffix| name.strip_suffix(suffix))?;
+    let (_, number) = stem.rsplit_once('-')?;
     number.parse().ok()
 }
 
@@ -54,14 +52,13 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
 /// with `what` and the time, and a number if that path exists.
 pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBuf {
     let name = format!("{what}-{}", now.digits());
-    let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
-    let mut names = std::iter::once(name.clone()).chain(numbered);
-    names
-        .find_map(|name| {
-            let path = path.with_extension(name);
-            (!path.exists()).then_some(path)
-        })
-        .expect("a directory has fewer items than there are numbers")
+    let mut free = path.with_extension(&name);
+    let mut number = 1;
+    while free.exists() {
+        number += 1;
+        free = path.with_extension(format!("{name}-{number}"));
+    }
+    free
 }
 
 /// Returns the remedy for a damaged journal.
@@ -77,9 +74,8 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     let directory = directory.display();
     format!(
         "nothing was changed; put back the journal that belongs to this archive, or `crawler \
-         rebuild {directory}` makes it again from \
-         what is left of it and from the archive, and `crawler rebuild {directory} \
-         --from-archive` from the archive alone"
+         rebuild {directory}` makes it again from what is left of it and from the archive, and \
+         `crawler rebuild {directory} --from-archive` from the archive alone"
     )
 }
 
@@ -97,10 +93,10 @@ pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
 /// Refuses a journal that was longer before, so that nothing is appended to it.
 pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     let state = state(directory);
-    if !EmbeddedStore::exists(&state) {
-        return Ok(());
-    }
-    let missing = missing_journal(directory)?;
+    let missing = match EmbeddedStore::exists(&state) {
+        true => missing_journal(directory)?,
+        false => 0,
+    };
     if missing == 0 {
         return Ok(());
     }
@@ -140,10 +136,9 @@ pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
     if EmbeddedStore::exists(&state) {
         return Ok(state);
     }
-    let what = if directory.exists() {
-        "holds no crawl"
-    } else {
-        "does not exist"
+    let what = match directory.exists() {
+        true => "holds no crawl",
+        false => "does not exist",
     };
     let remedy = "name the directory that was given to --out (crawl/ by default)";
     Err(usage(format!("{} {what}", directory.display())).with_remedy(remedy))
@@ -154,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_never_stands_in_the_place_of_what_was_kept_before() {
+    fn two_quarantines_in_one_second_have_different_paths() {
         // A second rebuild within a second of the first ended with "directory not empty", before
         // the new state was in its place.
         let directory = tempfile::tempdir().unwrap();

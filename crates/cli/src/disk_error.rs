@@ -8,36 +8,27 @@ use disk::DiskErrorKind;
 
 /// Returns the remedy for a fault, by the error of the operating system behind it.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
-    remedy_for(
-        said(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of),
-        out,
-    )
+    let kind = io_error_in(error).map_or(DiskErrorKind::Broken, DiskErrorKind::of);
+    remedy_for(kind, out)
 }
 
 /// Returns true if a full disk is behind an error. If files may not grow (EFBIG), no waiting helps.
 pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
-    said(error).is_some_and(|said| {
-        matches!(
-            said.kind(),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-        )
+    let kind = io_error_in(error).map(io::Error::kind);
+    kind.is_some_and(|kind| {
+        [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded].contains(&kind)
     })
 }
 
 /// Returns the error of the operating system in the chain of causes.
-fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
-    let mut cause = Some(error);
-    while let Some(link) = cause {
-        if let Some(said) = link.downcast_ref::<io::Error>() {
-            return Some(said);
-        }
-        cause = link.source();
-    }
-    None
+fn io_error_in<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
+    let mut causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.find_map(|cause| cause.downcast_ref())
 }
 
-pub(crate) fn remedy_for(trouble: DiskErrorKind, out: &Path) -> String {
-    let what = match trouble {
+/// Returns the remedy for a kind of disk error.
+pub(crate) fn remedy_for(kind: DiskErrorKind, out: &Path) -> String {
+    let what = match kind {
         DiskErrorKind::Full => "make room",
         DiskErrorKind::ReadOnly => {
             "have the file system mounted for writing, and see that you may write there"
@@ -55,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_remedy_goes_by_what_the_disk_said_however_deep() {
+    fn the_remedy_follows_the_io_error_at_any_depth() {
         #[derive(Debug)]
         struct Outer(io::Error);
         impl std::fmt::Display for Outer {

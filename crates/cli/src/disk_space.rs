@@ -1,5 +1,4 @@
-//! The disk that a crawl writes to, with a reserve; and what to do about one that does not take any
-//! more.
+//! The disk that a crawl writes to, with its reserve, and the remedies for a full disk.
 
 use std::io;
 use std::path::Path;
@@ -21,12 +20,7 @@ const RESERVE_BYTES: u64 = 8 << 20;
 /// Its name, below the state.
 const RESERVE: &str = "reserve";
 
-/// Returns the disk that a crawl writes to, without a reserve yet.
-pub(crate) fn disk() -> Arc<ReservedDisk> {
-    Arc::new(ReservedDisk::bare(Arc::new(SystemDisk)))
-}
-
-/// Takes the reserve of the crawl in `settings.out`, whose state is ours: nobody else may have it.
+/// Takes the reserve of the crawl in `settings.out`. The caller must hold the lock of its state.
 pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, CliError> {
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
     let state = crawl_directory::state(&settings.out);
@@ -41,23 +35,14 @@ pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskS
     }
     // One of them may be a link to another file system.
     let directories = vec![state, crawl_directory::archive(&settings.out)];
-    Ok(Arc::new(DiskSpace::new(
-        system,
-        reserve,
-        directories,
-        rules,
-    )))
+    let space = DiskSpace::new(system, reserve, directories, rules);
+    Ok(Arc::new(space))
 }
 
-/// None where files may not grow that large although there is room for it: no waiting would change
-/// that.
+/// Takes the reserve; none if a limit of file sizes forbids it, because waiting does not help then.
 fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Option<Arc<Reserve>>> {
-    let reserve = Reserve::take(
-        Arc::clone(disk),
-        &state.join(RESERVE),
-        RESERVE_BYTES,
-        low_water,
-    )?;
+    let path = state.join(RESERVE);
+    let reserve = Reserve::take(Arc::clone(disk), &path, RESERVE_BYTES, low_water)?;
     let needed = RESERVE_BYTES.saturating_add(low_water);
     let limited = reserve.is_spent() && disk.free_room(state).is_some_and(|free| free >= needed);
     if limited {
@@ -66,27 +51,24 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
     Ok((!limited).then(|| Arc::new(reserve)))
 }
 
-/// More free bytes than a step found that had too few: then it is worth another try.
+/// Growth of the free space after which a step is tried again, in bytes.
 const MORE_ROOM: u64 = 1 << 20;
-/// A quota does not show in the bytes that are free: so a step is tried again after that long in
-/// any case.
+/// The time after which a step is tried again in any case: free space does not show a quota.
 const TRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The interval at which the free space is read.
+const READ_EVERY: Duration = Duration::from_secs(1);
 
-/// The opening of a crawl on a disk that may be full: steps that find no room wait for some, as a
-/// crawl does that runs.
+/// The opening of a crawl on a disk that may be full. A step that finds no room waits for some, as
+/// a running crawl does.
 pub(crate) struct DiskFullRetry<'s> {
     settings: &'s Settings,
-    disk: SystemDisk,
     waited: Option<Instant>,
 }
 
 impl<'s> DiskFullRetry<'s> {
-    /// Nothing was waited for yet.
     pub(crate) fn new(settings: &'s Settings) -> Self {
         Self {
             settings,
-            disk: SystemDisk,
             waited: None,
         }
     }
@@ -99,18 +81,18 @@ impl<'s> DiskFullRetry<'s> {
     ) -> Result<T, CliError> {
         loop {
             match step().await {
-                Err(told) if told.is_disk_full() => self.wait(told).await?,
+                Err(error) if error.is_disk_full() => self.wait(error).await?,
                 done => return done,
             }
         }
     }
 
-    /// Waits for more room than there is; returns the complaint where that takes too long.
-    async fn wait(&mut self, told: CliError) -> Result<(), CliError> {
+    /// Waits for more room. Returns the error once the user's patience ends.
+    async fn wait(&mut self, error: CliError) -> Result<(), CliError> {
         let patience = self.settings.wait_for_room.0;
         let free = self.free();
         if self.waited.is_none() && !patience.is_zero() {
-            told.warn();
+            error.warn();
             let out = printable(&self.settings.out.display().to_string());
             say(&format!(
                 "the disk is full where {out} is: make room, and the crawl starts by itself (it \
@@ -121,9 +103,9 @@ impl<'s> DiskFullRetry<'s> {
         let tried = Instant::now();
         while tried.elapsed() < TRY_AGAIN_AFTER {
             if began.elapsed() >= patience {
-                return Err(told);
+                return Err(error);
             }
-            tokio::time::sleep(LOOK_EVERY.min(patience)).await;
+            tokio::time::sleep(READ_EVERY.min(patience)).await;
             if self.free() > free.saturating_add(MORE_ROOM) {
                 break;
             }
@@ -132,21 +114,21 @@ impl<'s> DiskFullRetry<'s> {
     }
 
     fn free(&self) -> u64 {
-        self.disk.free_room(&self.settings.out).unwrap_or_default()
+        SystemDisk.free_room(&self.settings.out).unwrap_or_default()
     }
 }
 
-/// A complaint about a file of the crawl in `out`. What the user chose is code 2, what the machine
-/// does is code 1.
+/// Returns the error about a file of the crawl in `out`: a usage error if the user's choice of the
+/// path is wrong, a fault if the machine fails.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CliError {
-    let told = format!("cannot {action} {}: {error}", path.display());
+    let message = format!("cannot {action} {}: {error}", path.display());
     match error.kind() {
         io::ErrorKind::PermissionDenied
         | io::ErrorKind::NotFound
         | io::ErrorKind::AlreadyExists
         | io::ErrorKind::NotADirectory
-        | io::ErrorKind::IsADirectory => usage(told),
-        kind => fault(&io::Error::new(kind, told))
+        | io::ErrorKind::IsADirectory => usage(message),
+        kind => fault(&io::Error::new(kind, message))
             .with_remedy(remedy_for(DiskErrorKind::of(error), out)),
     }
 }
@@ -156,9 +138,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_machine_does_is_a_fault_and_says_what_to_do() {
+    fn a_failure_of_the_machine_is_a_fault_with_a_remedy() {
         let out = Path::new("monday");
-        let told = |number| {
+        let shown = |number| {
             let error = io::Error::from_raw_os_error(number);
             format!(
                 "{:?}",
@@ -172,12 +154,12 @@ mod tests {
             (5, "code: 1", "mend the disk"),
             (13, "code: 2", "monday/crawl.log"),
         ] {
-            let told = told(number);
+            let error = shown(number);
             assert!(
-                told.contains(code) && told.contains(words),
-                "{number}: {told}"
+                error.contains(code) && error.contains(words),
+                "{number}: {error}"
             );
-            assert!(told.contains("cannot write monday/crawl.log"), "{told}");
+            assert!(error.contains("cannot write monday/crawl.log"), "{error}");
         }
     }
 }

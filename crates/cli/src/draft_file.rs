@@ -1,7 +1,7 @@
 //! A file that gets its name only when it is complete, and is removed otherwise.
 //!
-//! `export::WholeFile` is the same for what only grows and may go on with what is there; a ZIP goes
-//! back to write the lengths of what it holds, and an index is made in one go.
+//! `export::WholeFile` does the same for files that only grow, and can continue one. A ZIP seeks
+//! back to write the lengths of its members, and an index is written at once.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -19,23 +19,23 @@ pub(crate) struct DraftFile {
 impl DraftFile {
     /// Creates the draft of the file at `path`, or at the target of a link there.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
-        let target = path
-            .is_symlink()
-            .then(|| path.canonicalize().ok())
-            .flatten();
-        let path = target.unwrap_or_else(|| path.to_owned());
+        let path = match path.canonicalize() {
+            Ok(target) if path.is_symlink() => target,
+            _ => path.to_owned(),
+        };
         if path.exists() && !path.is_file() {
             return Err(io::Error::other("it is not a file; - is standard output"));
         }
         let draft = draft_of(&path);
-        let file = File::options()
+        let mut options = File::options();
+        let file = options
             .create(true)
             .truncate(false)
             .write(true)
             .open(&draft)?;
         file.try_lock().map_err(|_taken| {
-            let told = format!("another process writes {}", draft.display());
-            io::Error::new(io::ErrorKind::ResourceBusy, told)
+            let message = format!("another process writes {}", draft.display());
+            io::Error::new(io::ErrorKind::ResourceBusy, message)
         })?;
         file.set_len(0)?;
         Ok(Self {
@@ -50,11 +50,8 @@ impl DraftFile {
         self.file.sync_all()?;
         fs::rename(draft_of(&self.path), &self.path)?;
         self.is_complete = true;
-        let directory = self
-            .path
-            .parent()
-            .filter(|path| !path.as_os_str().is_empty());
-        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+        let directory = self.path.parent().unwrap_or(Path::new(""));
+        File::open(Path::new(".").join(directory))?.sync_all()
     }
 }
 

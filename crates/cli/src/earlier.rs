@@ -1,5 +1,5 @@
-//! `--against` and `--since`: earlier crawls whose pages count as seen, and those whose archives
-//! are asked what they have.
+//! `--against` and `--since`: earlier crawls whose pages count as seen, and archives of earlier
+//! crawls that unchanged pages are read from.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,28 +8,24 @@ use std::sync::Arc;
 use crawl::EarlierArchives;
 use sinks::warc::locate;
 use store::StoreFault;
-use store::embedded::Earlier;
+use store::embedded::EarlierCrawls;
 
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::settings::Settings;
 
-/// Puts absolute paths for the directories of `--since` and `--against`, each once, and before each
-/// those that its crawl was run against itself: what it did not archive because it was unchanged is
-/// in them. All that is in `since` is in `against`.
+/// Makes the paths in `--since` and `--against` absolute, each once. Before each path come those
+/// that its crawl was run against itself, which have the pages that it found unchanged. All paths
+/// of `since` are added to `against`.
 pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CliError> {
     let (mut since, mut against) = (Vec::new(), Vec::new());
-    for directory in &settings.since {
-        add(directory, "--since", settings, &mut Vec::new(), &mut since)?;
-    }
-    for directory in &settings.against {
-        add(
-            directory,
-            "--against",
-            settings,
-            &mut Vec::new(),
-            &mut against,
-        )?;
+    for (option, directories, found) in [
+        ("--since", &settings.since, &mut since),
+        ("--against", &settings.against, &mut against),
+    ] {
+        for directory in directories {
+            add(directory, option, settings, &mut Vec::new(), found)?;
+        }
     }
     for directory in &since {
         if !against.contains(directory) {
@@ -40,7 +36,8 @@ pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CliError> {
     Ok(())
 }
 
-/// `path` leads from the crawl here: a crawl that was run against itself by a detour is added once.
+/// Adds a crawl, behind those that it was run against. `path` are the crawls on the way here, so
+/// that a crawl that was run against itself by a detour is added once.
 fn add(
     directory: &Path,
     option: &str,
@@ -49,15 +46,12 @@ fn add(
     found: &mut Vec<PathBuf>,
 ) -> Result<(), CliError> {
     crawl_directory::state_of(directory)?;
-    let absolute = directory
-        .canonicalize()
-        .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
+    let shown = directory.display();
+    let absolute = directory.canonicalize();
+    let absolute = absolute.map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
     if settings.out.canonicalize().is_ok_and(|out| out == absolute) {
-        let told = usage(format!(
-            "{option} {} is this crawl itself",
-            directory.display()
-        ));
-        return Err(told.with_remedy("write to another directory with --out"));
+        let error = usage(format!("{option} {shown} is this crawl itself"));
+        return Err(error.with_remedy("write to another directory with --out"));
     }
     if found.contains(&absolute) || path.contains(&absolute) {
         return Ok(());
@@ -65,16 +59,14 @@ fn add(
     let theirs = Settings::of_crawl(&absolute)?;
     if theirs.main_content != settings.main_content {
         let (theirs, ours) = (theirs.main_content.as_str(), settings.main_content.as_str());
-        let told = usage(format!(
-            "{} was crawled with --main-content {theirs}, this crawl with {ours}: their pages \
-             cannot be compared",
-            directory.display()
+        let error = usage(format!(
+            "{shown} was crawled with --main-content {theirs}, this crawl with {ours}: their pages \
+             cannot be compared"
         ));
-        return Err(told.with_remedy(format!("--main-content {theirs}")));
+        return Err(error.with_remedy(format!("--main-content {theirs}")));
     }
     path.push(absolute.clone());
-    // Once it ran, the second list has the first; a file that somebody wrote by hand may say so or
-    // not.
+    // After a run, `against` has all of `since`. In a file written by hand, it may not.
     for deeper in theirs.against.iter().chain(&theirs.since) {
         add(deeper, option, settings, path, found)?;
     }
@@ -87,46 +79,42 @@ fn add(
 /// files must exist.
 pub(crate) fn archives(
     settings: &Settings,
-    pages: Option<&Arc<Earlier>>,
+    pages: Option<&Arc<EarlierCrawls>>,
 ) -> Result<Option<EarlierArchives>, CliError> {
     let Some(pages) = pages.filter(|_| !settings.since.is_empty()) else {
         return Ok(None);
     };
     let mut directories = Vec::new();
     for (crawl, directory) in settings.against.iter().enumerate() {
-        let archive = settings
-            .since
-            .contains(directory)
-            .then(|| crawl_directory::archive(directory));
-        for file in archive.iter().flat_map(|_| pages.archive_files(crawl)) {
-            let path = locate(&crawl_directory::archive(directory), file);
+        if !settings.since.contains(directory) {
+            directories.push(None);
+            continue;
+        }
+        let (archive, shown) = (crawl_directory::archive(directory), directory.display());
+        for file in pages.archive_files(crawl) {
+            let path = locate(&archive, file);
             if let Err(error) = File::open(&path) {
-                let told = usage(format!(
-                    "--since {}: cannot read {}: {error}",
-                    directory.display(),
-                    path.display()
-                ));
-                return Err(told.with_remedy(format!(
-                    "put the file back, or use --against {}, which needs no archive and fetches \
-                     every page in full",
-                    directory.display()
+                let path = path.display();
+                let error = usage(format!("--since {shown}: cannot read {path}: {error}"));
+                return Err(error.with_remedy(format!(
+                    "put the file back, or use --against {shown}, which needs no archive and \
+                     fetches every page in full"
                 )));
             }
         }
-        directories.push(archive);
+        directories.push(Some(archive));
     }
     Ok(Some(EarlierArchives::new(Arc::clone(pages), directories)))
 }
 
 /// Returns the pages of the crawls in `--against`; reads all of their journals.
-pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
-    let states: Vec<PathBuf> = settings
-        .against
-        .iter()
-        .map(|directory| crawl_directory::state(directory))
+pub(crate) fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CliError> {
+    let directories = settings.against.iter();
+    let states: Vec<PathBuf> = directories
+        .map(|path| crawl_directory::state(path))
         .collect();
     let features = settings.feature_settings_name();
-    Earlier::load(&states, &features, settings.likeness()?).map_err(|error| {
+    EarlierCrawls::load(&states, &features, settings.likeness()?).map_err(|error| {
         let remedy = match &error {
             StoreFault::InUse { .. } => "wait until that crawl has ended, or interrupt it",
             StoreFault::Incomparable { .. } => {

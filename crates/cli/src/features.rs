@@ -13,9 +13,10 @@ use neardup::{
 };
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::documents::{Documents, Reader, is_standard_input};
+use crate::documents::{Documents, Reader};
+use crate::input::is_standard_input;
 
-/// The file of learned document frequencies, in the state directory of a crawl.
+/// The name of the file of learned document frequencies, in the state directory of a crawl.
 const LEARNED: &str = "frequencies.txt";
 
 /// The features that fingerprints are made of.
@@ -23,16 +24,16 @@ const LEARNED: &str = "frequencies.txt";
 pub(crate) struct FeatureSettings {
     features: Features,
     stop_words: Option<Arc<StopWords>>,
-    /// Document frequencies that were given; where the weights need some and there are none, they
-    /// are learned.
+    /// The given document frequencies. If the weights need some and none are given, they are
+    /// learned.
     frequencies: Option<Arc<DocumentFrequencies>>,
 }
 
 impl FeatureSettings {
-    /// `stop_words` is a language, `frequencies` a file.
+    /// Creates the features. `stop_words` is a language, `frequencies` a file.
     ///
     /// # Errors
-    /// A language without stop words, a file that cannot be read or is of no use.
+    /// The language has no stop words, or the file cannot be read or does not fit the features.
     pub(crate) fn new(
         features: Features,
         stop_words: Option<&str>,
@@ -62,11 +63,9 @@ impl FeatureSettings {
             return Ok(self);
         }
         if paths.iter().any(|path| is_standard_input(path)) {
-            let told = usage(
-                "tf-idf reads documents twice, but standard input can be read only \
-                              once",
-            );
-            return Err(told.with_remedy(
+            let error =
+                usage("tf-idf reads documents twice, but standard input can be read only once");
+            return Err(error.with_remedy(
                 "count words beforehand with `crawler frequencies`, and give the file with \
                  --frequencies",
             ));
@@ -100,12 +99,9 @@ impl FeatureSettings {
 
     /// Returns the fingerprinter for these features.
     pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, CliError> {
-        let made = Fingerprinter::new(
-            self.features,
-            self.stop_words.clone(),
-            self.frequencies.clone(),
-        );
-        made.map_err(|error| CliError::of_usage(&error))
+        let (stop_words, frequencies) = (self.stop_words.clone(), self.frequencies.clone());
+        Fingerprinter::new(self.features, stop_words, frequencies)
+            .map_err(|error| CliError::of_usage(&error))
     }
 
     /// Returns the signature builder of the crawl with this state directory.
@@ -115,10 +111,8 @@ impl FeatureSettings {
         state: &Path,
     ) -> Result<AdaptiveSignatures, CliError> {
         if !self.has_to_learn() {
-            return Ok(AdaptiveSignatures::new(SignatureBuilder::new(
-                self.fingerprinter()?,
-                key,
-            )));
+            let builder = SignatureBuilder::new(self.fingerprinter()?, key);
+            return Ok(AdaptiveSignatures::new(builder));
         }
         let known = self.known_to(state)?;
         AdaptiveSignatures::learning(self.features, self.stop_words, key, known)
@@ -147,8 +141,8 @@ impl FeatureSettings {
     }
 }
 
-/// Writes the learned frequencies. What a killed crawl learned since it started is lost: its pages
-/// are then weighted as before, and those that repeat others are still found by their sketches.
+/// Writes the learned frequencies. A kill loses those of its session: later pages are weighted
+/// without them, and their duplicates are still found by sketches.
 pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Result<(), CliError> {
     let Some(frequencies) = adaptive_signatures.frequencies() else {
         return Ok(());
@@ -159,10 +153,8 @@ pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Re
         .write(&mut bytes)
         .and_then(|()| SystemDisk.replace(&path, &bytes));
     written.map_err(|error| {
-        fault(&std::io::Error::other(format!(
-            "cannot write {}: {error}",
-            path.display()
-        )))
+        let message = format!("cannot write {}: {error}", path.display());
+        fault(&std::io::Error::other(message))
     })
 }
 

@@ -2,19 +2,19 @@
 //!
 //! | path | left by |
 //! |---|---|
-//! | `state.old-*` | `rebuild`: the state in whose place it put another |
-//! | `state.new` | a `rebuild` that was cut short |
-//! | `state/sled.unusable*` | an opening or a `rebuild`: tables that could not be used |
-//! | `state/sled.new`, `state/sled.old` | an opening that was cut short while it copied tables |
-//! | `search.unusable-*` | an opening: a search index that could not be used |
-//! | `search.new` | a `reindex` that was cut short |
-//! | `archive/index/NNNNNN.cdxj` | an `index` that was cut short: runs that no index names |
+//! | `state.old-*` | `rebuild`: the state that it replaced |
+//! | `state.new` | an interrupted `rebuild` |
+//! | `state/sled.unusable*` | opening or `rebuild`: unusable tables |
+//! | `state/sled.new`, `state/sled.old` | opening, interrupted while it copied tables |
+//! | `search.unusable-*` | opening: an unusable search index |
+//! | `search.new` | an interrupted `reindex` |
+//! | `archive/index/NNNNNN.cdxj` | an interrupted `index`: runs that no index names |
 //! | `FILE.new` beside a file that is replaced in one step, `state/probe` | a process that died |
-//! | `archive/*.cut-*`, `state/journal/*.cut-*` | an opening: bytes that a reader may still want |
+//! | `archive/*.cut-N`, `state/journal/*.cut-N` | opening: bytes that a reader may still want |
 //!
-//! Invariant: nothing in the table is needed to go on with the crawl; it is listed while nobody has
-//! the crawl open, or what is in use for a moment is listed too. The last line of the table is
-//! removed only where somebody asks for it by name.
+//! Invariant: the crawl can be continued without anything in the table. List it while no process
+//! has the crawl open: temporary files of a running process match too. The last line of the table
+//! is removed only on request.
 
 use std::fs;
 use std::io;
@@ -25,12 +25,11 @@ use serde::Serialize;
 use sinks::cdxj;
 
 use crate::crawl_directory;
-use crate::settings::SETTINGS_FILE;
 
 /// A leftover file or directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Leftover {
-    /// Below the directory of the crawl.
+    /// The path below the directory of the crawl.
     pub(crate) path: PathBuf,
     /// The length of all its files.
     pub(crate) bytes: u64,
@@ -40,93 +39,44 @@ pub(crate) struct Leftover {
     pub(crate) is_cut: bool,
 }
 
-/// A kind of left-over: a directory below the crawl's, and which of its items are of this kind.
-struct Kind {
-    below: &'static str,
-    is_one: fn(&str) -> bool,
-    why: &'static str,
-    is_cut: bool,
-}
-
-const KINDS: [Kind; 10] = [
-    Kind {
-        below: "",
-        is_one: |name| name.starts_with("state.old-"),
-        why: "the state before a rebuild",
-        is_cut: false,
-    },
-    Kind {
-        below: "",
-        is_one: |name| name == "state.new",
-        why: "an interrupted rebuild",
-        is_cut: false,
-    },
-    Kind {
-        below: "",
-        is_one: |name| name == "search.new",
-        why: "an interrupted reindex",
-        is_cut: false,
-    },
-    Kind {
-        below: "",
-        is_one: |name| name.starts_with("search.unusable-"),
-        why: "a search index that could not be used",
-        is_cut: false,
-    },
-    Kind {
-        below: "",
-        is_one: |name| name.strip_suffix(".new") == Some(SETTINGS_FILE),
-        why: "an interrupted write",
-        is_cut: false,
-    },
-    Kind {
-        below: "state",
-        is_one: |name| name.starts_with("sled.unusable"),
-        why: "tables that could not be used",
-        is_cut: false,
-    },
-    Kind {
-        below: "state",
-        is_one: is_draft_of_state,
-        why: "an interrupted write",
-        is_cut: false,
-    },
-    Kind {
-        below: "state/journal",
-        is_one: is_cut_off,
-        why: "cut off the journal; --cut removes it",
-        is_cut: true,
-    },
-    Kind {
-        below: "archive/index",
-        is_one: |name| name.ends_with(".new"),
-        why: "an interrupted write",
-        is_cut: false,
-    },
-    Kind {
-        below: "archive",
-        is_one: is_cut_off,
-        why: "cut off the archive; --cut removes it",
-        is_cut: true,
-    },
+/// Paths below the crawl's directory, and their origins. `*` stands for any characters, and `N` in
+/// `*.cut-N` for digits.
+const KINDS: [(&str, &str); 11] = [
+    ("state.old-*", "the state before a rebuild"),
+    ("state.new", "an interrupted rebuild"),
+    ("search.new", "an interrupted reindex"),
+    ("search.unusable-*", "a search index that could not be used"),
+    ("crawler.toml.new", "an interrupted write"),
+    ("state/sled.unusable*", "tables that could not be used"),
+    ("state/*.new", "an interrupted write"),
+    ("state/probe", "an interrupted write"),
+    (
+        "state/journal/*.cut-N",
+        "cut off the journal; --cut removes it",
+    ),
+    ("archive/index/*.new", "an interrupted write"),
+    ("archive/*.cut-N", "cut off the archive; --cut removes it"),
 ];
 
-/// `NAME.cut-7`, with whatever the name is.
-fn is_cut_off(name: &str) -> bool {
-    let digits = name.rsplit_once(".cut-").map(|(_, digits)| digits);
-    digits.is_some_and(|digits| {
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    })
+/// Returns true if a name matches the last part of a path in [`KINDS`].
+fn is_match(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((_, ".cut-N")) => is_cut_off(name),
+        Some((start, end)) => name.starts_with(start) && name.ends_with(end),
+    }
 }
 
-fn is_draft_of_state(name: &str) -> bool {
-    name == "probe" || name.ends_with(".new") && name != "sled.new"
+/// Returns true if a name ends like `.cut-7`.
+fn is_cut_off(name: &str) -> bool {
+    let digits = name.rsplit_once(".cut-").map_or("", |(_, digits)| digits);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Finds the leftover files in the directory of a crawl, in the order of the table.
 ///
 /// # Errors
-/// What the disk says.
+/// The disk cannot be read.
 pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();
     let mut add = |path: PathBuf, why, is_cut| -> io::Result<()> {
@@ -138,16 +88,18 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
         });
         Ok(())
     };
-    for kind in &KINDS {
-        let below = directory.join(kind.below);
+    for (path, why) in KINDS {
+        let (below, pattern) = path.rsplit_once('/').unwrap_or(("", path));
+        let below = directory.join(below);
         for name in names(&below)? {
-            if (kind.is_one)(&name) {
-                add(below.join(&name), kind.why, kind.is_cut)?;
+            // A copy of the tables may be the only one: it is judged below.
+            if is_match(&name, pattern) && name != "sled.new" {
+                add(below.join(&name), why, path.ends_with(".cut-N"))?;
             }
         }
     }
     let state = crawl_directory::state(directory);
-    // Where there are no tables, one of the two is to become them.
+    // Without tables, one of the copies becomes the tables.
     if state.join("sled").exists() {
         for name in ["sled.new", "sled.old"] {
             let path = state.join(name);
@@ -193,10 +145,10 @@ impl Leftover {
     /// Removes it from the crawl's directory.
     ///
     /// # Errors
-    /// What the disk says.
+    /// The disk refuses it.
     pub(crate) fn remove(&self, directory: &Path) -> io::Result<()> {
         let path = directory.join(&self.path);
-        // A link is removed, and not what it leads to.
+        // A link is removed, not its target.
         match fs::symlink_metadata(&path)?.is_dir() {
             true => fs::remove_dir_all(path),
             false => fs::remove_file(path),
@@ -222,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_of_the_table_is_found_and_nothing_else_is() {
+    fn every_line_of_the_table_is_found_and_nothing_else() {
         let crawl = tempfile::tempdir().unwrap();
         let left = [
             "state.old-20261122112800/journal/00000000000000000000.log",
@@ -255,7 +207,7 @@ mod tests {
             "archive/index.cdxj",
             "archive/index/runs",
             "search/meta.json",
-            // Somebody else's.
+            // Not made by the crawler.
             "archive/notes.cut-",
             "state.older",
             "visits.csv.part",
@@ -284,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_the_tables_is_no_left_over_where_the_tables_are_gone() {
+    fn a_copy_of_the_tables_is_no_leftover_without_the_tables() {
         let crawl = tempfile::tempdir().unwrap();
         fs::create_dir_all(crawl.path().join("state/sled.old")).unwrap();
         assert_eq!(find(crawl.path()).unwrap(), []);

@@ -1,4 +1,4 @@
-//! `crawl.log`: what happened, one JSON object a line. Warnings are shown to the user as well.
+//! `crawl.log`: the events of a crawl, one JSON object a line. Warnings are shown to the user, too.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,7 +8,6 @@ use indicatif::ProgressBar;
 use tracing::Level;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
-use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -36,14 +35,15 @@ pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) ->
         .with_timer(LogTimer(clock))
         .with_writer(Mutex::new(file))
         .with_filter(detailed);
-    // What libraries have to say is for the log: the user is told by us.
+    // Warnings of libraries are for the log only.
     let least = if quiet { Level::ERROR } else { Level::WARN };
     let seen = Targets::new().with_targets(OURS.map(|name| (name, least)));
+    let bar = bar.clone();
     let shown = tracing_subscriber::fmt::layer()
         .without_time()
         .with_target(false)
         .with_ansi(false)
-        .with_writer(BarAwareStderr(bar.clone()))
+        .with_writer(move || StderrLine(bar.clone()))
         .with_filter(seen);
     tracing_subscriber::registry().with(json).with(shown).init();
     losses
@@ -61,20 +61,10 @@ impl FormatTime for LogTimer {
 }
 
 /// Standard error, with the progress bar out of the way while a line is written.
-struct BarAwareStderr(ProgressBar);
-
 struct StderrLine(ProgressBar);
 
-impl<'a> MakeWriter<'a> for BarAwareStderr {
-    type Writer = StderrLine;
-
-    fn make_writer(&'a self) -> StderrLine {
-        StderrLine(self.0.clone())
-    }
-}
-
 impl Write for StderrLine {
-    /// Each call brings one line, in which a field may have any text.
+    /// Prints one line, which may have any text in a field.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let line = printable(text.strip_suffix('\n').unwrap_or(&text));

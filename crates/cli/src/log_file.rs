@@ -1,9 +1,9 @@
-//! The file behind `crawl.log`, which may find no room: a crawl must neither end for its log nor
-//! fill the user's screen.
+//! The file behind `crawl.log`. If the disk is full, a crawl must neither end because of its log
+//! nor fill the user's screen with warnings.
 //!
 //! A line that cannot be written is lost, and counted. When lines can be written again, the first
-//! one says how many were lost; the rest of a line that broke off ends there, so that every other
-//! line is still one JSON object. Who looks at it on a terminal is not commanded by it.
+//! one reports the number of lost lines. A partly written line is ended before it, so that every
+//! other line is still one JSON object. Control characters are escaped, for readers on a terminal.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::terminal::Escaping;
 pub(crate) struct LogFile<W> {
     file: W,
     clock: Clock,
-    /// Since the last line that was written.
+    /// Lines lost since the last one that was written.
     lost: u64,
     broken_off: bool,
     losses: LostLines,
@@ -54,14 +54,14 @@ impl<W: Write> LogFile<W> {
         if self.lost == 0 {
             return Vec::new();
         }
-        let told = json!({
+        let report = json!({
             "timestamp": self.clock.date().to_string(),
             "level": "WARN",
             "message": "lines of this log were lost: they could not be written",
             "lines": self.lost,
         });
         let end_of_line = if self.broken_off { "\n" } else { "" };
-        format!("{end_of_line}{told}\n").into_bytes()
+        format!("{end_of_line}{report}\n").into_bytes()
     }
 
     /// Writes as much as possible; returns the number of bytes written, and the error that stopped
@@ -90,9 +90,9 @@ impl<W: Write> Write for LogFile<W> {
             Ok(()) => (self.lost, self.broken_off) = (0, false),
             Err(_no_line) => {
                 self.losses.0.fetch_add(1, Ordering::Relaxed);
-                let told = !before.is_empty() && written >= before.len();
-                self.lost = if told { 1 } else { self.lost + 1 };
-                // Where nothing was written, what was there before may have broken off, or not.
+                let reported = !before.is_empty() && written >= before.len();
+                self.lost = if reported { 1 } else { self.lost + 1 };
+                // If nothing was written, the line before may still be a partial one.
                 if written > 0 {
                     self.broken_off = written != before.len();
                 }
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk with room for so many bytes.
+    /// A disk with room for `room` bytes.
     #[derive(Default)]
     struct Small {
         content: Vec<u8>,
@@ -139,7 +139,7 @@ mod tests {
     const LINE: &[u8] = b"{\"message\":\"visited\"}\n";
 
     #[test]
-    fn whatever_room_there_is_every_whole_line_is_json_and_lost_ones_are_counted() {
+    fn with_any_room_every_whole_line_is_json_and_lost_ones_are_counted() {
         for room in 0..=3 * LINE.len() {
             let clock = Clock::fixed(Timestamp::from_millis(0));
             let mut log = LogFile::new(Small::default(), clock);
@@ -147,7 +147,7 @@ mod tests {
             for _ in 0..3 {
                 log.write_all(LINE).unwrap();
             }
-            // A little room, which is not enough for a line, and then as much as one wants.
+            // Too little room for a line, then any amount.
             log.file.room += 5;
             log.write_all(LINE).unwrap();
             log.file.room = usize::MAX;
@@ -157,12 +157,14 @@ mod tests {
             let (mut written, mut lost, mut broken) = (0, 0, 0);
             for line in log.file.content.split(|byte| *byte == b'\n') {
                 match serde_json::from_slice::<Value>(line) {
-                    Ok(told) if told["lines"].is_u64() => lost += told["lines"].as_u64().unwrap(),
+                    Ok(report) if report["lines"].is_u64() => {
+                        lost += report["lines"].as_u64().unwrap();
+                    }
                     Ok(_visited) => written += 1,
                     Err(_) => broken += u64::from(!line.is_empty()),
                 }
             }
-            // A line that lacks nothing but its end counts as lost, and can be read all the same.
+            // A line that lacks only its line end counts as lost, and can still be read.
             let twice = written + lost - 6;
             assert!(
                 twice <= broken.max(1) && written >= 2,
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_is_counted_for_the_user() {
+    fn lost_lines_are_counted_for_the_user() {
         let mut log = LogFile::new(Small::default(), Clock::fixed(Timestamp::from_millis(0)));
         let losses = log.losses();
         for _ in 0..9 {

@@ -7,7 +7,7 @@ use web::{Clock, Timestamp};
 
 use crate::cli_error::{CliError, fault};
 
-/// Memory for what servers send, for each processor: as many pages are read at a time.
+/// Memory for bodies, for each processor: pages are read on all processors at a time.
 const MEMORY_EACH: u64 = 32 << 20;
 
 /// The divisor of the machine's memory that bounds the default.
@@ -28,23 +28,19 @@ fn share_of(cores: u64, memory: Option<u64>) -> u64 {
     memory.map_or(wanted, |memory| wanted.min(memory / MEMORY_SHARE))
 }
 
-/// Returns the memory that this process may take, in bytes: that of the machine, or of the control
-/// group that it is in. None where no file says so.
+/// Returns the memory that this process may take, in bytes: that of the machine, or less if its
+/// control group has less; none if the system does not report it.
 fn memory() -> Option<u64> {
-    let machine = fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| total(&text));
-    let group = fs::read_to_string("/sys/fs/cgroup/memory.max")
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
+    let read = |path| fs::read_to_string(path).unwrap_or_default();
+    let machine = total(&read("/proc/meminfo"));
+    let group = read("/sys/fs/cgroup/memory.max").trim().parse().ok();
     machine.into_iter().chain(group).min()
 }
 
 /// Returns `MemTotal` of `/proc/meminfo`, in bytes.
 fn total(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let mut lines = meminfo.lines();
+    let line = lines.find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1 << 10)
 }
@@ -109,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_memory_for_content_goes_by_processors_and_by_memory() {
+    fn the_memory_for_content_depends_on_processors_and_memory() {
         const GIB: u64 = 1 << 30;
         for (cores, memory, expected) in [
             (2, Some(16 * GIB), 64 << 20),

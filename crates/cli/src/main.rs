@@ -14,6 +14,7 @@ mod documents;
 mod draft_file;
 mod earlier;
 mod features;
+mod input;
 mod leftovers;
 mod log;
 mod log_file;
@@ -42,15 +43,15 @@ fn main() -> ExitCode {
     terminal::say_panics();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        // `--help` and `--version` are no mistakes.
+        // `--help` and `--version` are not mistakes.
         Err(asked) if !asked.use_stderr() => asked.exit(),
-        Err(mistake) => return CliError::of_arguments(&mistake).tell(),
+        Err(mistake) => return CliError::of_arguments(&mistake).report(),
     };
     let done = match arguments.command {
         None => commands::crawl::run(&arguments.crawl),
         Some(command) => run(command),
     };
-    done.unwrap_or_else(|complaint| complaint.tell())
+    done.unwrap_or_else(|error| error.report())
 }
 
 fn run(command: Command) -> Result<ExitCode, CliError> {

@@ -1,5 +1,5 @@
-//! Results on standard output: JSON for programs, columns for people. Neither commands a terminal
-//! (see [`crate::terminal`]).
+//! Results on standard output: JSON for programs, columns for people. Both are escaped for
+//! terminals (see [`crate::terminal`]).
 
 use std::io::{self, IsTerminal, Write};
 
@@ -21,10 +21,9 @@ pub(crate) enum Format {
 impl Format {
     /// Returns the requested form, or else a table on a terminal and JSON in a pipe.
     pub(crate) fn or_fitting(asked: Option<Format>) -> Format {
-        asked.unwrap_or(if io::stdout().is_terminal() {
-            Format::Table
-        } else {
-            Format::Json
+        asked.unwrap_or_else(|| match io::stdout().is_terminal() {
+            true => Format::Table,
+            false => Format::Json,
         })
     }
 }
@@ -50,10 +49,8 @@ pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> 
 pub(crate) fn to_stdout(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
-    ended(
-        &mut Escaping::new(io::BufWriter::new(io::stdout().lock())),
-        write,
-    )
+    let out = io::BufWriter::new(io::stdout().lock());
+    write_and_flush(&mut Escaping::new(out), write)
 }
 
 /// Like [`to_stdout`] for a file that is read again: escaped on a terminal only.
@@ -63,10 +60,10 @@ pub(crate) fn file_to_stdout(
     if io::stdout().is_terminal() {
         return to_stdout(write);
     }
-    ended(&mut io::BufWriter::new(io::stdout().lock()), write)
+    write_and_flush(&mut io::BufWriter::new(io::stdout().lock()), write)
 }
 
-fn ended(
+fn write_and_flush(
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {

@@ -1,8 +1,8 @@
-//! `--preset`: lists of settings that belong together. A preset only changes defaults: whatever the
-//! file or a flag says wins.
+//! `--preset`: lists of settings that belong together. A preset only changes defaults: the file and
+//! the flags win over it.
 //!
-//! The settings of a preset are told in three places that a test holds together: here, in `--help`
-//! and in `config/default.toml`.
+//! The settings of a preset are listed here, in `--help` and in `config/default.toml`. A test
+//! compares the three.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,27 +26,20 @@ impl Preset {
         }
     }
 
-    /// The settings that it changes: key and value, as in the configuration file.
-    const fn settings(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Archive => &[
-                ("duplicate-links", "follow"),
-                ("on-duplicate", "keep"),
-                ("page-requisites", "scope"),
-            ],
-            Self::Focused => &[
-                ("duplicate-links", "probe"),
-                ("on-duplicate", "drop"),
-                ("page-requisites", "off"),
-            ],
-        }
-    }
-
-    /// The same as a file of settings.
+    /// Returns the settings that it changes, as a file of settings has them.
     pub(crate) fn table(self) -> toml::Table {
-        let settings = self.settings().iter();
+        let (links, duplicates, requisites) = match self {
+            Self::Archive => ("follow", "keep", "scope"),
+            Self::Focused => ("probe", "drop", "off"),
+        };
+        let settings = [
+            ("duplicate-links", links),
+            ("on-duplicate", duplicates),
+            ("page-requisites", requisites),
+        ];
+        let settings = settings.into_iter();
         settings
-            .map(|(key, value)| ((*key).to_owned(), toml::Value::from(*value)))
+            .map(|(key, value)| (key.to_owned(), value.into()))
             .collect()
     }
 }
@@ -57,17 +50,12 @@ impl fmt::Display for Preset {
     }
 }
 
-/// A preset that does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not archive or focused")]
-pub(crate) struct UnknownPreset(String);
-
 impl FromStr for Preset {
-    type Err = UnknownPreset;
+    type Err = String;
 
-    fn from_str(word: &str) -> Result<Self, UnknownPreset> {
+    fn from_str(word: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|preset| preset.as_str() == word);
-        found.ok_or_else(|| UnknownPreset(word.to_owned()))
+        found.ok_or_else(|| format!("{word:?} is not archive or focused"))
     }
 }
 
@@ -81,7 +69,7 @@ mod tests {
     const DOCUMENTED: &str = include_str!("../../../config/default.toml");
 
     #[test]
-    fn every_preset_is_a_list_of_settings_that_help_and_default_file_tell() {
+    fn help_and_default_file_list_the_settings_of_every_preset() {
         let command = crate::args::Arguments::command();
         let crawl = command.find_subcommand("crawl").unwrap();
         let option = crawl
@@ -98,8 +86,8 @@ mod tests {
                 .iter()
                 .map(|(key, value)| format!("{key} {}", value.as_str().unwrap()))
                 .collect();
-            let told = format!("{preset} ({})", list.join(", "));
-            assert!(help.contains(&told), "{told} is missing in --help");
+            let listed = format!("{preset} ({})", list.join(", "));
+            assert!(help.contains(&listed), "{listed} is missing in --help");
             let documented = format!("#   {preset:<8} {}", list.join(", "));
             assert!(
                 DOCUMENTED.contains(&documented),

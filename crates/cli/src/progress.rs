@@ -10,36 +10,34 @@ use tokio::time::Instant;
 
 use crate::terminal::{is_seen, say};
 
+/// The interval between updates of the bar.
 const REFRESH: Duration = Duration::from_millis(250);
 /// The interval between plain lines, without a terminal.
 pub(crate) const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Returns the bar, hidden without a terminal or if the user wants quiet.
 pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
-    let target = if quiet {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
-    let bar = ProgressBar::with_draw_target(max_pages, target);
     let template = match max_pages {
         Some(_) => "{elapsed_precise} [{bar:20}] {pos}/{len} pages · {msg}",
         None => "{elapsed_precise} {spinner} {pos} pages · {msg}",
     };
-    bar.set_style(
-        ProgressStyle::with_template(template)
-            .unwrap_or_else(|_error| ProgressStyle::default_bar()),
-    );
-    bar
+    bar_of(template, quiet, max_pages)
 }
 
 /// Returns a bar that counts items of an unknown total.
 pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
-    let bar = bar(quiet, None);
-    let style =
-        ProgressStyle::with_template("{elapsed_precise} {spinner} {human_pos} {msg}, {per_sec}");
-    bar.set_style(style.unwrap_or_else(|_error| ProgressStyle::default_bar()));
-    bar
+    let template = "{elapsed_precise} {spinner} {human_pos} {msg}, {per_sec}";
+    bar_of(template, quiet, None)
+}
+
+fn bar_of(template: &str, quiet: bool, length: Option<u64>) -> ProgressBar {
+    let target = match quiet {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    };
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_error| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(length, target).with_style(style)
 }
 
 /// The time after which progress is shown.
@@ -136,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_came_of_the_pages_and_what_is_left() {
+    fn a_line_counts_the_visited_pages_and_the_queue() {
         let totals = Totals {
             pages: 9,
             unique: 6,
@@ -159,7 +157,7 @@ mod tests {
             line,
             "6 unique · 3 duplicates · 1 failed · 1.2/s · 2 active hosts · 40 queued"
         );
-        // A crawl of dead hosts alone says what it is waiting for.
+        // A crawl of dead hosts alone reports what it waits for.
         let line = describe(
             &Standing {
                 postponed: 2,

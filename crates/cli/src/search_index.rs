@@ -1,8 +1,7 @@
 //! The search index of a crawl: opened in line with the archive, and made from it.
 //!
-//! The archive is the truth. What the index tells beyond its settled end is taken out, and what it
-//! does not tell yet is read again, by the code that read it while crawling. An index that cannot
-//! be used is set aside, and told.
+//! The archive is the truth. Entries beyond its settled end are removed, and missing ones are added
+//! by the code that adds them during a crawl. An unusable index is quarantined, with a warning.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -27,8 +26,11 @@ use crate::terminal::{printable, say};
 /// The directory of the index, below that of the crawl.
 pub(crate) const NAME: &str = "search";
 
-/// Bytes of text that are read again before the index is committed: a kill costs these once more.
+/// Bytes of text between two commits while the index is made again: what a kill costs at most.
 const COMMIT_EVERY: usize = 256 << 20;
+
+/// Bytes of a record that are read.
+const MAX_RECORD: usize = MAX_DOCUMENT as usize;
 
 /// Returns the directory of the index of a crawl.
 pub(crate) fn directory(crawl: &Path) -> PathBuf {
@@ -37,11 +39,8 @@ pub(crate) fn directory(crawl: &Path) -> PathBuf {
 
 /// Returns the options with which the index of a crawl is written.
 pub(crate) fn options(settings: &Settings) -> IndexOptions {
-    let text = if settings.main_content.is_on() {
-        "main"
-    } else {
-        "full"
-    };
+    let main_content = settings.main_content.is_on();
+    let text = if main_content { "main" } else { "full" };
     IndexOptions {
         directory: directory(&settings.out),
         memory: settings.index_memory.0,
@@ -58,8 +57,8 @@ pub(crate) fn over(
     store: &EmbeddedStore,
     clock: &Clock,
 ) -> Result<Arc<dyn Sink>, CliError> {
-    let settled = crawl::settled_end(store, &crawl_directory::archive(&settings.out))
-        .map_err(|error| fault(&error))?;
+    let directory = crawl_directory::archive(&settings.out);
+    let settled = crawl::settled_end(store, &directory).map_err(|error| fault(&error))?;
     let broken = |error: IndexFault| cli_error_of(&error, &settings.out);
     let options = options(settings);
     if settings.no_index && !search::exists(&options.directory) {
@@ -67,18 +66,12 @@ pub(crate) fn over(
     }
     let mut index = open(&options, settled.as_ref(), clock).map_err(broken)?;
     if settings.no_index {
-        // What is written now takes the place of what was cut off: the index must not go on telling
-        // that.
+        // New records take the place of those that were cut off, whose entries must not stay.
         let covered = index.covered().cloned();
         index.close(covered).map_err(broken)?;
         return Ok(archive);
     }
-    catch_up(
-        &mut index,
-        &crawl_directory::archive(&settings.out),
-        policy,
-        settled,
-    )?;
+    catch_up(&mut index, &directory, policy, settled)?;
     Ok(Arc::new(Searchable::over(archive, index, clock.clone())))
 }
 
@@ -88,24 +81,16 @@ fn open(
     settled: Option<&ArchiveEnd>,
     clock: &Clock,
 ) -> Result<Writer, IndexFault> {
-    let unusable = match Writer::open(options, settled) {
-        Err(IndexFault::Missing { .. }) if !options.directory.exists() => {
-            return Writer::create(options);
-        }
-        Err(IndexFault::Missing { .. }) => None,
-        Err(damage @ IndexFault::Damaged { .. }) => Some(damage),
-        opened => return opened,
-    };
-    // A kill may leave an index that was hardly begun: nothing is lost with it, and nobody need be
-    // told.
     let directory = &options.directory;
     let cannot = |source| IndexFault::Io {
         directory: directory.clone(),
         source,
     };
-    match unusable {
-        None => std::fs::remove_dir_all(directory).map_err(cannot)?,
-        Some(damage) => {
+    match Writer::open(options, settled) {
+        Err(IndexFault::Missing { .. }) if !directory.exists() => {}
+        // A kill may leave an index without any entry. Nothing is lost with it: no warning.
+        Err(IndexFault::Missing { .. }) => std::fs::remove_dir_all(directory).map_err(cannot)?,
+        Err(damage @ IndexFault::Damaged { .. }) => {
             let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
@@ -114,6 +99,7 @@ fn open(
                 aside.display()
             ));
         }
+        opened => return opened,
     }
     Writer::create(options)
 }
@@ -133,6 +119,7 @@ pub(crate) fn catch_up(
     let (mut pages, mut bytes) = (0, 0);
     let which = policy.index.unwrap_or_default();
     let crawl = archive.parent().unwrap_or(archive).to_owned();
+    let broken = |error: IndexFault| cli_error_of(&error, &crawl);
     let mut end = None;
     each_page(archive, covered.as_ref(), policy, |page| {
         end = Some(page.end.clone());
@@ -148,9 +135,7 @@ pub(crate) fn catch_up(
                 file: page.file.clone(),
                 end: page.offset,
             };
-            index
-                .commit(Some(before))
-                .map_err(|error| cli_error_of(&error, &crawl))?;
+            index.commit(Some(before)).map_err(broken)?;
         }
         bytes += text.text.len();
         pages += 1;
@@ -162,14 +147,10 @@ pub(crate) fn catch_up(
             offset: page.offset,
             text,
         };
-        index
-            .add(page)
-            .map_err(|error| cli_error_of(&error, &crawl))
+        index.add(page).map_err(broken)
     })?;
     let end = settled.or(end).or(covered);
-    index
-        .commit(end)
-        .map_err(|error| cli_error_of(&error, &crawl))?;
+    index.commit(end).map_err(broken)?;
     Ok(pages)
 }
 
@@ -196,11 +177,9 @@ fn each_page(
     let mut from = 0;
     if let Some(ArchiveEnd { file, end }) = after {
         from = *end;
-        let place = files
-            .iter()
-            .position(|path| crawl_directory::is_named(path, file));
-        // What the index tells of a file that is gone stays; where that stood is not known any
-        // more.
+        let mut names = files.iter();
+        let place = names.position(|path| crawl_directory::is_named(path, file));
+        // Entries of a file that is gone stay. Its place among the files is unknown.
         files.drain(..place.unwrap_or(0));
         if place.is_none() {
             from = 0;
@@ -212,7 +191,7 @@ fn each_page(
         for path in &foreign {
             each_page_of_foreign(path, after, policy, &visits, &mut each)?;
         }
-        // Those come before all of ours.
+        // They come before all of ours.
         from = 0;
     }
     for path in &files {
@@ -244,7 +223,7 @@ fn each_page_of(
     };
     let mut pending: Option<ArchivedPage> = None;
     loop {
-        let record = match reader.next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX)) {
+        let record = match reader.next_record(MAX_RECORD) {
             Ok(Some(record)) => record,
             ended => {
                 if let Some(page) = pending {
@@ -256,7 +235,8 @@ fn each_page_of(
         let end = record.offset + record.length;
         match record.kind() {
             "response" => {
-                let next = page_of(&record, &file, policy);
+                let exchange = record.answer(&policy.canonical);
+                let next = exchange.and_then(|exchange| page_with(&record, exchange, &file));
                 if let Some(page) = std::mem::replace(&mut pending, next) {
                     each(page)?;
                 }
@@ -313,7 +293,7 @@ fn each_page_of_foreign(
         .map_or(0, |after| after.end);
     let mut stream = WarcStream::open(path).map_err(|error| fault(&error))?;
     loop {
-        let record = match stream.next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX)) {
+        let record = match stream.next_record(MAX_RECORD) {
             Ok(Some(record)) => record,
             Ok(None) => return Ok(()),
             Err(ReadFault::Broken { .. }) => continue,
@@ -334,10 +314,6 @@ fn each_page_of_foreign(
     }
 }
 
-fn page_of(record: &Record, file: &str, policy: &Policy) -> Option<ArchivedPage> {
-    page_with(record, record.answer(&policy.canonical)?, file)
-}
-
 fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<ArchivedPage> {
     (200..300).contains(&exchange.status).then(|| ArchivedPage {
         exchange,
@@ -355,25 +331,18 @@ fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<Archived
 /// Returns the verdict in a `metadata` record; `Unique` if it has none.
 fn fate(block: &[u8]) -> Fate {
     let text = String::from_utf8_lossy(block);
-    let fields = text.lines().filter_map(|line| line.split_once(':'));
-    let verdict = fields
-        .filter(|(name, _)| name.eq_ignore_ascii_case("verdict"))
-        .map(|(_, value)| value.trim().to_owned())
-        .next();
-    verdict
-        .as_deref()
-        .and_then(Fate::of_word)
-        .unwrap_or(Fate::Unique)
+    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+    let verdict = fields.find(|(name, _)| name.eq_ignore_ascii_case("verdict"));
+    let fate = verdict.and_then(|(_, word)| Fate::of_word(word.trim()));
+    fate.unwrap_or(Fate::Unique)
 }
 
 /// Returns the text of a hit from its place in the archive; none if it cannot be read any more.
 pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
-    let path = locate(archive, file);
-    let mut reader = WarcReader::open_at(&path, offset).ok()?;
-    let keep = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
-    let record = reader.next_record(keep).ok().flatten()?;
+    let mut reader = WarcReader::open_at(&locate(archive, file), offset).ok()?;
+    let record = reader.next_record(MAX_RECORD).ok().flatten()?;
     let answer = record.answer(&policy.canonical);
-    // Others archive resources, too.
+    // Other crawlers archive resources, too.
     let exchange = answer.or_else(|| exchange(&record, &policy.canonical))?;
     archived_text(policy, &exchange).map(|text| text.text)
 }
@@ -386,15 +355,14 @@ pub(crate) fn has(rules: &str, fate: Fate) -> bool {
 
 /// Converts the error and adds its remedy.
 pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
-    let told = fault(error);
-    let crawl_shown = crawl.display();
-    match error {
-        IndexFault::Missing { .. } | IndexFault::Damaged { .. } => told.with_remedy(format!(
-            "`crawler reindex {crawl_shown}` makes it again from the archive"
-        )),
-        IndexFault::InUse { .. } => told.with_remedy("wait until it ends, or interrupt it"),
-        IndexFault::Io { .. } => told.with_remedy(disk_error::remedy_of(error, crawl)),
-    }
+    let shown = crawl.display();
+    fault(error).with_remedy(match error {
+        IndexFault::Missing { .. } | IndexFault::Damaged { .. } => {
+            format!("`crawler reindex {shown}` makes it again from the archive")
+        }
+        IndexFault::InUse { .. } => "wait until it ends, or interrupt it".to_owned(),
+        IndexFault::Io { .. } => disk_error::remedy_of(error, crawl),
+    })
 }
 
 /// Returns the end of an archive on the disk; none if it has no file.

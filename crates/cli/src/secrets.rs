@@ -3,18 +3,19 @@
 //!
 //! No error or warning of this file repeats a value, or a line that it could not read.
 
-use std::fs::File;
-use std::io::{self, Read};
+mod options;
+
 use std::path::Path;
 
-use fetch::{Cookie, SecretField, SecretFieldError, Secrets, read_cookies};
+use fetch::{BadCookie, Cookie, SecretField, SecretFieldError, Secrets, read_cookies};
 use http::header::AUTHORIZATION;
 use web::{Clock, PageUrl};
 
-use crate::args::SecretArgs;
+pub(crate) use self::options::SecretArgs;
 use crate::cli_error::{CliError, usage};
+use crate::input;
 
-/// The options, as `crawler.toml` remembers that they were given.
+/// The names of the options, as `crawler.toml` keeps them.
 pub(crate) const OPTIONS: [&str; 5] = [
     "header",
     "http-user",
@@ -26,10 +27,10 @@ pub(crate) const OPTIONS: [&str; 5] = [
 /// The largest file of fields or passwords, and of cookies.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 const MAX_COOKIES_BYTES: u64 = 64 << 20;
-/// Fields: more than any server takes.
+/// The largest number of header fields: more than any server takes.
 const MAX_FIELDS: usize = 64;
-/// Bad lines of a file of cookies that are told one by one.
-const MAX_TOLD: usize = 10;
+/// Bad lines of a file of cookies that are listed one by one.
+const MAX_LISTED: usize = 10;
 
 /// The secrets that were given, not yet bound to seeds.
 #[derive(Debug, Default)]
@@ -64,19 +65,15 @@ impl GivenSecrets {
     pub(crate) fn bind(self, seeds: &[PageUrl], clock: &Clock) -> (Secrets, Vec<String>) {
         let mut warnings = self.warnings;
         let now = clock.now();
-        let over = self
-            .cookies
-            .iter()
-            .filter(|cookie| cookie.is_over(now))
-            .count();
-        let cookies = self.cookies.len();
+        let expired = self.cookies.iter().filter(|cookie| cookie.is_over(now));
+        let (expired, cookies) = (expired.count(), self.cookies.len());
         let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
         let secrets = Secrets::new(self.fields, self.cookies, seeds);
         let (origins, open_origins) = secrets.origins();
         let (sendable, open_cookies) = secrets.cookies();
-        if over > 0 {
+        if expired > 0 {
             warnings.push(format!(
-                "{over} of {cookies} cookies have expired and are not sent"
+                "{expired} of {cookies} cookies have expired and are not sent"
             ));
         }
         if sendable < cookies {
@@ -143,27 +140,20 @@ impl GivenSecrets {
             return Ok(());
         };
         self.used("http-user");
-        let in_file = match &args.http_password_file {
-            Some(file) => {
-                let text = read_text(file, "--http-password-file")?;
-                Some(text.lines().next().unwrap_or_default().to_owned())
-            }
-            None => None,
-        };
-        let password = in_file.as_deref().or(args
-            .http_password
-            .as_ref()
-            .map(|password| password.0.as_str()));
-        let field = SecretField::basic(&login.0, password)
+        let file = args.http_password_file.as_deref();
+        let text = file.map(|file| read_text(file, "--http-password-file"));
+        let text = text.transpose()?;
+        let in_file = text
+            .as_deref()
+            .map(|text| text.lines().next().unwrap_or(""));
+        let given = args.http_password.as_ref().map(|given| given.0.as_str());
+        let field = SecretField::basic(&login.0, in_file.or(given))
             .map_err(|error| usage(format!("--http-user: {error}")).with_remedy(ONE_PASSWORD))?;
         let Some(field) = field else {
             return Err(usage("--http-user: there is no password").with_remedy(ONE_PASSWORD));
         };
-        if self
-            .fields
-            .iter()
-            .any(|field| field.name() == AUTHORIZATION)
-        {
+        let mut names = self.fields.iter().map(SecretField::name);
+        if names.any(|name| name == AUTHORIZATION) {
             let remedy = "a request carries one Authorization field: --header or --http-user";
             return Err(usage("--http-user and --header both log in").with_remedy(remedy));
         }
@@ -173,8 +163,9 @@ impl GivenSecrets {
     fn read_cookies(&mut self, file: &Path) -> Result<(), CliError> {
         let read = read_cookies(&read_file(file, "--load-cookies", MAX_COOKIES_BYTES)?);
         let name = file.display();
-        if read.cookies.is_empty() && !read.bad.is_empty() {
-            let bad = read.bad[0];
+        if read.cookies.is_empty()
+            && let Some(bad) = read.bad.first()
+        {
             let remedy = "Netscape format: domain, TRUE or FALSE, path, TRUE or FALSE, expiry, \
                           name, value, with tabs between them";
             return Err(usage(format!(
@@ -183,11 +174,11 @@ impl GivenSecrets {
             ))
             .with_remedy(remedy));
         }
-        let told = read.bad.iter().take(MAX_TOLD);
-        self.warnings
-            .extend(told.map(|bad| format!("{name}, line {} is skipped: {}", bad.line, bad.why)));
-        if read.bad.len() > MAX_TOLD {
-            let more = read.bad.len() - MAX_TOLD;
+        let (listed, more) = read.bad.split_at(read.bad.len().min(MAX_LISTED));
+        let warn = |bad: &BadCookie| format!("{name}, line {} is skipped: {}", bad.line, bad.why);
+        self.warnings.extend(listed.iter().map(warn));
+        if !more.is_empty() {
+            let more = more.len();
             self.warnings
                 .push(format!("{name}: {more} more lines are skipped"));
         }
@@ -219,15 +210,14 @@ pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
 pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CliError> {
     match OPTIONS.iter().find(|option| table.contains_key(**option)) {
         Some(option) => {
-            let remedy = format!(
+            let path = path.display();
+            let error = usage(format!(
+                "{path}: {option} may not stand in a file of settings, since crawls keep these"
+            ));
+            Err(error.with_remedy(format!(
                 "give --{option} on the command line; --header @FILE, --http-password-file FILE \
                  and --load-cookies FILE read secrets from files"
-            );
-            Err(usage(format!(
-                "{}: {option} may not stand in a file of settings, since crawls keep these",
-                path.display()
-            ))
-            .with_remedy(remedy))
+            )))
         }
         None => Ok(()),
     }
@@ -240,23 +230,12 @@ fn read_text(file: &Path, option: &str) -> Result<String, CliError> {
 }
 
 fn read_file(file: &Path, option: &str, cap: u64) -> Result<Vec<u8>, CliError> {
-    let mut bytes = Vec::new();
-    let opened: io::Result<Box<dyn Read>> = if file == Path::new("-") {
-        Ok(Box::new(io::stdin()))
-    } else {
-        File::open(file).map(|file| Box::new(file) as Box<dyn Read>)
-    };
-    let read = opened.and_then(|opened| opened.take(cap + 1).read_to_end(&mut bytes));
-    if let Err(error) = read {
-        return Err(usage(format!(
-            "{option}: cannot read {}: {error}",
-            file.display()
-        )));
-    }
+    let shown = file.display();
+    let bytes = input::read(file, cap + 1)
+        .map_err(|error| usage(format!("{option}: cannot read {shown}: {error}")))?;
     if bytes.len() as u64 > cap {
         return Err(usage(format!(
-            "{option}: {} has more than {cap} bytes",
-            file.display()
+            "{option}: {shown} has more than {cap} bytes"
         )));
     }
     Ok(bytes)

@@ -1,12 +1,12 @@
 //! The seeds of a crawl: the seeds file and the URLs on the command line.
 
 use std::collections::HashSet;
-use std::io::Read;
 use std::path::Path;
 
 use web::{CanonicalForm, PageUrl, read_seeds};
 
 use crate::cli_error::{CliError, usage};
+use crate::input;
 use crate::settings::Settings;
 
 /// The largest seeds file: a hundred million short URLs.
@@ -14,6 +14,7 @@ const MAX_SEEDS_BYTES: u64 = 4 << 30;
 
 /// The seeds of a crawl, in order and without repetition, and a warning for each line that is not a
 /// URL.
+#[derive(Default)]
 pub(crate) struct Seeds {
     pub(crate) urls: Vec<PageUrl>,
     pub(crate) complaints: Vec<String>,
@@ -22,23 +23,18 @@ pub(crate) struct Seeds {
 impl Seeds {
     /// Reads the file and the arguments. No seed at all is wrong usage.
     pub(crate) fn gather(settings: &Settings, form: &CanonicalForm) -> Result<Self, CliError> {
-        let mut found = Self {
-            urls: Vec::new(),
-            complaints: Vec::new(),
-        };
+        let mut found = Self::default();
         if let Some(file) = &settings.seeds {
-            found.read(&read(file)?, &file.display().to_string(), form);
+            found.add(&read(file)?, &file.display().to_string(), form);
         }
         for argument in &settings.url {
             if !argument.contains(['.', ':', '/']) {
                 let remedy =
                     "`crawler --help` lists the commands; a seed looks like https://example.org/";
-                return Err(
-                    usage(format!("{argument:?} is neither a command nor a URL"))
-                        .with_remedy(remedy),
-                );
+                let error = usage(format!("{argument:?} is neither a command nor a URL"));
+                return Err(error.with_remedy(remedy));
             }
-            found.read(argument, "the arguments", form);
+            found.add(argument, "the arguments", form);
         }
         if found.urls.is_empty() {
             return Err(found.nothing(settings));
@@ -48,23 +44,20 @@ impl Seeds {
         Ok(found)
     }
 
-    fn read(&mut self, text: &str, source: &str, form: &CanonicalForm) {
+    fn add(&mut self, text: &str, source: &str, form: &CanonicalForm) {
         let list = read_seeds(text, form);
         self.urls.extend(list.seeds);
-        let told = list.errors.iter().map(|bad| {
-            format!(
-                "{source}, line {}: {:?} is skipped: {}",
-                bad.line, bad.text, bad.error
-            )
-        });
-        self.complaints.extend(told);
-        let with_login = list.with_login.iter().map(|line| {
-            format!(
-                "{source}, line {line}: user and password in a URL are left out; --http-user \
-                     says them"
-            )
-        });
-        self.complaints.extend(with_login);
+        for bad in &list.errors {
+            let (line, text, error) = (bad.line, &bad.text, &bad.error);
+            let warning = format!("{source}, line {line}: {text:?} is skipped: {error}");
+            self.complaints.push(warning);
+        }
+        for line in &list.with_login {
+            self.complaints.push(format!(
+                "{source}, line {line}: user and password in a URL are left out; --http-user says \
+                 them"
+            ));
+        }
     }
 
     fn nothing(&self, settings: &Settings) -> CliError {
@@ -81,26 +74,10 @@ impl Seeds {
 }
 
 fn read(file: &Path) -> Result<String, CliError> {
-    let unreadable = |error: std::io::Error| {
-        usage(format!(
-            "cannot read the seeds file {}: {error}",
-            file.display()
-        ))
-    };
-    let mut bytes = Vec::new();
-    if file == Path::new("-") {
-        std::io::stdin()
-            .lock()
-            .take(MAX_SEEDS_BYTES)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-    } else {
-        let opened = std::fs::File::open(file).map_err(unreadable)?;
-        opened
-            .take(MAX_SEEDS_BYTES)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-    }
-    // A line that is not UTF-8 becomes a line that is no URL, and is reported as such.
+    let bytes = input::read(file, MAX_SEEDS_BYTES).map_err(|error| {
+        let file = file.display();
+        usage(format!("cannot read the seeds file {file}: {error}"))
+    })?;
+    // A line that is not UTF-8 becomes a line that is not a URL, and is reported as such.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,8 +1,8 @@
 //! The clock of a crawl: it runs evenly from its start, even if the machine's clock is set.
 //!
-//! A crawl stores the moments until which hosts and pages wait. By the machine's clock, it would
-//! wait for a day without a word if somebody sets the clock back by a day, and for nothing if
-//! somebody sets it ahead. So a [`Clock`] has two readings:
+//! A crawl stores the times until which hosts and pages wait. By the machine's clock, it would stop
+//! for a day if the clock is set back by a day, and would not wait at all if it is set ahead. So a
+//! [`Clock`] has two readings:
 //!
 //! | reading | is | used for |
 //! |---|---|---|
@@ -10,9 +10,9 @@
 //! | `date` | the same, moved when the clock was set | WARC-Date, `fetched_at`, `crawl.log` |
 //!
 //! Once a second the date is compared with the machine's clock. If the two differ by [`LEAST_JUMP`]
-//! or more, somebody set the clock, or the machine slept: the jump is journalled (`crawler verify`
-//! compares dates with waits), the date follows, and one warning reports it. The monotonic time has
-//! small corrections, such as those of NTP, too; the rest of them is below that bound.
+//! or more, the clock was set, or the machine slept: the jump is journalled (`crawler verify`
+//! compares dates with waits), the date follows, and one warning reports it. Small corrections,
+//! such as those of NTP, reach the monotonic time too, and the rest of them is below that bound.
 //!
 //! Invariant: `now` never goes back while the process lives. The store handles the clock of the
 //! next session ([`EmbeddedStore::clock_behind`]).
@@ -27,10 +27,10 @@ use web::{Clock, Timestamp};
 
 use crate::machine;
 
-/// A smaller difference is left alone.
+/// The smallest difference that counts as a jump.
 const LEAST_JUMP: Duration = Duration::from_secs(5);
 /// The interval at which the machine's clock is read.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const READ_EVERY: Duration = Duration::from_secs(1);
 
 /// The clock of one process.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ struct ClockState {
     ahead: AtomicI64,
 }
 
-/// A difference between the machine's clock and the dates of a crawl that is no error of
+/// A difference between the machine's clock and the dates of a crawl, larger than an error of
 /// measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
@@ -111,7 +111,7 @@ impl SessionClock {
 
     /// Watches the machine's clock while the store is open.
     pub(crate) async fn watch(self, store: Weak<EmbeddedStore>) {
-        let mut ticks = tokio::time::interval(LOOK_EVERY);
+        let mut ticks = tokio::time::interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
@@ -122,18 +122,15 @@ impl SessionClock {
             let Some(store) = store.upgrade() else {
                 return;
             };
-            let by = Duration::from_millis(jump.ahead.unsigned_abs());
-            let (ahead, behind) = match jump.ahead < 0 {
-                true => (Duration::ZERO, by),
-                false => (by, Duration::ZERO),
-            };
-            // First it is journalled: dates that nobody can explain would pass for haste.
+            let span = |millis: i64| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+            let (ahead, behind) = (span(jump.ahead), span(-jump.ahead));
+            // Journalled first: without the jump, `crawler verify` would take the dates for haste.
             match store.note_clock_set(self.state.now(elapsed), ahead, behind) {
                 Ok(()) => {
                     self.state.follow(jump);
-                    tell(jump);
+                    warn_of(jump);
                 }
-                // The disk is full, most likely, which others tell: it is tried again.
+                // Most likely the disk is full, which is reported elsewhere. The next tick retries.
                 Err(error) => {
                     tracing::debug!(%error, "the clock was set, which cannot be journalled yet");
                 }
@@ -142,7 +139,7 @@ impl SessionClock {
     }
 }
 
-fn tell(jump: Jump) {
+fn warn_of(jump: Jump) {
     let by = in_words(Duration::from_millis(jump.by.unsigned_abs()));
     if jump.by < 0 {
         tracing::warn!(
@@ -181,17 +178,11 @@ fn in_words(duration: Duration) -> String {
         (seconds % 60, "s"),
     ];
     let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(3);
-    let told = units[first..]
-        .iter()
-        .take(2)
-        .filter(|(count, _)| *count > 0);
-    let words: Vec<String> = told
-        .map(|(count, unit)| format!("{count} {unit}"))
-        .collect();
-    if words.is_empty() {
-        return "0 s".to_owned();
+    let (count, unit) = units[first];
+    match units.get(first + 1) {
+        Some((less, smaller)) if *less > 0 => format!("{count} {unit} {less} {smaller}"),
+        _ => format!("{count} {unit}"),
     }
-    words.join(" ")
 }
 
 #[cfg(test)]
@@ -208,9 +199,9 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// A clock that was set back by a day stopped the crawl for that day, without a word.
+    /// A clock that was set back by a day stopped the crawl for that day, without a message.
     #[test]
-    fn a_step_of_the_machine_s_clock_moves_dates_and_no_wait_and_is_told_once() {
+    fn a_jump_of_the_machine_s_clock_moves_dates_but_no_waits_and_is_reported_once() {
         let state = ClockState::new(second(10 * DAY));
         assert_eq!(state.jump(after(60), second(10 * DAY + 60)), None);
         // Within the bound: a correction.

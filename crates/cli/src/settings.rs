@@ -1,522 +1,372 @@
 //! The settings of a crawl: defaults < preset < file < flags.
 //!
-//! Every long option of `crawler crawl` is a key of the file with the same name. Flags and file are
-//! laid over the defaults as tables, so an option needs no code of its own to be found in both
-//! places. The defaults are in `defaults.rs`, presets in `preset.rs`; values that cannot be are
-//! refused in `check.rs`.
+//! A setting is a field of [`Settings`]. Its name is the key in the configuration file and the long
+//! option, and its comment is the option's help. `defaults.rs` has the defaults, `preset.rs` the
+//! presets; `layers.rs` lays them, the file and the flags over each other, and `check.rs` refuses
+//! impossible values.
 
 mod check;
 mod defaults;
+mod derived;
+mod flags;
+mod layers;
 
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use clap::Args;
 use crawl::{DuplicateLinks, IndexedPages, OnDuplicate, Requisites, Sitemaps};
-use fetch::{InsecureHost, ProxyUrl, ResolveRule};
-use neardup::{Features, Thresholds};
+use neardup::Features;
 use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
-use store::{DuplicateScope, LikenessRules};
-use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
+use store::DuplicateScope;
+use web::{GroupBy, Relations, ScopeKind};
 
-pub(crate) use self::check::{
-    IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor,
-};
-use crate::args::CrawlArgs;
-use crate::cli_error::{CliError, fault, usage};
-use crate::features::FeatureSettings;
-use crate::machine;
+pub(crate) use self::check::{check_concurrency, check_factor};
+pub(crate) use self::flags::{CrawlArgs, RunArgs, SummaryForm};
+pub(crate) use self::layers::one_line;
 use crate::preset::Preset;
-use crate::secrets;
 use crate::values::{
     Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word, word,
 };
 
-/// A crawl as it is run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The name of the file that keeps a crawl's settings, below its directory.
+pub(crate) const SETTINGS_FILE: &str = "crawler.toml";
+
+/// The settings with which a crawl is run.
+#[derive(Clone, Debug, PartialEq, Args, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Settings {
+    /// File of seeds, one URL a line; blank lines and # comments are ignored, - is standard input
+    #[arg(short = 'i', long, value_name = "FILE")]
     pub(crate) seeds: Option<PathBuf>,
+    /// Directory of the crawl; one that holds a crawl is continued [default: crawl]
+    #[arg(short, long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Refuse to continue: the directory must not exist
+    #[arg(long)]
     pub(crate) fresh: bool,
+    /// A list of settings: archive (duplicate-links follow, on-duplicate keep, page-requisites
+    /// scope) leaves out only the same bytes, and fetches what pages need; focused (duplicate-links
+    /// probe, on-duplicate drop, page-requisites off) keeps each text once. Order: defaults <
+    /// preset < file < flags
+    #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word")]
     pub(crate) preset: Option<Preset>,
 
+    /// URLs that a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder)
+    /// or any [default: host]
+    #[arg(long, value_name = "SCOPE", help_heading = "Scope")]
     #[serde(with = "word")]
     pub(crate) scope: ScopeKind,
+    /// Only URLs that match one of these (repeatable); seeds always pass
+    #[arg(long, value_name = "REGEX", help_heading = "Scope")]
     pub(crate) include: Vec<String>,
+    /// No URLs that match one of these (repeatable); wins over all else
+    #[arg(long, value_name = "REGEX", help_heading = "Scope")]
     pub(crate) exclude: Vec<String>,
+    /// Query parameters to drop, because they do not change the page; * at the end for any
+    /// (repeatable) [default: utm_* and others, see config/default.toml]
+    #[arg(long, value_name = "NAME", help_heading = "Scope")]
     pub(crate) drop_parameters: Vec<String>,
+    /// Treat URLs as equal if their query parameters differ only in order [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Scope")]
     pub(crate) sort_parameters: Switch,
+    /// Fetch what a page needs to be displayed (images, styles and what they need, scripts, media
+    /// and frames) at any depth and not counted by --max-pages: within the scope (scope), or from
+    /// any host (any) [default: off; scope if no value is given]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "scope",
+        value_name = "WHERE",
+        help_heading = "Scope"
+    )]
     #[serde(with = "word")]
     pub(crate) page_requisites: Requisites,
+    /// Submit forms by GET with their initial values: searches, lists to choose from
+    #[arg(long, help_heading = "Scope")]
     pub(crate) forms: bool,
+    /// Follow absolute URLs and quoted paths in scripts that look like pages; some are guesses and
+    /// end as 404
+    #[arg(long, help_heading = "Scope")]
     pub(crate) script_links: bool,
 
+    /// Fetch the sitemaps that robots.txt names, and follow what they list: on, off, or guess (also
+    /// /sitemap.xml on seeds' hosts whose robots.txt names none) [default: on]
+    #[arg(long, value_name = "ON|OFF|GUESS", help_heading = "Discovery")]
     #[serde(with = "word")]
     pub(crate) sitemaps: Sitemaps,
+    /// Skip entries of sitemaps last changed before this date: 2026, 2026-11, 2026-11-20 or
+    /// 2026-11-20T19:04:55Z; entries without a date are followed
+    #[arg(long, value_name = "DATE", help_heading = "Discovery")]
     #[serde(with = "maybe_word")]
     pub(crate) sitemap_from: Option<Date>,
+    /// Skip entries of sitemaps last changed after this date; 2026-11 is all of November
+    #[arg(long, value_name = "DATE", help_heading = "Discovery")]
     #[serde(with = "maybe_word")]
     pub(crate) sitemap_to: Option<Date>,
+    /// Follow the entries of feeds: RSS, Atom, JSON Feed [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Discovery")]
     pub(crate) feeds: Switch,
 
+    /// Stop after this number of pages
+    #[arg(short = 'n', long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages: Option<u64>,
+    /// Greatest number of links away from a seed; 0 is the seeds alone
+    #[arg(short = 'l', long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_depth: Option<u32>,
+    /// Stop after this time, for example 2h; pages under way then get --timeout, 30s at most
+    #[arg(long, value_name = "TIME", help_heading = "Limits")]
     #[serde(with = "maybe_word")]
     pub(crate) max_time: Option<Span>,
+    /// Stop when this much was received, for example 10GiB
+    #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     #[serde(with = "maybe_word")]
     pub(crate) max_size: Option<Size>,
+    /// Greatest number of pages of one host; the others stay queued
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_host: Option<u64>,
+    /// Greatest number of pages of one URL pattern (host, path template, query keys); the others
+    /// are left out, and `crawler patterns` reopens it [default: none]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_pattern: Option<u64>,
+    /// Greatest number of hosts of one registrable domain; links to others are left out, but seeds
+    /// are always let in [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_hosts_per_domain: u32,
+    /// Leave out links with the shape of a trap (a path that repeats itself, a query that grows, a
+    /// calendar without end), and close URL patterns that bring nothing new [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Limits")]
     pub(crate) traps: Switch,
 
+    /// Least pause between two requests to a host [default: 1s]
+    #[arg(short = 'w', long, value_name = "TIME", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub(crate) delay: Span,
+    /// The pause in multiples of the host's last response time, if that is longer [default: 5]
+    #[arg(long, value_name = "X", help_heading = "Politeness")]
     pub(crate) delay_factor: f64,
+    /// Longest pause that slowness or Crawl-delay leads to [default: 30s]
+    #[arg(long, value_name = "TIME", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub(crate) max_delay: Span,
+    /// Pages under way at a time, over all hosts; a page whose server is silent for 2 s does not
+    /// count, up to three times as many [default: 64]
+    #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency: usize,
+    /// Pages under way at a time to one host [default: 1; 4 where both delays are 0]
+    #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency_per_host: Option<usize>,
+    /// Greatest overall rate of requests, for example 20/s
+    #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word")]
     pub(crate) rate: Option<Rate>,
+    /// Hosts that share one pace and one connection: host (each has its own), address (all hosts of
+    /// one IP address) or domain (registrable, with its subdomains) [default: host]
+    #[arg(long, value_name = "WHAT", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub(crate) group_by: GroupBy,
+    /// The complete user agent; robots.txt knows the crawler by its first word [default:
+    /// crawler/VERSION (… contact …)]
+    #[arg(short = 'U', long, value_name = "TEXT", help_heading = "Politeness")]
     pub(crate) user_agent: Option<String>,
+    /// Address to which sites may write about this crawl: a URL or an e-mail address, sent in the
+    /// user agent
+    #[arg(long, value_name = "WHO", help_heading = "Politeness")]
     pub(crate) contact: Option<String>,
+    /// Fetch what robots.txt forbids, and follow nofollow: only on sites that agreed to it
+    #[arg(long, help_heading = "Politeness")]
     pub(crate) ignore_robots: bool,
+    /// Links to skip, by their rel: nofollow, ugc and sponsored, separated by commas; none follows
+    /// all [default: nofollow]
+    #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub(crate) skip_rel: Relations,
 
+    /// Treatment of a page that repeats an earlier one: drop, keep (archive and mark it), follow
+    /// (archive it and follow all its links) [default: drop]
+    #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "word")]
     pub(crate) on_duplicate: OnDuplicate,
+    /// Links of a page that repeats an earlier one: probe (unseen URLs are queued last, and folders
+    /// that bring nothing new are closed), follow (all), none [default: probe]
+    #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "word")]
     pub(crate) duplicate_links: DuplicateLinks,
+    /// Greatest distance of two fingerprints, in bits, at which pages are compared, 0 to 7
+    /// [default: 3]
+    #[arg(long, value_name = "K", help_heading = "Duplicates")]
     pub(crate) distance: u32,
+    /// Least resemblance of two texts, 0 to 1, to be the same page [default: by length: 1 under 50
+    /// words, 0.90 under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted
+    /// words suffice]
+    #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
+    /// Features of fingerprints: word:1, word:3, char:5, word:1+tf-idf, … [default: word:1+log-tf]
+    #[arg(long, value_name = "UNIT:N", help_heading = "Duplicates")]
     #[serde(with = "word")]
     pub(crate) features: Features,
+    /// Leave the stop words of this language, en, de, …, out of fingerprints
+    #[arg(long, value_name = "LANG", help_heading = "Duplicates")]
     pub(crate) stop_words: Option<String>,
+    /// With features weighted by tf-idf: how many documents have a word, as `crawler frequencies`
+    /// counts [default: learned while crawling]
+    #[arg(long, value_name = "FILE", help_heading = "Duplicates")]
     pub(crate) frequencies: Option<PathBuf>,
+    /// Judge a page by its main content, without navigation [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub(crate) main_content: Switch,
+    /// CSS selector of the main content, for one host as HOST=CSS; the first that matches counts
+    /// (repeatable) [default: recognised]
+    #[arg(long, value_name = "[HOST=]CSS", help_heading = "Duplicates")]
     pub(crate) main_selector: Vec<String>,
+    /// Compare a page only with pages of the same crawl, domain (registrable, with its subdomains)
+    /// or host [default: crawl]
+    #[arg(long, value_name = "SCOPE", help_heading = "Duplicates")]
     #[serde(with = "word")]
     pub(crate) duplicate_scope: DuplicateScope,
+    /// Keep N pages of a cluster: the first, and N - 1 that repeat it in other bytes [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Duplicates")]
     pub(crate) per_cluster: u32,
+    /// Count pages of this earlier crawl as seen: unchanged pages are not archived again, but their
+    /// links are followed; other bytes under the same URL are archived as changed (repeatable)
+    #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     pub(crate) against: Vec<PathBuf>,
+    /// Like --against, and request its pages with If-None-Match and If-Modified-Since: unchanged
+    /// pages are not sent again. Needs its archive (repeatable)
+    #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     pub(crate) since: Vec<PathBuf>,
+    /// Key of all hashes, 16 hexadecimal digits: crawls with the same key can be compared [default:
+    /// random; a crawl keeps its key]
+    #[arg(long, value_name = "HEX", help_heading = "Advanced")]
     #[serde(with = "maybe_word")]
     pub(crate) hash_key: Option<Key>,
+    /// Place of the keys by which near-duplicates are found: memory holds them all, 90 bytes a
+    /// page; disk reads the tables on disk for each page, which is slower, for machines with little
+    /// memory. The verdicts are the same [default: memory]
+    #[arg(
+        long,
+        alias = "mirror",
+        value_name = "memory|disk",
+        hide_possible_values = true,
+        help_heading = "Advanced"
+    )]
     #[serde(alias = "mirror")]
     pub(crate) signature_index: SignatureIndexPlace,
+    /// The number of permuted tables of fingerprints on disk, which --signature-index disk reads:
+    /// more tables take more disk and leave fewer candidates to read. `crawler plan` compares them;
+    /// a change rebuilds them [default: auto, four that serve every --distance]
+    #[arg(long, value_name = "auto|N", help_heading = "Advanced")]
     #[serde(with = "word")]
     pub(crate) tables: Tables,
 
+    /// Greatest length of a body; the rest is cut off and the record says so [default: 50MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "word")]
     pub(crate) max_body: Size,
+    /// Memory for bodies and for reading them. What exceeds it waits, or goes to disk; the rest of
+    /// the crawl is not counted [default: 32MiB for each processor, and an eighth of the machine's
+    /// memory at most]
+    #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word")]
     pub(crate) memory: Option<Size>,
+    /// Time limit of one request, from the name look-up to the last byte [default: 60s]
+    #[arg(short = 'T', long, value_name = "TIME", help_heading = "Fetching")]
     #[serde(with = "word")]
     pub(crate) timeout: Span,
+    /// Greatest number of visits of a page whose failure may be temporary [default: 3]
+    #[arg(short = 't', long, value_name = "N", help_heading = "Fetching")]
     pub(crate) tries: u32,
+    /// Greatest number of redirects in a row [default: 10]
+    #[arg(long, value_name = "N", help_heading = "Fetching")]
     pub(crate) max_redirects: usize,
+    /// Connect to this address for the host and port, as in curl (repeatable)
+    #[arg(long, value_name = "HOST:PORT:ADDR", help_heading = "Fetching")]
     pub(crate) resolve: Vec<String>,
+    /// Allow private, loopback and link-local addresses
+    #[arg(long, help_heading = "Fetching")]
     pub(crate) allow_private: bool,
+    /// Trust the certificates in this PEM file too (repeatable)
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     pub(crate) ca_certificate: Vec<PathBuf>,
+    /// Do not check the certificates of this host, on any of its ports: anybody on the way can read
+    /// and change its pages, and the archive says so (repeatable)
+    #[arg(long, value_name = "HOST", help_heading = "Fetching")]
     pub(crate) insecure_host: Vec<String>,
+    /// Use a proxy: socks5:// (the crawler resolves names and refuses private addresses), http://
+    /// or https:// (the crawler checks names, and the proxy resolves them again; it should refuse
+    /// private addresses itself) or socks5h:// (only the proxy resolves names, as Tor needs). User
+    /// and password go into the URL and are not stored: give them again to continue. Environment
+    /// variables such as http_proxy are ignored
+    #[arg(long, value_name = "URL", help_heading = "Fetching")]
     pub(crate) proxy: Option<String>,
+    /// Compression of the archive, record by record: gzip (.warc.gz, which every tool reads), zstd
+    /// (.warc.zst, smaller and cheaper, read by few tools yet) or none (.warc) [default: gzip]
+    #[arg(long, value_name = "HOW", help_heading = "Archive")]
     #[serde(with = "word")]
     pub(crate) compression: Packing,
+    /// Compression level: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3
+    /// for zstd]
+    #[arg(long, value_name = "N", help_heading = "Archive")]
     pub(crate) compression_level: Option<i32>,
+    /// Compress with this zstd dictionary, made by `zstd --train`; each file contains it, so
+    /// readers need nothing else
+    #[arg(long, value_name = "FILE", help_heading = "Archive")]
     pub(crate) zstd_dictionary: Option<PathBuf>,
+    /// Digest of payloads and records: sha1, which indexes and replay tools compare, or sha256
+    /// [default: sha1]
+    #[arg(long, value_name = "WHICH", help_heading = "Archive")]
     #[serde(with = "word")]
     pub(crate) digest: DigestAlgorithm,
+    /// Record each page's links in the archive, one line each, as Heritrix does [default: off]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Archive")]
     pub(crate) outlinks: Switch,
+    /// Prefix of the names of the archive's files: PREFIX-TIME-NUMBER.warc.gz [default: crawl]
+    #[arg(long, value_name = "PREFIX", help_heading = "Archive")]
     pub(crate) warc_prefix: String,
+    /// Start a new archive file when the current one reaches this age [default: no limit]
+    #[arg(long, value_name = "TIME", help_heading = "Archive")]
     #[serde(with = "maybe_word")]
     pub(crate) warc_max_time: Option<Span>,
+    /// Start a new archive file when the current one reaches this size [default: 1GiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Archive")]
     #[serde(with = "word")]
     pub(crate) warc_max_size: Size,
+    /// Do not write the search index; `crawler reindex` makes it later
+    #[arg(long, help_heading = "Output")]
     pub(crate) no_index: bool,
+    /// Archived pages that can be searched: unique, or kept (also those that repeat one and are
+    /// kept by --on-duplicate or --per-cluster) [default: unique]
+    #[arg(long, value_name = "WHICH", help_heading = "Output")]
     #[serde(with = "word")]
     pub(crate) index: IndexedPages,
+    /// Memory of the search index while it is written, at least 8MiB: more makes fewer, larger
+    /// parts [default: 32MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "word")]
     pub(crate) index_memory: Size,
+    /// Write a CDXJ index of the archive, archive/index.cdxj when the crawl ends, for replay tools
+    /// [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Output")]
     pub(crate) cdxj: Switch,
+    /// Start no new pages while less than this is free on the disk, and continue when there is more
+    /// [default: 64MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "word")]
     pub(crate) min_free: Size,
+    /// Longest wait for room on a full disk before the crawl ends with code 1; 0 does not wait
+    /// [default: 10m]
+    #[arg(long, value_name = "TIME", help_heading = "Output")]
     #[serde(with = "word")]
     pub(crate) wait_for_room: Span,
 
-    /// Names of the options for secrets that this crawl was run with; the secrets themselves are
-    /// nowhere.
+    /// Names of the options for secrets that the crawl was run with. No secret is stored.
+    #[arg(skip)]
     pub(crate) secrets: Vec<String>,
-    /// The seeds themselves: given on the command line, and all of them in the file of a crawl that
-    /// was begun.
+    // In the file of a crawl, all its seeds.
+    /// More seeds
+    #[arg(value_name = "URL")]
     pub(crate) url: Vec<String>,
-}
-
-/// The file of a crawl's settings, below its directory.
-pub(crate) const SETTINGS_FILE: &str = "crawler.toml";
-
-/// Connections per host of an impolite crawl. Browsers open six, wget2 five.
-const IMPOLITE_PER_HOST: usize = 4;
-
-impl Settings {
-    /// Merges the preset over the defaults, the file over both and the flags over all. The file is
-    /// `--config`, or else the one of the crawl in `--out`, which has every setting: a preset that
-    /// is given as a flag is then merged over it.
-    pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CliError> {
-        let mut table = toml::Table::try_from(Self::default()).map_err(|error| fault(&error))?;
-        let flags = toml::Table::try_from(args).map_err(|error| fault(&error))?;
-        let out = flags
-            .get("out")
-            .and_then(toml::Value::as_str)
-            .unwrap_or("crawl")
-            .to_owned();
-        let begun = Path::new(&out).join(SETTINGS_FILE);
-        let is_begun = args.config.is_none() && begun.exists();
-        let file = match &args.config {
-            Some(file) => read_file(file)?,
-            None if is_begun => read_file(&begun)?,
-            None => toml::Table::new(),
-        };
-        match (preset_in(&flags)?, preset_in(&file)?) {
-            (Some(preset), _) if is_begun => {
-                table.extend(file);
-                table.extend(preset.table());
-            }
-            (Some(preset), _) | (None, Some(preset)) => {
-                table.extend(preset.table());
-                table.extend(file);
-            }
-            (None, None) => table.extend(file),
-        }
-        if flags
-            .get("compression")
-            .is_some_and(|packing| table.get("compression") != Some(packing))
-        {
-            // They belong to the packing that is given up.
-            table.remove("compression-level");
-            table.remove("zstd-dictionary");
-        }
-        table.extend(flags);
-        // What a crawl was begun with says where it was begun; it is continued where the user says
-        // now.
-        table.insert("out".to_owned(), toml::Value::String(out));
-        let settings: Self = table.try_into().map_err(|error| usage(one_line(&error)))?;
-        settings.check()?;
-        Ok(settings)
-    }
-
-    /// Returns the settings of the crawl in `directory`, as it was last run.
-    pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
-        Self::gather(&CrawlArgs {
-            out: Some(directory.to_owned()),
-            ..CrawlArgs::default()
-        })
-    }
-
-    /// Returns the file that is kept beside the crawl, and in its archive. It has no secrets: the
-    /// hash key is in the journal only, and the proxy's credentials are stored nowhere.
-    pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
-        let kept = Self {
-            seeds: None,
-            fresh: false,
-            hash_key: None,
-            proxy: self.proxy()?.map(|proxy| proxy.to_string()),
-            url: seeds,
-            ..self.clone()
-        };
-        let text = toml::to_string(&kept).map_err(|error| fault(&error))?;
-        Ok(format!(
-            "# This crawl as it was last run. `crawler --out DIR` goes on with it.\n{text}"
-        ))
-    }
-
-    /// Records that these options were given, so that a run without them is warned.
-    pub(crate) fn remember_secrets(&mut self, options: &[String]) {
-        for option in options {
-            if !self.secrets.contains(option) {
-                self.secrets.push(option.clone());
-            }
-        }
-    }
-
-    /// Returns the number of pages of one host under way at a time: one, unless politeness was
-    /// turned off altogether; then as many as keep a host busy without hundreds of connections.
-    pub(crate) fn per_host(&self) -> usize {
-        let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
-        self.concurrency_per_host
-            .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
-    }
-
-    /// Returns the memory for bodies and for reading them, in bytes.
-    pub(crate) fn memory(&self) -> u64 {
-        self.memory
-            .map_or_else(machine::memory_for_content, |size| size.0)
-    }
-
-    /// Returns the kinds of links that are extracted from pages.
-    pub(crate) fn link_kinds(&self) -> LinkKinds {
-        let wanted = [
-            (LinkKind::Requisite, self.page_requisites != Requisites::Off),
-            (LinkKind::Form, self.forms),
-            (LinkKind::Script, self.script_links),
-        ];
-        let wanted = wanted.into_iter().filter(|(_, is_wanted)| *is_wanted);
-        wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
-    }
-
-    /// Returns the relations of links that are not followed.
-    pub(crate) fn skip_relations(&self) -> Relations {
-        if self.ignore_robots {
-            Relations::NONE
-        } else {
-            self.skip_rel
-        }
-    }
-
-    /// Returns the form in which URLs are compared.
-    pub(crate) fn canonical_form(&self) -> CanonicalForm {
-        CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters.is_on())
-    }
-
-    /// Returns the rules for comparing pages.
-    pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
-        let thresholds = Thresholds::new(self.distance, self.resemblance)
-            .map_err(|error| CliError::of_usage(&error))?;
-        Ok(LikenessRules {
-            thresholds,
-            scope: self.duplicate_scope,
-            per_cluster: NonZeroU32::new(self.per_cluster).unwrap_or(NonZeroU32::MIN),
-        })
-    }
-
-    /// Returns the features of fingerprints.
-    pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
-        FeatureSettings::new(
-            self.features,
-            self.stop_words.as_deref(),
-            self.frequencies.as_deref(),
-        )
-    }
-
-    /// Returns the name of the features in the state of a crawl. Fingerprints of different names
-    /// are never compared.
-    pub(crate) fn feature_settings_name(&self) -> String {
-        match &self.stop_words {
-            Some(language) => format!("{} without stop words of {language}", self.features),
-            None => self.features.to_string(),
-        }
-    }
-
-    /// Returns the `User-Agent` field: the crawler's name and the operator's contact.
-    pub(crate) fn user_agent(&self) -> String {
-        let honest = || match &self.contact {
-            Some(contact) => format!(
-                "crawler/{} (archiving crawler; contact: {contact})",
-                env!("CARGO_PKG_VERSION")
-            ),
-            None => format!(
-                "crawler/{} (archiving crawler; contact not given)",
-                env!("CARGO_PKG_VERSION")
-            ),
-        };
-        self.user_agent.clone().unwrap_or_else(honest)
-    }
-
-    /// Returns the name by which robots.txt may address the crawler: the product token of the user
-    /// agent (RFC 9309, section 2.2.1).
-    pub(crate) fn agent_token(&self) -> String {
-        let user_agent = self.user_agent();
-        String::from_utf8_lossy(web::product_token(user_agent.as_bytes())).into_owned()
-    }
-
-    /// Returns the `--resolve` rules.
-    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CliError> {
-        let rule = |text: &String| {
-            text.parse()
-                .map_err(|error| usage(format!("--resolve {text}: {error}")))
-        };
-        self.resolve.iter().map(rule).collect()
-    }
-
-    /// Returns the `--insecure-host`s.
-    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CliError> {
-        let host = |text: &String| {
-            text.parse()
-                .map_err(|error| usage(format!("--insecure-host {text}: {error}")))
-        };
-        self.insecure_host.iter().map(host).collect()
-    }
-
-    /// Returns the `--proxy`. An error does not repeat it: it may hold a password.
-    pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, CliError> {
-        let proxy = self.proxy.as_deref().map(str::parse).transpose();
-        proxy.map_err(|error| usage(format!("--proxy: {error}")))
-    }
-}
-
-/// Returns the preset that a file or the flags name.
-fn preset_in(table: &toml::Table) -> Result<Option<Preset>, CliError> {
-    let word = table.get("preset").and_then(toml::Value::as_str);
-    let preset = word.map(str::parse).transpose();
-    preset.map_err(|error| usage(format!("--preset: {error}")))
-}
-
-fn read_file(path: &Path) -> Result<toml::Table, CliError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
-    // Once for its keys and values, so that a mistake is reported with its line; then as a table
-    // that has only what it says.
-    let wrong = |error: toml::de::Error| usage(format!("{}: {}", path.display(), one_line(&error)));
-    if let Ok(table) = toml::from_str(&text) {
-        secrets::refuse_in(&table, path)?;
-    }
-    toml::from_str::<Settings>(&text).map_err(wrong)?;
-    let mut table: toml::Table = toml::from_str(&text).map_err(wrong)?;
-    // The name of `signature-index` in earlier versions.
-    if let Some(place) = table.remove("mirror") {
-        table.insert("signature-index".to_owned(), place);
-    }
-    Ok(table)
-}
-
-/// Describes an error of a file and its place in one line.
-pub(crate) fn one_line(error: &toml::de::Error) -> String {
-    let place = error
-        .to_string()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    let place = place
-        .strip_prefix("TOML parse error ")
-        .map_or(String::new(), |place| format!("{place}: "));
-    format!("{place}{}", error.message().replace('\n', "; "))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn flags_win_over_the_file_and_the_file_over_the_defaults() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("my.toml");
-        std::fs::write(&file, "delay = \"2s\"\ntries = 7\n").unwrap();
-        let out = directory.path().join("out");
-        let args = CrawlArgs {
-            delay: Some("3s".parse().unwrap()),
-            config: Some(file),
-            out: Some(out),
-            ..CrawlArgs::default()
-        };
-        let settings = Settings::gather(&args).unwrap();
-        assert_eq!(settings.delay, "3s".parse().unwrap());
-        assert_eq!(settings.tries, 7);
-        assert_eq!(settings.concurrency, 64);
-    }
-
-    #[test]
-    fn a_preset_changes_defaults_and_whoever_says_otherwise_wins() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("my.toml");
-        std::fs::write(&file, "preset = \"archive\"\npage-requisites = \"off\"\n").unwrap();
-        let out = directory.path().join("out");
-        let args = CrawlArgs {
-            config: Some(file),
-            out: Some(out.clone()),
-            ..CrawlArgs::default()
-        };
-        let kept = |settings: &Settings| (settings.on_duplicate, settings.page_requisites);
-        let by_file = Settings::gather(&args).unwrap();
-        assert_eq!(kept(&by_file), (OnDuplicate::Keep, Requisites::Off));
-        let by_flag = Settings::gather(&CrawlArgs {
-            on_duplicate: Some(OnDuplicate::Follow),
-            ..args.clone()
-        });
-        assert_eq!(by_flag.unwrap().on_duplicate, OnDuplicate::Follow);
-        let other = Settings::gather(&CrawlArgs {
-            preset: Some(Preset::Focused),
-            ..args
-        });
-        let other = other.unwrap();
-        assert_eq!(kept(&other), (OnDuplicate::Drop, Requisites::Off));
-        assert_eq!(other.preset, Some(Preset::Focused));
-
-        // The crawl keeps the settings themselves, and goes on with them, or with those of another
-        // preset.
-        std::fs::create_dir(&out).unwrap();
-        std::fs::write(out.join(SETTINGS_FILE), by_file.as_run(Vec::new()).unwrap()).unwrap();
-        let goes_on = CrawlArgs {
-            out: Some(out),
-            ..CrawlArgs::default()
-        };
-        let settings = Settings::gather(&goes_on).unwrap();
-        assert_eq!(kept(&settings), (OnDuplicate::Keep, Requisites::Off));
-        let settings = Settings::gather(&CrawlArgs {
-            preset: Some(Preset::Archive),
-            ..goes_on
-        });
-        assert_eq!(
-            kept(&settings.unwrap()),
-            (OnDuplicate::Keep, Requisites::Scope)
-        );
-    }
-
-    #[test]
-    fn a_crawl_goes_on_with_the_settings_that_it_was_begun_with() {
-        let directory = tempfile::tempdir().unwrap();
-        let begun = Settings {
-            delay: Span(Duration::from_millis(250)),
-            ..Settings::default()
-        };
-        let seeds = vec!["http://a.test/".to_owned()];
-        std::fs::write(
-            directory.path().join(SETTINGS_FILE),
-            begun.as_run(seeds.clone()).unwrap(),
-        )
-        .unwrap();
-        let args = CrawlArgs {
-            out: Some(directory.path().to_owned()),
-            ..CrawlArgs::default()
-        };
-        let settings = Settings::gather(&args).unwrap();
-        assert_eq!(settings.delay, begun.delay);
-        assert_eq!(settings.url, seeds);
-        assert_eq!(settings.out, directory.path());
-    }
-
-    #[test]
-    fn robots_txt_may_call_us_by_the_first_word_of_the_user_agent() {
-        let named = |user_agent: &str| Settings {
-            user_agent: Some(user_agent.to_owned()),
-            ..Settings::default()
-        };
-        assert_eq!(Settings::default().agent_token(), "crawler");
-        assert_eq!(
-            named("Archive-Bot/2.1 (+https://example.org)").agent_token(),
-            "Archive-Bot"
-        );
-        assert_eq!(named("MJ12bot/v1").agent_token(), "MJ12bot");
-        assert!(named("/2.1").check().is_err());
-        assert!(named("*").check().is_err());
-    }
-
-    #[test]
-    fn politeness_off_means_many_connections_and_polite_means_one() {
-        let impolite = Settings {
-            delay: Span(Duration::ZERO),
-            delay_factor: 0.0,
-            ..Settings::default()
-        };
-        assert_eq!(Settings::default().per_host(), 1);
-        assert_eq!(impolite.per_host(), 4);
-    }
 }

@@ -1,6 +1,5 @@
 //! The summary at the end of a crawl.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -31,8 +30,8 @@ pub(crate) struct Summary {
     pub(crate) excluded: u64,
     pub(crate) bytes: u64,
     pub(crate) hosts: u64,
-    /// Requisites that were fetched. No count above includes them, except the bytes. None if the
-    /// crawl fetches no requisites.
+    /// Requisites that were fetched; none if the crawl fetches no requisites. Of the counts above,
+    /// only the bytes include them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites: Option<u64>,
     /// Requisites that could not be fetched.
@@ -41,7 +40,7 @@ pub(crate) struct Summary {
     /// Different URLs that were seen and not visited, by [`SkippedBy`]. Those of links that were
     /// never queued are counted in this session only.
     pub(crate) skipped: BTreeMap<&'static str, u64>,
-    /// The kinds among them of which there may be more: so many were told apart as can be.
+    /// The kinds among them whose count is a lower bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped_at_least: Vec<&'static str>,
     /// Of this session; the counts above are of the whole crawl.
@@ -142,10 +141,9 @@ impl Summary {
 
     /// Returns the counts below the kept pages, each with its label and its explanation.
     fn count_lines(&self) -> [(u64, &'static str, &'static str); 14] {
-        let left_out = if self.on_duplicate == OnDuplicate::Drop {
-            "left out"
-        } else {
-            "marked"
+        let left_out = match self.on_duplicate {
+            OnDuplicate::Drop => "left out",
+            OnDuplicate::Keep | OnDuplicate::Follow => "marked",
         };
         [
             (
@@ -218,25 +216,19 @@ impl Summary {
     fn write_skipped(&self, out: &mut dyn Write, directory: &dyn fmt::Display) -> io::Result<()> {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
-            // What waits has a line of its own.
-            let waiting = if kind == SkippedBy::Limit {
-                self.queued
-            } else {
-                0
-            };
-            let count = all.saturating_sub(waiting);
+            // The queue has a line of its own.
+            let count = all.saturating_sub(queued_of(kind, self.queued));
             if count == 0 {
                 continue;
             }
-            let at_least = if self.skipped_at_least.contains(&kind.as_str()) {
-                "at least so many "
-            } else {
-                ""
+            let at_least = match self.skipped_at_least.contains(&kind.as_str()) {
+                true => "at least so many ",
+                false => "",
             };
             writeln!(
                 out,
                 "  skipped   {count:>8}  {at_least}{}: `crawler skipped {directory} --why {kind}`",
-                told(kind)
+                describe(kind)
             )?;
         }
         Ok(())
@@ -244,23 +236,17 @@ impl Summary {
 
     /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
     /// of the user or the site.
-    fn ending(&self) -> Cow<'static, str> {
-        if self.finished == "exhausted" {
-            let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
-            let counts = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
-            return match counts.sum::<u64>() {
-                0 => "Complete".into(),
-                1 => "Complete, but 1 URL was seen and not visited".into(),
-                count => format!("Complete, but {count} URLs were seen and not visited").into(),
-            };
+    fn ending(&self) -> String {
+        let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+        let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
+        match (self.finished, missed.sum::<u64>()) {
+            ("exhausted", 0) => "Complete".into(),
+            ("exhausted", 1) => "Complete, but 1 URL was seen and not visited".into(),
+            ("exhausted", count) => format!("Complete, but {count} URLs were seen and not visited"),
+            (limit @ ("max-pages" | "max-time" | "max-size"), _) => format!("Ended by --{limit}"),
+            ("interrupted", _) => "Interrupted".into(),
+            _ => "Ended by a fault".into(),
         }
-        Cow::Borrowed(match self.finished {
-            "max-pages" => "Ended by --max-pages",
-            "max-time" => "Ended by --max-time",
-            "max-size" => "Ended by --max-size",
-            "interrupted" => "Interrupted",
-            _ => "Ended by a fault",
-        })
     }
 }
 
@@ -272,15 +258,9 @@ fn skipped(
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
     for kind in SkippedBy::ALL {
         let links = telemetry.unvisited(kind);
-        let waiting = if kind == SkippedBy::Limit {
-            after.queued
-        } else {
-            0
-        };
-        counts.insert(
-            kind.as_str(),
-            after.totals.skipped[kind as usize] + links.urls + waiting,
-        );
+        let settled = after.totals.skipped[kind as usize];
+        let count = settled + links.urls + queued_of(kind, after.queued);
+        counts.insert(kind.as_str(), count);
         if links.at_least {
             at_least.push(kind.as_str());
         }
@@ -288,8 +268,16 @@ fn skipped(
     (counts, at_least)
 }
 
+/// Returns the URLs of the queue that count as skipped by this kind.
+fn queued_of(kind: SkippedBy, queued: u64) -> u64 {
+    match kind {
+        SkippedBy::Limit => queued,
+        _ => 0,
+    }
+}
+
 /// Describes the URLs of a kind.
-const fn told(kind: SkippedBy) -> &'static str {
+const fn describe(kind: SkippedBy) -> &'static str {
     match kind {
         SkippedBy::DuplicatesLinks => {
             "known from left-out pages only, whose samples brought nothing new"

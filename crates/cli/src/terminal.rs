@@ -1,13 +1,12 @@
 //! Output to a terminal: lines on standard error, and escaped text from the web.
 //!
 //! A page can put control characters into its title, and a terminal obeys them: they move its
-//! cursor, change its title, type into its input (ECMA-48; the C1 controls U+0080 to U+009F do it
-//! without an escape character). Others turn the direction of what follows, so that a name reads as
-//! another (Boucher and Anderson, "Trojan Source", USENIX Security 2023).
+//! cursor, change its title, type into its input (ECMA-48; the C1 controls U+0080 to U+009F do so
+//! without an escape character). Others change the direction of the text that follows, so that one
+//! name reads like another (Boucher and Anderson, "Trojan Source", USENIX Security 2023).
 //!
-//! Invariant: of these characters only line ends and tabs reach standard output and standard error,
-//! whatever is printed: a value is made [`printable`] where it stands in a line, and everything
-//! goes through [`Escaping`] besides.
+//! Invariant: of these characters, only line ends and tabs reach standard output and standard
+//! error. Each value is made [`printable`], and all output passes [`Escaping`] besides.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -38,10 +37,9 @@ fn commands(character: char) -> bool {
 pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        if commands(character) {
-            safe.extend(character.escape_default());
-        } else {
-            safe.push(character);
+        match commands(character) {
+            true => safe.extend(character.escape_default()),
+            false => safe.push(character),
         }
     }
     safe
@@ -50,8 +48,8 @@ pub(crate) fn printable(text: &str) -> String {
 /// Installs a hook that prints panics escaped, because a message may quote a page.
 pub(crate) fn say_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let told: String = panic.to_string().chars().take(MAX_PANIC).collect();
-        told.lines().for_each(|line| say(&printable(line)));
+        let message: String = panic.to_string().chars().take(MAX_PANIC).collect();
+        message.lines().for_each(|line| say(&printable(line)));
         let trace = std::backtrace::Backtrace::capture();
         if trace.status() == std::backtrace::BacktraceStatus::Captured {
             say(&trace.to_string());
@@ -62,11 +60,11 @@ pub(crate) fn say_panics() {
 /// Greatest number of printed characters of a panic's message.
 const MAX_PANIC: usize = 2_000;
 
-/// A writer of UTF-8 that escapes whatever would command a terminal, but for line ends and tabs, as
-/// JSON does (`\u001b`): what was JSON stays JSON and says the same.
+/// A writer of UTF-8 that escapes all characters that command a terminal, except line ends and
+/// tabs. It escapes like JSON (`\u001b`), so that JSON stays JSON with the same value.
 pub(crate) struct Escaping<W> {
     inner: W,
-    /// The beginning of a character whose end comes with the next call: at most two bytes.
+    /// The first bytes of a character whose end comes with the next call: at most two.
     begun: Vec<u8>,
 }
 
@@ -87,15 +85,13 @@ impl<W: Write> Escaping<W> {
                 self.begun.extend_from_slice(bytes);
                 return Ok(());
             };
-            match std::str::from_utf8(character)
-                .ok()
-                .and_then(|text| text.chars().next())
-            {
+            let text = std::str::from_utf8(character).unwrap_or_default();
+            match text.chars().next() {
                 Some(character) if commands(character) => {
                     write!(self.inner, "\\u{:04x}", u32::from(character))?;
                     bytes = &bytes[length..];
                 }
-                // Another character, or none at all: its first byte is harmless then.
+                // The first byte of another character, or of none, is harmless.
                 _ => {
                     self.inner.write_all(&bytes[..1])?;
                     bytes = &bytes[1..];
@@ -112,7 +108,7 @@ fn may_command(byte: u8) -> bool {
     byte < b' ' && byte != b'\n' && byte != b'\t' || matches!(byte, 0x7f | 0xc2 | 0xe2)
 }
 
-/// The length of a character in UTF-8, by its first byte; of those that [`may_command`].
+/// Returns the length in UTF-8 of a character that [`may_command`], by its first byte.
 fn length_of(first: u8) -> usize {
     match first {
         0xe2 => 3,
@@ -154,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_spelt_out() {
+    fn characters_that_a_terminal_obeys_are_escaped() {
         for (text, in_a_line, in_a_text) in [
             (
                 "plain é 漢字 \u{a0}€",
@@ -187,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_it_is_cut_a_text_is_escaped_once_and_json_says_the_same(
+        fn text_in_any_pieces_is_escaped_once_and_json_keeps_its_value(
             text in any::<String>(),
             more in "[\\x00-\\x20\\x7f-\\xa0\\u{2020}-\\u{2070}]{0,20}",
             size in 1..5_usize,

@@ -1,5 +1,5 @@
-//! Values as people write them: `2h`, `50MiB`, `3/s`, `on`. The same words in flags and in the
-//! configuration file.
+//! Values as people write them: `2h`, `50MiB`, `3/s`, `on`. Flags and the configuration file have
+//! the same words.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -57,9 +57,9 @@ pub(crate) struct Key(pub(crate) HashKey);
 /// The number of permuted tables of fingerprints on disk: `auto`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
-    /// Four, each led by a quarter of the fingerprint, which serve every distance.
+    /// Four, each led by a quarter of the fingerprint. They serve every distance.
     Auto,
-    /// So many, for the distance of the crawl.
+    /// This number, for the distance of the crawl.
     Count(usize),
 }
 
@@ -85,17 +85,17 @@ impl fmt::Display for Date {
     }
 }
 
-/// More pages than anybody has: no design for a crawl is left out because it has too few.
+/// More pages than any crawl has, so that no design is left out for having too few tables.
 const ANY_NUMBER_OF_PAGES: u64 = 1 << 40;
 
-/// More tables than this are none for a disk.
+/// The largest number of tables on a disk.
 const MOST_TABLES: usize = 128;
 
 impl Tables {
-    /// The design with so many tables; none for the usual one.
+    /// Returns the design with this number of tables; none for the usual one.
     ///
     /// # Errors
-    /// The numbers of tables that there are for this distance, in words.
+    /// No design for this distance has this number. The text lists the possible numbers.
     pub(crate) fn design(self, distance: u32) -> Result<Option<TableDesign>, String> {
         let Self::Count(count) = self else {
             return Ok(None);
@@ -147,15 +147,13 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not a time span");
         if let Ok(seconds) = text.parse::<f64>() {
             let span = Duration::try_from_secs_f64(seconds);
-            return span
-                .map(Self)
-                .map_err(|_out_of_range| format!("{text:?} is not a time span"));
+            return span.map(Self).map_err(|_out_of_range| wrong());
         }
-        humantime::parse_duration(text).map(Self).map_err(|error| {
-            format!("{text:?} is not a time span: {error} (for example 500ms, 1s, 2h)")
-        })
+        let span = humantime::parse_duration(text).map(Self);
+        span.map_err(|error| format!("{}: {error} (for example 500ms, 1s, 2h)", wrong()))
     }
 }
 
@@ -169,16 +167,14 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let size = text
-            .parse::<ByteSize>()
-            .map_err(|_error| format!("{text:?} is not a size (for example 50MiB, 10GiB)"));
-        size.map(|size| Self(size.as_u64()))
+        let size = text.parse().map(|size: ByteSize| Self(size.as_u64()));
+        size.map_err(|_error| format!("{text:?} is not a size (for example 50MiB, 10GiB)"))
     }
 }
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Exact where it can be: what is written is read again.
+        // Exact, because the text is read again.
         for (unit, name) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
             if self.0 > 0 && self.0.is_multiple_of(unit) {
                 return write!(f, "{}{name}", self.0 / unit);
@@ -215,9 +211,9 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a rate (for example 3/s)");
-        let number = text.strip_suffix("/s").unwrap_or(text).trim();
-        number.parse().map(Self).map_err(|_error| wrong())
+        let rate = text.strip_suffix("/s").unwrap_or(text).trim().parse();
+        rate.map(Self)
+            .map_err(|_error| format!("{text:?} is not a rate (for example 3/s)"))
     }
 }
 
@@ -235,7 +231,7 @@ impl FromStr for Key {
         let well_formed = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         match u64::from_str_radix(text, 16) {
             Ok(key) if well_formed => Ok(Self(HashKey::new(key))),
-            // What was given is not repeated: keys are secrets.
+            // The text is not repeated, because keys are secrets.
             _ => Err("a key must be 16 hexadecimal digits".to_owned()),
         }
     }
@@ -290,10 +286,7 @@ pub(crate) mod maybe_word {
         value: &Option<T>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => serializer.collect_str(value),
-            None => serializer.serialize_none(),
-        }
+        value.as_ref().map(T::to_string).serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
@@ -301,9 +294,8 @@ pub(crate) mod maybe_word {
         T: FromStr<Err: fmt::Display>,
         D: Deserializer<'de>,
     {
-        let text: Option<String> = Option::deserialize(deserializer)?;
-        text.map(|text| text.parse().map_err(de::Error::custom))
-            .transpose()
+        let value = Option::<String>::deserialize(deserializer)?.map(|text| text.parse());
+        value.transpose().map_err(de::Error::custom)
     }
 }
 
@@ -344,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_value_is_read_as_the_same_value() {
         for bytes in [0, 1, 1023, 1024, 50 << 20, 10 << 30, (1 << 30) + 1] {
             assert_eq!(Size(bytes).to_string().parse(), Ok(Size(bytes)));
         }
@@ -359,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_tables_are_a_design_for_the_distance_or_none() {
+    fn a_number_of_tables_is_a_design_for_the_distance_or_refused() {
         let design = |text: &str, distance| text.parse::<Tables>().unwrap().design(distance);
         assert_eq!(design("auto", 7), Ok(None));
         for (count, levels) in [("4", &[4][..]), ("10", &[5]), ("16", &[4, 4]), ("20", &[6])] {
@@ -380,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused() {
+    fn text_that_is_not_a_value_is_refused() {
         assert!("soon".parse::<Span>().is_err());
         assert!("-1".parse::<Span>().is_err());
         assert!("much".parse::<Size>().is_err());

@@ -38,7 +38,7 @@ mod tables;
 mod verify;
 
 pub use self::database::Database;
-pub use self::earlier::Earlier;
+pub use self::earlier::EarlierCrawls;
 pub use self::journal::history::{History, Revocation, Revocations, revocations, rows};
 pub use self::journal::record;
 pub use self::journal::segment::TornTail;

@@ -17,7 +17,7 @@ use neardup::{HashKey, Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
-use crate::embedded::earlier::{Capture, Change, Earlier};
+use crate::embedded::earlier::{Capture, Change, EarlierCrawls};
 use crate::fault::StoreFault;
 use crate::near_dup::{Original, Page};
 use crate::rules::{LikenessRules, certainty};
@@ -62,7 +62,7 @@ pub(crate) struct Known<O> {
     taken: HashMap<Cluster, Vec<u32>>,
     /// The retained duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), Held>,
-    earlier: Option<Arc<Earlier>>,
+    earlier: Option<Arc<EarlierCrawls>>,
 }
 
 /// A page of this crawl, with its place in the store: a number with a meaning to the store alone.
@@ -126,7 +126,7 @@ impl<O: Originals> Known<O> {
         rules: LikenessRules,
         key: HashKey,
         originals: O,
-        earlier: Option<Arc<Earlier>>,
+        earlier: Option<Arc<EarlierCrawls>>,
     ) -> Self {
         let mut taken: HashMap<Cluster, Vec<u32>> = HashMap::new();
         for (original, number) in earlier.iter().flat_map(|earlier| earlier.retained()) {
@@ -153,7 +153,7 @@ impl<O: Originals> Known<O> {
     }
 
     /// Returns the earlier crawl that counts as seen.
-    pub(crate) fn earlier(&self) -> Option<&Earlier> {
+    pub(crate) fn earlier(&self) -> Option<&EarlierCrawls> {
         self.earlier.as_deref()
     }
 

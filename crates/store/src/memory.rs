@@ -13,7 +13,7 @@ use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::budget::{self, DomainCounts};
 use crate::discovered_url::DiscoveredUrl;
-use crate::embedded::earlier::Earlier;
+use crate::embedded::earlier::EarlierCrawls;
 use crate::fault::StoreFault;
 use crate::frontier::STRIKES_ASIDE;
 use crate::frontier::{
@@ -124,7 +124,7 @@ impl MemoryStore {
     pub fn new(
         rules: FrontierRules,
         likeness: LikenessRules,
-        earlier: Option<Arc<Earlier>>,
+        earlier: Option<Arc<EarlierCrawls>>,
     ) -> Self {
         let key = earlier
             .as_ref()

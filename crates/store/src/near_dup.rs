@@ -117,8 +117,8 @@ pub trait NearDupIndex: Send + Sync {
     ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of the cluster are
     ///   kept. No two pages of a cluster have the same rank, however many are admitted at the same
     ///   time. The same bytes again take no rank.
-    /// - The kept pages of an [`Earlier`](crate::embedded::Earlier) crawl count as admitted. A page
-    ///   with the bytes that such a crawl archived under its own URL is a duplicate of that
+    /// - The kept pages of [`EarlierCrawls`](crate::embedded::EarlierCrawls) count as admitted. A
+    ///   page with the bytes that such a crawl archived under its own URL is a duplicate of that
     ///   capture, whatever other pages it is like, and takes no rank.
     /// - A page whose URL was archived by such a crawl in other bytes is [`Verdict::Changed`],
     ///   whatever it is like: it becomes an original, and is compared with the newest capture of

@@ -1,4 +1,4 @@
-//! Sets that are generated, the same ones everywhere: what no labelled data exist for.
+//! Generated sets, the same on every machine, for questions without labelled data.
 
 mod language;
 mod reference;

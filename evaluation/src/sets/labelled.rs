@@ -1,5 +1,5 @@
-//! The sets of others, as their archives have them; `README.md` beside these says where they come
-//! from.
+//! The labelled sets of others, read from their archives; the `README.md` beside these has their
+//! sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,12 +9,12 @@ use super::set::{Absent, Goal, Places, Question, Set, Truth, ordered};
 use crate::files::{gunzipped, unpacked};
 use crate::threads;
 
-/// Pages of WCXB that say the same, as we saw when we looked at what had been merged.
+/// Pages of WCXB that say the same, found by reading the merged pages.
 const SAME_IN_WCXB: [(&str, &str); 2] = [
     // One vacuum cleaner, sold under two numbers: the labelled main contents resemble each other by
     // .95.
     ("dev/html/4211.html.gz", "dev/html/4213.html.gz"),
-    // One list of sofas under two addresses; a few stand in another order.
+    // One list of sofas under two URLs; a few are in another order.
     ("dev/html/0648.html.gz", "dev/html/2927.html.gz"),
 ];
 
@@ -93,7 +93,7 @@ pub(crate) fn articles(places: &Places) -> Result<Set, Absent> {
     })
 }
 
-/// From which label on people call a pair a duplicate.
+/// The least label by which people call a pair a duplicate.
 const LEAST_LABEL: f64 = 2.0;
 
 pub(crate) fn judged_pairs(places: &Places) -> Result<Set, Absent> {
@@ -169,7 +169,7 @@ pub(crate) fn article_pages(places: &Places) -> Result<Set, Absent> {
     })
 }
 
-/// Pages no two of which say the same, unless they do so word for word or are known to.
+/// Returns a set of pages of which no two say the same, except word for word or by known labels.
 pub(super) fn distinct(goal: Goal, same: BTreeSet<(u32, u32)>) -> Question {
     Question {
         name: "distinct pages",
@@ -178,7 +178,7 @@ pub(super) fn distinct(goal: Goal, same: BTreeSet<(u32, u32)>) -> Question {
     }
 }
 
-/// The numbers of pages given by their names.
+/// Returns the numbers of pages given by their names.
 fn pairs_named(pages: &[Page], named: &[(&str, &str)]) -> BTreeSet<(u32, u32)> {
     let number = |name: &str| {
         pages
@@ -192,7 +192,7 @@ fn pairs_named(pages: &[Page], named: &[(&str, &str)]) -> BTreeSet<(u32, u32)> {
     pairs.collect()
 }
 
-/// The gzipped pages of an archive.
+/// Returns the gzipped pages of an archive.
 fn packed_pages(places: &Places, archive: &str) -> Result<Vec<Page>, Absent> {
     let mut files = unpacked(&places.data.join(archive))?;
     files.retain(|(name, _)| name.ends_with(".html.gz"));

@@ -1,6 +1,6 @@
 //! Real documents: the manuals of four releases of clang, and reference manuals that doxygen made.
 //!
-//! `evaluation/fetch-manuals.sh DIR` fetches them from Debian; they lie as `DIR/clang-13`, … and
+//! `evaluation/fetch-manuals.sh DIR` fetches them from Debian into `DIR/clang-13`, … and
 //! `DIR/reference/PACKAGE`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,7 +90,7 @@ pub(crate) fn reference(places: &Places) -> Result<Set, Absent> {
     })
 }
 
-/// The names of what lies in a directory, in alphabetical order.
+/// Returns the names in a directory, in alphabetical order.
 pub(super) fn subdirectories(root: &Path) -> Result<Vec<String>, Absent> {
     let unreadable = |error| Absent::unreadable(root, &error);
     let mut names = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn subdirectories(root: &Path) -> Result<Vec<String>, Absent> {
     Ok(names)
 }
 
-/// The pages below a directory, each named after it and its own path.
+/// Returns the pages below a directory, each named after it and its own path.
 fn read_below(root: &Path, name: &str) -> Result<Vec<Page>, Absent> {
     let files = pages_below(root)?;
     if files.is_empty() {

@@ -1,4 +1,4 @@
-//! A page as the verdict sees it.
+//! A page as the verdict gets it.
 
 use neardup::{HashKey, PageText};
 use web::{CanonicalForm, MainContent, Media, PageUrl, ReadLimits, ResponseMetadata};
@@ -7,22 +7,22 @@ use web::{CanonicalForm, MainContent, Media, PageUrl, ReadLimits, ResponseMetada
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) name: String,
-    /// Stands for the bytes.
+    /// A digest of the bytes.
     pub(crate) payload: u128,
-    /// The text outside the site's frame, or the whole text where that is too short.
+    /// The text outside the site's frame, or the whole text if that is too short.
     text: String,
-    /// The text outside the frame where it is so short that it must be equal as well.
+    /// The text outside the frame if it is so short that it must be equal as well.
     own: Option<String>,
-    /// Its title, where it is a page and has one.
+    /// Its title, if it is a page and has one.
     title: Option<String>,
     /// Its first heading, in the same way.
     heading: Option<String>,
-    /// All of the text where `text` is only a part.
+    /// All of the text if `text` is only a part.
     full: Option<String>,
 }
 
 impl Page {
-    /// A text that is all there is.
+    /// Creates a page of plain text.
     pub(crate) fn of_text(name: String, text: String) -> Self {
         Self {
             name,
@@ -35,7 +35,7 @@ impl Page {
         }
     }
 
-    /// A page as the crawler reads it; none where it takes it for no HTML.
+    /// Reads a page as the crawler does; returns none if it is not HTML.
     pub(crate) fn of_html(name: String, body: &[u8]) -> Option<Self> {
         let form = CanonicalForm::default();
         let url = PageUrl::parse("http://evaluation.test/page", &form).expect("this is a URL");
@@ -63,7 +63,7 @@ impl Page {
         })
     }
 
-    /// Returns what is judged, by the rule of `crawl::page_text`: all outside the frame, or all of
+    /// Returns the judged text, by the rule of `crawl::page_text`: all outside the frame, or all of
     /// the text.
     pub(crate) fn judged(&self, main_content: bool) -> PageText<'_> {
         if main_content {
@@ -82,7 +82,7 @@ impl Page {
         }
     }
 
-    /// All of the text.
+    /// Returns all of the text.
     pub(crate) fn full(&self) -> &str {
         self.full.as_deref().unwrap_or(&self.text)
     }

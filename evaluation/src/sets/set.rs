@@ -17,7 +17,7 @@ pub(crate) struct Set {
     pub(crate) questions: Vec<Question>,
 }
 
-/// Something to be found in a set, and how much of it ought to be.
+/// The pairs to be found in a set, and the goals for finding them.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) name: &'static str,
@@ -28,10 +28,9 @@ pub(crate) struct Question {
 /// The pairs of pages, given by their numbers, that say the same.
 #[derive(Debug)]
 pub(crate) enum Truth {
-    /// These, the lower number first.
+    /// These pairs, the lower number first.
     Pairs(BTreeSet<(u32, u32)>),
-    /// These; of all other pairs only `different` are known to be wrong, and nothing is known of
-    /// the rest.
+    /// These pairs. Of the others only `different` are known to be wrong; the rest is unknown.
     Judged {
         alike: BTreeSet<(u32, u32)>,
         different: BTreeSet<(u32, u32)>,
@@ -43,20 +42,19 @@ pub(crate) enum Truth {
         least: f64,
         also: BTreeSet<(u32, u32)>,
     },
-    /// None but those that say the same from end to end, word for word, and `same`.
+    /// None, except pages with the same text from end to end, and `same`.
     Distinct { same: BTreeSet<(u32, u32)> },
 }
 
-/// A score that an answer ought to reach.
+/// A score that an answer should reach.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     Precision(f64),
     Recall(f64),
     F1(f64),
-    /// A share of the pages that is not reached by those taken for a repetition of a page that says
-    /// something else.
+    /// Less than this share of the pages is judged to repeat a page that says something else.
     MergedBelow(f64),
-    /// No such page.
+    /// No page is.
     NoneMerged,
 }
 
@@ -81,7 +79,7 @@ pub(crate) struct Places {
     pub(crate) manuals: PathBuf,
 }
 
-/// A set cannot be evaluated: its data are not there.
+/// The data of a set are absent, so it cannot be evaluated.
 #[derive(Debug)]
 pub(crate) struct Absent(String);
 
@@ -101,7 +99,7 @@ impl fmt::Display for Absent {
     }
 }
 
-/// The pair, the lower number first.
+/// Returns the pair, the lower number first.
 pub(crate) const fn ordered(a: u32, b: u32) -> (u32, u32) {
     if a < b { (a, b) } else { (b, a) }
 }

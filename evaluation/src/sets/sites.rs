@@ -1,7 +1,6 @@
-//! Whole documentation sites: which pages may stand for which is read off each site's own main
-//! region.
+//! Whole documentation sites. The main region of each page decides which pages may be merged.
 //!
-//! Two pages may be taken for one if their main regions are equal, or resemble each other by .95 in
+//! Two pages may be merged if their main regions are equal, or resemble each other by .95 in
 //! their word 5-shingles, or by .8 and have one title (numbers aside) or one last segment of their
 //! paths, as editions of a manual have. `evaluation/fetch-manuals.sh DIR` puts the sites at
 //! `DIR/sites/NAME/EDITION`.
@@ -20,7 +19,7 @@ use crate::files::pages_below;
 use crate::oracle;
 use crate::threads;
 
-/// A site and how it marks its main region.
+/// A site, with the selectors of its main region.
 #[derive(Debug)]
 pub(crate) struct Site {
     name: &'static str,
@@ -58,14 +57,15 @@ pub(crate) const SITES: [Site; 4] = [
     },
 ];
 
-/// From which resemblance of their main regions on two pages are one, whatever they are called.
+/// The least resemblance of the main regions of two pages that may be merged, whatever their
+/// titles.
 const ONE: f64 = 0.95;
-/// From which on they are if they are called the same.
+/// The same for pages with the same title.
 const ONE_OF_ONE_NAME: f64 = 0.80;
 /// The share of a site's pages that may be merged wrongly.
 const MOST_LOST: f64 = 0.003;
 
-/// The statements of a site about a page.
+/// The parts of a page by which its site distinguishes it.
 struct Truth {
     main: NormalText,
     shingles: Shingles,
@@ -137,7 +137,7 @@ impl Truth {
     }
 }
 
-/// The text of a region without what is frame; inline markup does not part words.
+/// Returns the text of a region without the frame; inline markup does not separate words.
 fn visible(region: ElementRef<'_>, frame: &Selector) -> String {
     const INLINE: [&str; 16] = [
         "a", "abbr", "b", "cite", "code", "em", "font", "i", "kbd", "small", "span", "strong",
@@ -163,7 +163,7 @@ fn visible(region: ElementRef<'_>, frame: &Selector) -> String {
     text
 }
 
-/// All pairs of pages that may be taken for one.
+/// Returns all pairs of pages that may be merged.
 fn same(pages: &[Page], truths: &[Truth]) -> BTreeSet<(u32, u32)> {
     let mut of_text: BTreeMap<u128, Vec<u32>> = BTreeMap::new();
     for (number, truth) in (0..).zip(truths) {

@@ -25,8 +25,8 @@ fn main() {
             next = bits[random.below(bits.len() as u64) as usize];
             (0..=random.below(5)).for_each(|_| next ^= 1 << random.below(64));
         }
-        // The peer pairs equal ones with each other, ours with their first: leave them out of the
-        // comparison.
+        // The peer pairs equal fingerprints with each other, ours pairs them with the first one;
+        // they are not compared.
         if seen.insert(next) {
             bits.push(next);
         }

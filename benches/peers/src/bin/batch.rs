@@ -1,8 +1,8 @@
-//! Fingerprints in files: many queries against a repository, and all pairs of near ones.
+//! Fingerprints in files: many queries against a repository, and all pairs of similar ones.
 //!
 //! `cargo run --release --bin batch [queries] [repository] [joined]`, by default a million against
 //! fifty millions, and a join of a million, then of ten. Half of the queries have a neighbour
-//! planted within three bits; all planted ones have to be found. Goal of the batch query: at most
+//! planted within three bits, and all of these must be found. Goal of the batch query: at most
 //! 60 ns a fingerprint of the repository a core.
 
 use std::num::NonZeroUsize;
@@ -17,8 +17,8 @@ use peers::{Random, best_by_clock};
 
 const RUNS: usize = 3;
 
-/// The least processor time of `runs` runs of `work`, in seconds, all threads together: unlike the
-/// clock it tells the same on a busy machine. Linux only; elsewhere it is 0.
+/// Returns the least processor time of `runs` runs of `work`, in seconds, of all threads together.
+/// Unlike the clock it is the same on a busy machine. Linux only; elsewhere it is 0.
 fn least_cpu(runs: usize, mut work: impl FnMut()) -> f64 {
     let run = |_| {
         let before = cpu_seconds();
@@ -28,7 +28,8 @@ fn least_cpu(runs: usize, mut work: impl FnMut()) -> f64 {
     (0..runs.max(1)).map(run).fold(f64::INFINITY, f64::min)
 }
 
-/// User and system time of this process so far, from `/proc/self/stat`, in steps of 10 ms.
+/// Returns the user and system time of this process so far, from `/proc/self/stat`, in steps of
+/// 10 ms.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -57,8 +58,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Random fingerprints, some with up to three bits of an earlier one flipped; and how many are 0,
-/// 1, 2, 3 bits from it.
+/// Returns random fingerprints, some of which are an earlier one with up to three bits flipped, and
+/// the numbers of those 0, 1, 2 and 3 bits away.
 fn write(
     path: &Path,
     count: usize,

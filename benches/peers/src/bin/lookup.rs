@@ -2,9 +2,9 @@
 //! core.
 //!
 //! `cargo run --release --bin lookup -- [fingerprints] [runs]`: random fingerprints, half of the
-//! probes planted with 0 to 3 errors (0 to 7 for the second part), recall checked against looking
-//! at everything on a sample. Peers are asked no more than they can answer in a few seconds; a peer
-//! that would take too long to build is left out, and said so.
+//! probes planted with 0 to 3 errors (0 to 7 for the second part), recall checked on a sample
+//! against a full scan. Peers get no more probes than they can answer in a few seconds; a peer that
+//! would take too long to build is left out, with a message.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use neardup::{Fingerprint, PermutedTables, QuarterTables, TableDesign};
 use peers::{Random, best_of};
 
-/// Millions of probes a second that issue 3 asks for, by fingerprints held: batched, and one at a
+/// The goals in millions of probes a second, by the number of fingerprints: batched, and one at a
 /// time.
 const GOALS: [(usize, f64); 3] = [(1_000_000, 12.0), (10_000_000, 4.5), (100_000_000, 1.1)];
 
@@ -88,7 +88,7 @@ fn main() {
     }
 }
 
-/// So many probes, every other one a held fingerprint with up to `distance` errors.
+/// Returns this many probes; every other one is a stored fingerprint with up to `distance` errors.
 fn probes(
     fingerprints: &[u64],
     distance: u32,
@@ -114,7 +114,7 @@ fn probes(
     (0..count).map(draw).collect()
 }
 
-/// Compares the answers to the first probes with those of looking at everything.
+/// Compares the answers to the first probes with those of a full scan.
 fn recall(fingerprints: &[u64], ours: &QuarterTables, probes: &[Fingerprint], distance: u32) {
     let sample = &probes[..(4_000_000_000 / fingerprints.len()).clamp(20, 2_000)];
     let mut batched = vec![HashSet::new(); sample.len()];
@@ -145,7 +145,7 @@ fn recall(fingerprints: &[u64], ours: &QuarterTables, probes: &[Fingerprint], di
     );
 }
 
-/// Thousands of probes a second.
+/// Returns thousands of probes a second.
 fn rate(count: usize, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64() / 1e6
 }
@@ -211,7 +211,7 @@ fn peers(fingerprints: &[u64], probes: &[Fingerprint], distance: u32, runs: usiz
         Some(ours),
     );
     drop(paper);
-    // It calls near what is below the distance that it is made with.
+    // It finds distances below the one that it is made with.
     let mut index = gaoya::simhash::SimHashIndex::<u64, u32>::new(6, 4);
     index.par_bulk_insert(
         (0..fingerprints.len() as u32).collect(),

@@ -1,11 +1,11 @@
-//! MinHashes of 200 values of documents of 1,000 shingles: ours, gaoya's, and rensa's where a
+//! MinHashes of 200 values of documents of 1,000 shingles: ours, gaoya's, and rensa's if a
 //! Python has it.
 //!
 //!     cargo run --release --bin minhash [-- venv/bin/python]
 //!
-//! The same documents for all, in one run, on one core; the best of some runs. From *hashes* means
-//! that each shingle has been hashed before; from *strings*, that each is a string. Prints
-//! documents a second, ratios, and goals beside them.
+//! All get the same documents, in one run, on one core; the best of several runs counts. From
+//! *hashes* means that each shingle is hashed already; from *strings*, that each is a string.
+//! Prints documents a second, ratios, and goals beside them.
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::process::Command;
@@ -154,7 +154,7 @@ fn hashed(shingles: &[String]) -> Vec<u64> {
         .collect()
 }
 
-/// Documents a second, printed.
+/// Prints documents a second.
 fn rate<T, R>(way: &str, documents: &[T], work: impl Fn(&T) -> R) -> f64 {
     let time = best_of(RUNS, || {
         for document in documents {
@@ -187,7 +187,8 @@ fn rensa(python: &str) -> Vec<(f64, String)> {
     .collect()
 }
 
-/// Over 10,000 pairs of sets of 1,000 members with resemblances from 0.05 to 0.95.
+/// Measures the error over 10,000 pairs of sets of 1,000 members with resemblances from 0.05 to
+/// 0.95.
 fn error_beside_theory(hasher: &MinHasher) {
     const PAIRS: usize = 10_000;
     let mut random = Random::new(11);
@@ -212,7 +213,7 @@ fn error_beside_theory(hasher: &MinHasher) {
     );
 }
 
-/// Takes a hash for what it is: gaoya's best case.
+/// A hasher that returns its input, which is gaoya's best case.
 #[derive(Clone, Default)]
 struct AsItIs(u64);
 

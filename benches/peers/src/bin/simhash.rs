@@ -5,8 +5,8 @@
 //!
 //! The pages are drawn from a seed: words of English lengths with Zipf's frequencies, and the same
 //! mixed with Greek, Cyrillic, accented Latin and Chinese. gaoya lets each shingle vote as often as
-//! it occurs, and so does `word:3+tf`; `word:3+none` looks for repetitions beyond that. gaoya is
-//! spared lower-casing and Unicode's words.
+//! it occurs, and so does `word:3+tf`; `word:3+none` also detects repetitions. gaoya does not
+//! lower-case, and does not split words by Unicode's rules.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -110,8 +110,8 @@ fn fused(pages: &[String], features: &str, instructions: Instructions) -> f64 {
     })
 }
 
-/// Gigabytes a second: each page in the least time of all runs, which is hardly ever one in which
-/// the machine did something else.
+/// Returns gigabytes a second. Each page counts with its least time of all runs, which is hardly
+/// ever one in which the machine did something else.
 fn rate<T>(pages: &[String], mut work: impl FnMut(&str) -> T) -> f64 {
     let mut least = vec![Duration::MAX; pages.len()];
     for _ in 0..RUNS {
@@ -132,7 +132,7 @@ fn line(what: &str, rate: f64, goal: Option<f64>) {
 }
 
 type Alphabet = (&'static str, &'static [usize]);
-/// Lengths of words as often as English has them (Norvig, "English letter frequency counts", 2012:
+/// The frequencies of word lengths in English (Norvig, "English letter frequency counts", 2012:
 /// 4.79 on average).
 const LENGTHS: &[usize] = &[
     1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 7, 8, 8, 9, 9, 10, 11, 12,
@@ -150,7 +150,7 @@ const CHINESE: Alphabet = (
 struct Prose {
     /// The most frequent first.
     words: Vec<String>,
-    /// For each word, how often it or one before it is drawn, of 2³².
+    /// The cumulative frequency of each word, of 2³².
     cumulated: Vec<u64>,
 }
 

@@ -13,14 +13,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Bytes of text of each language.
 const BYTES: usize = 1 << 20;
-/// A page of this size is one text.
+/// The size of a text, that of a page.
 const PAGE: usize = 24 << 10;
 const RUNS: usize = 25;
 
 struct Language {
     name: &'static str,
     letters: &'static str,
-    /// One of these replaces one letter in this many.
+    /// Letters of which one replaces one letter in this many.
     rare: (&'static str, usize),
     /// Least and most letters a word.
     word: (usize, usize),

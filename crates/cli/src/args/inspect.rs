@@ -282,16 +282,7 @@ pub(crate) enum ChangeKind {
 }
 
 impl ChangeKind {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::New,
-        Self::Changed,
-        Self::Moved,
-        Self::Gone,
-        Self::Unchanged,
-        Self::Unknown,
-    ];
-
-    /// The word in the output.
+    /// Returns the word in the output.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",

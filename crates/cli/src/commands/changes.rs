@@ -11,6 +11,7 @@ mod words;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
+use clap::ValueEnum;
 use neardup::{HashKey, NormalText, Shingles, Width};
 use store::{Fate, StoreFault, VisitRecord, embedded};
 use web::{Document, Media, UrlKey};
@@ -306,7 +307,7 @@ impl Changes<'_> {
 
     /// Returns the counts in one line.
     fn summary(&self) -> String {
-        let counts = ChangeKind::ALL.iter().map(|kind| {
+        let counts = ChangeKind::value_variants().iter().map(|kind| {
             let count = self.counts.get(kind).copied().unwrap_or(0);
             format!("{count} {}", kind.as_str())
         });

@@ -12,7 +12,6 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
-use crate::args::{CrawlArgs, SummaryForm};
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
@@ -22,7 +21,7 @@ use crate::progress;
 use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
-use crate::settings::Settings;
+use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
 use crate::{control, earlier, log, machine, output};
@@ -36,7 +35,7 @@ const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
     // Before anything is complained of that may be a secret gone astray.
-    let given = GivenSecrets::gather(&args.secrets)?;
+    let given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = Settings::gather(args)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let code = runtime.block_on(crawl(settings, &seeds, form, given, args));
+    let code = runtime.block_on(crawl(settings, &seeds, form, given, &args.run));
     // What an impatient user left under way is not waited for.
     runtime.shutdown_background();
     code
@@ -58,7 +57,7 @@ async fn crawl(
     seeds: &Seeds,
     form: CanonicalForm,
     given: GivenSecrets,
-    args: &CrawlArgs,
+    args: &RunArgs,
 ) -> Result<ExitCode, CliError> {
     let session = SessionClock::start();
     let clock = session.clock();

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     }
     if !args.quiet {
         say(&closing(&summary, options.kind, skipped.borrow().count()));
-        if let Some(odd) = oddities.told() {
+        if let Some(odd) = oddities.describe() {
             say(&odd);
         }
     }

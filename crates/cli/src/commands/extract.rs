@@ -219,7 +219,7 @@ impl Extractor<'_> {
                 skipped.count()
             ));
         }
-        if let Some(odd) = self.oddities.told().filter(|_| written > 0) {
+        if let Some(odd) = self.oddities.describe().filter(|_| written > 0) {
             say(&odd);
         }
         match (written, &self.args.url) {

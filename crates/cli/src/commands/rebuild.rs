@@ -32,7 +32,9 @@ use serde::Serialize;
 use sinks::warc::{name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
 use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History, Revocation, revocations};
+use store::embedded::{
+    DirectoryLock, EarlierCrawls, EmbeddedStore, History, Revocation, revocations,
+};
 use store::{ArchiveSpan, FinishedVisit, StoreFault};
 use web::Clock;
 
@@ -325,7 +327,7 @@ fn from_archive(
 
 /// Returns the archives of earlier crawls for `pages`. A missing file is reported when a page in it
 /// is needed.
-fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
+fn archives(settings: &Settings, pages: Arc<EarlierCrawls>) -> EarlierArchives {
     let directories = settings.against.iter();
     let directories = directories.map(|directory| Some(crawl_directory::archive(directory)));
     EarlierArchives::new(pages, directories.collect())

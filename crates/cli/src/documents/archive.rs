@@ -1,4 +1,4 @@
-//! The documents of any WARC file: archived answers, and texts made from them.
+//! The documents of any WARC file: archived responses, and texts made from them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,20 +15,20 @@ use web::{CanonicalForm, Exchange, Protocol};
 
 use super::document::{Content, Document};
 
-/// The schemes of resources that are documents. Crawlers keep notes of their own under others
+/// The schemes of resources that are documents. Crawlers write notes under other schemes
 /// (`urn:pageinfo:`, `metadata:`).
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
-/// The most that is read of a record's content, in bytes: as much as a crawl reads of a page. A
-/// record can unpack to any length.
+/// Bytes that are read of a record's content, as many as a crawl reads of a page. A record can
+/// unpack to any length.
 const MAX_CONTENT: u64 = 8 << 20;
 
-/// The room beside it for the head of an answer.
+/// Bytes that are read of the head of a response, besides.
 const MAX_HEAD: u64 = 64 << 10;
 
-/// Answers with status 200 and resources are documents as they are, conversions (Common Crawl's WET
-/// files) are texts; other records are none, and neither is what is said to robots. Broken records
-/// are told, and those behind them follow.
+/// The documents in a WARC file. Responses with status 200 and resources are documents as they are,
+/// conversions (Common Crawl's WET files) are texts. Other records and robots.txt files are not
+/// documents. A broken record is an error, and the records behind it follow.
 pub(crate) struct ArchiveDocuments {
     stream: WarcStream,
     seen: SeenDeviations,
@@ -46,12 +46,8 @@ impl ArchiveDocuments {
 }
 
 impl SeenDeviations {
-    fn add(&self, oddities: &Deviations) {
-        self.locked().add(oddities);
-    }
-
     /// Describes the oddities in one line; none if there are none.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn describe(&self) -> Option<String> {
         let oddities = self.locked();
         let seen: Vec<String> = oddities
             .seen()
@@ -77,7 +73,7 @@ impl Iterator for ArchiveDocuments {
                     }
                 }
                 Ok(None) => {
-                    self.seen.add(self.stream.deviations());
+                    self.seen.locked().add(self.stream.deviations());
                     return None;
                 }
                 Err(fault) => return Some(Err(fault.to_string())),
@@ -121,10 +117,8 @@ impl Iterator for WaczStreams {
     fn next(&mut self) -> Option<Self::Item> {
         let part = self.parts.pop_front()?;
         let shown = self.path.join(&part.name);
-        Some(
-            part.open(&self.path)
-                .map(|input| WarcStream::new(&shown, input)),
-        )
+        let input = part.open(&self.path);
+        Some(input.map(|input| WarcStream::new(&shown, input)))
     }
 }
 
@@ -192,20 +186,17 @@ pub(crate) fn is_visited(target: &str) -> bool {
 
 /// Returns true if the scheme is one that a crawl visits, and not that of a crawler's note.
 fn is_page(target: &str) -> bool {
-    let begins = |scheme: &&str| {
-        target
-            .get(..scheme.len())
-            .is_some_and(|begun| begun.eq_ignore_ascii_case(scheme))
-    };
-    SCHEMES.iter().any(begins)
+    SCHEMES.iter().any(|scheme| {
+        let begin = target.get(..scheme.len()).unwrap_or_default();
+        begin.eq_ignore_ascii_case(scheme)
+    })
 }
 
 /// Returns true if this is the URL of a robots.txt.
 fn is_for_robots(target: &str) -> bool {
-    let path = target
-        .split_once("//")
-        .and_then(|(_, rest)| rest.split_once('/'));
-    path.is_some_and(|(_, path)| path == "robots.txt")
+    let (_, rest) = target.split_once("//").unwrap_or_default();
+    let (_, path) = rest.split_once('/').unwrap_or_default();
+    path == "robots.txt"
 }
 
 /// Returns the body of an HTTP answer without its codings.
@@ -215,16 +206,12 @@ fn answer(record: &Record) -> Option<Content> {
         return None;
     }
     let content_type = answer.headers.get(CONTENT_TYPE);
-    let content_type = content_type
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default()
-        .to_owned();
+    let content_type = content_type.and_then(|value| value.to_str().ok());
     let body = Bytes::from(answer.body().into_owned()).into();
+    let decoded = fetch::decode(&answer.headers, &body, MAX_CONTENT);
     Some(Content::Body {
-        content_type,
-        bytes: fetch::decode(&answer.headers, &body, MAX_CONTENT)
-            .bytes
-            .into(),
+        content_type: content_type.unwrap_or_default().to_owned(),
+        bytes: decoded.bytes.into(),
     })
 }
 
@@ -233,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_of_crawlers_are_no_pages() {
+    fn notes_of_crawlers_are_not_pages() {
         for (target, page) in [
             ("http://a.test/", true),
             ("HTTPS://a.test/", true),

@@ -2,17 +2,16 @@
 
 use neardup::HashKey;
 
-/// The longest document that is read from a file as it lies there, in bytes; what follows is not
-/// looked at.
+/// Bytes that are read of an uncompressed file.
 pub(crate) const MAX_DOCUMENT: u64 = 1 << 30;
 
-/// The same of a packed file, which can stand for a thousand times its length.
+/// Bytes that are read of a compressed file, which can unpack to a thousand times its length.
 pub(super) const MAX_UNPACKED: u64 = 64 << 20;
 
-/// A document that was not read yet.
+/// A document, before it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Document {
-    /// Its path, its target URI, or the id that it comes with.
+    /// The path, the target URI, or the document's own id.
     pub(crate) id: String,
     /// The date of the capture, if it is archived.
     pub(crate) date: Option<String>,
@@ -27,7 +26,7 @@ pub(crate) enum Content {
         bytes: Vec<u8>,
         content_type: String,
     },
-    /// Text as such, and what it is called.
+    /// Text as such, with its title and first heading.
     Text {
         text: String,
         title: Option<String>,
@@ -46,10 +45,8 @@ impl Content {
 
     /// Returns a digest of the whole content: the same text under two titles is two documents.
     pub(crate) fn digest(&self) -> u128 {
-        let of = |text: &Option<String>| {
-            text.as_ref()
-                .map_or(0, |text| HashKey::ZERO.digest(text.as_bytes()))
-        };
+        let digest = |text: &String| HashKey::ZERO.digest(text.as_bytes());
+        let of = |text: &Option<String>| text.as_ref().map_or(0, digest);
         let of_titles = match self {
             Self::Body { .. } => 0,
             Self::Text { title, heading, .. } => of(title) ^ of(heading).rotate_left(1),
@@ -59,9 +56,6 @@ impl Content {
 
     /// Returns a rough measure of its memory, in bytes.
     pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Body { bytes, .. } => bytes.len(),
-            Self::Text { text, .. } => text.len(),
-        }
+        self.bytes().len()
     }
 }

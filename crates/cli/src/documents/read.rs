@@ -16,16 +16,12 @@ pub(crate) struct Reader {
 }
 
 /// A document, read.
-pub(crate) enum Page {
-    /// Text as such, and what it is called.
-    Text {
-        text: String,
-        title: Option<String>,
-        heading: Option<String>,
-    },
+pub(crate) enum Page<'a> {
+    /// Text as such.
+    Text(PageText<'a>),
     /// A page, or a text in some charset.
     Document(Box<web::Document>),
-    /// Neither: there is nothing to say of it but its bytes.
+    /// Neither: it has nothing but its bytes.
     Other,
 }
 
@@ -42,47 +38,40 @@ impl Reader {
     }
 
     /// Reads a document.
-    pub(crate) fn read(&self, content: &Content) -> Page {
-        match content {
+    pub(crate) fn read<'a>(&self, content: &'a Content) -> Page<'a> {
+        let (bytes, content_type) = match content {
             Content::Text {
                 text,
                 title,
                 heading,
-            } => Page::Text {
-                text: text.clone(),
-                title: title.clone(),
-                heading: heading.clone(),
-            },
+            } => {
+                return Page::Text(PageText {
+                    title: title.as_deref(),
+                    heading: heading.as_deref(),
+                    ..PageText::of(text)
+                });
+            }
             Content::Body {
                 bytes,
                 content_type,
-            } => {
-                let hints = ResponseMetadata {
-                    agent: "crawler",
-                    content_type: Some(content_type),
-                    ..ResponseMetadata::of(&self.base)
-                };
-                let document = web::read(bytes, &hints, &self.form, &self.limits);
-                match document.media {
-                    Media::Other => Page::Other,
-                    Media::Html | Media::Text => Page::Document(Box::new(document)),
-                }
-            }
+            } => (bytes, content_type),
+        };
+        let metadata = ResponseMetadata {
+            agent: "crawler",
+            content_type: Some(content_type),
+            ..ResponseMetadata::of(&self.base)
+        };
+        let document = web::read(bytes, &metadata, &self.form, &self.limits);
+        match document.media {
+            Media::Other => Page::Other,
+            Media::Html | Media::Text => Page::Document(Box::new(document)),
         }
     }
 
     /// Returns the text by which a document is judged; none if it is judged by its bytes alone.
-    pub(crate) fn text<'a>(&self, page: &'a Page) -> Option<PageText<'a>> {
+    pub(crate) fn text<'a>(&self, page: &'a Page<'_>) -> Option<PageText<'a>> {
         match page {
-            Page::Text {
-                text,
-                title,
-                heading,
-            } => Some(PageText {
-                title: title.as_deref(),
-                heading: heading.as_deref(),
-                ..PageText::of(text)
-            }),
+            Page::Text(text) => Some(*text),
             Page::Document(document) => Some(crawl::page_text(document, self.main_content)),
             Page::Other => None,
         }

@@ -10,7 +10,7 @@ use super::document::Document;
 use super::read::Reader;
 use super::sources::{Documents, Skipped};
 
-/// A batch ends with the document that fills it, in bytes.
+/// Bytes in a batch; the last document may exceed them.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Documents in a batch, at most.
@@ -47,9 +47,7 @@ impl<'a> Signatures<'a> {
             let Some(document) = self.documents.next() else {
                 break;
             };
-            bytes += document
-                .as_ref()
-                .map_or(0, |document| document.content.len());
+            bytes += document.as_ref().map_or(0, |read| read.content.len());
             batch.push(document);
         }
         batch
@@ -77,8 +75,7 @@ fn draw(
     signature_builder: &SignatureBuilder,
     document: Document,
 ) -> Result<(String, PageSignature), Skipped> {
-    // A document can be so hostile to a library that it panics: that is the document's trouble, not
-    // the corpus's.
+    // A hostile document may make a library panic. The rest of the corpus is still read.
     let signature = catch_unwind(AssertUnwindSafe(|| {
         reader.signature(signature_builder, &document.content)
     }));

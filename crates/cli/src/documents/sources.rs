@@ -1,7 +1,6 @@
 //! The documents below given paths, one after the other.
 
 use std::collections::VecDeque;
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -14,6 +13,7 @@ use sinks::warc::WarcStream;
 use super::archive::{ArchiveDocuments, SeenDeviations, WaczStreams};
 use super::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::cli_error::{CliError, usage};
+use crate::input::is_standard_input;
 
 /// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;
@@ -21,7 +21,7 @@ const CHUNK: usize = 64 << 10;
 /// The first bytes of a gzip member (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// Bytes of a file from which its type is told (MIME Sniffing standard, section 5.2).
+/// Bytes of a file that decide on its type (MIME Sniffing standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
 
 /// Something that is not a document, with the reason. The next one follows.
@@ -56,8 +56,7 @@ impl Documents {
     /// Returns the documents below these paths; `-` is standard input.
     ///
     /// # Errors
-    /// A path that does not exist or cannot be read: what the user names must be there. What lies
-    /// in a directory, and cannot be read, is skipped later.
+    /// A path does not exist or cannot be read. An unreadable file in a directory is skipped later.
     pub(crate) fn below(paths: &[PathBuf]) -> Result<Self, CliError> {
         for path in paths.iter().filter(|path| !is_standard_input(path)) {
             let readable = match path.is_dir() {
@@ -90,30 +89,38 @@ impl Documents {
             return self.enter_file(path, input).map_err(skipped);
         }
         if path.is_dir() {
-            let entries =
-                std::fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
-            let mut below: Vec<PathBuf> = entries
-                .map_err(skipped)?
-                .iter()
-                .map(|entry| entry.path())
-                .collect();
-            // A link inside a directory may lead out of it, or back into it; and what tells where
-            // something stands in an archive says nothing itself.
+            let entries = std::fs::read_dir(path).map_err(skipped)?;
+            let paths = entries.map(|entry| Ok(entry?.path()));
+            let mut below = paths.collect::<io::Result<Vec<_>>>().map_err(skipped)?;
+            // A link may lead out of the directory or back into it, and an index of an archive has
+            // no documents.
             let is_index =
                 |entry: &Path| named(entry, &["cdxj", "cdx"]) || sinks::cdxj::is_manifest(entry);
             below.retain(|entry| {
                 !entry.is_symlink() && !is_index(entry) && !sinks::warc::is_beside(entry)
             });
             below.sort_unstable();
-            below
-                .into_iter()
-                .rev()
-                .for_each(|entry| self.paths.push_front(entry));
+            for entry in below.into_iter().rev() {
+                self.paths.push_front(entry);
+            }
             return Ok(None);
         }
         let file = File::open(path).map_err(skipped)?;
         self.enter_file(path, BufReader::with_capacity(CHUNK, file))
             .map_err(skipped)
+    }
+
+    /// Continues with the documents in a file.
+    fn open(
+        &mut self,
+        path: &Path,
+        documents: impl Iterator<Item = Result<Document, String>> + Send + 'static,
+    ) -> Option<Document> {
+        self.open = Some(Open {
+            path: path.to_owned(),
+            documents: Box::new(documents),
+        });
+        None
     }
 
     fn enter_file(
@@ -122,24 +129,18 @@ impl Documents {
         mut input: impl BufRead + Send + 'static,
     ) -> io::Result<Option<Document>> {
         if is_wacz(path) {
-            self.open = Some(Open {
-                path: path.to_owned(),
-                documents: Box::new(WaczStreams::open(path)?.documents(self.oddities.clone())),
-            });
-            return Ok(None);
+            let documents = WaczStreams::open(path)?.documents(self.oddities.clone());
+            return Ok(self.open(path, documents));
         }
         if is_archive(path, &mut input)? {
-            // A file is opened once more: in one, we can go back behind a broken record from
-            // anywhere.
+            // A file is opened once more: unlike a stream, it can be read again from behind a
+            // broken record.
             let stream = match is_standard_input(path) {
                 true => WarcStream::new(path, input),
                 false => WarcStream::open(path).map_err(io::Error::other)?,
             };
-            self.open = Some(Open {
-                path: path.to_owned(),
-                documents: Box::new(ArchiveDocuments::of(stream, self.oddities.clone())),
-            });
-            return Ok(None);
+            let documents = ArchiveDocuments::of(stream, self.oddities.clone());
+            return Ok(self.open(path, documents));
         }
         let packed = input.fill_buf()?.starts_with(GZIP);
         let (mut input, most): (Box<dyn BufRead + Send>, u64) = if packed && named(path, &["gz"]) {
@@ -148,15 +149,11 @@ impl Documents {
         } else {
             (Box::new(input), MAX_DOCUMENT)
         };
-        // Standard input has no name: what begins like an object is taken for one.
+        // Standard input has no name: text that begins like a JSON object is taken for JSON lines.
         let begins_like_json =
             is_standard_input(path) && input.fill_buf()?.trim_ascii_start().starts_with(b"{");
         if named(path, &["jsonl", "ndjson"]) || begins_like_json {
-            self.open = Some(Open {
-                path: path.to_owned(),
-                documents: Box::new(JsonLines::new(input).map(of_a_line)),
-            });
-            return Ok(None);
+            return Ok(self.open(path, JsonLines::new(input).map(of_a_line)));
         }
         let mut bytes = Vec::new();
         input.take(most).read_to_end(&mut bytes)?;
@@ -199,7 +196,7 @@ impl Iterator for Documents {
 /// Returns the single document of a path.
 ///
 /// # Errors
-/// What cannot be read, or holds none or several.
+/// The path cannot be read, or has no document or several.
 pub(crate) fn only(path: &Path) -> Result<Document, CliError> {
     let mut documents = Documents::below(&[path.to_owned()])?;
     let first = documents.next();
@@ -217,15 +214,15 @@ pub(crate) fn only(path: &Path) -> Result<Document, CliError> {
 /// Returns true if a file has the extension of a WACZ, which is read from its end: standard input
 /// cannot be one.
 pub(crate) fn is_wacz(path: &Path) -> bool {
-    let extension = path.extension();
-    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("wacz"))
+    let extension = path.extension().unwrap_or_default();
+    extension.eq_ignore_ascii_case("wacz")
 }
 
 /// Returns true if `input`, which is at its beginning, is an archive that we read; [`is_wacz`] is
 /// apart.
 ///
 /// # Errors
-/// What the system says, and why an archive of another kind is not read.
+/// The file cannot be read, or is an archive of an unsupported kind.
 pub(crate) fn is_archive(path: &Path, input: &mut impl BufRead) -> io::Result<bool> {
     let beginning = input.fill_buf()?;
     if named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
@@ -252,25 +249,15 @@ fn of_a_line(line: Result<batch::jsonl::JsonDocument, BadLine>) -> Result<Docume
     }
 }
 
-pub(crate) fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
 /// Returns true if a file has one of these extensions, with or without `.gz` or `.zst` behind it.
 fn named(path: &Path, extensions: &[&str]) -> bool {
-    let is_one = |extension: &OsStr| {
-        extensions
-            .iter()
-            .any(|one| extension.eq_ignore_ascii_case(one))
+    let ends_with = |path: &Path, extensions: &[&str]| {
+        let extension = path.extension().unwrap_or_default();
+        let mut extensions = extensions.iter();
+        extensions.any(|one| extension.eq_ignore_ascii_case(one))
     };
-    let below = || path.with_extension("").extension().is_some_and(is_one);
-    let is_packed = |extension: &OsStr| {
-        ["gz", "zst"]
-            .iter()
-            .any(|one| extension.eq_ignore_ascii_case(one))
-    };
-    let extension = path.extension();
-    extension.is_some_and(is_one) || extension.is_some_and(is_packed) && below()
+    let is_packed = ends_with(path, &["gz", "zst"]);
+    ends_with(path, extensions) || is_packed && ends_with(&path.with_extension(""), extensions)
 }
 
 /// Returns the media type: HTML by the name or the first bytes; binary if there is a zero byte
@@ -294,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_taken_for_what_its_name_or_its_first_bytes_say() {
+    fn the_name_or_the_first_bytes_decide_on_the_type_of_a_file() {
         for (path, body, expected) in [
             ("a.html", &b"no tag"[..], "text/html"),
             ("a.HTM.gz", b"", "text/html"),

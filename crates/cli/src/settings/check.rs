@@ -1,63 +1,52 @@
-//! Values that cannot be, each refused with what would be right.
+//! Impossible values, each refused with the possible ones.
 
+use std::fmt::Display;
+
+use neardup::MAX_DISTANCE;
 use web::MainSelectors;
 
 use super::Settings;
 use crate::archiving;
-use crate::cli_error::{CliError, usage};
+use crate::cli_error::{CliError, fault, usage};
 
 impl Settings {
     /// Checks that all values are possible together.
     pub(super) fn check(&self) -> Result<(), CliError> {
-        let refuse = |option: &str, value: &dyn std::fmt::Display, range: &str| {
-            Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
-        };
-        if let Some(impossible) = self
-            .resemblance
-            .filter(|figure| !(0.0..=1.0).contains(figure))
-        {
+        // A crawl keeps its settings as text, in which paths must be UTF-8.
+        toml::Table::try_from(self).map_err(|error| fault(&error))?;
+        let resemblance = self.resemblance.unwrap_or_default();
+        if !(0.0..=1.0).contains(&resemblance) {
             let range = "a resemblance lies between 0 and 1; without one, it goes by the length \
                          of the texts";
-            return refuse("resemblance", &impossible, range);
+            return refuse("resemblance", &resemblance, range);
         }
-        if self.distance > neardup::MAX_DISTANCE {
+        if self.distance > MAX_DISTANCE {
             let range = format!(
-                "fingerprints are compared within 0 to {} bits; 3 is the default",
-                neardup::MAX_DISTANCE
+                "fingerprints are compared within 0 to {MAX_DISTANCE} bits; 3 is the default"
             );
             return refuse("distance", &self.distance, &range);
         }
         if let (Some(from), Some(to)) = (&self.sitemap_from, &self.sitemap_to)
             && from.lastmod.first > to.lastmod.last
         {
-            return refuse(
-                "sitemap-to",
-                to,
-                &format!("it must not be before --sitemap-from {from}"),
-            );
+            let range = format!("it must not be before --sitemap-from {from}");
+            return refuse("sitemap-to", to, &range);
         }
-        if !check_factor(self.delay_factor) {
-            return refuse("delay-factor", &self.delay_factor, IMPOSSIBLE_FACTOR);
+        if let Err(range) = check_factor(self.delay_factor) {
+            return refuse("delay-factor", &self.delay_factor, range);
         }
-        if !check_concurrency(self.concurrency) {
-            return refuse("concurrency", &self.concurrency, IMPOSSIBLE_CONCURRENCY);
+        if let Err(range) = check_concurrency(self.concurrency) {
+            return refuse("concurrency", &self.concurrency, range);
         }
+        let zero = |option, range| refuse(option, &0, &format!("it must be at least 1{range}"));
         if self.concurrency_per_host == Some(0) {
-            return refuse(
-                "concurrency-per-host",
-                &0,
-                "it must be at least 1, the default",
-            );
+            return zero("concurrency-per-host", ", the default");
         }
         if self.max_hosts_per_domain == 0 {
-            return refuse(
-                "max-hosts-per-domain",
-                &0,
-                "it must be at least 1; 1000 is the default",
-            );
+            return zero("max-hosts-per-domain", "; 1000 is the default");
         }
         if self.per_cluster == 0 {
-            return refuse("per-cluster", &0, "it must be at least 1, the default");
+            return zero("per-cluster", ", the default");
         }
         if let Err(bad) = MainSelectors::parse(&self.main_selector) {
             let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
@@ -67,43 +56,48 @@ impl Settings {
             return refuse("tables", &self.tables, &range);
         }
         if self.tries == 0 {
-            return refuse("tries", &0, "it must be at least 1; 3 is the default");
+            return zero("tries", "; 3 is the default");
         }
         archiving::check(self)?;
         if self.timeout.0.is_zero() {
-            return refuse("timeout", &"0", "it must be longer than 0, such as 60s");
+            return refuse("timeout", &0, "it must be longer than 0, such as 60s");
         }
+        let user_agent = self.user_agent();
         if matches!(self.agent_token().as_str(), "" | "*") {
             let shape = "it must begin with a product token of letters, digits, - and _, which \
                          robots.txt can name: Name/1.0 (+contact)";
-            return refuse("user-agent", &self.user_agent(), shape);
+            return refuse("user-agent", &user_agent, shape);
         }
-        let visible = self
-            .user_agent()
-            .chars()
-            .all(|character| character == ' ' || character.is_ascii_graphic());
-        if !visible {
-            return refuse(
-                "user-agent",
-                &self.user_agent(),
-                "it must be visible ASCII characters (RFC 9110, section 5.5)",
-            );
+        if !user_agent.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            let range = "it must be visible ASCII characters (RFC 9110, section 5.5)";
+            return refuse("user-agent", &user_agent, range);
         }
         Ok(())
     }
 }
 
-/// Returns true if the delay factor is possible.
-pub(crate) fn check_factor(factor: f64) -> bool {
-    (0.0..=1000.0).contains(&factor)
+fn refuse(option: &str, value: &dyn Display, range: &str) -> Result<(), CliError> {
+    Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
 }
 
-pub(crate) const IMPOSSIBLE_FACTOR: &str = "it must be from 0 to 1000; 5 is the default";
-
-/// Returns true if the number of pages under way is possible.
-pub(crate) fn check_concurrency(pages: usize) -> bool {
-    (1..=10_000).contains(&pages)
+/// Checks the delay factor.
+///
+/// # Errors
+/// The possible factors, if this is not one of them.
+pub(crate) fn check_factor(factor: f64) -> Result<(), &'static str> {
+    let is_possible = (0.0..=1000.0).contains(&factor);
+    is_possible
+        .then_some(())
+        .ok_or("it must be from 0 to 1000; 5 is the default")
 }
 
-pub(crate) const IMPOSSIBLE_CONCURRENCY: &str =
-    "it must be from 1 to 10000 pages; 64 is the default";
+/// Checks the number of pages under way.
+///
+/// # Errors
+/// The possible numbers, if this is not one of them.
+pub(crate) fn check_concurrency(pages: usize) -> Result<(), &'static str> {
+    let is_possible = (1..=10_000).contains(&pages);
+    is_possible
+        .then_some(())
+        .ok_or("it must be from 1 to 10000 pages; 64 is the default")
+}

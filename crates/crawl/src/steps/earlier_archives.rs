@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
 use sinks::warc::{self, Record, WarcReader};
-use store::embedded::Earlier;
+use store::embedded::EarlierCrawls;
 use store::{Page, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey, Validators};
 
@@ -25,7 +25,7 @@ pub(crate) const NOT_MODIFIED: u16 = 304;
 /// The archives of earlier crawls.
 #[derive(Debug)]
 pub struct EarlierArchives {
-    pages: Arc<Earlier>,
+    pages: Arc<EarlierCrawls>,
     /// The archive directory of each crawl in `pages`, in order; none if its pages only count as
     /// seen.
     directories: Vec<Option<PathBuf>>,
@@ -62,7 +62,7 @@ impl EarlierArchives {
     /// Returns the archives of the crawls in `pages`, with the archive directory of each that may
     /// be read.
     #[must_use]
-    pub fn new(pages: Arc<Earlier>, directories: Vec<Option<PathBuf>>) -> Self {
+    pub fn new(pages: Arc<EarlierCrawls>, directories: Vec<Option<PathBuf>>) -> Self {
         Self {
             pages,
             directories,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use neardup::{Features, HashKey, SignatureBuilder};
 
 use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
-use crate::embedded::{Earlier, EmbeddedStore, StoreOptions};
+use crate::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules, Settlement};
 use crate::near_dup::{NearDupIndex, Original, Page, Verdict};
 use crate::rules::{DuplicateScope, LikenessRules};
@@ -402,7 +402,7 @@ pub(super) fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules)
         .map(|directory| directory.path().to_owned())
         .collect();
     let options = options(FrontierRules::default());
-    let earlier = Earlier::load(&paths, &options.features, likeness).unwrap();
+    let earlier = EarlierCrawls::load(&paths, &options.features, likeness).unwrap();
     subjects_with(&StoreOptions {
         likeness,
         earlier: earlier.map(Arc::new),

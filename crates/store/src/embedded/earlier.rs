@@ -27,7 +27,7 @@ use crate::rules::certainty;
 use crate::visit_record::VisitRecord;
 
 /// The kept pages of one or more ended crawls, for reading.
-pub struct Earlier {
+pub struct EarlierCrawls {
     rules: LikenessRules,
     key: HashKey,
     journals: Vec<EarlierJournal>,
@@ -98,7 +98,7 @@ enum PendingAdmission {
     Retained(Box<RetainedPage>),
 }
 
-impl Earlier {
+impl EarlierCrawls {
     /// Reads the crawls whose stores are in `directories`, the oldest first. Returns none if there
     /// is no directory. All must have hashed under one key, and have made their fingerprints from
     /// `features`.
@@ -481,9 +481,9 @@ fn foreign(fault: StoreFault, directory: &Path) -> StoreFault {
     }
 }
 
-impl fmt::Debug for Earlier {
+impl fmt::Debug for EarlierCrawls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Earlier")
+        f.debug_struct("EarlierCrawls")
             .field("journals", &self.journals.len())
             .field("pages", &self.pages.len())
             .finish_non_exhaustive()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 
-use super::{Earlier, EmbeddedStore, StoreOptions, audit};
+use super::{EarlierCrawls, EmbeddedStore, StoreOptions, audit};
 use crate::contract::{at, options, url};
 use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
@@ -140,7 +140,7 @@ fn crawls_that_cannot_be_compared_do_not_count_as_seen() {
             .iter()
             .map(|one| one.path().to_owned())
             .collect();
-        Earlier::load(&paths, features, LikenessRules::default())
+        EarlierCrawls::load(&paths, features, LikenessRules::default())
     };
     let features = Features::default().to_string();
     let earlier = load(&[&one], &features).unwrap().map(Arc::new);
@@ -175,7 +175,7 @@ fn a_crawl_that_runs_does_not_count_as_seen_yet_and_one_without_a_lock_does() {
     let store = EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();
     let paths = [directory.path().to_owned()];
     let features = Features::default().to_string();
-    let load = || Earlier::load(&paths, &features, LikenessRules::default());
+    let load = || EarlierCrawls::load(&paths, &features, LikenessRules::default());
     assert!(matches!(load(), Err(StoreFault::InUse { .. })));
     drop(store);
     assert!(load().unwrap().unwrap().is_empty());

@@ -6,7 +6,7 @@ use disk::Disk;
 use neardup::{HashKey, TableDesign};
 use web::Timestamp;
 
-use super::earlier::Earlier;
+use super::earlier::EarlierCrawls;
 use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
 use crate::rules::LikenessRules;
@@ -28,7 +28,7 @@ pub struct StoreOptions {
     /// The key of a crawl that begins now if no key was asked for; an existing crawl keeps its key.
     pub new_key: HashKey,
     /// Earlier crawls whose pages count as admitted.
-    pub earlier: Option<Arc<Earlier>>,
+    pub earlier: Option<Arc<EarlierCrawls>>,
     /// True if all signature keys are in memory: 90 bytes a page, and ten times as fast. Verdicts
     /// are the same.
     pub keys_in_memory: bool,

@@ -15,7 +15,7 @@ use web::{Host, Pace, PageUrl, Timestamp};
 use super::checkpoint::LastCheckpoint;
 use super::checkpoint::meta::Meta;
 use super::database::Database;
-use super::earlier::Earlier;
+use super::earlier::EarlierCrawls;
 use super::frontier::{self, Queue};
 use super::journal::Journal;
 use super::journal::history::rows;
@@ -45,7 +45,7 @@ pub struct EmbeddedStore {
     pub(super) queue: Mutex<Queue>,
     pub(super) signatures: Mutex<SignatureStore>,
     pub(super) reader: JournalReader,
-    pub(super) earlier: Option<Arc<Earlier>>,
+    pub(super) earlier: Option<Arc<EarlierCrawls>>,
     /// The last checkpoint. The lock admits one checkpoint at a time.
     pub(super) last_checkpoint: tokio::sync::Mutex<LastCheckpoint>,
     /// The end of the archive as opening found it; never locked together with another.

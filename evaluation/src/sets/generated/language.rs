@@ -1,4 +1,4 @@
-//! Made-up languages: words of the letters of a script, some of which come far more often than
+//! Invented languages: words of the letters of a script, some of which are far more frequent than
 //! others.
 
 use crate::random::Random;
@@ -16,7 +16,7 @@ pub(super) struct Script {
     pub(super) between: &'static str,
     /// The end of a sentence.
     pub(super) stop: &'static str,
-    /// Short words of which every other word is one, as particles are; there may be none.
+    /// Short words, such as particles, that make up every other word; there may be none.
     pub(super) particles: &'static [&'static str],
 }
 
@@ -34,7 +34,7 @@ impl Language {
         Self { script, words }
     }
 
-    /// A sentence of 6 to 18 words.
+    /// Returns a sentence of 6 to 18 words.
     pub(super) fn sentence(&self, random: &mut Random) -> String {
         let mut sentence = String::new();
         for place in 0..random.between(6, 18) {
@@ -52,7 +52,7 @@ impl Language {
         sentence
     }
 
-    /// A few words, as a menu or a headline has.
+    /// Returns a few words, as in a menu or a headline.
     pub(super) fn phrase(&self, random: &mut Random) -> String {
         let words: Vec<&str> = (0..random.between(1, 4))
             .map(|_| random.pick_by_rank(&self.words).as_str())

@@ -2,8 +2,7 @@
 //! beside each, tables of methods, and the same methods, described in the same words, in nearly
 //! every class.
 //!
-//! Every class has methods of its own, so that no two pages say the same. How many is drawn from 3
-//! to 14.
+//! Every class has 3 to 14 methods of its own, so that no two pages say the same.
 
 use std::collections::BTreeSet;
 
@@ -168,7 +167,7 @@ fn class_page(name: &str, tree: &str, random: &mut Random) -> String {
 fn sentence(random: &mut Random) -> String {
     let words: Vec<&str> = (0..random.between(5, 16))
         .map(|place| {
-            // Every third word or so is one of the trade.
+            // About every third word is a technical term.
             if place % 3 == 2 {
                 *random.pick(&PARTS)
             } else {

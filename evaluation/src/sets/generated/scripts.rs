@@ -1,8 +1,8 @@
-//! Pages in scripts that mark words otherwise than English does, or not at all, and a copy of each
-//! with 4 % of its sentences removed.
+//! Pages in scripts that separate words otherwise than English does, or not at all, and a copy of
+//! each with 4 % of its sentences removed.
 //!
-//! All pages of a set stand in one frame, and the words are distributed as in a language: pages
-//! share words and phrases, but no sentence.
+//! All pages of a set have one frame, and the words are distributed as in a language: pages share
+//! words and phrases, but no sentence.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::random::Random;
 use crate::sets::page::Page;
 use crate::sets::set::{Goal, Question, Set, Truth};
 
-/// Pages of each script, beside their copies.
+/// Pages of each script, without their copies.
 const PAGES: usize = 200;
 /// The share of the sentences that the copies lack.
 const REMOVED: f64 = 0.04;
@@ -148,12 +148,12 @@ fn set(name: &'static str, about: &str, scripts: &[Script], count: usize, goals:
     }
 }
 
-/// All sentences but that share of them, and one at least.
+/// Returns all sentences but that share of them, and at least one fewer.
 fn without_some(sentences: &[String], random: &mut Random) -> Vec<String> {
     let must_go = random.below(sentences.len());
     let mut kept = Vec::new();
     for (number, sentence) in sentences.iter().enumerate() {
-        // One goes anyway, which counts towards the share.
+        // One is removed in any case, which counts towards the share.
         let share = REMOVED - 1.0 / sentences.len() as f64;
         if number != must_go && random.fraction() >= share {
             kept.push(sentence.clone());
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_lacks_one_sentence_at_least_and_four_in_a_hundred_on_average() {
+    fn a_copy_lacks_at_least_one_sentence_and_four_percent_on_average() {
         let mut random = Random::new(9);
         let (mut all, mut kept) = (0, 0);
         for count in (15..60).cycle().take(4_500) {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_has_its_copy_after_it_and_the_same_ones_are_generated_every_time() {
+    fn every_page_is_followed_by_its_copy_and_generation_is_reproducible() {
         let some = || set("some", "in all scripts", &OTHERS, 3, vec![]);
         let (once, again) = (some(), some());
         assert_eq!(once.pages.len(), 2 * OTHERS.len() * 3);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
-use store::embedded::{Earlier, EmbeddedStore};
+use store::embedded::{EarlierCrawls, EmbeddedStore};
 use store::{NearDupIndex, Page, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
@@ -27,7 +27,7 @@ impl ScratchIndex {
     /// Creates an index below `state` that knows only `earlier`, the crawls that count as seen.
     pub(super) fn new(
         settings: &Settings,
-        earlier: Option<Arc<Earlier>>,
+        earlier: Option<Arc<EarlierCrawls>>,
         state: &Path,
         key: HashKey,
         clock: &Clock,

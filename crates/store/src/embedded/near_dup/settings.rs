@@ -6,7 +6,7 @@ use neardup::{Fingerprint, HashKey, TableDesign, Thresholds};
 use serde::{Deserialize, Serialize};
 
 use super::keys::MOST_TABLES;
-use crate::embedded::earlier::Earlier;
+use crate::embedded::earlier::EarlierCrawls;
 use crate::fault::StoreFault;
 use crate::rules::LikenessRules;
 
@@ -70,7 +70,7 @@ impl Design {
 pub(in crate::embedded) struct SignatureStoreOptions {
     pub(in crate::embedded) rules: LikenessRules,
     pub(in crate::embedded) key: HashKey,
-    pub(in crate::embedded) earlier: Option<Arc<Earlier>>,
+    pub(in crate::embedded) earlier: Option<Arc<EarlierCrawls>>,
     /// True if all keys are in memory.
     pub(in crate::embedded) keys_in_memory: bool,
     /// The tables of fingerprints on disk, if not the default ones.

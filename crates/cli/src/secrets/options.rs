@@ -2,10 +2,8 @@
 //!
 //! They are not settings: no file of a crawl stores them, and no error message repeats them.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 
@@ -51,11 +49,9 @@ pub(crate) struct SecretArgs {
 #[derive(Clone, Default)]
 pub(crate) struct Secret(pub(crate) String);
 
-impl FromStr for Secret {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self(text.to_owned()))
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
     }
 }
 

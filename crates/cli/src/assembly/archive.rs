@@ -1,0 +1,67 @@
+//! The archive of a crawl, and its CDXJ index.
+
+use std::sync::Arc;
+
+use disk::Disk;
+use sinks::cdxj::{self, Indexed};
+use sinks::{Sink, SinkFault, WarcArchive};
+use store::embedded::EmbeddedStore;
+use web::Clock;
+
+use super::with_disk_remedy;
+use crate::cli_error::{CliError, fault};
+use crate::disk_space::cannot;
+use crate::settings::Settings;
+use crate::{archiving, crawl_directory};
+
+/// Opens the archive, and cuts what lies behind its settled end.
+pub(super) async fn open(
+    settings: &Settings,
+    store: &EmbeddedStore,
+    clock: &Clock,
+    disk: &Arc<dyn Disk>,
+) -> Result<WarcArchive, CliError> {
+    let directory = crawl_directory::archive(&settings.out);
+    disk.create_directories(&directory)
+        .map_err(|error| cannot("create", &directory, &error, &settings.out))?;
+    let options = archiving::options(settings, clock)?;
+    let archive = crawl::open_archive(store, disk, &directory, options).await;
+    archive.map_err(|error| match error {
+        crawl::Fault::Sink(error) => damaged(&error, settings),
+        other => with_disk_remedy(&other, settings),
+    })
+}
+
+/// Wraps the archive with its CDXJ index, or removes the index if it is off.
+pub(super) async fn with_cdxj(
+    settings: &Settings,
+    archive: Arc<dyn Sink>,
+    disk: &Arc<dyn Disk>,
+) -> Result<Arc<dyn Sink>, CliError> {
+    let directory = crawl_directory::archive(&settings.out);
+    if !settings.cdxj.is_on() {
+        cdxj::remove(&**disk, &directory).map_err(|error| with_disk_remedy(&error, settings))?;
+        return Ok(archive);
+    }
+    match Indexed::open(archive, Arc::clone(disk), &directory).await {
+        Ok(indexed) => Ok(Arc::new(indexed)),
+        Err(error) => Err(damaged(&error, settings)),
+    }
+}
+
+/// Converts a fault of an archive that differs from what was last synced.
+fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
+    match error {
+        SinkFault::JournalEnds { .. } => {
+            fault(error).with_remedy(crawl_directory::rebuild_from_archive(&settings.out))
+        }
+        SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. } => {
+            let out = settings.out.display();
+            fault(error).with_remedy(format!(
+                "it was on the disk once: put it back; or `crawler verify {out}` says what is \
+                 missing, and `crawler rebuild {out} --from-archive` goes on with what is left"
+            ))
+        }
+        other => with_disk_remedy(other, settings),
+    }
+}

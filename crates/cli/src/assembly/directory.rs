@@ -1,0 +1,77 @@
+//! The directory of a crawl, before the crawl and for the next one.
+
+use std::fs::{DirEntry, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use disk::Disk;
+use store::embedded::EmbeddedStore;
+
+use crate::cli_error::{CliError, usage};
+use crate::control::CONTROL;
+use crate::disk_space::cannot;
+use crate::seeds::Seeds;
+use crate::settings::{SETTINGS_FILE, Settings};
+use crate::{crawl_directory, search_index};
+
+/// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
+pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
+    let directory = &settings.out;
+    let shown = directory.display();
+    if settings.fresh && directory.exists() {
+        let remedy = "omit --fresh to continue the crawl, or choose another --out";
+        return Err(usage(format!("{shown} exists, and --fresh was given")).with_remedy(remedy));
+    }
+    if !EmbeddedStore::exists(&crawl_directory::state(directory))
+        && std::fs::read_dir(directory).is_ok_and(|mut items| items.any(|item| !is_ours(item)))
+    {
+        let remedy = "choose an empty or a new directory with --out";
+        return Err(usage(format!("{shown} holds other things and no crawl")).with_remedy(remedy));
+    }
+    std::fs::create_dir_all(directory)
+        .map_err(|error| cannot("create", directory, &error, directory))?;
+    let log = directory.join("crawl.log");
+    let opened = OpenOptions::new().create(true).append(true).open(&log);
+    opened.map_err(|error| cannot("write", &log, &error, directory))
+}
+
+/// Returns true if the item is one that a crawl leaves when it ends before its state exists.
+fn is_ours(item: io::Result<DirEntry>) -> bool {
+    let ours = [
+        "crawl.log",
+        SETTINGS_FILE,
+        CONTROL,
+        "state",
+        "archive",
+        search_index::NAME,
+    ];
+    item.is_ok_and(|item| ours.iter().any(|name| item.file_name() == *name))
+}
+
+/// Refuses a directory that has an archive and no journal. With a new journal, the whole archive
+/// would be surplus.
+pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
+    let archive = crawl_directory::archive(directory);
+    let has_files = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());
+    if !has_files {
+        return Ok(());
+    }
+    let remedy = format!(
+        "`crawler rebuild {}` makes it again from the archive; or choose another --out",
+        directory.display()
+    );
+    let archive = archive.display();
+    Err(usage(format!("{archive} holds an archive whose state is gone")).with_remedy(remedy))
+}
+
+/// Writes the settings as run, in one step.
+pub(super) fn keep_settings(
+    settings: &Settings,
+    seeds: &Seeds,
+    disk: &dyn Disk,
+) -> Result<(), CliError> {
+    let text = settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
+    let path = settings.out.join(SETTINGS_FILE);
+    disk.replace(&path, text.as_bytes())
+        .map_err(|error| cannot("write", &path, &error, &settings.out))
+}

@@ -1,0 +1,164 @@
+//! The rules and options of a crawl's parts, as its settings say.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crawl::{DuplicateLinks, ListingRules, Policy};
+use disk::Disk;
+use fetch::{FetchLimits, FetchOptions, MemoryBudget, PacingRules, Secrets, Stalls};
+use neardup::HashKey;
+use store::FrontierRules;
+use store::embedded::{EarlierCrawls, StoreOptions};
+use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Scope, TrapRules};
+
+use crate::cli_error::{CliError, usage};
+use crate::settings::Settings;
+use crate::values::SignatureIndexPlace;
+use crate::{crawl_directory, machine};
+
+/// Bytes of a decoded document that are read.
+const MAX_DECODED: u64 = 8 << 20;
+
+/// The longest delay, because clocks are finite.
+const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// Returns the scope of the settings, without seeds yet.
+pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
+    Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
+        // The expression's engine draws a picture of the mistake and names it in the last line.
+        let drawn = error.source.to_string();
+        let named = drawn.lines().last().unwrap_or_default();
+        let named = named.strip_prefix("error: ").unwrap_or(named);
+        let remedy =
+            "regular expressions are those of the Rust crate `regex`: https://docs.rs/regex";
+        usage(format!(
+            "--include or --exclude {:?}: {named}",
+            error.pattern
+        ))
+        .with_remedy(remedy)
+    })
+}
+
+/// Returns the options with which a crawl sends requests.
+pub(super) fn fetch_options(
+    settings: &Settings,
+    secrets: Secrets,
+    clock: &Clock,
+    memory: &MemoryBudget,
+    stalls: &Stalls,
+) -> Result<FetchOptions, CliError> {
+    Ok(FetchOptions {
+        limits: FetchLimits {
+            body: settings.max_body.0,
+            timeout: settings.timeout.0,
+            redirects: settings.max_redirects,
+            ..FetchLimits::default()
+        },
+        allow_private: settings.allow_private,
+        resolve: settings.resolve_rules()?,
+        ca_certificates: settings.ca_certificate.clone(),
+        insecure_hosts: settings.insecure_hosts()?,
+        proxy: settings.proxy()?,
+        secrets: Arc::new(secrets),
+        connections_per_host: settings.per_host(),
+        memory: memory.clone(),
+        spool: Some(crawl_directory::state(&settings.out)),
+        stalls: stalls.clone(),
+        ..FetchOptions::new(settings.user_agent(), clock.clone())
+    })
+}
+
+/// Returns the rules of the pauses between requests.
+pub(crate) fn pacing(settings: &Settings) -> PacingRules {
+    let (delay, max_delay) = (settings.delay.0, settings.max_delay.0);
+    PacingRules {
+        delay: delay.min(LONGEST_DELAY),
+        factor: settings.delay_factor,
+        max_delay: max_delay.max(delay).min(LONGEST_DELAY),
+        connections_per_host: settings.per_host(),
+        rate: settings.rate.map(|rate| rate.0),
+        group_by: settings.group_by,
+        ..PacingRules::default()
+    }
+}
+
+/// Returns the rules by which pages are read, archived and followed.
+pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
+    let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
+    let traps = settings.traps.is_on();
+    Policy {
+        on_duplicate: settings.on_duplicate,
+        duplicate_links: settings.duplicate_links,
+        max_depth: settings.max_depth,
+        page_requisites: settings.page_requisites,
+        tries: settings.tries,
+        redirects: settings.max_redirects,
+        ignore_robots: settings.ignore_robots,
+        skip_relations: settings.skip_relations(),
+        main_content: settings.main_content.is_on(),
+        main_selectors: MainSelectors::parse(&settings.main_selector)
+            .expect("settings were checked when they were read"),
+        agent: settings.agent_token(),
+        max_decoded: MAX_DECODED,
+        digest: settings.digest,
+        outlinks: settings.outlinks.is_on(),
+        index: (!settings.no_index).then_some(settings.index),
+        read: ReadLimits {
+            kinds: settings.link_kinds(),
+            ..ReadLimits::default()
+        },
+        listings: ListingRules {
+            sitemaps: settings.sitemaps,
+            feeds: settings.feeds.is_on(),
+            from: from.as_ref().map(|date| date.lastmod.first),
+            to: to.as_ref().map(|date| date.lastmod.last),
+            ..ListingRules::default()
+        },
+        canonical,
+        traps: traps.then(|| TrapRules::at(machine::clock().now())),
+    }
+}
+
+/// Returns the options with which a crawl opens its store.
+pub(crate) fn store_options(
+    settings: &Settings,
+    earlier: Option<Arc<EarlierCrawls>>,
+    clock: &Clock,
+    disk: &Arc<dyn Disk>,
+) -> Result<StoreOptions, CliError> {
+    let pacing = pacing(settings);
+    Ok(StoreOptions {
+        rules: FrontierRules {
+            per_host: settings.per_host(),
+            max_pages_per_host: settings.max_pages_per_host,
+            closes_patterns: settings.traps.is_on(),
+            probes: settings.duplicate_links != DuplicateLinks::None,
+            max_pages_per_pattern: settings.max_pages_per_pattern,
+            max_hosts_per_domain: Some(settings.max_hosts_per_domain),
+            least_wait: pacing.delay,
+            most_calm_wait: pacing.max_delay,
+            delay_factor: thousandths(settings.delay_factor),
+            most_wait: pacing.longest_wait(),
+        },
+        likeness: settings.likeness()?,
+        features: settings.feature_settings_name(),
+        key: settings.hash_key.map(|key| key.0),
+        earlier,
+        new_key: HashKey::new(machine::random()?),
+        keys_in_memory: settings.signature_index == SignatureIndexPlace::Memory,
+        tables: settings.tables.design(settings.distance).map_err(usage)?,
+        now: clock.now(),
+        disk: Arc::clone(disk),
+    })
+}
+
+/// Converts a factor to thousandths, as in the journal. NaN becomes 0.
+fn thousandths(factor: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast of a float saturates"
+    )]
+    let thousandths = (factor * 1000.0).round() as u32;
+    thousandths
+}

@@ -1,0 +1,172 @@
+//! Values that follow from several settings, or from the text of one.
+
+use std::fmt::Display;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use crawl::Requisites;
+use fetch::{InsecureHost, ProxyUrl, ResolveRule};
+use neardup::Thresholds;
+use store::LikenessRules;
+use web::{CanonicalForm, LinkKind, LinkKinds, Relations};
+
+use super::Settings;
+use crate::cli_error::{CliError, usage};
+use crate::features::FeatureSettings;
+use crate::machine;
+
+/// Connections per host of an impolite crawl. Browsers open six, wget2 five.
+const IMPOLITE_PER_HOST: usize = 4;
+
+impl Settings {
+    /// Returns the number of pages of one host under way at a time: one, unless politeness was
+    /// turned off altogether; then as many as keep a host busy without hundreds of connections.
+    pub(crate) fn per_host(&self) -> usize {
+        let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
+        self.concurrency_per_host
+            .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
+    }
+
+    /// Returns the memory for bodies and for reading them, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
+            .map_or_else(machine::memory_for_content, |size| size.0)
+    }
+
+    /// Returns the kinds of links that are extracted from pages.
+    pub(crate) fn link_kinds(&self) -> LinkKinds {
+        let wanted = [
+            (LinkKind::Requisite, self.page_requisites != Requisites::Off),
+            (LinkKind::Form, self.forms),
+            (LinkKind::Script, self.script_links),
+        ];
+        let wanted = wanted.into_iter().filter(|(_, is_wanted)| *is_wanted);
+        wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
+    }
+
+    /// Returns the relations of links that are not followed.
+    pub(crate) fn skip_relations(&self) -> Relations {
+        if self.ignore_robots {
+            Relations::NONE
+        } else {
+            self.skip_rel
+        }
+    }
+
+    /// Returns the form in which URLs are compared.
+    pub(crate) fn canonical_form(&self) -> CanonicalForm {
+        CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters.is_on())
+    }
+
+    /// Returns the rules for comparing pages.
+    pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
+        let thresholds = Thresholds::new(self.distance, self.resemblance)
+            .map_err(|error| CliError::of_usage(&error))?;
+        Ok(LikenessRules {
+            thresholds,
+            scope: self.duplicate_scope,
+            per_cluster: NonZeroU32::new(self.per_cluster).unwrap_or(NonZeroU32::MIN),
+        })
+    }
+
+    /// Returns the features of fingerprints.
+    pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
+        FeatureSettings::new(
+            self.features,
+            self.stop_words.as_deref(),
+            self.frequencies.as_deref(),
+        )
+    }
+
+    /// Returns the name of the features in the state of a crawl. Fingerprints of different names
+    /// are never compared.
+    pub(crate) fn feature_settings_name(&self) -> String {
+        match &self.stop_words {
+            Some(language) => format!("{} without stop words of {language}", self.features),
+            None => self.features.to_string(),
+        }
+    }
+
+    /// Returns the `User-Agent` field: the crawler's name and the operator's contact.
+    pub(crate) fn user_agent(&self) -> String {
+        let honest = || {
+            let contact = match &self.contact {
+                Some(contact) => format!(": {contact}"),
+                None => " not given".to_owned(),
+            };
+            let version = env!("CARGO_PKG_VERSION");
+            format!("crawler/{version} (archiving crawler; contact{contact})")
+        };
+        self.user_agent.clone().unwrap_or_else(honest)
+    }
+
+    /// Returns the name by which robots.txt may address the crawler: the product token of the user
+    /// agent (RFC 9309, section 2.2.1).
+    pub(crate) fn agent_token(&self) -> String {
+        let user_agent = self.user_agent();
+        String::from_utf8_lossy(web::product_token(user_agent.as_bytes())).into_owned()
+    }
+
+    /// Returns the `--resolve` rules.
+    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CliError> {
+        parse_each("resolve", &self.resolve)
+    }
+
+    /// Returns the `--insecure-host`s.
+    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CliError> {
+        parse_each("insecure-host", &self.insecure_host)
+    }
+
+    /// Returns the `--proxy`. An error does not repeat it: it may hold a password.
+    pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, CliError> {
+        let proxy = self.proxy.as_deref().map(str::parse).transpose();
+        proxy.map_err(|error| usage(format!("--proxy: {error}")))
+    }
+}
+
+/// Parses the values of a repeatable option.
+fn parse_each<T: FromStr<Err: Display>>(
+    option: &str,
+    values: &[String],
+) -> Result<Vec<T>, CliError> {
+    let parse = |value: &String| {
+        let parsed = value.parse();
+        parsed.map_err(|error| usage(format!("--{option} {value}: {error}")))
+    };
+    values.iter().map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::values::Span;
+
+    #[test]
+    fn robots_txt_may_address_the_crawler_by_the_first_word_of_the_user_agent() {
+        let named = |user_agent: &str| Settings {
+            user_agent: Some(user_agent.to_owned()),
+            ..Settings::default()
+        };
+        assert_eq!(Settings::default().agent_token(), "crawler");
+        assert_eq!(
+            named("Archive-Bot/2.1 (+https://example.org)").agent_token(),
+            "Archive-Bot"
+        );
+        assert_eq!(named("MJ12bot/v1").agent_token(), "MJ12bot");
+        assert!(named("/2.1").check().is_err());
+        assert!(named("*").check().is_err());
+    }
+
+    #[test]
+    fn a_host_gets_one_connection_and_several_only_without_politeness() {
+        let impolite = Settings {
+            delay: Span(Duration::ZERO),
+            delay_factor: 0.0,
+            ..Settings::default()
+        };
+        assert_eq!(Settings::default().per_host(), 1);
+        assert_eq!(impolite.per_host(), 4);
+    }
+}

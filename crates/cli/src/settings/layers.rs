@@ -1,0 +1,204 @@
+//! The layers of settings, and the file that keeps them.
+
+use std::path::{Path, PathBuf};
+
+use clap::FromArgMatches;
+use sinks::warc::Packing;
+
+use super::{CrawlArgs, SETTINGS_FILE, Settings};
+use crate::cli_error::{CliError, fault, usage};
+use crate::preset::Preset;
+use crate::secrets;
+
+impl Settings {
+    /// Merges the preset over the defaults, the file over both and the flags over all. The file is
+    /// `--config`, or else that of the crawl in `--out`.
+    pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CliError> {
+        let out = args.flags.get_one::<PathBuf>("out").cloned();
+        let out = out.unwrap_or_else(|| Self::default().out);
+        let preset = args.flags.get_one("preset").copied();
+        let mut settings = Self::without_flags(out, args.run.config.as_deref(), preset)?;
+        let packing = args.flags.get_one::<Packing>("compression");
+        if packing.is_some_and(|packing| *packing != settings.compression) {
+            // They belong to the packing that is given up.
+            settings.compression_level = None;
+            settings.zstd_dictionary = None;
+        }
+        let updated = settings.update_from_arg_matches(&args.flags);
+        updated.map_err(|error| fault(&error))?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Returns the settings of the crawl in `directory`, as it was last run.
+    pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
+        let settings = Self::without_flags(directory.to_owned(), None, None)?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Merges the preset and the file over the defaults. The file of a crawl that was begun has
+    /// every setting, so a preset that is given as a flag is merged over it.
+    fn without_flags(
+        out: PathBuf,
+        config: Option<&Path>,
+        preset: Option<Preset>,
+    ) -> Result<Self, CliError> {
+        let begun = out.join(SETTINGS_FILE);
+        let is_begun = config.is_none() && begun.exists();
+        let (file, named) = match config {
+            Some(file) => read_file(file)?,
+            None if is_begun => read_file(&begun)?,
+            None => Default::default(),
+        };
+        let of_preset = preset.or(named).map(Preset::table).unwrap_or_default();
+        let (mut table, upper) = match preset.is_some() && is_begun {
+            true => (file, of_preset),
+            false => (of_preset, file),
+        };
+        table.extend(upper);
+        let settings: Self = table.try_into().map_err(|error| usage(one_line(&error)))?;
+        // The file has the path under which the crawl was begun, which may have changed since.
+        Ok(Self { out, ..settings })
+    }
+
+    /// Returns the file that is kept beside the crawl, and in its archive. It has no secrets: the
+    /// hash key is in the journal only, and the proxy's credentials are stored nowhere.
+    pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
+        let kept = Self {
+            seeds: None,
+            fresh: false,
+            hash_key: None,
+            proxy: self.proxy()?.map(|proxy| proxy.to_string()),
+            url: seeds,
+            ..self.clone()
+        };
+        let text = toml::to_string(&kept).map_err(|error| fault(&error))?;
+        Ok(format!(
+            "# This crawl as it was last run. `crawler --out DIR` goes on with it.\n{text}"
+        ))
+    }
+
+    /// Records that these options were given, so that a run without them is warned.
+    pub(crate) fn remember_secrets(&mut self, options: &[String]) {
+        for option in options {
+            if !self.secrets.contains(option) {
+                self.secrets.push(option.clone());
+            }
+        }
+    }
+}
+
+/// Reads a file of settings: a table of its own keys, and the preset that it names.
+fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
+    let wrong = |error: toml::de::Error| usage(format!("{}: {}", path.display(), one_line(&error)));
+    let table = toml::from_str(&text).map_err(wrong)?;
+    secrets::refuse_in(&table, path)?;
+    // A second time with the types of the settings, which reports a wrong value with its line.
+    let settings: Settings = toml::from_str(&text).map_err(wrong)?;
+    Ok((table, settings.preset))
+}
+
+/// Describes an error of a file and its place in one line.
+pub(crate) fn one_line(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let place = first.strip_prefix("TOML parse error ");
+    let place = place.map_or_else(String::new, |place| format!("{place}: "));
+    format!("{place}{}", error.message().replace('\n', "; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::Parser;
+    use crawl::{OnDuplicate, Requisites};
+
+    use super::*;
+    use crate::args::Arguments;
+    use crate::values::Span;
+
+    /// Gathers the settings of `crawler --out DIR` with more flags.
+    fn gather(out: &Path, flags: &[&str]) -> Settings {
+        let begin = ["crawler", "--out", out.to_str().unwrap()];
+        let arguments = Arguments::try_parse_from(begin.iter().chain(flags)).unwrap();
+        Settings::gather(&arguments.crawl).unwrap()
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_the_file_over_the_defaults() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("my.toml");
+        std::fs::write(&file, "delay = \"2s\"\ntries = 7\nforms = true\n").unwrap();
+        let flags = ["--config", file.to_str().unwrap(), "--delay", "3s"];
+        let settings = gather(&directory.path().join("out"), &flags);
+        assert_eq!(settings.delay, "3s".parse().unwrap());
+        assert_eq!((settings.tries, settings.forms), (7, true));
+        assert_eq!(settings.concurrency, 64);
+    }
+
+    #[test]
+    fn a_flag_that_turns_a_setting_on_can_turn_it_off_too() {
+        let directory = tempfile::tempdir().unwrap();
+        for (flags, expected) in [
+            (&[][..], false),
+            (&["--forms"], true),
+            (&["--forms=true"], true),
+            (&["--forms=false"], false),
+        ] {
+            assert_eq!(gather(directory.path(), flags).forms, expected, "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn a_preset_changes_defaults_and_the_file_and_flags_win_over_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("my.toml");
+        std::fs::write(&file, "preset = \"archive\"\npage-requisites = \"off\"\n").unwrap();
+        let out = directory.path().join("out");
+        let with = |flags: &[&str]| {
+            let config = ["--config", file.to_str().unwrap()];
+            gather(&out, &[&config, flags].concat())
+        };
+        let kept = |settings: &Settings| (settings.on_duplicate, settings.page_requisites);
+        let by_file = with(&[]);
+        assert_eq!(kept(&by_file), (OnDuplicate::Keep, Requisites::Off));
+        let by_flag = with(&["--on-duplicate", "follow"]);
+        assert_eq!(by_flag.on_duplicate, OnDuplicate::Follow);
+        let other = with(&["--preset", "focused"]);
+        assert_eq!(kept(&other), (OnDuplicate::Drop, Requisites::Off));
+        assert_eq!(other.preset, Some(Preset::Focused));
+
+        // The crawl keeps the settings themselves, and is continued with them, or with those of
+        // another preset.
+        std::fs::create_dir(&out).unwrap();
+        std::fs::write(out.join(SETTINGS_FILE), by_file.as_run(Vec::new()).unwrap()).unwrap();
+        let settings = gather(&out, &[]);
+        assert_eq!(kept(&settings), (OnDuplicate::Keep, Requisites::Off));
+        let settings = gather(&out, &["--preset", "archive"]);
+        assert_eq!(kept(&settings), (OnDuplicate::Keep, Requisites::Scope));
+    }
+
+    #[test]
+    fn a_crawl_is_continued_with_the_settings_that_it_was_begun_with() {
+        let directory = tempfile::tempdir().unwrap();
+        let begun = Settings {
+            delay: Span(Duration::from_millis(250)),
+            ..Settings::default()
+        };
+        let seeds = vec!["http://a.test/".to_owned()];
+        let text = begun.as_run(seeds.clone()).unwrap();
+        std::fs::write(directory.path().join(SETTINGS_FILE), text).unwrap();
+        for settings in [
+            gather(directory.path(), &[]),
+            Settings::of_crawl(directory.path()).unwrap(),
+        ] {
+            assert_eq!(settings.delay, begun.delay);
+            assert_eq!(settings.url, seeds);
+            assert_eq!(settings.out, directory.path());
+        }
+    }
+}
