@@ -10,7 +10,7 @@ use crate::output;
 
 pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), CliError> {
     let form = CanonicalForm::default();
-    let canonical = |text: &str| {
+    let canonical = |text: &str| -> Result<String, CliError> {
         let url = PageUrl::parse(text.trim(), &form)
             .map_err(|error| usage(format!("{text:?}: {error}")))?;
         Ok(if args.surt {

@@ -79,7 +79,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let signature_builder = args
         .likeness
         .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?;
-    let compared = |path| {
+    let compared = |path| -> Result<ComparedDocument, CliError> {
         let document = documents::only(path)?;
         Ok(ComparedDocument {
             text: reader.normal_text(&document.content),
