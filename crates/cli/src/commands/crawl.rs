@@ -180,11 +180,6 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
 
 /// Listens for interrupts, termination and hang-ups while the crawl runs.
 async fn listen(handle: StopHandle, quiet: bool) {
-    let tell = |line: &str| {
-        if !quiet {
-            say(line);
-        }
-    };
     // From the start, so that no interrupt between two calls of `recv` is missed.
     let (Ok(mut interrupt), Ok(mut terminate)) = (
         signal(SignalKind::interrupt()),
@@ -206,7 +201,9 @@ async fn listen(handle: StopHandle, quiet: bool) {
         }
         // Before the line, which promises it.
         handle.ask();
-        tell(line);
+        if !quiet {
+            say(line);
+        }
     }
 }
 

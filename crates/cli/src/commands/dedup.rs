@@ -174,7 +174,7 @@ struct PairLine<'a> {
 }
 
 /// The degree of the likeness of two documents.
-#[derive(Serialize)]
+#[derive(Clone, Copy, Serialize)]
 struct Degree {
     distance: u32,
     resemblance: f64,
@@ -183,28 +183,23 @@ struct Degree {
 fn write(out: &mut dyn Write, format: Format, finding: &Finding<'_>) -> Result<(), DedupError> {
     match finding {
         Finding::Duplicate(found) => {
+            let (document, duplicate_of) = (found.document, found.duplicate_of);
+            let degree = Degree::of(found.likeness);
             let line = DuplicateLine {
-                document: found.document,
-                duplicate_of: found.duplicate_of,
-                degree: Degree::of(found.likeness),
+                document,
+                duplicate_of,
+                degree,
             };
             match format {
                 Format::Json => output::json_line(out, &line)?,
-                Format::Table => {
-                    line.degree
-                        .write(out, line.document, "repeats", line.duplicate_of)?
-                }
+                Format::Table => degree.write(out, document, "repeats", duplicate_of)?,
             }
         }
         Finding::Pair(found) => {
-            let line = PairLine {
-                a: found.a,
-                b: found.b,
-                degree: Degree::of(found.likeness),
-            };
+            let (a, b, degree) = (found.a, found.b, Degree::of(found.likeness));
             match format {
-                Format::Json => output::json_line(out, &line)?,
-                Format::Table => line.degree.write(out, line.a, "and", line.b)?,
+                Format::Json => output::json_line(out, &PairLine { a, b, degree })?,
+                Format::Table => degree.write(out, a, "and", b)?,
             }
         }
         Finding::Cluster(cluster) => write_cluster(out, format, cluster)?,

@@ -59,7 +59,7 @@ struct ExtractedLink<'a> {
 /// The base URL of a document whose own URL is not given.
 const NOWHERE: &str = "http://localhost/";
 
-/// Bytes that are read to tell an archive from a document.
+/// Bytes that are read to distinguish an archive from a document.
 const BEGINNING: usize = 256 << 10;
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {

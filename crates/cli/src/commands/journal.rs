@@ -10,7 +10,7 @@ use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
 
-/// Returns the records of the store in `state`, and shows their number as that of `what`.
+/// Returns the records of the store in `state`; progress counts them as `what`.
 pub(super) fn records(
     state: &Path,
     what: &'static str,

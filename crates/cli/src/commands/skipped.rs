@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use store::embedded::record::Record;
-use store::{DiscoveredUrl, FinishedVisit, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
+use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
 use web::{Document, PageUrl, Scope};
 
 use self::ledger::{Event, Ledger, Skipped};
@@ -95,20 +95,14 @@ impl JournalFacts {
         match record {
             Record::Discovered { finds, .. } => self.queued(&finds, ledger),
             Record::Settled(settled) => {
-                let FinishedVisit {
-                    row,
-                    finds,
-                    reached,
-                    left_out,
-                    ..
-                } = settled.visit;
+                let visit = settled.visit;
                 self.visits += 1;
-                self.left_out(&left_out);
-                self.queued(&finds, ledger)?;
-                for url in &reached {
+                self.left_out(&visit.left_out);
+                self.queued(&visit.finds, ledger)?;
+                for url in &visit.reached {
                     ledger.add(Event::Visited, url.key(), None)?;
                 }
-                settle(&row, ledger)
+                settle(&visit.row, ledger)
             }
             Record::Revoked {
                 entry,
@@ -166,7 +160,7 @@ impl JournalFacts {
             let (visit, revocation) = visit?;
             progress.step();
             if revocation.is_none() && visit.row.requisite == 0 {
-                batch.push(visit.row);
+                batch.push(*visit.row);
             }
             if batch.len() == BATCH {
                 self.read(&mut batch, pages, ledger)?;
@@ -177,11 +171,11 @@ impl JournalFacts {
 
     fn read(
         &self,
-        batch: &mut Vec<Box<VisitRecord>>,
+        batch: &mut Vec<VisitRecord>,
         pages: &ArchivedPages,
         ledger: &mut Ledger,
     ) -> Result<(), CliError> {
-        let add = |row: Box<VisitRecord>, document: Option<Document>| match document {
+        let add = |row: VisitRecord, document: Option<Document>| match document {
             Some(document) => self.add_page(&row, &document, pages, ledger),
             None => Ok(()),
         };

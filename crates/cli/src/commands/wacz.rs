@@ -55,8 +55,8 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         );
     }
     if args.output.is_dir() {
-        let told = usage(format!("{} is a directory", args.output.display()));
-        return Err(told.with_remedy("--output names a file"));
+        return Err(usage(format!("{} is a directory", args.output.display()))
+            .with_remedy("--output names a file"));
     }
     // Held until the end: what is packed must not change meanwhile.
     let mut lock = DirectoryLock::share(&state)?;

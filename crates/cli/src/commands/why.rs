@@ -11,7 +11,7 @@ use export::VisitRow;
 use serde::Serialize;
 use store::embedded::record::Record;
 use store::embedded::{self, EmbeddedStore, History};
-use store::{DiscoveredUrl, FinishedVisit, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
+use store::{DiscoveredUrl, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use super::{column, parse_url, scope_in_force};
@@ -134,22 +134,17 @@ impl UrlHistory {
                 self.postponed = Some(entry.attempts);
             }
             Record::Settled(settled) => {
-                let FinishedVisit {
-                    row,
-                    finds,
-                    reached,
-                    left_out,
-                    ..
-                } = settled.visit;
-                if let Some(rule) = left_out.into_iter().find(|rule| rule.example == *url) {
-                    self.left_out = Some(rule.rule);
+                let visit = settled.visit;
+                let mut left_out = visit.left_out.into_iter();
+                if let Some(links) = left_out.find(|links| links.example == *url) {
+                    self.left_out = Some(links.rule);
                 }
-                self.apply_discovered(settled.first, finds, url);
-                if reached.contains(url) {
-                    self.reached_from = Some(row.url.clone());
+                self.apply_discovered(settled.first, visit.finds, url);
+                if visit.reached.contains(url) {
+                    self.reached_from = Some(visit.row.url.clone());
                 }
-                if row.url == *url {
-                    self.row = Some(*row);
+                if visit.row.url == *url {
+                    self.row = Some(*visit.row);
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use neardup::{HashKey, NormalText, PageSignature};
 use store::embedded::History;
 use store::embedded::record::Record;
-use store::{DiscoveredUrl, Fate, FinishedVisit, VisitRecord};
+use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
 use crate::cli_error::{CliError, usage};
@@ -47,7 +47,7 @@ pub(super) enum State {
     },
     /// It was visited, and there was no page.
     NoPage,
-    /// It was reached by the redirect of another URL, and is told under that.
+    /// It was reached by the redirect of another URL, and is listed under that one.
     Reached,
     /// It waits to be visited.
     Waiting,
@@ -315,20 +315,16 @@ impl CrawlJournal {
                 texts.extend(text_of(&retained.signature).map(|text| (retained.page.key(), text)));
             }
             Record::Settled(settled) => {
-                let FinishedVisit {
-                    row,
-                    finds,
-                    reached,
-                    ..
-                } = settled.visit;
-                self.wait(&finds);
-                for url in reached {
+                let visit = settled.visit;
+                let row = &visit.row;
+                self.wait(&visit.finds);
+                for url in &visit.reached {
                     self.states.insert(url.key(), State::Reached);
                 }
                 let url = row.url.key();
-                self.states.insert(url, state_of(&row));
+                self.states.insert(url, state_of(row));
                 if row.kept && row.fate.is_page() {
-                    self.capture(&row, texts.get(&url).copied(), place);
+                    self.capture(row, texts.get(&url).copied(), place);
                 }
             }
             Record::Revoked { row, .. } => {

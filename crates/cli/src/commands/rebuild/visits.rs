@@ -73,7 +73,7 @@ impl<'a> Visits<'a> {
             let place = files
                 .iter()
                 .position(|path| crawl_directory::is_named(path, &after.file));
-            // If the file is gone, nothing tells which records follow its visits.
+            // If the file is gone, it is not known which records follow its visits.
             let path = files
                 .drain(..=place.unwrap_or(files.len().saturating_sub(1)))
                 .next_back();
