@@ -134,10 +134,9 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
         Some(file) => {
             settings.seeds = Some(file.clone());
             let seeds = Seeds::gather(settings, &form)?;
-            seeds
-                .complaints
-                .iter()
-                .for_each(|complaint| warn(complaint));
+            for complaint in &seeds.complaints {
+                warn(complaint);
+            }
             seeds.urls
         }
         None if settings.url.is_empty() => foreign::first_pages(archive, &form)?,
