@@ -333,8 +333,8 @@ impl Rebuilding {
         self.write_visit(rebuilt, Some(ArchivePlace { file, end }))
     }
 
-    /// Returns the archived page of an earlier crawl for a visit that found it unchanged: this crawl
-    /// followed its links, too.
+    /// Returns the archived page of an earlier crawl for a visit that found it unchanged: this
+    /// crawl followed its links, too.
     fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
