@@ -27,7 +27,8 @@ fn article(canonical: &str, texts: &[String], links: &[&str]) -> Reply {
 }
 
 /// An article and pages that call it canonical: its print view, which adds a notice, one with a
-/// wrong link, and a print view on another domain. `has_links` is true if they have canonical links.
+/// wrong link, and a print view on another domain. `has_links` is true if they have canonical
+/// links.
 fn site(has_links: bool) -> Server {
     let links = ["/print", "/lie", "http://stranger.test:{port}/print"];
     Server::spawn_thread(Site::new(move |request| {

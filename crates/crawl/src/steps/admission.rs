@@ -1,5 +1,5 @@
-//! Admission to the near-duplicate index, and its consequences: the part of a page that is archived,
-//! and the way in which its links are followed.
+//! Admission to the near-duplicate index, and its consequences: the part of a page that is
+//! archived, and the way in which its links are followed.
 
 use neardup::Likeness;
 use sinks::Keeping;
