@@ -226,7 +226,7 @@ impl Rebuilding {
         if let (Some(scratch_index), Some(signature)) = (&self.scratch_index, &rebuilt.signature) {
             let row = &rebuilt.record;
             let verdict = scratch_index.admit(&row.page(), signature, row.canonical.as_ref())?;
-            crawl::apply_verdict(&self.policy, &mut rebuilt, verdict);
+            crawl::apply_verdict(&self.policy, &mut rebuilt, &verdict);
         }
         self.settle_foreign_record(file, visit.offset, rebuilt)
     }
