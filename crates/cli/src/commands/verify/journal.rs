@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn postponed(sequence: u64, path: &str) -> Record {
-        let entry = store::QueueEntry {
+        let entry = QueueEntry {
             sequence,
             discovered: find(path),
             attempts: 1,
