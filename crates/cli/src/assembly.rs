@@ -448,7 +448,7 @@ async fn indexed(
         cdxj::remove(&**disk, &directory).map_err(|error| broken(&error, settings))?;
         return Ok(archive);
     }
-    let indexed = Indexed::open(archive, Arc::clone(disk), &directory).await;
+    let indexed = Indexed::open(archive, Arc::clone(disk), &directory, cdxj::MEMORY).await;
     Ok(Arc::new(
         indexed.map_err(|error| damaged(&error, settings))?,
     ))

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         drop(lock);
         let taken =
             DirectoryLock::take(&state, machine::clock().now()).map_err(|error| running(&error))?;
-        let made = cdxj::make_again(Arc::new(SystemDisk), &archive);
+        let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY);
         made.map_err(|error| {
             fault(&error).with_remedy(disk_error::remedy_of(&error, &args.directory))
         })?;

@@ -51,7 +51,13 @@ impl Manifest {
     /// Replaces the manifest at `path`.
     pub(super) fn write(&self, disk: &dyn Disk, path: &Path) -> Result<(), SinkFault> {
         disk.replace(path, self.text().as_bytes())
-            .map_err(|source| SinkFault::io("replace", path, source))
+            .map_err(SinkFault::io("replace", path))
+    }
+
+    /// Returns a number above those of all runs.
+    pub(super) fn next_number(&self) -> u64 {
+        let numbers = self.0.iter().map(|run| run.number + 1);
+        numbers.max().unwrap_or(1)
     }
 
     fn text(&self) -> String {

@@ -58,10 +58,9 @@ impl<'a> Answer<'a> {
         let sent = message.get(length + rest - b"HTTP/1.1".len()..)?;
         Some(Self {
             sent,
-            status: answer.status,
-            headers: answer.headers,
             // HTTP/2 has no chunks (RFC 9113, section 8.1).
             is_chunked: answer.is_chunked && !version.starts_with(b"2"),
+            ..answer
         })
     }
 

@@ -84,9 +84,8 @@ impl Deviations {
 
     /// Iterates over the deviations that occurred, with their counts.
     pub fn seen(&self) -> impl Iterator<Item = (Deviation, u64)> {
-        let all = Deviation::ALL
-            .into_iter()
-            .map(|deviation| (deviation, self.count(deviation)));
+        let all = Deviation::ALL.into_iter();
+        let all = all.map(|deviation| (deviation, self.count(deviation)));
         all.filter(|(_, count)| *count > 0)
     }
 

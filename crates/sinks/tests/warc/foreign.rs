@@ -157,19 +157,14 @@ fn a_record_that_can_be_read_by_its_offset_is_read_by_it() {
             .records
             .iter()
             .filter(|record| record.field("warc-type").is_some());
-        let mut reader = WarcReader::open(file.path()).unwrap();
         // Our own reader is strict: it reads no draft.
         for record in
             ours.filter(|record| !record.target().is_some_and(|url| url.contains("old.test")))
         {
-            let mut once = WarcReader::open_at(file.path(), record.offset).unwrap();
-            reader.go_to(record.offset).unwrap();
-            for found in
-                [&mut once, &mut reader].map(|reader| reader.next_record(KEEP).unwrap().unwrap())
-            {
-                assert_eq!(found.block, record.block, "{packed:?}");
-                assert_eq!((found.offset, found.length), (record.offset, record.length));
-            }
+            let mut reader = WarcReader::open_at(file.path(), record.offset).unwrap();
+            let found = reader.next_record(KEEP).unwrap().unwrap();
+            assert_eq!(found.block, record.block, "{packed:?}");
+            assert_eq!((found.offset, found.length), (record.offset, record.length));
         }
     }
 }

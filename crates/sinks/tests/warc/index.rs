@@ -43,7 +43,7 @@ async fn open(
     resume: Option<ArchiveEnd>,
 ) -> Result<Indexed, SinkFault> {
     let archive = WarcArchive::open(disk.clone(), dir, small(), resume)?;
-    Indexed::open_with(Arc::new(archive), disk, dir, LITTLE).await
+    Indexed::open(Arc::new(archive), disk, dir, LITTLE).await
 }
 
 /// One of the shapes that visits have.
@@ -111,7 +111,7 @@ fn from_scratch(dir: &Path) -> String {
             fs::copy(item.path(), copy.path().join(item.file_name())).unwrap();
         }
     }
-    cdxj::make_again(quick(copy.path()), copy.path()).unwrap();
+    cdxj::make_again(quick(copy.path()), copy.path(), cdxj::MEMORY).unwrap();
     index_of(copy.path())
 }
 
@@ -134,7 +134,7 @@ fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends(
             disk.calls().len() as u64 + call,
             Failure::Broken,
         ));
-        let made = cdxj::make_again_with(disk.clone(), dir.path(), LITTLE);
+        let made = cdxj::make_again(disk.clone(), dir.path(), LITTLE);
         disk.mend();
         let found = index_of(dir.path());
         assert!(found == old || found == new, "neither after {call} calls");
@@ -150,7 +150,7 @@ fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends(
             .count();
         let strays = cdxj::strays(dir.path()).unwrap().len();
         assert!(strays + 2 > runs, "{strays} of {runs} after {call} calls");
-        cdxj::make_again_with(disk, dir.path(), LITTLE).unwrap();
+        cdxj::make_again(disk, dir.path(), LITTLE).unwrap();
         assert_indexed(dir.path(), &end);
     }
 }
