@@ -75,7 +75,8 @@ fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
         .transpose()
         .map_err(|error| crawl_directory::cli_error(&error))?;
     let archive = crawl_directory::archive(directory);
-    let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY).map_err(|error| fault(&error))?;
+    let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY)
+        .map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
         let index = archive.join(cdxj::INDEX);
         let (lines, records) = (made.lines, made.records);

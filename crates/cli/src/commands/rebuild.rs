@@ -302,7 +302,8 @@ fn from_archive(
         .map_err(|error| fault(&error))?;
 
     if settings.cdxj.is_on() {
-        cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY).map_err(|error| fault(&error))?;
+        cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY)
+            .map_err(|error| fault(&error))?;
     }
 
     // What it says of a journal is not true of the new one.

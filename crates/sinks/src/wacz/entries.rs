@@ -56,9 +56,11 @@ pub(super) struct Entries<R> {
 
 impl<R: Read + Seek> Entries<R> {
     pub(super) fn read(mut input: R) -> Result<Self, WaczFault> {
-        let end = input.seek(SeekFrom::End(0)).map_err(WaczFault::not_zip)?;
+        let end = input.seek(SeekFrom::End(0));
+        let end = end.map_err(|error| WaczFault::not_zip(&error))?;
         let buffered = BufReader::with_capacity(CHUNK, input);
-        let mut zip = ZipArchive::new(buffered).map_err(WaczFault::not_zip)?;
+        let zip = ZipArchive::new(buffered);
+        let mut zip = zip.map_err(|error| WaczFault::not_zip(&error))?;
         let mut oddities = Vec::new();
         if zip.has_duplicate_names() {
             oddities.push("two files of the ZIP have the same name".to_owned());
@@ -253,7 +255,7 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
         if entry.packing != Packing::Stored {
             let name = entry.name;
             let reason = format!("{name} in it is not stored as it is, as WACZ has it");
-            return Err(WaczFault::not_zip(reason));
+            return Err(WaczFault::not_zip(&reason));
         }
         parts.push(ArchivePart {
             name: entry.name,
@@ -262,7 +264,7 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
         });
     }
     if parts.is_empty() {
-        return Err(WaczFault::not_zip("it has no WARC file"));
+        return Err(WaczFault::not_zip(&"it has no WARC file"));
     }
     Ok(parts)
 }

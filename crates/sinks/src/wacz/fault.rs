@@ -45,7 +45,7 @@ impl WaczFault {
         })
     }
 
-    pub(super) fn not_zip(reason: impl ToString) -> Self {
+    pub(super) fn not_zip(reason: &impl ToString) -> Self {
         Self::NotZip {
             reason: reason.to_string(),
         }

@@ -126,7 +126,9 @@ impl WarcFile {
         options: &ArchiveOptions,
         end: ArchiveEnd,
     ) -> Result<Self, SinkFault> {
-        let name = end.name()?;
+        let Some(name) = FileName::parse(&end.file) else {
+            return Err(SinkFault::Foreign { name: end.file });
+        };
         let (path, is_open) = find(dir, &name)?;
         let file = match disk.open(&path) {
             Ok(file) => file,

@@ -174,7 +174,7 @@ impl<R: Read> Input<R> {
         match &self.source {
             Source::File(file) => {
                 let about = file.metadata().ok()?;
-                about.is_file().then(|| about.len())
+                about.is_file().then_some(about.len())
             }
             Source::Stream(_) => None,
         }
