@@ -64,7 +64,8 @@ impl Finder {
     /// Opens the index in `directory`; it may be written to at the same time.
     ///
     /// # Errors
-    /// [`IndexFault`]
+    /// [`IndexFault::Missing`] if there is no index, [`IndexFault::Damaged`] if it is of another
+    /// version or damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn open(directory: &Path) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(directory)?;
         guarded(directory, || {
@@ -121,7 +122,7 @@ impl Finder {
     /// [`MAX_HITS`] including those skipped.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn search(
         &self,
         query: &Query,
@@ -155,7 +156,7 @@ impl Finder {
     /// Returns the number of pages that match.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn count(&self, query: &Query) -> Result<usize, IndexFault> {
         guarded(&self.directory, || self.run(query, &Count))
     }
@@ -189,7 +190,7 @@ impl Finder {
     /// Calls `each` with the location of every page in the index, in no order.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn locations(&self, mut each: impl FnMut(RecordLocation)) -> Result<(), IndexFault> {
         guarded(&self.directory, || {
             for segment in self.searcher.segment_readers() {
@@ -205,7 +206,7 @@ impl Finder {
     /// Returns the files of the index whose checksums do not match.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn damaged_files(&self) -> Result<Vec<PathBuf>, IndexFault> {
         guarded(&self.directory, || {
             let mut damaged = Vec::from_iter(self.searcher.index().validate_checksum()?);

@@ -266,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_what_all_words_have(
+        fn the_kept_ends_are_common_to_all_words(
             pages in prop::collection::vec(
                 prop::collection::vec(prop::collection::btree_set(0_u32..40, 1..12), 2..5),
                 1..30,

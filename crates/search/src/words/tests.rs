@@ -67,7 +67,7 @@ fn scripts_without_spaces_are_pairs_of_characters() {
 }
 
 #[test]
-fn a_word_that_is_too_long_counts_by_its_beginning() {
+fn a_word_that_is_too_long_is_cut() {
     assert_eq!(folded(&"x".repeat(MAX_WORD)).len(), MAX_WORD);
     assert_eq!(folded(&"x".repeat(MAX_WORD + 1)).len(), MAX_WORD);
     assert_eq!(folded(&"é".repeat(MAX_WORD)).len(), MAX_WORD);
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn capitals_change_nothing(text in any_text()) {
+    fn case_does_not_change_the_tokens(text in any_text()) {
         prop_assume!(!text.contains(['ı', 'İ']));
         let ascii = text.to_ascii_uppercase();
         prop_assert_eq!(tokens(&ascii), tokens(&text));

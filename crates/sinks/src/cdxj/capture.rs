@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_does_not_have_is_left_out() {
+    fn missing_fields_are_left_out() {
         for (fields, block, expected) in [
             (
                 with(&[("WARC-Type", "revisit")]),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_stands_where_no_url_is_looked_up() {
+    fn a_verdict_has_a_key_that_no_url_has() {
         let fields = with(&[
             ("WARC-Type", "metadata"),
             ("Content-Type", "application/warc-fields"),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_found_again_has_no_line() {
+    fn records_that_no_lookup_could_find_have_no_line() {
         for change in [
             ("WARC-Type", "request"),
             ("WARC-Type", "warcinfo"),

@@ -114,7 +114,7 @@ impl Indexed {
     }
 
     fn gathered(&self) -> MutexGuard<'_, PendingLines> {
-        // A panic under the lock is no reason for another: lost lines are read from the archive.
+        // A panic under the lock loses lines only: they are read from the archive.
         self.gathered.lock().unwrap_or_else(|poisoned| {
             let mut gathered = PoisonError::into_inner(poisoned);
             gathered.is_torn = true;
@@ -184,7 +184,7 @@ impl Sink for Indexed {
         };
         let until = end.clone();
         self.change(index, move |index| {
-            // A second closing has no lines, and everything is covered.
+            // On a second closing there are no lines, and everything is covered.
             if !batch.is_empty() {
                 index.add(&batch, gathered)?;
             }

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn its_bytes_are_a_promise() {
+    fn the_bytes_of_a_manifest_are_stable() {
         let golden = "cdxj-index 1\n\
                       1 52428 9ae0daaf crawl-20261120190455-00001.warc.gz 104857600\n\
                       12 1311 0f5b0c11 crawl-20261120190455-00002.warc.gz 2097152\n\
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_touched_is_none() {
+    fn a_changed_manifest_is_ignored() {
         let text = two().text();
         for place in 0..text.len() {
             let mut bytes = text.clone().into_bytes();

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_those_that_the_formats_can_say() {
+    fn times_have_the_precision_of_the_formats() {
         let at = Timestamp::from_millis(1_795_201_495_120);
         assert_eq!(whole_second(at), "2026-11-20T19:04:55Z");
         let time = dos_time(at);

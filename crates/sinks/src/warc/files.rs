@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_when_its_file_was_begun_and_which_one_it_is() {
+    fn a_name_has_the_time_and_the_number_of_its_file() {
         let at = Timestamp::from_millis(1_795_199_095_120);
         for (prefix, packing, expected) in [
             ("crawl", Packing::Gzip, "crawl-20261120182455-00001.warc.gz"),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_somebody_elses() {
+    fn other_names_are_not_ours() {
         for text in [
             "",
             "crawl-.warc.gz",

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_wrote_a_file_its_warcinfo_says() {
+    fn the_warcinfo_identifies_the_author_of_a_file() {
         for (warcinfo, ours) in [
             ("software: crawler/0.1.0\r\n", true),
             ("software: \r\nformat: WARC File Format 1.1\r\n", true),

@@ -215,7 +215,7 @@ pub(super) fn preamble_of(path: &Path) -> io::Result<Vec<u8>> {
     let (true, Ok(length)) = (*magic == DICTIONARY_FRAME.to_le_bytes(), length.try_into()) else {
         return Ok(Vec::new());
     };
-    // A longer one is not ours, and one byte more than the limit shows that.
+    // A longer dictionary is not ours: one byte more than the limit suffices to see that.
     let length = u64::from(u32::from_le_bytes(length)).min(MAX_DICTIONARY as u64 + 1);
     file.take(length).read_to_end(&mut preamble)?;
     Ok(preamble)
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_file_tells_what_it_was_begun_with() {
+    fn the_beginning_of_a_file_contains_its_dictionary() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         let bytes = include_bytes!("../../tests/warc/golden/pages.dict");
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dictionary_is_refused() {
+    fn bytes_that_are_not_a_dictionary_are_refused() {
         for bytes in [
             b"".as_slice(),
             b"text that is like the pages",

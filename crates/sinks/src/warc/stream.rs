@@ -367,7 +367,7 @@ impl WarcStream {
 }
 
 /// Returns the start of the first record after byte `from` of a file that can be read by its
-/// offset, as far as can be told; `None` if there is none.
+/// offset, as far as is known; `None` if there is none.
 ///
 /// # Errors
 /// [`ReadFault::Io`] if the system refuses the read.

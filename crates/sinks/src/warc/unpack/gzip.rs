@@ -141,7 +141,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// begins with `beginning`.
 pub(super) fn unpacks_to(bytes: &[u8], beginning: &[u8]) -> bool {
     let mut found = Vec::new();
-    // A member that is damaged later may have begun well: reading it will show.
+    // Damage after the beginning is found when the member is read.
     let _damage = GzDecoder::new(bytes)
         .take(beginning.len() as u64)
         .read_to_end(&mut found);

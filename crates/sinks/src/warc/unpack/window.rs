@@ -211,9 +211,9 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// Calls `step` until it appends bytes to `out` or the member ends, which each of the returned flags
-/// tells. `step` unpacks some of the packed bytes; it returns the number of those that it consumed,
-/// and true at the end of the member.
+/// Calls `step` until it appends bytes to `out` or the member ends; returns a flag for each. `step`
+/// unpacks some of the packed bytes; it returns the number of bytes that it consumed, and true at
+/// the end of the member.
 pub(super) fn unpack<R: Read>(
     input: &mut Input<R>,
     out: &mut Window,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_again_is_bounded() {
+    fn repeated_reads_are_bounded() {
         let zeros = io::repeat(0).take(1 << 30);
         let mut input = Input::new(Source::Stream(zeros), 0, 1 << 20, 1 << 20);
         let mut read = 0_u64;
