@@ -68,7 +68,8 @@ fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
         false => None,
     };
     let archive = crawl_directory::archive(directory);
-    let made = cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
+    let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY)
+        .map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
         let (index, lines, records) = (archive.join(cdxj::INDEX), made.lines, made.records);
         let index = index.display();

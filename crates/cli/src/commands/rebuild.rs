@@ -300,7 +300,8 @@ fn from_archive(
         .map_err(|error| fault(&error))?;
 
     if settings.cdxj.is_on() {
-        cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
+        cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY)
+            .map_err(|error| fault(&error))?;
     }
 
     // The note is about the old journal.

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
     if !is_indexed(&archive, &extent) {
         drop(lock);
         let taken = DirectoryLock::take(&state, machine::clock().now())?;
-        let made = cdxj::make_again(Arc::new(SystemDisk), &archive);
+        let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY);
         made.map_err(|error| {
             fault(&error).with_remedy(disk_error::remedy_of(&error, &args.directory))
         })?;
