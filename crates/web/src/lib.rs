@@ -26,7 +26,7 @@ pub use crate::robots::{
     product_token, whole_lines,
 };
 
-pub use crate::pace::{Pace, RestartRule, Why};
+pub use crate::pace::{Pace, RestartRule, WaitReason};
 pub use crate::time::{BadTimestamp, Clock, Timestamp};
 
 pub use crate::http::body::{Body, BodyReader, StoredBytes};

@@ -26,7 +26,7 @@ pub struct Pace {
     /// The wait from the end of its last response on: the longest of all reasons.
     pub wait: Duration,
     /// The reason of that wait.
-    pub why: Why,
+    pub why: WaitReason,
     /// The end of its last response; 1970 if none is known.
     pub answered: Timestamp,
     /// Its address, if known beforehand: hosts of one address may share a pace.
@@ -36,7 +36,7 @@ pub struct Pace {
 /// The reason of a host's wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum WaitReason {
     /// The configured delay; nothing asks for more.
     #[default]
     Delay,
@@ -54,7 +54,7 @@ pub enum Why {
     Unanswered,
 }
 
-impl Why {
+impl WaitReason {
     /// Returns the name of the reason.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -70,7 +70,7 @@ impl Why {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -127,7 +127,7 @@ impl Pace {
     #[must_use]
     pub fn after_restart(self, at: Timestamp, rule: RestartRule) -> Pace {
         let known = match self.why {
-            Why::Unanswered => {
+            WaitReason::Unanswered => {
                 let unanswered = at.since(self.ready.before(self.wait));
                 unanswered.saturating_mul(rule.factor) / 1000
             }
@@ -146,7 +146,7 @@ impl Pace {
         Pace {
             ready: at + least_wait,
             wait: least_wait,
-            why: Why::Unanswered,
+            why: WaitReason::Unanswered,
             ..Pace::default()
         }
     }
@@ -185,13 +185,13 @@ impl Pace {
     #[must_use]
     pub fn shared_rest(&self, least: Duration) -> Timestamp {
         let wait = match self.why {
-            Why::Failures => least,
-            Why::Delay
-            | Why::Slowness
-            | Why::CrawlDelay
-            | Why::SlowDown
-            | Why::RetryAfter
-            | Why::Unanswered => self.wait,
+            WaitReason::Failures => least,
+            WaitReason::Delay
+            | WaitReason::Slowness
+            | WaitReason::CrawlDelay
+            | WaitReason::SlowDown
+            | WaitReason::RetryAfter
+            | WaitReason::Unanswered => self.wait,
         };
         self.answered + wait
     }
@@ -270,16 +270,16 @@ mod tests {
             most_wait: 30 * second,
             factor: 5000,
         };
-        // Why it waits, how long → when it may be asked, after a death at 9 s
+        // Reason, length of the wait → time of the next request, after a death at 9 s
         for (why, wait, expected) in [
-            (Why::Delay, 1_000, 10_000),
-            (Why::Slowness, 2_000, 11_000),
-            (Why::CrawlDelay, 10_000, 19_000),
-            (Why::Failures, 8_000, 17_000),
+            (WaitReason::Delay, 1_000, 10_000),
+            (WaitReason::Slowness, 2_000, 11_000),
+            (WaitReason::CrawlDelay, 10_000, 19_000),
+            (WaitReason::Failures, 8_000, 17_000),
             // Of a plea, no more than the ceiling: it was kept before the host was asked again.
-            (Why::RetryAfter, 600_000, 39_000),
+            (WaitReason::RetryAfter, 600_000, 39_000),
             // Never less than the delay.
-            (Why::Delay, 100, 10_000),
+            (WaitReason::Delay, 100, 10_000),
         ] {
             let pace = Pace {
                 wait: Duration::from_millis(wait),
@@ -371,28 +371,28 @@ mod tests {
         };
         let least = Duration::from_secs(1);
         for why in [
-            Why::Delay,
-            Why::Slowness,
-            Why::CrawlDelay,
-            Why::SlowDown,
-            Why::RetryAfter,
+            WaitReason::Delay,
+            WaitReason::Slowness,
+            WaitReason::CrawlDelay,
+            WaitReason::SlowDown,
+            WaitReason::RetryAfter,
         ] {
             assert_eq!(rest(why).shared_rest(least), at(61_000), "{why}");
         }
-        assert_eq!(rest(Why::Failures).shared_rest(least), at(2_000));
+        assert_eq!(rest(WaitReason::Failures).shared_rest(least), at(2_000));
     }
 
     /// Bytes on disk are promises.
     #[test]
     fn the_order_of_the_reasons_is_on_disk_for_ever() {
         let reasons = [
-            Why::Delay,
-            Why::Slowness,
-            Why::CrawlDelay,
-            Why::Failures,
-            Why::SlowDown,
-            Why::RetryAfter,
-            Why::Unanswered,
+            WaitReason::Delay,
+            WaitReason::Slowness,
+            WaitReason::CrawlDelay,
+            WaitReason::Failures,
+            WaitReason::SlowDown,
+            WaitReason::RetryAfter,
+            WaitReason::Unanswered,
         ];
         for (number, why) in reasons.into_iter().enumerate() {
             assert_eq!(why as usize, number);

@@ -11,7 +11,7 @@ use fetch::{Answer, AnswerKind, Pacer, PacingRules, PolitenessKey};
 use proptest::prelude::*;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
-use web::{Clock, GroupBy, Host, Pace, Timestamp, Why};
+use web::{Clock, GroupBy, Host, Pace, Timestamp, WaitReason};
 
 const EPOCH: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -355,7 +355,7 @@ async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
     let pace = pacer.pace(&host("other"));
     assert_eq!(
         (pace.failures, pace.wait, pace.why),
-        (1, ms(4000), Why::SlowDown),
+        (1, ms(4000), WaitReason::SlowDown),
         "the second plea of the group in a row"
     );
     let began = Instant::now();
@@ -404,17 +404,17 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
     };
     // stored pace of a host of the group → wait of another host, after the 400 ms that passed
     for (group_by, pace, expected) in [
-        (GroupBy::Domain, asked(1000, Why::Delay), 1002),
-        (GroupBy::Address, asked(1000, Why::Delay), 1002),
-        (GroupBy::Address, asked(9000, Why::RetryAfter), 9002),
-        (GroupBy::Domain, asked(600_000, Why::Failures), 1002),
-        (GroupBy::Host, asked(9000, Why::RetryAfter), 0),
+        (GroupBy::Domain, asked(1000, WaitReason::Delay), 1002),
+        (GroupBy::Address, asked(1000, WaitReason::Delay), 1002),
+        (GroupBy::Address, asked(9000, WaitReason::RetryAfter), 9002),
+        (GroupBy::Domain, asked(600_000, WaitReason::Failures), 1002),
+        (GroupBy::Host, asked(9000, WaitReason::RetryAfter), 0),
         // No wait is longer than the rules allow, whatever the clock.
         (
             GroupBy::Domain,
             Pace {
                 answered: Timestamp::NEVER,
-                ..asked(1, Why::Delay)
+                ..asked(1, WaitReason::Delay)
             },
             3_600_002,
         ),

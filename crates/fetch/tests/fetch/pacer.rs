@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fetch::{Answer, AnswerKind, Pacer, PacingRules, Permit};
 use tokio::time::{Instant, advance, timeout};
-use web::{Clock, Host, Pace, Timestamp, Why};
+use web::{Clock, Host, Pace, Timestamp, WaitReason};
 
 use crate::server::page;
 
@@ -310,7 +310,7 @@ async fn what_is_remembered_of_a_host_is_what_was_recalled() {
     let known = Pace {
         retry_after: Some(ms(700)),
         wait: ms(9000),
-        why: Why::SlowDown,
+        why: WaitReason::SlowDown,
         answered: EPOCH,
         address: Some(Ipv4Addr::LOCALHOST.into()),
         ..remembered(EPOCH, 3, Some(2500))
@@ -323,7 +323,7 @@ async fn what_is_remembered_of_a_host_is_what_was_recalled() {
         failures: 0,
         retry_after: None,
         wait: ms(2500),
-        why: Why::CrawlDelay,
+        why: WaitReason::CrawlDelay,
         ..known
     };
     assert_eq!(pacer.pace(&a), answered);
@@ -358,22 +358,25 @@ async fn the_longest_reason_is_told_and_what_was_asked() {
     };
     let seen = |pace: Pace| (pace.why, pace.wait, pace.retry_after);
     pacer.permit(&a).await.finish(FINE);
-    assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::Delay, ms(500), None));
     pacer.ask_crawl_delay(&a, Some(ms(900)));
-    assert_eq!(seen(pacer.pace(&a)), (Why::CrawlDelay, ms(900), None));
+    assert_eq!(
+        seen(pacer.pace(&a)),
+        (WaitReason::CrawlDelay, ms(900), None)
+    );
     pacer.permit(&a).await.finish(slow_down(None));
-    assert_eq!(seen(pacer.pace(&a)), (Why::SlowDown, ms(1000), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::SlowDown, ms(1000), None));
     pacer.permit(&a).await.finish(slow_down(Some(7200)));
     let hour = Duration::from_secs(3600);
     assert_eq!(
         seen(pacer.pace(&a)),
-        (Why::RetryAfter, hour, Some(2 * hour))
+        (WaitReason::RetryAfter, hour, Some(2 * hour))
     );
     drop(pacer.permit(&a).await);
-    assert_eq!(seen(pacer.pace(&a)), (Why::Failures, ms(4000), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::Failures, ms(4000), None));
     pacer.ask_crawl_delay(&a, None);
     pacer.permit(&a).await.finish(FINE);
-    assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::Delay, ms(500), None));
 }
 
 #[tokio::test(start_paused = true)]

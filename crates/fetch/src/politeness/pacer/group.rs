@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use web::{Host, Pace, Timestamp, Why};
+use web::{Host, Pace, Timestamp, WaitReason};
 
 use super::expiring_map::{Expiring, KEPT, ROUNDED};
 use super::slots::slots;
@@ -163,7 +163,7 @@ impl GroupState {
         present: Timestamp,
         rules: &PacingRules,
     ) {
-        if !self.fresh && matches!(pace.why, Why::SlowDown | Why::RetryAfter) {
+        if !self.fresh && matches!(pace.why, WaitReason::SlowDown | WaitReason::RetryAfter) {
             self.failures = self.failures.max(pace.failures);
         }
         let wait = pace.shared_rest(rules.delay).since(present);

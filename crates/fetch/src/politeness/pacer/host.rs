@@ -77,7 +77,7 @@ impl HostState {
     /// Keeps the least distance of the rules from the last answer, if it is longer than before.
     pub(super) fn keep_distance(&mut self, rules: &PacingRules) {
         let least = self.pace.least(rules);
-        if least.wait > self.cooldown.wait || self.cooldown.why == web::Why::CrawlDelay {
+        if least.wait > self.cooldown.wait || self.cooldown.why == web::WaitReason::CrawlDelay {
             self.cooldown = least;
         }
         if let Some(ended) = self.ended {
