@@ -3,6 +3,7 @@
 
 mod html;
 mod http;
+mod letter_case;
 mod pace;
 mod robots;
 mod scope;

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_word_counts_but_no_wait_is_cut_short() {
+    fn the_newest_pace_counts_but_no_wait_is_shortened() {
         let promised = Pace {
             failures: 3,
             ..at(900).into()
@@ -234,10 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn after_a_death_what_is_obeyed_of_a_crawl_delay_counts_from_then_on() {
+    fn after_a_death_the_obeyed_part_of_a_crawl_delay_counts_from_then_on() {
         let second = Duration::from_secs(1);
-        // Crawl-delay, wait in use → when it may be asked, after a death at 5 s with a least wait
-        // of 1 s
+        // Crawl-delay, wait in use → time of the next request, after a death at 5 s with a least
+        // wait of 1 s
         for (asked, wait, expected) in [
             (None, 0, 6_000),
             (None, 30, 6_000),
@@ -263,7 +263,7 @@ mod tests {
     /// A host that answers in 400 ms and is to be left alone for 2 s was asked 1 s after the
     /// restart that followed a kill, because only its Crawl-delay outlasted the process.
     #[test]
-    fn after_a_death_a_host_waits_as_long_as_it_was_last_said_to() {
+    fn after_a_death_a_host_waits_for_its_last_known_wait() {
         let second = Duration::from_secs(1);
         let rule = RestartRule {
             least_wait: second,
@@ -276,7 +276,7 @@ mod tests {
             (WaitReason::Slowness, 2_000, 11_000),
             (WaitReason::CrawlDelay, 10_000, 19_000),
             (WaitReason::Failures, 8_000, 17_000),
-            // Of a plea, no more than the ceiling: it was kept before the host was asked again.
+            // A Retry-After counts up to the ceiling: its wait was over before the next request.
             (WaitReason::RetryAfter, 600_000, 39_000),
             // Never less than the delay.
             (WaitReason::Delay, 100, 10_000),
@@ -293,7 +293,7 @@ mod tests {
                 "{why} {wait}"
             );
         }
-        // Nothing is known of it, and it was never asked.
+        // A host without any state was never asked.
         assert_eq!(
             Pace::default().after_restart(at(9_000), rule).ready,
             at(10_000)
@@ -303,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_never_answered_counts_as_slow_as_it_has_been_silent() {
+    fn a_host_that_never_answered_counts_as_slow_as_its_silence_is_long() {
         let rule = RestartRule {
             least_wait: Duration::from_secs(1),
             most_wait: Duration::from_secs(30),
             factor: 5000,
         };
-        // When it was asked → when it may be asked again, after a death at 20 s
+        // Time of the request → time of the next one, after a death at 20 s
         for (asked, expected) in [
             (20_000, 21_000),
             (19_900, 21_000),
@@ -327,18 +327,18 @@ mod tests {
     }
 
     #[test]
-    fn under_a_clock_that_was_set_back_no_wait_is_longer_than_it_was_and_none_is_cut_short() {
+    fn after_the_clock_is_set_back_waits_keep_their_length() {
         const DAY: u64 = 24 * 3600 * 1000;
         let least = Duration::from_secs(1);
-        // Answered, ready → ready, and by how much times are earlier; it is 5 s by the clock now
+        // Answered, ready → ready, shift of the times; the clock reads 5 s now
         for (answered, ready, expected, by) in [
             (DAY, DAY + 2_000, 7_000, DAY - 5_000),
             (DAY, DAY - 9_000, 0, DAY - 5_000),
             (5_001, 8_000, 7_999, 1),
-            // Its answer is not in the future: it waits for what it was told to.
+            // The answer is not in the future: the wait stays.
             (5_000, 8_000, 8_000, 0),
             (4_000, DAY, DAY, 0),
-            // It never answered.
+            // The host never answered.
             (0, DAY, 6_000, 0),
             (0, 5_500, 5_500, 0),
         ] {
@@ -356,13 +356,13 @@ mod tests {
             assert_eq!(
                 back.set_back(at(5_000), least),
                 (back, Duration::ZERO),
-                "once"
+                "the second call changes nothing"
             );
         }
     }
 
     #[test]
-    fn what_others_share_of_a_rest_is_all_of_it_unless_the_host_did_not_answer() {
+    fn other_hosts_share_a_whole_wait_unless_the_host_did_not_answer() {
         let rest = |why| Pace {
             wait: Duration::from_secs(60),
             why,
@@ -384,7 +384,7 @@ mod tests {
 
     /// Bytes on disk are promises.
     #[test]
-    fn the_order_of_the_reasons_is_on_disk_for_ever() {
+    fn the_order_of_the_reasons_on_disk_never_changes() {
         let reasons = [
             WaitReason::Delay,
             WaitReason::Slowness,

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_speak_to_everybody_or_to_one_crawler() {
+    fn header_directives_apply_to_all_crawlers_or_to_one() {
         for (value, expected) in [
             ("noindex", directives(true, false, false)),
             ("NoIndex, NOFOLLOW", directives(true, true, false)),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_be_unavailable_from_a_date_on() {
+    fn a_page_can_be_unavailable_from_a_date_on() {
         let june = |text: &str| Some(text.parse::<Timestamp>().unwrap());
         let at_ten = june("2010-06-25T15:00:00Z");
         for (value, noindex, end) in [
