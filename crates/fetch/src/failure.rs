@@ -156,8 +156,7 @@ impl FetchFailure {
                 Self::proxy("cannot connect")
             }
             Some(ProxyFailure::Unreached) => Self::proxy(failure),
-            // An http page is asked for in a connection to the proxy; TLS through a tunnel is the
-            // page's own.
+            // A request for an http page goes to the proxy; TLS through a tunnel is the page's own.
             None if !https => Self::proxy(failure),
             None => failure,
         }
@@ -178,7 +177,7 @@ impl FetchFailure {
         }
         let kind = cause.downcast_ref::<io::Error>()?.kind();
         if connecting {
-            // An `io::Error` that only carries another error names no cause of its own.
+            // An `io::Error` of these kinds only wraps another error.
             return (kind != io::ErrorKind::Other && kind != io::ErrorKind::InvalidData)
                 .then_some(Self::Connect(kind));
         }
@@ -250,32 +249,5 @@ fn deeper<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError +
     {
         Some(wrapped) => Some(wrapped),
         None => cause.source(),
-    }
-}
-
-impl FailureKind {
-    /// Returns one word for tables and metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Dns => "dns",
-            Self::PrivateAddress => "private-address",
-            Self::Connect => "connect",
-            Self::Tls => "tls",
-            Self::Proxy => "proxy",
-            Self::Timeout => "timeout",
-            Self::TooSlow => "too-slow",
-            Self::Disconnected => "disconnected",
-            Self::Protocol => "protocol",
-            Self::HeadersTooLarge => "headers-too-large",
-            Self::Spool => "spool",
-            Self::Unaskable => "unaskable",
-        }
-    }
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

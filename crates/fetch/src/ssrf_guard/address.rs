@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_is_an_address_is_read_as_urls_have_it() {
+    fn a_host_that_is_an_address_is_parsed_as_in_urls() {
         let cases = [
             ("127.0.0.1", true),
             ("[::1]", true),

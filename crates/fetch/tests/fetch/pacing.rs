@@ -73,7 +73,7 @@ fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
         (0, 0.0, 0, Some(7000), 7000, CrawlDelay),
         // The cap on servers does not shorten the user's delay.
         (60_000, 5.0, 20_000, Some(90_000), 60_000, Delay),
-        // Not numbers to multiply with.
+        // Factors that are not valid numbers.
         (1000, -1.0, 5000, None, 1000, Delay),
         (1000, f64::NAN, 5000, None, 1000, Delay),
         (1000, f64::INFINITY, 5000, None, 30_000, Slowness),
@@ -150,7 +150,7 @@ fn failures_in_a_row_double_the_wait_up_to_a_cap() {
 }
 
 #[test]
-fn the_row_of_failures_may_be_of_any_length() {
+fn any_number_of_failures_in_a_row_is_counted() {
     let pace = HostPace {
         failures: u32::MAX,
         ..HostPace::default()
@@ -196,7 +196,7 @@ fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
         assert_eq!(
             found,
             rest(3_000_000, WaitReason::RetryAfter),
-            "as the server says"
+            "the wait of the server"
         );
     }
     for (jitter, expected) in [
@@ -318,7 +318,7 @@ fn retry_after_is_read_as_seconds_and_as_a_date() {
 }
 
 #[test]
-fn outcomes_are_read_as_answers() {
+fn outcomes_are_classified_for_pacing() {
     let now = Timestamp::from_millis(0);
     let answered = |status, field: Option<&str>| {
         let mut headers = HeaderMap::new();
@@ -364,7 +364,7 @@ fn outcomes_are_read_as_answers() {
 
 proptest! {
     #[test]
-    fn no_answer_makes_us_ruder_than_the_delay_or_wait_for_ever(
+    fn no_answer_shortens_the_delay_or_causes_an_endless_wait(
         delay in 0_u64..100_000,
         factor in any::<f64>(),
         elapsed in any::<u64>(),
