@@ -433,7 +433,7 @@ fn style_sheets_drawings_and_manifests_need_what_they_name() {
 fn a_picture_that_is_a_link_to_itself_is_a_page_that_the_page_needs() {
     let page = "<a href=large.png><img src=small.png></a><a href=same.png><img src=same.png></a>";
     let document = read_page(page, ALL, 1_000);
-    let told: Vec<_> = document
+    let found: Vec<_> = document
         .links
         .iter()
         .map(|link| (short(link.url.as_str()), link.kind, link.is_needed))
@@ -444,7 +444,7 @@ fn a_picture_that_is_a_link_to_itself_is_a_page_that_the_page_needs() {
         ("/dir/same.png", LinkKind::Page, true),
     ];
     assert_eq!(
-        told,
+        found,
         expected.map(|(url, kind, needed)| (url.to_owned(), kind, needed))
     );
 }

@@ -137,9 +137,9 @@ fn the_root_decides_the_kind_of_a_document() {
     ] {
         assert_eq!(ListingKind::of(None, body.as_bytes()), kind, "{body}");
         for name in ["text/html", "application/octet-stream"] {
-            let told = ListingKind::of(Some(name), body.as_bytes());
+            let found = ListingKind::of(Some(name), body.as_bytes());
             assert_eq!(
-                told,
+                found,
                 kind.filter(|kind| *kind != ListingKind::TextSitemap),
                 "{body}"
             );

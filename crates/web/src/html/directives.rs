@@ -26,12 +26,6 @@ pub struct Directives {
 const WITH_VALUE: &[&str] = &["max-snippet", "max-image-preview", "max-video-preview"];
 
 impl Directives {
-    /// Returns true if the page must be kept out of an index at this time.
-    #[must_use]
-    pub fn noindex_at(&self, now: Timestamp) -> bool {
-        self.noindex || self.unavailable_after.is_some_and(|end| end <= now)
-    }
-
     /// Reads the content of a robots meta tag: `noindex, nofollow`.
     pub(crate) fn add(&mut self, content: &str) {
         self.read(content, None);
@@ -252,7 +246,7 @@ mod tests {
         }
         let mut asked = Directives::default();
         asked.add("noarchive, unavailable_after: 25-Jun-2010 15:00:00 GMT");
-        assert!(asked.noarchive && asked.noindex_at(at_ten.unwrap()));
-        assert!(!asked.noindex_at(june("2010-06-25T14:59:59Z").unwrap()));
+        assert!(asked.noarchive && !asked.noindex);
+        assert_eq!(asked.unavailable_after, at_ten);
     }
 }
