@@ -64,7 +64,7 @@ fn a_url_has_one_spelling() {
             "http://example.org/a/..;jsessionid=1/b",
             "http://example.org/b",
         ),
-        // The percent sign of the dropped session kept the `e` encoded: the text was no fixed point.
+        // The percent sign of the dropped session kept the `e` encoded: it was no fixed point.
         (
             "http://example.org/;jsessionid=1%;%65",
             "http://example.org/;e",
@@ -243,7 +243,7 @@ fn a_url_says_whom_to_ask() {
     assert_eq!(Host::new("EXAMPLE.org").as_str(), "example.org");
 }
 
-/// Expectations computed by the `surt` package 0.3.1 (pywb's canonicaliser), with exceptions as noted.
+/// Expectations of the `surt` package 0.3.1 (pywb's canonicaliser), with exceptions as noted.
 #[test]
 fn an_archive_key_equals_that_of_replay_tools() {
     for (text, key) in [

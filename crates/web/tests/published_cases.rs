@@ -59,7 +59,7 @@ fn the_cases_of_the_url_standard_are_parsed_as_expected() {
             assert!(found.is_err(), "{case}");
             continue;
         }
-        // The base of a case may have credentials or a fragment, which ours never has: both sides are
+        // The base of a case may have credentials or a fragment, and ours has none: both sides are
         // compared in the canonical form.
         assert_eq!(found, parse(href), "{case}");
         read += 1;

@@ -524,7 +524,7 @@ async fn each_broken_answer_has_its_failure() {
     }
 }
 
-/// A status of 999, which linkedin.com sends, counted as invalid HTTP: the page was tried again, and
+/// A status of 999, which linkedin.com sends, counted as invalid HTTP: the page was tried again and
 /// its body was lost.
 #[tokio::test]
 async fn a_status_outside_the_standards_is_an_answer() {
@@ -539,7 +539,8 @@ async fn a_status_outside_the_standards_is_an_answer() {
     }
 }
 
-/// RFC 9112 section 5.2. Such an answer counted as invalid HTTP: all pages of an old server were lost.
+/// RFC 9112 section 5.2. Such an answer counted as invalid HTTP: all pages of an old server were
+/// lost.
 #[tokio::test]
 async fn a_folded_field_is_read_as_one_line() {
     let answer = "HTTP/1.1 200 OK\r\nX-Field: one\r\n two\r\n\t three \r\n\

@@ -76,7 +76,10 @@ proptest! {
     }
 
     #[test]
-    fn a_quoted_rule_has_the_same_meaning_as_the_original(rule in path(IN_RULES), path in path(IN_URLS)) {
+    fn a_quoted_rule_has_the_meaning_of_the_original(
+        rule in path(IN_RULES),
+        path in path(IN_URLS),
+    ) {
         let verdict = |rule: &str| RobotsRules::parse(format!("User-agent: *\nDisallow: \
         {rule}").as_bytes(), "x").verdict(&url(&path));
         let found = verdict(&rule);

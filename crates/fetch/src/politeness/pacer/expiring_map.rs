@@ -8,8 +8,6 @@ use tokio::time::Instant;
 
 use super::readiness::Readiness;
 
-/// The least time that a host is remembered after it was ready.
-pub(super) const KEPT: Duration = Duration::from_secs(60);
 /// The most that rounding takes off a stored time: two clocks are read in whole milliseconds to
 /// write one down.
 pub(super) const ROUNDED: Duration = Duration::from_millis(2);

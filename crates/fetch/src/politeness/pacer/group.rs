@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use web::{Host, Pace, Timestamp, WaitReason};
 
-use super::expiring_map::{KEPT, ROUNDED};
-use super::readiness::Readiness;
+use super::expiring_map::ROUNDED;
+use super::readiness::{KEPT, Readiness};
 use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use web::{Pace, Timestamp};
 
-use super::expiring_map::{KEPT, ROUNDED};
-use super::readiness::Readiness;
+use super::expiring_map::ROUNDED;
+use super::readiness::{KEPT, Readiness};
 use crate::politeness::pacing::{Cooldown, HostPace, PacingRules};
 
 pub(super) struct HostState {

@@ -1,12 +1,15 @@
 //! The time at which a host or a group may be asked, and its connections.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-use super::expiring_map::KEPT;
 use crate::politeness::pacing::PacingRules;
+
+/// The least time that a host is remembered after it was ready.
+pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// The next time of a host or a group.
 pub(super) struct Readiness {
