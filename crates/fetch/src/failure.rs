@@ -66,31 +66,43 @@ pub enum FetchFailure {
 }
 
 /// The kind of a [`FetchFailure`], the key of the retry table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum FailureKind {
     /// See [`FetchFailure::Dns`].
+    #[error("dns")]
     Dns,
     /// See [`FetchFailure::PrivateAddress`].
+    #[error("private-address")]
     PrivateAddress,
     /// See [`FetchFailure::Connect`].
+    #[error("connect")]
     Connect,
     /// See [`FetchFailure::Tls`].
+    #[error("tls")]
     Tls,
     /// See [`FetchFailure::Proxy`].
+    #[error("proxy")]
     Proxy,
     /// See [`FetchFailure::Timeout`].
+    #[error("timeout")]
     Timeout,
     /// See [`FetchFailure::TooSlow`].
+    #[error("too-slow")]
     TooSlow,
     /// See [`FetchFailure::Disconnected`].
+    #[error("disconnected")]
     Disconnected,
     /// See [`FetchFailure::Protocol`].
+    #[error("protocol")]
     Protocol,
     /// See [`FetchFailure::HeadersTooLarge`].
+    #[error("headers-too-large")]
     HeadersTooLarge,
     /// See [`FetchFailure::Spool`].
+    #[error("spool")]
     Spool,
     /// See [`FetchFailure::Unaskable`].
+    #[error("unaskable")]
     Unaskable,
 }
 

@@ -85,9 +85,8 @@ pub struct PolitenessKey {
 
 impl From<&Host> for PolitenessKey {
     fn from(host: &Host) -> Self {
-        let host = host.clone();
         Self {
-            host,
+            host: host.clone(),
             address: None,
         }
     }
