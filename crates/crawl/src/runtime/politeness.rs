@@ -15,7 +15,7 @@
 //! each host led to.
 
 use store::{Lease, Settlement, StoreFault};
-use web::{Host, Pace, Timestamp, Why};
+use web::{Host, Pace, Timestamp, WaitReason};
 
 use crate::context::CrawlContext;
 
@@ -73,7 +73,7 @@ pub(crate) async fn record_unanswered(
     host: &Host,
 ) -> Result<(), StoreFault> {
     let known = context.frontier.hosts().pace(host).await?;
-    if known.is_some_and(|known| known.why == Why::Unanswered || has_answered(&known)) {
+    if known.is_some_and(|known| known.why == WaitReason::Unanswered || has_answered(&known)) {
         return Ok(());
     }
     let pace = Pace {

@@ -12,7 +12,7 @@ fn pace(ready: u64, failures: u32, crawl_delay: u64) -> Pace {
         crawl_delay: Some(Duration::from_millis(crawl_delay)),
         retry_after: Some(Duration::from_secs(ready)),
         wait: Duration::from_millis(ready),
-        why: web::Why::RetryAfter,
+        why: web::WaitReason::RetryAfter,
         answered: at(ready / 2),
         address: Some(std::net::Ipv6Addr::LOCALHOST.into()),
     }

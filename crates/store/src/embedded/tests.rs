@@ -86,7 +86,7 @@ async fn the_next_session_knows_the_hosts_to_leave_alone_before_its_first_lease(
     let rests = |answered: u64, wait: u64| Pace {
         ready: at(u64::MAX),
         wait: Duration::from_millis(wait),
-        why: web::Why::RetryAfter,
+        why: web::WaitReason::RetryAfter,
         answered: at(answered),
         ..Pace::default()
     };
@@ -536,7 +536,7 @@ async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
         .unwrap();
     let slow = Pace {
         wait: Duration::from_secs(2),
-        why: web::Why::Slowness,
+        why: web::WaitReason::Slowness,
         answered: at(400),
         ..at(2_400).into()
     };
@@ -554,7 +554,7 @@ async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
         .unwrap();
     let patient = Pace {
         wait: Duration::from_secs(60),
-        why: web::Why::RetryAfter,
+        why: web::WaitReason::RetryAfter,
         ..slow
     };
     store

@@ -11,7 +11,7 @@ use serde::Serialize;
 use store::embedded::History;
 use store::embedded::record::{Record, SettledVisit};
 use store::{DiscoveredUrl, Fate, FinishedVisit, StoreFault};
-use web::{Host, Pace, Timestamp, Why};
+use web::{Host, Pace, Timestamp, WaitReason};
 
 use crate::assembly;
 use crate::output::{self, Format};
@@ -39,7 +39,7 @@ struct Line<'a> {
     retry_after: Option<f64>,
     /// The wait after its last answer, in seconds, and the longest of its reasons.
     delay: f64,
-    why: Why,
+    why: WaitReason,
     answered_at: Option<String>,
     /// The time before which it is not asked, including the wait of its group if hosts share a
     /// pace.

@@ -436,7 +436,7 @@ mod tests {
         let url = url("http://a.test/");
         let slow = Pace {
             wait: Duration::from_secs(2),
-            why: web::Why::Slowness,
+            why: web::WaitReason::Slowness,
             answered: seconds(10),
             ..seconds(12).into()
         };

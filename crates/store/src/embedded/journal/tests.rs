@@ -314,7 +314,7 @@ fn golden_records() -> Vec<Record> {
         crawl_delay: Some(std::time::Duration::from_millis(1500)),
         retry_after: Some(std::time::Duration::from_secs(2)),
         wait: std::time::Duration::from_millis(2500),
-        why: web::Why::SlowDown,
+        why: web::WaitReason::SlowDown,
         answered: Timestamp::from_millis(5),
         address: Some(std::net::IpAddr::from([192, 0, 2, 1])),
     };
