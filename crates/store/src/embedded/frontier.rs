@@ -226,11 +226,11 @@ impl Queue {
     pub(super) fn discover(
         &mut self,
         journal: &Journal,
-        finds: Vec<DiscoveredUrl>,
+        discovered: Vec<DiscoveredUrl>,
     ) -> Result<usize, StoreFault> {
         let mut left_out = Vec::new();
-        self.note_wanted(&finds);
-        let mut finds = self.only_new(finds, &mut left_out);
+        self.note_wanted(&discovered);
+        let mut discovered = self.only_new(discovered, &mut left_out);
         for LeftOut {
             rule,
             links,
@@ -239,11 +239,17 @@ impl Queue {
         {
             tracing::info!(rule, links, %example, "left out");
         }
-        let wanted_again = self.take_wanted_again(&mut finds);
-        let count = finds.len() + wanted_again.len();
-        if !finds.is_empty() {
+        let wanted_again = self.take_wanted_again(&mut discovered);
+        let count = discovered.len() + wanted_again.len();
+        if !discovered.is_empty() {
             let first = self.state.next_sequence;
-            self.record(journal, &Record::Discovered { first, finds })?;
+            self.record(
+                journal,
+                &Record::Discovered {
+                    first,
+                    finds: discovered,
+                },
+            )?;
         }
         self.queue_again(journal, wanted_again)?;
         Ok(count)
@@ -435,16 +441,16 @@ impl Queue {
     /// out.
     fn only_new(
         &self,
-        finds: Vec<DiscoveredUrl>,
+        discovered: Vec<DiscoveredUrl>,
         left_out: &mut Vec<LeftOut>,
     ) -> Vec<DiscoveredUrl> {
-        let mut twice = HashSet::with_capacity(finds.len());
-        let mut new = finds;
-        new.retain(|find| {
-            let key = find.url.key();
+        let mut twice = HashSet::with_capacity(discovered.len());
+        let mut new = discovered;
+        new.retain(|found| {
+            let key = found.url.key();
             let is_known =
-                self.is_seen(find) || self.claims.contains_key(&key) || twice.contains(&key);
-            !is_known && twice.insert(seen_as(find))
+                self.is_seen(found) || self.claims.contains_key(&key) || twice.contains(&key);
+            !is_known && twice.insert(seen_as(found))
         });
         left_out.extend(self.hosts.leave_out(&mut new));
         if self.hosts.rules().closes_patterns {

@@ -110,7 +110,10 @@ impl JournalRebuild {
     /// [`StoreFault`] if the journal cannot be written.
     pub fn copy(&mut self, record: &Record) -> Result<(), StoreFault> {
         match record {
-            Record::Discovered { first, finds } => self.apply_discovered(*first, finds),
+            Record::Discovered {
+                first,
+                finds: discovered,
+            } => self.apply_discovered(*first, discovered),
             Record::Settled(SettledVisit { first, visit, .. }) => {
                 self.known.insert(visit.row.url.key(), None);
                 self.apply_reached(&visit.reached);
@@ -166,15 +169,18 @@ impl JournalRebuild {
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
-    pub fn discover(&mut self, finds: Vec<DiscoveredUrl>) -> Result<(), StoreFault> {
-        let finds = self.only_new(finds);
-        if finds.is_empty() {
+    pub fn discover(&mut self, discovered: Vec<DiscoveredUrl>) -> Result<(), StoreFault> {
+        let discovered = self.only_new(discovered);
+        if discovered.is_empty() {
             return Ok(());
         }
-        self.supersede(&finds)?;
+        self.supersede(&discovered)?;
         let first = self.next_sequence;
-        self.apply_discovered(first, &finds);
-        self.append(&Record::Discovered { first, finds })
+        self.apply_discovered(first, &discovered);
+        self.append(&Record::Discovered {
+            first,
+            finds: discovered,
+        })
     }
 
     /// Returns the queued form of a URL; none if it does not wait.
@@ -205,11 +211,11 @@ impl JournalRebuild {
         let RestoredVisit {
             row,
             end,
-            finds,
+            finds: discovered,
             reached,
             admission,
         } = visit;
-        let find =
+        let found =
             DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
         let (sequence, priority) = match self.known.get_mut(&row.url.key()).and_then(Option::take) {
             Some(waiting) => (waiting.sequence, waiting.priority),
@@ -217,8 +223,11 @@ impl JournalRebuild {
                 let first = self.next_sequence;
                 self.next_sequence += 1;
                 self.known.insert(row.url.key(), None);
-                let finds = vec![find];
-                self.append(&Record::Discovered { first, finds })?;
+                let discovered = vec![found];
+                self.append(&Record::Discovered {
+                    first,
+                    finds: discovered,
+                })?;
                 (first, 0)
             }
         };
@@ -231,10 +240,10 @@ impl JournalRebuild {
             Admission::Retained(kept) => self.append(&Record::Retained(kept))?,
         }
         self.apply_reached(&reached);
-        let finds = self.only_new(finds);
-        self.supersede(&finds)?;
+        let discovered = self.only_new(discovered);
+        self.supersede(&discovered)?;
         let first = self.next_sequence;
-        self.apply_discovered(first, &finds);
+        self.apply_discovered(first, &discovered);
         let archived = end.map(|place| {
             let ticket = self.tickets;
             self.tickets += 1;
@@ -249,7 +258,7 @@ impl JournalRebuild {
             pace: Pace::default(),
             visit: FinishedVisit {
                 archived,
-                finds,
+                finds: discovered,
                 reached,
                 ..FinishedVisit::new(row)
             },
@@ -280,49 +289,49 @@ impl JournalRebuild {
         self.journal.append(record).map(drop)
     }
 
-    fn only_new(&self, mut finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
+    fn only_new(&self, mut discovered: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         let mut among = std::collections::HashSet::new();
-        finds.retain(|find| {
-            let key = find.url.key();
+        discovered.retain(|found| {
+            let key = found.url.key();
             let is_new = match self.known.get(&key) {
                 None => true,
-                Some(Some(waiting)) => waiting.is_probed() && !find.is_probed(),
+                Some(Some(waiting)) => waiting.is_probed() && !found.is_probed(),
                 Some(None) => false,
             };
             is_new && among.insert(key)
         });
-        finds
+        discovered
     }
 
     /// Gives up the queue entries of pages that were found on left-out pages only and are found
     /// elsewhere now.
-    fn supersede(&mut self, finds: &[DiscoveredUrl]) -> Result<(), StoreFault> {
-        for find in finds {
-            let Some(sequence) = self.known.get(&find.url.key()).and_then(|known| {
+    fn supersede(&mut self, discovered: &[DiscoveredUrl]) -> Result<(), StoreFault> {
+        for found in discovered {
+            let Some(sequence) = self.known.get(&found.url.key()).and_then(|known| {
                 let waiting = known.as_ref()?;
                 waiting.is_probed().then_some(waiting.sequence)
             }) else {
                 continue;
             };
-            let find = self.waiting(&find.url).unwrap_or_else(|| find.clone());
-            let entry = QueueEntry::new(sequence, find);
+            let found = self.waiting(&found.url).unwrap_or_else(|| found.clone());
+            let entry = QueueEntry::new(sequence, found);
             self.append(&Record::Superseded { entry })?;
         }
         Ok(())
     }
 
-    fn apply_discovered(&mut self, first: u64, finds: &[DiscoveredUrl]) {
-        for (sequence, find) in (first..).zip(finds) {
+    fn apply_discovered(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
+        for (sequence, found) in (first..).zip(discovered) {
             let waiting = Waiting {
                 sequence,
-                depth: find.depth,
-                via: find.via.clone(),
-                priority: find.priority,
-                requisite: find.requisite,
+                depth: found.depth,
+                via: found.via.clone(),
+                priority: found.priority,
+                requisite: found.requisite,
             };
-            self.known.insert(find.url.key(), Some(waiting));
+            self.known.insert(found.url.key(), Some(waiting));
         }
-        self.next_sequence = first + finds.len() as u64;
+        self.next_sequence = first + discovered.len() as u64;
     }
 
     /// URLs that wait for a visit of their own go on waiting.

@@ -226,8 +226,8 @@ impl EmbeddedStore {
 
 #[async_trait]
 impl Frontier for EmbeddedStore {
-    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
-        let new = self.queue().discover(&self.journal, finds)?;
+    async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
+        let new = self.queue().discover(&self.journal, discovered)?;
         // A host can list URLs faster than the tables take them. The caller waits for the tables
         // then, so that unflushed memory is bounded: four hosts with packed sitemaps took 447 MiB.
         if self.queue().wants_flush() {

@@ -130,7 +130,10 @@ impl ExpectedState {
         self.records += 1;
         match record {
             Record::Begun { features, .. } => self.features.clone_from(features),
-            Record::Discovered { first, finds } => self.queue(*first, finds),
+            Record::Discovered {
+                first,
+                finds: discovered,
+            } => self.queue(*first, discovered),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
             Record::Retained(retained) => {
                 self.retained.insert((retained.page.key(), retained.rank));
@@ -143,7 +146,7 @@ impl ExpectedState {
             Record::Settled(settled) => {
                 let FinishedVisit {
                     row,
-                    finds,
+                    finds: discovered,
                     reached,
                     ..
                 } = &settled.visit;
@@ -154,7 +157,7 @@ impl ExpectedState {
                 }
                 self.queued.remove(&settled.sequence);
                 self.seen.extend(reached.iter().map(web::PageUrl::key));
-                self.queue(settled.first, finds);
+                self.queue(settled.first, discovered);
             }
             Record::Revoked { entry, row, .. } => {
                 self.totals.uncount(row);
@@ -169,10 +172,10 @@ impl ExpectedState {
         }
     }
 
-    fn queue(&mut self, first: u64, finds: &[crate::discovered_url::DiscoveredUrl]) {
-        for (sequence, find) in (first..).zip(finds) {
+    fn queue(&mut self, first: u64, discovered: &[crate::discovered_url::DiscoveredUrl]) {
+        for (sequence, found) in (first..).zip(discovered) {
             self.queued.insert(sequence);
-            self.seen.insert(seen_as(find));
+            self.seen.insert(seen_as(found));
         }
     }
 

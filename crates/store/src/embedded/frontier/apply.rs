@@ -22,7 +22,10 @@ impl Queue {
     pub(in super::super) fn apply(&mut self, position: Position, record: &Record) {
         match record {
             Record::Begun { .. } => {}
-            Record::Discovered { first, finds } => self.queue(*first, finds),
+            Record::Discovered {
+                first,
+                finds: discovered,
+            } => self.queue(*first, discovered),
             Record::Leased { sequences } => {
                 self.state.asked = true;
                 self.state.under_way.extend(sequences);
@@ -154,17 +157,20 @@ impl Queue {
     }
 
     /// Queues new URLs, and marks them as seen.
-    fn queue(&mut self, first: u64, finds: &[DiscoveredUrl]) {
-        self.see_keys(finds.iter().map(seen_as).collect());
-        self.state.next_sequence = self.state.next_sequence.max(first + finds.len() as u64);
+    fn queue(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
+        self.see_keys(discovered.iter().map(seen_as).collect());
+        self.state.next_sequence = self
+            .state
+            .next_sequence
+            .max(first + discovered.len() as u64);
         // The links of a page share the text of the page that they were found on.
         let mut via: Option<(&PageUrl, Arc<str>)> = None;
-        for (sequence, find) in (first..).zip(finds) {
-            if via.as_ref().map(|(url, _)| *url) != find.via.as_ref() {
-                via = find.via.as_ref().map(|url| (url, url.as_str().into()));
+        for (sequence, found) in (first..).zip(discovered) {
+            if via.as_ref().map(|(url, _)| *url) != found.via.as_ref() {
+                via = found.via.as_ref().map(|url| (url, url.as_str().into()));
             }
             let shared = via.as_ref().map(|(_, text)| Arc::clone(text));
-            self.put(find, sequence, shared);
+            self.put(found, sequence, shared);
         }
     }
 
@@ -174,11 +180,11 @@ impl Queue {
         self.put(&entry.discovered, entry.sequence, via);
     }
 
-    fn put(&mut self, find: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
-        let host = self.hosts.number(&find.url.host());
-        let rank = Rank::of(find, sequence);
+    fn put(&mut self, found: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
+        let host = self.hosts.number(&found.url.host());
+        let rank = Rank::of(found, sequence);
         let body = Body {
-            url: find.url.as_str().into(),
+            url: found.url.as_str().into(),
             via,
         };
         self.pending_bytes += body.weight();

@@ -202,9 +202,9 @@ impl Hosts {
     }
 
     /// Removes the URLs of a host beyond the limit of its domain; seeds stay.
-    pub(super) fn leave_out(&self, finds: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
+    pub(super) fn leave_out(&self, discovered: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
         let max = self.rules.max_hosts_per_domain?;
-        budget::leave_out(finds, max, &self.domains, |host| {
+        budget::leave_out(discovered, max, &self.domains, |host| {
             self.numbers.contains_key(host)
         })
     }

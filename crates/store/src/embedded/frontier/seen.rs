@@ -30,9 +30,9 @@ fn probed(key: UrlKey) -> UrlKey {
 }
 
 /// Returns the key under which a discovered URL is known.
-pub(in super::super) fn seen_as(find: &DiscoveredUrl) -> UrlKey {
-    let key = find.url.key();
-    if find.is_probed() { probed(key) } else { key }
+pub(in super::super) fn seen_as(found: &DiscoveredUrl) -> UrlKey {
+    let key = found.url.key();
+    if found.is_probed() { probed(key) } else { key }
 }
 
 /// Returns the key of a page that was found on left-out pages only, once it was visited: no other
@@ -44,23 +44,23 @@ pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option
 
 impl Queue {
     /// Returns true for a URL that is known, as far as its kind of discovery matters.
-    pub(super) fn is_seen(&self, find: &DiscoveredUrl) -> bool {
-        let key = find.url.key();
+    pub(super) fn is_seen(&self, found: &DiscoveredUrl) -> bool {
+        let key = found.url.key();
         let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
         is_known(key)
             || self.out_probes.contains_key(&key)
-            || find.is_probed() && is_known(seen_as(find))
+            || found.is_probed() && is_known(seen_as(found))
     }
 
     /// Notes the finds whose URLs are under way as links of left-out pages: should these not be
     /// visited after all, they wait as they were found now.
-    pub(super) fn note_wanted(&mut self, finds: &[DiscoveredUrl]) {
+    pub(super) fn note_wanted(&mut self, discovered: &[DiscoveredUrl]) {
         if self.out_probes.is_empty() {
             return;
         }
-        for find in finds.iter().filter(|find| !find.is_probed()) {
-            if let Some(wanted) = self.out_probes.get_mut(&find.url.key()) {
-                wanted.get_or_insert_with(|| find.clone());
+        for found in discovered.iter().filter(|found| !found.is_probed()) {
+            if let Some(wanted) = self.out_probes.get_mut(&found.url.key()) {
+                wanted.get_or_insert_with(|| found.clone());
             }
         }
     }
@@ -77,18 +77,18 @@ impl Queue {
     /// after all. Returns each with the place of its row.
     pub(super) fn take_wanted_again(
         &self,
-        finds: &mut Vec<DiscoveredUrl>,
+        discovered: &mut Vec<DiscoveredUrl>,
     ) -> Vec<(DiscoveredUrl, Position)> {
-        let place = |find: &DiscoveredUrl| {
-            let is_ordinary = find.requisite == 0 && !find.is_probed();
-            let was_probed = is_ordinary && self.seen.contains(probed(find.url.key()).as_u64());
+        let place = |found: &DiscoveredUrl| {
+            let is_ordinary = found.requisite == 0 && !found.is_probed();
+            let was_probed = is_ordinary && self.seen.contains(probed(found.url.key()).as_u64());
             was_probed
-                .then(|| self.state.patterns.place_of_probe(&find.url))
+                .then(|| self.state.patterns.place_of_probe(&found.url))
                 .flatten()
         };
-        let wanted = finds.extract_if(.., |find| place(find).is_some());
+        let wanted = discovered.extract_if(.., |found| place(found).is_some());
         let wanted: Vec<DiscoveredUrl> = wanted.collect();
-        let with_place = |find: DiscoveredUrl| place(&find).map(|place| (find, place));
+        let with_place = |found: DiscoveredUrl| place(&found).map(|place| (found, place));
         wanted.into_iter().filter_map(with_place).collect()
     }
 
@@ -98,9 +98,9 @@ impl Queue {
         journal: &Journal,
         wanted: Vec<(DiscoveredUrl, Position)>,
     ) -> Result<(), StoreFault> {
-        for (find, place) in wanted {
+        for (found, place) in wanted {
             let row = row_at(journal, place)?;
-            self.revoke_as(journal, find, row, Vec::new())?;
+            self.revoke_as(journal, found, row, Vec::new())?;
         }
         Ok(())
     }
@@ -111,10 +111,10 @@ impl Queue {
             let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
             for place in places {
                 let row = row_at(journal, place)?;
-                let find = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
+                let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 let only_probed = !self.seen.contains(row.url.key().as_u64());
-                let find = if only_probed { find.probed() } else { find };
-                self.revoke_as(journal, find, row, Vec::new())?;
+                let found = if only_probed { found.probed() } else { found };
+                self.revoke_as(journal, found, row, Vec::new())?;
             }
         }
         Ok(())

@@ -72,8 +72,8 @@ impl Queue {
                         pace,
                     },
                 )?;
-                let finds = wanted.into_iter().collect();
-                self.discover(journal, finds).map(drop)
+                let discovered = wanted.into_iter().collect();
+                self.discover(journal, discovered).map(drop)
             }
         }
     }
@@ -98,7 +98,7 @@ impl Queue {
         visit.finds = self.only_new(visit.finds, &mut visit.left_out);
         // URLs reached by redirects are seen.
         let reached = &visit.reached;
-        visit.finds.retain(|find| !reached.contains(&find.url));
+        visit.finds.retain(|found| !reached.contains(&found.url));
         let wanted_again = self.take_wanted_again(&mut visit.finds);
         let page = u64::from(visit.row.is_page());
         let record = Record::Settled(SettledVisit {
@@ -116,9 +116,9 @@ impl Queue {
             host.unrecorded = host.unrecorded.saturating_sub(page);
         });
         self.apply(position, &record);
-        if let Some(find) = self.wanted_meanwhile(&lease) {
+        if let Some(found) = self.wanted_meanwhile(&lease) {
             // It is new only if it was left out.
-            self.discover(journal, vec![find])?;
+            self.discover(journal, vec![found])?;
         }
         self.queue_again(journal, wanted_again)?;
         self.change_patterns(journal)?;
@@ -151,20 +151,20 @@ impl Queue {
         row: Box<VisitRecord>,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
-        let find =
+        let found =
             DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
-        self.revoke_as(journal, find, row, reached)
+        self.revoke_as(journal, found, row, reached)
     }
 
     /// Revokes a visit record and queues its URL again as `find`.
     pub(super) fn revoke_as(
         &mut self,
         journal: &Journal,
-        find: DiscoveredUrl,
+        found: DiscoveredUrl,
         row: Box<VisitRecord>,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
-        let entry = QueueEntry::new(self.state.next_sequence, find);
+        let entry = QueueEntry::new(self.state.next_sequence, found);
         self.record(
             journal,
             &Record::Revoked {

@@ -7,7 +7,7 @@ use testkit::{CallKind, Failure, FaultyDisk, Plan};
 
 use super::segment::Replay;
 use super::*;
-use crate::contract::find;
+use crate::contract::link;
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 /// Small, so that a test fills many.
@@ -61,7 +61,7 @@ impl Machine {
 fn record(number: u64) -> Record {
     Record::Discovered {
         first: number,
-        finds: vec![find(&format!("http://a.test/{number}"), 1)],
+        finds: vec![link(&format!("http://a.test/{number}"), 1)],
     }
 }
 

@@ -8,7 +8,7 @@ use web::{Host, Pace, Timestamp};
 use super::record::{RetainedPage, SettledVisit};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
-use crate::contract::{find, row};
+use crate::contract::{link, row};
 use crate::frontier::{FinishedVisit, Lease};
 use crate::near_dup::Page;
 use crate::visit_record::Fate;
@@ -26,7 +26,7 @@ fn journal(directory: &Path, segment_bytes: u64) -> Journal {
 fn record(number: u64) -> Record {
     Record::Discovered {
         first: number,
-        finds: vec![find(&format!("http://a.test/{number}"), 1)],
+        finds: vec![link(&format!("http://a.test/{number}"), 1)],
     }
 }
 
@@ -252,7 +252,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         priority: u8,
         left_out: Vec<crate::LeftOut>,
     }
-    let seed = find("http://a.test/", 0);
+    let seed = link("http://a.test/", 0);
     let row = crate::VisitRecord::new(seed.clone(), Fate::Unique, Timestamp::from_millis(5));
     let visit = FinishedVisit {
         row: Box::new(row.clone()),
@@ -261,8 +261,8 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
             file: "a.warc.gz".to_owned(),
             end: 300,
         }),
-        finds: vec![find("http://a.test/found", 1)],
-        reached: vec![find("http://b.test/reached", 0).url],
+        finds: vec![link("http://a.test/found", 1)],
+        reached: vec![link("http://b.test/reached", 0).url],
         left_out: vec![crate::LeftOut {
             rule: "calendar".to_owned(),
             links: 2,
@@ -296,7 +296,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
 }
 
 fn golden_records() -> Vec<Record> {
-    let seed = find("http://a.test/", 0);
+    let seed = link("http://a.test/", 0);
     let entry = crate::QueueEntry {
         sequence: 3,
         discovered: seed.clone(),
