@@ -27,8 +27,8 @@ fn key_of(host: &Host) -> UrlKey {
     UrlKey::of_name(host.registrable_domain())
 }
 
-/// Removes from `finds` the URLs of unknown hosts whose domain has `max` known hosts already. The
-/// URLs that stay may add hosts up to that cap. Seeds stay.
+/// Removes from `discovered` the URLs of unknown hosts whose domain has `max` known hosts already.
+/// The URLs that stay may add hosts up to that cap. Seeds stay.
 pub(crate) fn leave_out(
     discovered: &mut Vec<DiscoveredUrl>,
     max: u32,
@@ -40,10 +40,11 @@ pub(crate) fn leave_out(
     let (mut new_hosts, mut new_of_domain) = (HashSet::new(), HashMap::<UrlKey, u32>::new());
     discovered.retain(|found| {
         // Most links of a page lead to one host.
-        let same = last
+        let name = found.url.as_url().host_str();
+        if last
             .as_ref()
-            .is_some_and(|last| found.url.as_url().host_str() == Some(last.as_str()));
-        if same {
+            .is_some_and(|last| name == Some(last.as_str()))
+        {
             return true;
         }
         let host = found.url.host();
@@ -57,12 +58,12 @@ pub(crate) fn leave_out(
             last = Some(host);
             return true;
         }
-        let told = left_out.get_or_insert_with(|| LeftOut {
+        let left_out = left_out.get_or_insert_with(|| LeftOut {
             rule: HOSTS_RULE.to_owned(),
             links: 0,
             example: found.url.clone(),
         });
-        told.links += 1;
+        left_out.links += 1;
         false
     });
     left_out

@@ -45,16 +45,14 @@ use self::place::{Body, Place};
 pub(super) use self::seen::{seen_as, settled_probe};
 use self::shelf::Shelf;
 use self::state::FrontierState;
+pub(super) use self::state::Void;
 use super::database::Database;
 use super::journal::Journal;
 use super::journal::frame::Position;
 use super::journal::record::Record;
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{
-    ArchivePlace, ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing,
-};
-use crate::host_memory::Robots;
+use crate::frontier::{ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing};
 use crate::patterns::PatternName;
 use crate::totals::Totals;
 
@@ -163,14 +161,11 @@ impl Queue {
         self.doubtful = self.state.next_sequence;
         let rule = self.hosts.rules().after_death();
         if !self.clock_behind(now).is_zero() {
-            let least_wait = rule.least_wait;
-            self.record(
-                journal,
-                &Record::ClockSetBack {
-                    to: now,
-                    least_wait,
-                },
-            )?;
+            let set_back = Record::ClockSetBack {
+                to: now,
+                least_wait: rule.least_wait,
+            };
+            self.record(journal, &set_back)?;
         }
         if !self.state.under_way.is_empty() {
             let sequences = self.state.under_way.iter().copied().collect();
@@ -279,26 +274,6 @@ impl Queue {
         self.record(journal, &Record::SeedAdopted { url: url.clone() })
     }
 
-    pub(super) fn record_pace(
-        &mut self,
-        journal: &Journal,
-        host: &Host,
-        pace: Pace,
-    ) -> Result<(), StoreFault> {
-        let host = host.clone();
-        self.record(journal, &Record::Paced { host, pace })
-    }
-
-    pub(super) fn note_clock_set(
-        &mut self,
-        journal: &Journal,
-        at: Timestamp,
-        ahead: Duration,
-        behind: Duration,
-    ) -> Result<(), StoreFault> {
-        self.record(journal, &Record::ClockSet { at, ahead, behind })
-    }
-
     /// Returns the last recorded pace of a host.
     pub(super) fn pace(&self, host: &Host) -> Option<Pace> {
         let pace = self.hosts.get(self.hosts.find(host)?).pace;
@@ -325,39 +300,23 @@ impl Queue {
         resting.map(|(name, pace)| (name.clone(), pace)).collect()
     }
 
-    pub(super) fn record_robots(
-        &mut self,
-        journal: &Journal,
-        origin: &str,
-        robots: Robots,
-    ) -> Result<(), StoreFault> {
-        let origin = origin.to_owned();
-        self.record(journal, &Record::RobotsRead { origin, robots })
-    }
-
     /// Returns the position of the last robots.txt of an origin, if it was recorded since the last
     /// flush.
     pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
         self.robots.get(origin).copied()
     }
 
-    /// Ends the session in order.
-    pub(super) fn stop(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        self.record(journal, &Record::Stopped)
-    }
-
     pub(super) fn standing(&self) -> Standing {
         let sums = self.hosts.sums();
         let postponed = self.later.len() as u64;
         let struck = self.state.struck.keys();
+        let set_aside = struck.filter(|sequence| self.state.is_set_aside(**sequence));
         Standing {
             totals: self.state.totals,
             queued: sums.waiting + sums.leased + sums.aside + postponed,
             postponed,
             leased: sums.leased,
-            set_aside: struck
-                .filter(|sequence| self.state.is_set_aside(**sequence))
-                .count() as u64,
+            set_aside: set_aside.count() as u64,
             active_hosts: sums.active_hosts,
             hosts: sums.visited_hosts,
         }
@@ -367,16 +326,6 @@ impl Queue {
     pub(super) fn wants_flush(&self) -> bool {
         self.pending_bytes >= PENDING_BYTES
             || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
-    }
-
-    /// Records the position up to which the archive is on the disk.
-    pub(super) fn archived(
-        &mut self,
-        journal: &Journal,
-        place: &ArchivePlace,
-    ) -> Result<(), StoreFault> {
-        let (file, end) = (place.file.clone(), place.end);
-        self.record(journal, &Record::Archived { file, end })
     }
 
     /// Returns the position from which the journal may have records of visits that the archive
@@ -410,19 +359,11 @@ impl Queue {
     /// Returns the sequences of all unsettled entries, from the blocks and from memory; for the
     /// audit.
     pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
-        let mut queued = BTreeSet::new();
         let memory = self.pending.keys().chain(self.flushing.keys());
-        queued.extend(
-            memory
-                .filter(|place| !self.gone.contains(place))
-                .map(|place| place.rank.sequence),
-        );
-        self.shelf.each(|place| {
-            if !self.gone.contains(&place) {
-                queued.insert(place.rank.sequence);
-            }
-        })?;
-        Ok(queued)
+        let mut places: BTreeSet<Place> = memory.copied().collect();
+        self.shelf.each(|place| places.extend([place]))?;
+        let queued = places.difference(&self.gone);
+        Ok(queued.map(|place| place.rank.sequence).collect())
     }
 
     /// Returns the keys of all URLs seen, ascending; for the audit.
@@ -430,7 +371,8 @@ impl Queue {
         self.seen.iter().map(UrlKey::from_u64)
     }
 
-    fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
+    /// Appends a record to the journal and applies it.
+    pub(super) fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
         let position = journal.append(record)?;
         self.apply(position, record);
         Ok(())

@@ -42,6 +42,24 @@ struct Waiting {
 }
 
 impl Waiting {
+    fn new(sequence: u64, discovered: &DiscoveredUrl) -> Self {
+        Self {
+            sequence,
+            depth: discovered.depth,
+            via: discovered.via.clone(),
+            priority: discovered.priority,
+            requisite: discovered.requisite,
+        }
+    }
+
+    fn discovered(&self, url: &PageUrl) -> DiscoveredUrl {
+        DiscoveredUrl {
+            priority: self.priority,
+            requisite: self.requisite,
+            ..DiscoveredUrl::new(url.clone(), self.depth, self.via.clone())
+        }
+    }
+
     /// Returns true if the page was found on left-out pages only.
     const fn is_probed(&self) -> bool {
         self.requisite == 0 && self.priority >= DiscoveredUrl::PROBED
@@ -134,13 +152,7 @@ impl JournalRebuild {
                 // See recovery/archive_tail.rs: the next `Archived` has the archive's end.
                 self.is_cut |= row.warc_file.is_none() && self.end.is_some();
                 self.next_sequence = entry.sequence + 1;
-                let waiting = Waiting {
-                    sequence: entry.sequence,
-                    depth: entry.discovered.depth,
-                    via: entry.discovered.via.clone(),
-                    priority: entry.discovered.priority,
-                    requisite: entry.discovered.requisite,
-                };
+                let waiting = Waiting::new(entry.sequence, &entry.discovered);
                 self.known.insert(entry.discovered.url.key(), Some(waiting));
             }
             _ => {}
@@ -187,11 +199,7 @@ impl JournalRebuild {
     #[must_use]
     pub fn waiting(&self, url: &PageUrl) -> Option<DiscoveredUrl> {
         let waiting = self.known.get(&url.key())?.as_ref()?;
-        Some(DiscoveredUrl {
-            priority: waiting.priority,
-            requisite: waiting.requisite,
-            ..DiscoveredUrl::new(url.clone(), waiting.depth, waiting.via.clone())
-        })
+        Some(waiting.discovered(url))
     }
 
     /// Records that a redirect of a seed widened the scope.
@@ -215,15 +223,14 @@ impl JournalRebuild {
             reached,
             admission,
         } = visit;
-        let found =
-            DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
         let (sequence, priority) = match self.known.get_mut(&row.url.key()).and_then(Option::take) {
             Some(waiting) => (waiting.sequence, waiting.priority),
             None => {
                 let first = self.next_sequence;
                 self.next_sequence += 1;
                 self.known.insert(row.url.key(), None);
-                let discovered = vec![found];
+                let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
+                let discovered = vec![found.needed(row.requisite)];
                 self.append(&Record::Discovered {
                     first,
                     finds: discovered,
@@ -307,14 +314,11 @@ impl JournalRebuild {
     /// elsewhere now.
     fn supersede(&mut self, discovered: &[DiscoveredUrl]) -> Result<(), StoreFault> {
         for found in discovered {
-            let Some(sequence) = self.known.get(&found.url.key()).and_then(|known| {
-                let waiting = known.as_ref()?;
-                waiting.is_probed().then_some(waiting.sequence)
-            }) else {
+            let waiting = self.known.get(&found.url.key()).and_then(Option::as_ref);
+            let Some(waiting) = waiting.filter(|waiting| waiting.is_probed()) else {
                 continue;
             };
-            let found = self.waiting(&found.url).unwrap_or_else(|| found.clone());
-            let entry = QueueEntry::new(sequence, found);
+            let entry = QueueEntry::new(waiting.sequence, waiting.discovered(&found.url));
             self.append(&Record::Superseded { entry })?;
         }
         Ok(())
@@ -322,19 +326,13 @@ impl JournalRebuild {
 
     fn apply_discovered(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
         for (sequence, found) in (first..).zip(discovered) {
-            let waiting = Waiting {
-                sequence,
-                depth: found.depth,
-                via: found.via.clone(),
-                priority: found.priority,
-                requisite: found.requisite,
-            };
+            let waiting = Waiting::new(sequence, found);
             self.known.insert(found.url.key(), Some(waiting));
         }
         self.next_sequence = first + discovered.len() as u64;
     }
 
-    /// URLs that wait for a visit of their own go on waiting.
+    /// Marks URLs as reached. Those that wait for a visit of their own still wait.
     fn apply_reached(&mut self, reached: &[PageUrl]) {
         for url in reached {
             self.known.entry(url.key()).or_insert(None);

@@ -33,7 +33,7 @@ fn ends_of_visits(store: &EmbeddedStore) -> Vec<u64> {
 /// power cut then left tables ahead of the journal, with the settings of a crawl that never began:
 /// `verify` refused it for them.
 #[test]
-fn a_crawl_that_lost_power_while_it_was_begun_has_no_tables_of_another() {
+fn a_crawl_that_lost_power_while_it_began_has_no_tables_of_another() {
     for seed in 0..12 {
         let directory = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(directory.path(), seed));
@@ -52,7 +52,7 @@ fn a_crawl_that_lost_power_while_it_was_begun_has_no_tables_of_another() {
 /// cut short, the archive had a hole in front of pages that the next session found whole: torn
 /// records stayed in it for ever.
 #[tokio::test]
-async fn what_is_taken_back_in_part_leaves_an_archive_without_a_hole() {
+async fn a_revocation_that_was_cut_short_leaves_an_archive_without_a_hole() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Arc::new(FaultyDisk::new(directory.path(), 0));
     let open = || EmbeddedStore::open(directory.path(), &on(&disk)).unwrap();

@@ -109,15 +109,15 @@ async fn the_next_session_knows_the_hosts_to_leave_alone_before_its_first_lease(
         ..options(FrontierRules::default())
     };
     let store = EmbeddedStore::open(directory.path(), &options).unwrap();
-    let mut told = store.resting(at(5_000));
-    told.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let told: Vec<_> = told
+    let mut resting = store.resting(at(5_000));
+    resting.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let resting: Vec<_> = resting
         .iter()
         .map(|(host, pace)| (host.as_str(), pace.wait))
         .collect();
     let millis = Duration::from_millis;
     assert_eq!(
-        told,
+        resting,
         [("just.test", millis(4_001)), ("long.test", millis(9_000))]
     );
 }
@@ -200,7 +200,7 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
 #[tokio::test]
 async fn the_next_process_knows_admitted_pages_and_no_forgotten_ones() {
     let directory = tempfile::tempdir().unwrap();
-    let look = |topic: &str| {
+    let about = |topic: &str| {
         let text: String = (0..100).map(|word| format!("{topic}{word} ")).collect();
         SignatureBuilder::new(Features::default(), HashKey::ZERO)
             .signature(topic.len() as u128, Some(PageText::of(&text)))
@@ -212,11 +212,11 @@ async fn the_next_process_knows_admitted_pages_and_no_forgotten_ones() {
     };
     let store = open(directory.path());
     store
-        .admit(&page("http://a.test/tea"), &look("tea"), None)
+        .admit(&page("http://a.test/tea"), &about("tea"), None)
         .await
         .unwrap();
     store
-        .admit(&page("http://a.test/coffee"), &look("coffee"), None)
+        .admit(&page("http://a.test/coffee"), &about("coffee"), None)
         .await
         .unwrap();
     store
@@ -228,21 +228,21 @@ async fn the_next_process_knows_admitted_pages_and_no_forgotten_ones() {
     let store = open(directory.path());
     assert_eq!(
         store
-            .admit(&page("http://a.test/tea"), &look("tea"), None)
+            .admit(&page("http://a.test/tea"), &about("tea"), None)
             .await
             .unwrap(),
         Verdict::Own
     );
     assert!(matches!(
         store
-            .admit(&page("http://b.test/tea"), &look("tea"), None)
+            .admit(&page("http://b.test/tea"), &about("tea"), None)
             .await
             .unwrap(),
         Verdict::Duplicate(_)
     ));
     assert_eq!(
         store
-            .admit(&page("http://b.test/coffee"), &look("coffee"), None)
+            .admit(&page("http://b.test/coffee"), &about("coffee"), None)
             .await
             .unwrap(),
         Verdict::Unique
@@ -372,7 +372,7 @@ async fn the_next_session_reads_robots_txt_from_the_journal() {
 /// A crawl was stopped while the clock was a month ahead. When the clock was right again, the crawl
 /// waited a month for its hosts.
 #[tokio::test]
-async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_than_any_wait() {
+async fn a_clock_that_was_set_back_makes_no_wait_longer_than_the_maximum() {
     const MONTH: u64 = 30 * 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
@@ -416,7 +416,7 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
 /// A crawl ran for a day in the future. When the clock was right again, the crawl fetched nothing
 /// for an hour, silently, although the waits in its journal were short.
 #[tokio::test]
-async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_down() {
+async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
     const DAY: u64 = 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
@@ -511,7 +511,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
 /// A host that answers in 400 ms and asks for a wait of 2 s was requested after 1 s, the delay,
 /// when a kill came in between.
 #[tokio::test]
-async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
+async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
         least_wait: Duration::from_secs(1),
@@ -607,7 +607,7 @@ fn a_second_process_learns_the_holder_of_the_directory() {
 }
 
 #[test]
-fn other_features_than_the_crawl_was_begun_with_are_refused() {
+fn other_features_than_those_of_the_crawl_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     killed(open(directory.path()));
     let other = StoreOptions {

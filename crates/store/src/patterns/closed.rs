@@ -1,4 +1,4 @@
-//! Closed patterns and folders: their probes, and the last look at what they left out.
+//! Closed patterns and folders: their probes, and the last look at the URLs that they left out.
 //!
 //! Invariant: both types are on disk as part of the frontier's tables (postcard). They are two,
 //! because patterns and folders have other fields between them there.
@@ -10,8 +10,8 @@ use super::left::LeftRows;
 /// The maximum number of left-out pages that are visited all the same, once, when nothing else of
 /// the crawl is left to do.
 const LAST_LOOK: usize = 256;
-/// If one visit in so many brought something new, as many pages as were visited may be visited
-/// then: the pattern costs at most twice as much.
+/// If at least one visit in this many brought something new, as many pages as were visited may be
+/// visited then: the pattern costs at most twice as much.
 const HONEST_ONE_IN: u64 = 20;
 
 /// The probes of a closed pattern or folder.
@@ -86,8 +86,8 @@ impl LastLook {
     }
 
     /// Returns true if so few pages were left out that they are visited when nothing else is left
-    /// to do, where so many visits brought something new and so many did not. A trap leaves out
-    /// more, or is looked at only once.
+    /// to do. `new` and `fruitless` count the visits so far. A trap leaves out more, or is looked
+    /// at only once.
     pub(super) fn is_worth_it(&self, left: &LeftRows, new: u64, fruitless: u64) -> bool {
         !self.taken && (1..=most_left(new, fruitless)).contains(&left.len())
     }

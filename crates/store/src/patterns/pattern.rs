@@ -12,17 +12,18 @@ use crate::visit_record::{Fate, VisitRecord};
 
 /// Visits after which a pattern may become poor.
 const POOR_VISITS: u32 = 30;
-/// The visits that decide on that, and the per cent of them that must bring something new.
+/// The visits that decide on that, and the share of new pages in per cent below which it is poor.
 const POOR_WINDOW: u32 = 50;
 const POOR_PERCENT: u32 = 5;
-/// The last visits that decide on closing, and the most of them that bring something new.
+/// The last visits that decide on closing, and the maximum of new pages among them.
 const CLOSED_WINDOW: u32 = 100;
 const CLOSED_NEW: u32 = 1;
 /// URLs of a closed pattern that are left out before the first probe; twice as many before each one
 /// after that, up to the last.
 const FIRST_GAP: u32 = 16;
 const LAST_GAP: u32 = 1_024;
-/// After a probe that brought something new, and so many of them in a row reopen the pattern.
+/// The gap after a probe that brought something new, and the number of such probes in a row that
+/// reopen the pattern.
 const HOPEFUL_GAP: u32 = 2;
 const REOPENING_PROBES: u8 = 3;
 /// Examples that are kept: the latest.

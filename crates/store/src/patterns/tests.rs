@@ -284,7 +284,7 @@ fn a_row_names_the_pattern_that_left_it_out() {
 proptest! {
     /// State that is kept in step equals state computed anew, and stored state is read back.
     #[test]
-    fn the_sums_are_those_of_the_patterns(
+    fn the_sums_match_the_patterns_and_stored_state_is_read_back(
         visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600),
         reopen in any::<bool>(),
     ) {
