@@ -359,11 +359,18 @@ impl Queue {
     /// Returns the sequences of all unsettled entries, from the blocks and from memory; for the
     /// audit.
     pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
-        let memory = self.pending.keys().chain(self.flushing.keys());
-        let mut places: BTreeSet<Place> = memory.copied().collect();
-        self.shelf.each(|place| places.extend([place]))?;
-        let queued = places.difference(&self.gone);
-        Ok(queued.map(|place| place.rank.sequence).collect())
+        let mut queued = BTreeSet::new();
+        let mut add = |place: &Place| {
+            if !self.gone.contains(place) {
+                queued.insert(place.rank.sequence);
+            }
+        };
+        self.pending
+            .keys()
+            .chain(self.flushing.keys())
+            .for_each(&mut add);
+        self.shelf.each(|place| add(&place))?;
+        Ok(queued)
     }
 
     /// Returns the keys of all URLs seen, ascending; for the audit.

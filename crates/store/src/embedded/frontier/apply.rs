@@ -291,15 +291,16 @@ impl Queue {
     /// they are unknown.
     pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
         let state = &self.state;
-        let is_lost = |sequence: &u64| {
-            let struck = state.struck.get(sequence);
-            state.is_set_aside(*sequence) && struck.is_some_and(|struck| struck.place.is_none())
+        let is_without_place = |sequence: u64| {
+            let struck = state.struck.get(&sequence);
+            state.is_set_aside(sequence) && struck.is_some_and(|struck| struck.place.is_none())
         };
+        let is_lost = |place: &Place| is_without_place(place.rank.sequence);
         let mut found: Vec<Place> = Vec::new();
-        if state.struck.keys().any(is_lost) {
-            found.extend(self.pending.keys());
-            self.shelf.each(|place| found.push(place))?;
-            found.retain(|place| is_lost(&place.rank.sequence));
+        if state.struck.keys().copied().any(is_without_place) {
+            let mut add = |place: Place| found.extend(Some(place).filter(is_lost));
+            self.pending.keys().copied().for_each(&mut add);
+            self.shelf.each(add)?;
         }
         for place in found {
             let struck = self.state.struck.get_mut(&place.rank.sequence);
