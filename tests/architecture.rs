@@ -1,4 +1,4 @@
-//! The walls between the crates, and rules that style alone would not hold.
+//! The walls between the crates, and rules that need a test.
 
 mod circles;
 mod text;
@@ -48,7 +48,7 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_crate_is_on_the_plan() {
+fn every_crate_is_listed() {
     let found: BTreeSet<String> = std::fs::read_dir(crates())
         .unwrap()
         .map(|item| item.unwrap().file_name().to_string_lossy().into_owned())
@@ -98,7 +98,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
 }
 
 #[test]
-fn the_ground_floor_knows_neither_a_runtime_nor_a_network_nor_a_disk() {
+fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
     for name in ["neardup", "web"] {
         let known = dependencies(name, "dependencies");
         for other in [
@@ -163,7 +163,7 @@ const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn what_must_not_be_lost_is_written_through_the_disk() {
+fn store_and_sinks_write_through_the_disk() {
     let words = [
         "fs::write",
         "File::create",
@@ -192,7 +192,7 @@ fn what_must_not_be_lost_is_written_through_the_disk() {
             .iter()
             .find(|(path, _)| file.ends_with(path));
         let text = read(&file);
-        // Tests stand at the end of a file.
+        // Tests are at the end of a file.
         let code = text
             .split("#[cfg(test)]\nmod tests {")
             .next()
@@ -210,12 +210,12 @@ fn what_must_not_be_lost_is_written_through_the_disk() {
     assert_eq!(
         excused,
         BEHIND_THE_DISKS_BACK.map(|(path, _)| path).into(),
-        "each excuse is needed"
+        "an exception is no longer needed"
     );
 }
 
 #[test]
-fn the_life_of_a_page_fits_on_a_screen() {
+fn the_life_of_a_page_has_less_than_60_lines() {
     let story = read(&crates().join("crawl/src/page.rs"));
     let (_, visit) = story.split_once("\npub async fn visit(").unwrap();
     let lines = visit.split("\n}\n").next().unwrap().lines().count();
@@ -223,7 +223,7 @@ fn the_life_of_a_page_fits_on_a_screen() {
 }
 
 #[test]
-fn every_crate_says_first_what_it_is() {
+fn every_crate_begins_with_a_doc_comment() {
     for name in CRATES {
         let source = crates().join(name).join("src");
         let root = ["lib.rs", "main.rs"]
@@ -235,7 +235,7 @@ fn every_crate_says_first_what_it_is() {
 }
 
 #[test]
-fn every_file_says_first_what_it_is() {
+fn every_file_begins_with_a_doc_comment() {
     for name in CRATES {
         for file in sources(&crates().join(name).join("src")) {
             let is_submodule_of_tests = file
@@ -269,7 +269,7 @@ fn may_be_unsafe(file: &Path) -> bool {
 }
 
 #[test]
-fn each_unsafe_block_says_why_it_is_sound() {
+fn each_unsafe_block_has_a_safety_comment() {
     for path in VECTORS {
         let text = read(&crates().join("neardup/src").join(path));
         let (blocks, reasons) = (
@@ -284,7 +284,7 @@ fn each_unsafe_block_says_why_it_is_sound() {
 }
 
 #[test]
-fn nothing_else_is_unsafe_and_nothing_is_left_undone() {
+fn nothing_else_is_unsafe_and_nothing_is_left_to_do() {
     // This file names the words, so it is left out below.
     let words = [
         "unsafe ",

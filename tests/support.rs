@@ -1,15 +1,15 @@
-//! Runs the binary, in a directory of its own.
+//! Runs the binary in its own directory.
 
-pub(crate) mod bell;
+pub(crate) mod barrier;
 pub(crate) mod cdxj;
 pub(crate) mod damage;
 pub(crate) mod environment;
 pub(crate) mod foreign_warc;
 pub(crate) mod inspection;
-pub(crate) mod moments;
+pub(crate) mod kill_points;
 pub(crate) mod pages;
 pub(crate) mod peak_memory;
-pub(crate) mod ration;
+pub(crate) mod request_quota;
 pub(crate) mod settled_web;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -27,20 +27,20 @@ pub(crate) struct Crawl {
 }
 
 impl Crawl {
-    /// Of these host names, which `server` answers for; without politeness, so that tests are
-    /// quick.
+    /// Returns a crawl of these host names, which `server` answers for. It has no delays, so that
+    /// tests are quick.
     pub(crate) fn of(server: &Server, hosts: &[&str]) -> Self {
         Self::polite(server, hosts, "0").with(&["--delay-factor", "0"])
     }
 
-    /// The same with a delay.
+    /// Returns the same crawl with a delay.
     pub(crate) fn polite(server: &Server, hosts: &[&str], delay: &str) -> Self {
         Self::keyless(server, hosts)
             .with(&["--delay", delay])
             .with(&["--hash-key", KEY])
     }
 
-    /// The same with a key that is drawn at random, as a user's crawl has.
+    /// Returns a crawl with a random hash key, as a user's crawl has.
     pub(crate) fn keyless(server: &Server, hosts: &[&str]) -> Self {
         let rules = hosts.iter().map(|host| server.resolve(host));
         let rules: Vec<String> = rules
@@ -52,7 +52,7 @@ impl Crawl {
             .with(&rules)
     }
 
-    /// With nothing but a directory to write to.
+    /// Returns a crawl with no argument but its directory.
     pub(crate) fn bare() -> Self {
         let directory = tempfile::tempdir().unwrap();
         Self {
@@ -62,7 +62,7 @@ impl Crawl {
         .with(&["--out", "crawl"])
     }
 
-    /// More arguments for every run.
+    /// Adds arguments for every run.
     pub(crate) fn with(mut self, arguments: &[impl AsRef<str>]) -> Self {
         self.arguments.extend(
             arguments
@@ -72,7 +72,7 @@ impl Crawl {
         self
     }
 
-    /// A file of seeds with these lines.
+    /// Adds a file of seeds with these lines.
     pub(crate) fn seeds(self, lines: &[impl AsRef<str>]) -> Self {
         let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();
         self.write("seeds.txt", lines.join("\n"));
@@ -89,36 +89,36 @@ impl Crawl {
         self.directory().join("crawl")
     }
 
-    /// Puts a file beside it; returns its path.
+    /// Writes a file into the working directory; returns its path.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.directory().join(name);
         std::fs::write(&path, content).unwrap();
         path
     }
 
-    /// Runs it to its end.
-    pub(crate) fn run(&self) -> Ran {
+    /// Runs the crawl to its end.
+    pub(crate) fn run(&self) -> CommandOutput {
         self.run_with(&[] as &[&str])
     }
 
-    /// Runs it to its end, with more arguments this time.
-    pub(crate) fn run_with(&self, more: &[impl AsRef<str>]) -> Ran {
+    /// Runs the crawl to its end, with more arguments this time.
+    pub(crate) fn run_with(&self, more: &[impl AsRef<str>]) -> CommandOutput {
         self.start_with(more).end()
     }
 
-    /// Runs it to its end, which is to be a good one; returns the summary.
+    /// Runs the crawl to its end and asserts success; returns the summary.
     pub(crate) fn complete(&self) -> Value {
-        let ran = self.run();
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        ran.summary()
+        let run = self.run();
+        assert_eq!(run.code, Some(0), "{run:?}");
+        run.summary()
     }
 
-    /// Runs it.
+    /// Starts the crawl.
     pub(crate) fn start(&self) -> Running {
         self.start_with(&[] as &[&str])
     }
 
-    /// Runs it, with more arguments this time.
+    /// Starts the crawl, with more arguments this time.
     pub(crate) fn start_with(&self, more: &[impl AsRef<str>]) -> Running {
         let mut command = self.command();
         command
@@ -127,31 +127,39 @@ impl Crawl {
         Running::of(command)
     }
 
-    /// Runs it where no file may grow beyond `blocks` blocks of 512 bytes: to the program, a disk
-    /// that is full.
-    pub(crate) fn run_cramped(&self, blocks: u64) -> Ran {
-        self.tell_cramped(blocks, &self.arguments)
+    /// Runs the crawl with a limit on the size of each file, in blocks of 512 bytes: to the
+    /// program, a full disk.
+    pub(crate) fn run_with_file_limit(&self, blocks: u64) -> CommandOutput {
+        self.run_command_with_file_limit(blocks, &self.arguments)
     }
 
-    /// Another command under the same condition.
-    pub(crate) fn tell_cramped(&self, blocks: u64, arguments: &[impl AsRef<str>]) -> Ran {
-        // The signal that comes with it would kill; ignored, the write fails with EFBIG.
+    /// Runs another command with the same limit.
+    pub(crate) fn run_command_with_file_limit(
+        &self,
+        blocks: u64,
+        arguments: &[impl AsRef<str>],
+    ) -> CommandOutput {
+        // The signal SIGXFSZ would kill the process; if it is ignored, the write fails with EFBIG.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         self.start_in(&["sh"], &script, arguments).end()
     }
 
-    /// Runs another command where the process may have this many KiB of address space.
-    pub(crate) fn tell_within(&self, kibibytes: u64, arguments: &[impl AsRef<str>]) -> Ran {
+    /// Runs another command with a limit on the address space, in KiB.
+    pub(crate) fn run_command_with_memory_limit(
+        &self,
+        kibibytes: u64,
+        arguments: &[impl AsRef<str>],
+    ) -> CommandOutput {
         let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
         self.start_in(&["sh"], &script, arguments).end()
     }
 
-    /// Runs it by a shell script that has the binary as `$0` and the crawl's arguments as `$@`.
+    /// Starts a shell script that has the binary as `$0` and the crawl's arguments as `$@`.
     pub(crate) fn start_by(&self, shell: &[&str], script: &str) -> Running {
         self.start_in(shell, script, &self.arguments)
     }
 
-    /// Runs a shell script that has the binary as `$0` and these arguments as `$@`.
+    /// Starts a shell script that has the binary as `$0` and these arguments as `$@`.
     fn start_in(&self, shell: &[&str], script: &str, arguments: &[impl AsRef<str>]) -> Running {
         let mut command = Command::new(shell[0]);
         command
@@ -162,26 +170,26 @@ impl Crawl {
         Running::of(command)
     }
 
-    /// Another command of the binary, in the same directory.
-    pub(crate) fn tell(&self, arguments: &[impl AsRef<str>]) -> Ran {
+    /// Runs another command of the binary in the same directory.
+    pub(crate) fn run_command(&self, arguments: &[impl AsRef<str>]) -> CommandOutput {
         let mut command = self.command();
         command.args(arguments.iter().map(AsRef::as_ref));
         Running::of(command).end()
     }
 
-    /// Another command of the binary that reads `input`.
-    pub(crate) fn tell_with_input(
+    /// Runs another command of the binary with `input` on standard input.
+    pub(crate) fn run_command_with_input(
         &self,
         arguments: &[impl AsRef<str>],
         input: impl AsRef<[u8]>,
-    ) -> Ran {
+    ) -> CommandOutput {
         let mut command = self.command();
         command.args(arguments.iter().map(AsRef::as_ref));
         Running::with_input(command, input.as_ref()).end()
     }
 
-    /// A run of this crawl that reads `input`.
-    pub(crate) fn run_with_input(&self, input: impl AsRef<[u8]>) -> Ran {
+    /// Runs the crawl with `input` on standard input.
+    pub(crate) fn run_with_input(&self, input: impl AsRef<[u8]>) -> CommandOutput {
         let mut command = self.command();
         command.args(&self.arguments);
         Running::with_input(command, input.as_ref()).end()
@@ -194,16 +202,16 @@ impl Crawl {
     }
 }
 
-/// The hash key of the crawls, so that the likeness of two texts is the same in every run.
+/// The hash key of the crawls: with a fixed key the likeness of two texts is always the same.
 pub(crate) const KEY: &str = "0123456789abcdef";
 
 const BINARY: &str = env!("CARGO_BIN_EXE_crawler");
 
-/// A run that goes on. It is killed when it is dropped.
+/// A running command. It is killed when it is dropped.
 pub(crate) struct Running {
     child: Child,
     errors: BufReader<ChildStderr>,
-    heard: String,
+    stderr: String,
 }
 
 impl Running {
@@ -217,13 +225,13 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // Who refuses its arguments does not read its input.
+        // A command that refuses its arguments does not read its input.
         let _unread = child.stdin.take().unwrap().write_all(input);
         let errors = BufReader::new(child.stderr.take().unwrap());
         Self {
             child,
             errors,
-            heard: String::new(),
+            stderr: String::new(),
         }
     }
 
@@ -231,7 +239,7 @@ impl Running {
         self.child.id()
     }
 
-    /// As Ctrl-C does.
+    /// Interrupts the process as Ctrl-C does.
     pub(crate) fn interrupt(&self) {
         self.signal("INT");
     }
@@ -248,66 +256,64 @@ impl Running {
         );
     }
 
-    /// Reads standard error up to a line with this in it.
-    pub(crate) fn hear(&mut self, words: &str) {
+    /// Reads standard error up to a line that contains these words.
+    pub(crate) fn wait_for_line(&mut self, words: &str) {
         loop {
-            let before = self.heard.len();
-            let length = self.errors.read_line(&mut self.heard).unwrap();
+            let before = self.stderr.len();
+            let length = self.errors.read_line(&mut self.stderr).unwrap();
             assert_ne!(
                 length, 0,
-                "it ended before it said {words:?}: {}",
-                self.heard
+                "it ended before it printed {words:?}: {}",
+                self.stderr
             );
-            if self.heard[before..].contains(words) {
+            if self.stderr[before..].contains(words) {
                 return;
             }
         }
     }
 
-    /// As a power cut does, as far as a process can tell; returns what it had said on standard
-    /// error.
+    /// Kills the process; returns its standard error so far.
     pub(crate) fn kill(mut self) -> String {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        self.errors.read_to_string(&mut self.heard).unwrap();
-        std::mem::take(&mut self.heard)
+        self.errors.read_to_string(&mut self.stderr).unwrap();
+        std::mem::take(&mut self.stderr)
     }
 
-    /// Returns true if it has ended by itself.
+    /// Returns true if the process has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
 
     /// Waits for its end.
-    pub(crate) fn end(mut self) -> Ran {
+    pub(crate) fn end(mut self) -> CommandOutput {
         let mut output = self.child.stdout.take().unwrap();
         let reading = std::thread::spawn(move || {
             let mut text = String::new();
             output.read_to_string(&mut text).unwrap();
             text
         });
-        self.errors.read_to_string(&mut self.heard).unwrap();
+        self.errors.read_to_string(&mut self.stderr).unwrap();
         let code = self.child.wait().unwrap().code();
-        Ran {
+        CommandOutput {
             code,
             output: reading.join().unwrap(),
-            errors: std::mem::take(&mut self.heard),
+            errors: std::mem::take(&mut self.stderr),
         }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already unless a test failed meanwhile, and then a kill is all that can be
-        // done.
+        // The process has ended already unless the test failed.
         let _ended = self.child.kill().and_then(|()| self.child.wait());
     }
 }
 
-/// A run that ended.
+/// The output of a command that has ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
-    /// None where a signal ended it.
+pub(crate) struct CommandOutput {
+    /// The exit code; none if a signal ended the process.
     pub(crate) code: Option<i32>,
     /// Standard output.
     pub(crate) output: String,
@@ -315,19 +321,19 @@ pub(crate) struct Ran {
     pub(crate) errors: String,
 }
 
-impl Ran {
-    /// Standard output as one JSON object.
+impl CommandOutput {
+    /// Returns standard output as one JSON object.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The summary of a crawl.
+    /// Returns the summary of a crawl.
     pub(crate) fn summary(&self) -> Value {
         self.json()
     }
 
     /// Asserts one error line with this exit code and these words, and at most one line of help.
-    pub(crate) fn complained(&self, code: i32, words: &str) {
+    pub(crate) fn assert_error(&self, code: i32, words: &str) {
         assert_eq!(self.code, Some(code), "{self:?}");
         let mut lines = self.errors.lines();
         let first = lines.next().unwrap_or_default();

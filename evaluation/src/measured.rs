@@ -149,7 +149,9 @@ impl MeasuredPage {
             signature: SignatureBuilder::new(Features::default(), key)
                 .signature(page.payload, Some(judged)),
             full: NormalText::of(page.full()).digest(key),
-            own_is_empty: judged.main_content.is_some_and(|own| NormalText::of(own).is_empty()),
+            own_is_empty: judged
+                .main_content
+                .is_some_and(|own| NormalText::of(own).is_empty()),
             words: text.len(),
             fingerprints: features
                 .iter()

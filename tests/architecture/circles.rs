@@ -415,7 +415,7 @@ fn a_path_in_an_inline_module_begins_at_the_module() {
 }
 
 #[test]
-fn comments_strings_and_tests_are_no_code() {
+fn comments_strings_and_tests_are_not_code() {
     let text = "a /* b */ \"c \\\" d\" e // f\n'\"' g r#\"h\"# #[cfg(test)] mod i { { j } } k";
     assert_eq!(without_tests(&without_comments(text)), "a   e \n g   k");
 }

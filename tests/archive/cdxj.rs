@@ -1,5 +1,5 @@
-//! The index of the archive: made while it is written, the same as one made of the files, whatever
-//! came in between.
+//! The index of the archive: written during the crawl, it equals one made from the files, also
+//! after kills.
 
 use testkit::{Gate, Server, Site};
 
@@ -21,7 +21,7 @@ fn tree_crawl(server: &Server) -> Crawl {
 }
 
 #[test]
-fn a_crawl_leaves_a_sorted_index_that_its_files_have_too() {
+fn a_crawl_leaves_the_same_sorted_index_that_its_files_give() {
     let server = tree_server();
     let crawl = tree_crawl(&server);
     crawl.complete();
@@ -33,18 +33,18 @@ fn a_crawl_leaves_a_sorted_index_that_its_files_have_too() {
         let found = index.lines().filter(|line| line.contains(&url)).count();
         assert_eq!(found, 1, "page {page}: {index}");
     }
-    assert!(index == of_files(&crawl), "the files have another index");
+    assert!(index == of_files(&crawl), "the index of the files differs");
     crawl.is_sound();
-    assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
-    assert!(index == index_of(&crawl), "made again, it is another");
-    let ran = crawl.tell(&["cdxj", "crawl", "--output", "all.cdxj"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(crawl.run_command(&["index", "crawl"]).code, Some(0));
+    assert!(index == index_of(&crawl), "the rebuilt index differs");
+    let run = crawl.run_command(&["cdxj", "crawl", "--output", "all.cdxj"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
     let all = std::fs::read_to_string(crawl.directory().join("all.cdxj")).unwrap();
-    assert!(index == all, "another in a file of its own");
+    assert!(index == all, "the index written to a file differs");
 }
 
 #[test]
-fn a_crawl_that_was_killed_has_the_index_of_one_that_was_not() {
+fn a_crawl_that_was_killed_has_the_same_index_as_one_that_was_not() {
     for page in [0, 1, 6, 14] {
         let gate = Gate::new();
         let at = gate.clone();
@@ -73,7 +73,7 @@ fn a_crawl_that_was_killed_has_the_index_of_one_that_was_not() {
 }
 
 #[test]
-fn verify_names_what_is_wrong_with_an_index_and_what_helps() {
+fn verify_names_the_error_of_an_index_and_the_remedy() {
     let server = tree_server();
     let crawl = tree_crawl(&server);
     crawl.complete();
@@ -96,28 +96,28 @@ fn verify_names_what_is_wrong_with_an_index_and_what_helps() {
             Some(damaged) => std::fs::write(&path, damaged).unwrap(),
             None => std::fs::remove_file(&path).unwrap(),
         }
-        let ran = crawl.tell(&["verify", "crawl", "--format", "table"]);
-        assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.output.contains(&expected), "{expected}: {}", ran.output);
+        let run = crawl.run_command(&["verify", "crawl", "--format", "table"]);
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.output.contains(&expected), "{expected}: {}", run.output);
         assert!(
-            ran.output.contains("`crawler index crawl` makes it again"),
+            run.output.contains("`crawler index crawl` makes it again"),
             "{}",
-            ran.output
+            run.output
         );
-        assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
+        assert_eq!(crawl.run_command(&["index", "crawl"]).code, Some(0));
         crawl.is_sound();
         assert!(index == index_of(&crawl));
     }
 }
 
 #[test]
-fn without_an_index_there_is_none_and_with_one_again_it_is_whole() {
+fn an_index_that_was_switched_off_and_on_again_is_complete() {
     let server = tree_server();
     let crawl = tree_crawl(&server).with(&["--max-pages=5"]);
     let archive = crawl.out().join("archive");
     for (switch, is_there) in [("on", true), ("off", false), ("on", true)] {
-        let ran = crawl.run_with(&["--cdxj", switch]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let run = crawl.run_with(&["--cdxj", switch]);
+        assert_eq!(run.code, Some(0), "{run:?}");
         assert_eq!(archive.join("index.cdxj").exists(), is_there, "{switch}");
         crawl.is_sound();
     }
@@ -125,17 +125,17 @@ fn without_an_index_there_is_none_and_with_one_again_it_is_whole() {
 }
 
 #[test]
-fn a_file_that_is_no_archive_is_told_of_and_the_others_are_indexed() {
+fn a_file_that_is_no_archive_is_reported_and_the_others_are_indexed() {
     let server = tree_server();
     let crawl = tree_crawl(&server);
     crawl.complete();
     let good = of_files(&crawl);
     crawl.write("bad.warc.gz", "no gzip at all");
-    let ran = crawl.tell(&["index", "bad.warc.gz", "crawl", "missing.warc.gz"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.output == good);
+    let run = crawl.run_command(&["index", "bad.warc.gz", "crawl", "missing.warc.gz"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.output == good);
     assert!(
-        ran.errors.contains("bad.warc.gz") && ran.errors.contains("missing.warc.gz"),
-        "{ran:?}"
+        run.errors.contains("bad.warc.gz") && run.errors.contains("missing.warc.gz"),
+        "{run:?}"
     );
 }

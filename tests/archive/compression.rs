@@ -1,11 +1,11 @@
 //! An archive has the same content whatever its compression: for `verify`, `search`, `rebuild`,
-//! `--since`, and a crawl that goes on.
+//! `--since`, and a crawl that continues.
 
 use serde_json::Value;
 use testkit::{Reply, Request, Server, Site};
 
 use crate::support::cdxj::{index_of, of_files};
-use crate::support::moments::Turnstile;
+use crate::support::kill_points::RequestLimiter;
 use crate::support::pages::{NONE, anchor, article, html, number_of, page, prose};
 use crate::support::{Crawl, KEY};
 
@@ -32,7 +32,7 @@ fn printed(date: &str) -> Reply {
     ))
 }
 
-/// A page with a validator, for who does not have it yet.
+/// A page with a validator, or 304 for a client that has it.
 fn tagged(request: &Request, number: u64, links: &[impl AsRef<str>]) -> Reply {
     let tag = format!("\"{number}\"");
     if request.header("if-none-match") == Some(&tag) {
@@ -42,9 +42,8 @@ fn tagged(request: &Request, number: u64, links: &[impl AsRef<str>]) -> Reply {
     page(number, links).header("ETag", tag)
 }
 
-/// Two pages that are nearly one, two that are one to the byte, one with the same text in other
-/// bytes, a redirect, one that is gone, one that is closed; and a row of pages of which each leads
-/// to the next.
+/// Two near-duplicates, two pages of equal bytes, one with the same text in other bytes, a
+/// redirect, one that is gone, one that is forbidden; and a chain of pages.
 fn site(request: &Request) -> Reply {
     match request.path() {
         "/robots.txt" => Reply::text("User-agent: *\nDisallow: /closed\n"),
@@ -70,23 +69,23 @@ fn site(request: &Request) -> Reply {
 
 struct Packed {
     server: Server,
-    turnstile: Turnstile,
+    limiter: RequestLimiter,
 }
 
 impl Packed {
     fn new() -> Self {
-        let turnstile = Turnstile::default();
-        turnstile.open();
-        let counting = turnstile.clone();
-        let server = Server::spawn_thread(Site::new(move |request| counting.pass(site(request))));
-        Self { server, turnstile }
+        let limiter = RequestLimiter::default();
+        limiter.open();
+        let counting = limiter.clone();
+        let server = Server::spawn_thread(Site::new(move |request| counting.limit(site(request))));
+        Self { server, limiter }
     }
 
     fn url(&self, path: &str) -> String {
         self.server.url(HOST, path)
     }
 
-    /// One page at a time, so that of two like pages the same one is always the original.
+    /// One page at a time, so that the same one of two like pages is always the original.
     fn crawl(&self, packing: &[&str]) -> Crawl {
         let crawl = Crawl::of(&self.server, &[HOST])
             .seeds(&[self.url("/")])
@@ -96,18 +95,18 @@ impl Packed {
         crawl
     }
 
-    /// A crawl that ended at a limit, went on, was killed, and came to its end.
+    /// A crawl that ended at a limit, continued, was killed, and was completed.
     fn crawled(&self, packing: &[&str]) -> Crawl {
         let crawl = self.crawl(packing);
         assert_eq!(crawl.run_with(&["--max-pages=12"]).summary()["pages"], 12);
         crawl.agrees();
-        self.turnstile
+        self.limiter
             .kill_after(5, || crawl.start_with(&["--max-pages=1000"]));
         crawl.is_sound();
-        self.turnstile.open();
-        let ran = crawl.run_with(&["--max-pages=1000"]);
-        let summary = ran.summary();
-        assert_eq!(summary["finished"], "exhausted", "{packing:?}: {ran:?}");
+        self.limiter.open();
+        let run = crawl.run_with(&["--max-pages=1000"]);
+        let summary = run.summary();
+        assert_eq!(summary["finished"], "exhausted", "{packing:?}: {run:?}");
         let counts = [
             "unique",
             "exact_duplicates",
@@ -116,17 +115,17 @@ impl Packed {
             "excluded",
         ];
         let counts = counts.map(|name| summary[name].as_u64().unwrap());
-        assert_eq!(counts, [24, 2, 1, 2, 1], "{packing:?}: {ran:?}");
+        assert_eq!(counts, [24, 2, 1, 2, 1], "{packing:?}: {run:?}");
         crawl
     }
 }
 
 impl Crawl {
-    /// Lines of JSON that a command writes.
-    fn told(&self, arguments: &[&str]) -> Vec<Value> {
-        let ran = self.tell(arguments);
-        assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
-        let lines = ran.output.lines();
+    /// Returns the JSON lines that a command prints.
+    fn json_lines(&self, arguments: &[&str]) -> Vec<Value> {
+        let run = self.run_command(arguments);
+        assert_eq!(run.code, Some(0), "{arguments:?}: {run:?}");
+        let lines = run.output.lines();
         lines
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
@@ -138,13 +137,13 @@ impl Crawl {
         self.is_sound();
         assert!(
             index_of(self) == of_files(self),
-            "the files have another index"
+            "the index of the files differs"
         );
         self.finds_each_page_once();
     }
 }
 
-/// Without what is another each time: where a record stands, and when it was written.
+/// Removes the fields that differ in each run: the location and the date of a record.
 fn timeless(mut lines: Vec<Value>) -> Vec<Value> {
     for line in &mut lines {
         without_time(line);
@@ -166,7 +165,7 @@ fn without_time(value: &mut Value) {
     }
 }
 
-/// The same with likeness in four digits, as an archive tells it.
+/// Rounds likeness to four digits, as in an archive.
 fn as_archived(lines: Vec<Value>) -> Vec<Value> {
     let mut lines = timeless(lines);
     for line in &mut lines {
@@ -177,7 +176,7 @@ fn as_archived(lines: Vec<Value>) -> Vec<Value> {
     lines
 }
 
-/// All that commands tell of a crawl that does not depend on where a record stands.
+/// Returns the output of all commands on a crawl, except the locations of records.
 fn story(packed: &Packed, crawl: &Crawl) -> Vec<(String, Vec<Value>)> {
     let (may, june) = (packed.url("/may"), packed.url("/june"));
     let json = ["--format", "json"];
@@ -205,22 +204,22 @@ fn story(packed: &Packed, crawl: &Crawl) -> Vec<(String, Vec<Value>)> {
     assert!(files.len() > 3, "{files:?}");
     let mut story: Vec<(String, Vec<Value>)> = commands
         .drain(..)
-        .map(|command| (command.join(" "), timeless(crawl.told(&command))))
+        .map(|command| (command.join(" "), timeless(crawl.json_lines(&command))))
         .collect();
     let has_pages = |file: &&&str| {
         !crawl
-            .tell(&["extract", file])
+            .run_command(&["extract", file])
             .errors
             .contains("holds no page")
     };
     let pages = files
         .iter()
         .filter(has_pages)
-        .flat_map(|file| crawl.told(&["extract", file, "--format=json"]));
+        .flat_map(|file| crawl.json_lines(&["extract", file, "--format=json"]));
     let pages: Vec<Value> = pages.collect();
-    assert_eq!(pages.len(), 24, "the pages that were kept: {pages:?}");
+    assert_eq!(pages.len(), 24, "the kept pages: {pages:?}");
     story.push(("extract".to_owned(), timeless(pages)));
-    let dedup = crawl.tell(&["dedup", "crawl/archive"]);
+    let dedup = crawl.run_command(&["dedup", "crawl/archive"]);
     assert_eq!(
         (dedup.output.as_str(), dedup.errors.as_str()),
         ("", "24 documents: 0 repeat an earlier one\n")
@@ -229,33 +228,33 @@ fn story(packed: &Packed, crawl: &Crawl) -> Vec<(String, Vec<Value>)> {
 }
 
 #[test]
-fn an_archive_tells_the_same_however_it_is_packed() {
+fn an_archive_has_the_same_records_under_every_compression() {
     let packed = Packed::new();
     let mut first: Option<Vec<(String, Vec<Value>)>> = None;
     for packing in PACKINGS {
         let crawl = packed.crawled(packing);
         crawl.agrees();
-        let told = story(&packed, &crawl);
-        for (name, lines) in &told {
+        let story = story(&packed, &crawl);
+        for (name, lines) in &story {
             assert!(!lines.is_empty(), "{name}");
         }
         match &first {
-            None => first = Some(told),
+            None => first = Some(story),
             Some(first) => {
-                for (one, other) in first.iter().zip(&told) {
+                for (one, other) in first.iter().zip(&story) {
                     assert_eq!(one, other, "{packing:?}");
                 }
             }
         }
-        // Made again, the indexes are the same.
+        // Rebuilt indexes are the same.
         let hits = |crawl: &Crawl| {
             let mut hits = crawl.hits("-nosuchwordatall", &["--limit=1000"]);
             hits.sort_by_key(ToString::to_string);
             hits
         };
         let (index, found) = (index_of(&crawl), hits(&crawl));
-        assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
-        assert_eq!(crawl.tell(&["reindex", "crawl"]).code, Some(0));
+        assert_eq!(crawl.run_command(&["index", "crawl"]).code, Some(0));
+        assert_eq!(crawl.run_command(&["reindex", "crawl"]).code, Some(0));
         assert!(index == index_of(&crawl), "{packing:?}");
         assert_eq!(found, hits(&crawl), "{packing:?}");
         crawl.agrees();
@@ -263,20 +262,20 @@ fn an_archive_tells_the_same_however_it_is_packed() {
 }
 
 #[test]
-fn a_state_is_made_again_from_an_archive_however_it_is_packed() {
+fn a_state_is_rebuilt_from_an_archive_of_any_compression() {
     let packed = Packed::new();
     for packing in PACKINGS {
         let crawl = packed.crawled(packing);
         let rows = crawl.rows();
-        let rebuilt = crawl.tell(&["rebuild", "crawl"]);
+        let rebuilt = crawl.run_command(&["rebuild", "crawl"]);
         assert_eq!(rebuilt.code, Some(0), "{packing:?}: {rebuilt:?}");
         assert_eq!(crawl.rows(), rows, "{packing:?}");
         crawl.agrees();
-        let rebuilt = crawl.tell(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
+        let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
         assert_eq!(rebuilt.code, Some(0), "{packing:?}: {rebuilt:?}");
         assert_eq!(as_archived(crawl.rows()), as_archived(rows), "{packing:?}");
         crawl.agrees();
-        // Nothing is left to do, and nothing is done twice.
+        // The crawl is complete, and nothing is done twice.
         let asked = packed.server.log().len();
         assert_eq!(
             crawl.run_with(&["--max-pages=1000"]).summary()["finished"],
@@ -288,7 +287,7 @@ fn a_state_is_made_again_from_an_archive_however_it_is_packed() {
 }
 
 #[test]
-fn a_crawl_since_another_reads_its_archive_however_it_is_packed() {
+fn a_crawl_with_since_reads_an_archive_of_any_compression() {
     let packed = Packed::new();
     for packing in PACKINGS {
         let first = packed.crawled(packing);
@@ -316,11 +315,14 @@ fn a_crawl_since_another_reads_its_archive_however_it_is_packed() {
         second.is_sound();
         assert!(index_of(&second) == of_files(&second), "{packing:?}");
         assert_eq!(
-            second.tell(&["search", "crawl", "-nosuchwordatall"]).output,
+            second
+                .run_command(&["search", "crawl", "-nosuchwordatall"])
+                .output,
             ""
         );
         let rows = second.rows();
-        let rebuilt = second.tell(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
+        let rebuilt =
+            second.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
         assert_eq!(rebuilt.code, Some(0), "{packing:?}: {rebuilt:?}");
         assert_eq!(as_archived(second.rows()), as_archived(rows), "{packing:?}");
         second.is_sound();
@@ -328,10 +330,10 @@ fn a_crawl_since_another_reads_its_archive_however_it_is_packed() {
 }
 
 #[test]
-fn a_crawl_goes_on_under_any_other_packing() {
+fn a_crawl_continues_under_any_other_compression() {
     let packed = Packed::new();
     let crawl = packed.crawl(&[]);
-    // From each to each other.
+    // From each compression to each other one.
     for (step, which) in [0, 1, 2, 3, 0, 2, 1, 3, 2, 0, 3, 1, 0]
         .into_iter()
         .enumerate()
@@ -339,24 +341,24 @@ fn a_crawl_goes_on_under_any_other_packing() {
         let packing = PACKINGS[which];
         let limit = format!("--max-pages={}", 12 + step);
         if step % 2 == 1 {
-            packed.turnstile.kill_after(1, || {
+            packed.limiter.kill_after(1, || {
                 crawl.start_with(&[packing, &["--max-pages=1000"]].concat())
             });
             crawl.is_sound();
-            packed.turnstile.open();
+            packed.limiter.open();
         }
-        let ran = crawl.run_with(&[packing, &[&limit]].concat());
-        assert_eq!(ran.code, Some(0), "{packing:?}: {ran:?}");
+        let run = crawl.run_with(&[packing, &[&limit]].concat());
+        assert_eq!(run.code, Some(0), "{packing:?}: {run:?}");
         crawl.agrees();
     }
-    let ran = crawl.run_with(&["--max-pages=1000"]);
-    assert_eq!(ran.summary()["unique"], 24, "{ran:?}");
+    let run = crawl.run_with(&["--max-pages=1000"]);
+    assert_eq!(run.summary()["unique"], 24, "{run:?}");
     crawl.agrees();
     let rows = crawl.rows();
-    let rebuilt = crawl.tell(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
     assert_eq!(as_archived(crawl.rows()), as_archived(rows));
     crawl.agrees();
-    assert_eq!(crawl.tell(&["reindex", "crawl"]).code, Some(0));
+    assert_eq!(crawl.run_command(&["reindex", "crawl"]).code, Some(0));
     crawl.agrees();
 }

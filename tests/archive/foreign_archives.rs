@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::support::foreign_warc::{DATE, gzip, page, record};
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
-/// Pages as wget, a browser and Common Crawl have them, among records that are no pages.
+/// Pages in the form of wget, a browser and Common Crawl, among records that are no pages.
 fn records() -> Vec<String> {
     vec![
         record(
@@ -82,8 +82,8 @@ fn packings() -> [(&'static str, Vec<u8>); 4] {
     ]
 }
 
-fn lines(ran: &Ran) -> Vec<Value> {
-    let lines = ran.output.lines();
+fn lines(run: &CommandOutput) -> Vec<Value> {
+    let lines = run.output.lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -102,13 +102,13 @@ fn titles(lines: &[Value]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn each_page_of_anybodys_archive_is_extracted() {
+fn each_page_of_a_foreign_archive_is_extracted() {
     let crawl = Crawl::bare();
     for (name, bytes) in packings() {
         crawl.write(name, &bytes);
-        for ran in [
-            crawl.tell(&["extract", name]),
-            crawl.tell_with_input(&["extract", "-"], &bytes),
+        for run in [
+            crawl.run_command(&["extract", name]),
+            crawl.run_command_with_input(&["extract", "-"], &bytes),
         ] {
             let odd = match name {
                 "all.warc.gz" => {
@@ -116,8 +116,8 @@ fn each_page_of_anybodys_archive_is_extracted() {
                 }
                 _ => "",
             };
-            assert_eq!((ran.code, ran.errors.as_str()), (Some(0), odd), "{ran:?}");
-            let lines = lines(&ran);
+            assert_eq!((run.code, run.errors.as_str()), (Some(0), odd), "{run:?}");
+            let lines = lines(&run);
             assert_eq!(
                 titles(&lines),
                 [
@@ -131,7 +131,7 @@ fn each_page_of_anybodys_archive_is_extracted() {
             assert_eq!(lines[0]["title"], "One");
             assert_eq!(lines[0]["links"][0]["url"], "http://toy.test/two");
         }
-        let one = crawl.tell(&[
+        let one = crawl.run_command(&[
             "extract",
             name,
             "--url",
@@ -141,13 +141,13 @@ fn each_page_of_anybodys_archive_is_extracted() {
         ]);
         assert_eq!((one.output.as_str(), one.code), ("second\n", Some(0)));
         crawl
-            .tell(&["extract", name, "--url", "http://toy.test/nowhere"])
-            .complained(2, "holds no page http://toy.test/nowhere");
+            .run_command(&["extract", name, "--url", "http://toy.test/nowhere"])
+            .assert_error(2, "holds no page http://toy.test/nowhere");
     }
 }
 
 #[test]
-fn what_is_broken_in_an_archive_is_told_and_counted_and_the_rest_is_read() {
+fn broken_records_are_reported_and_counted_and_the_rest_is_read() {
     let crawl = Crawl::bare();
     let mut members: Vec<Vec<u8>> = records()
         .iter()
@@ -159,9 +159,9 @@ fn what_is_broken_in_an_archive_is_told_and_counted_and_the_rest_is_read() {
     let mut bytes = members.concat();
     bytes.truncate(bytes.len() - 5);
     crawl.write("broken.warc.gz", bytes);
-    let ran = crawl.tell(&["extract", "broken.warc.gz"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines = lines(&ran);
+    let run = crawl.run_command(&["extract", "broken.warc.gz"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = lines(&run);
     assert_eq!(
         titles(&lines),
         [
@@ -169,15 +169,15 @@ fn what_is_broken_in_an_archive_is_told_and_counted_and_the_rest_is_read() {
             ("http://toy.test/three", "third")
         ]
     );
-    let told: Vec<&str> = ran.errors.lines().collect();
+    let errors: Vec<&str> = run.errors.lines().collect();
     let first = format!("skipped: broken.warc.gz: broken.warc.gz: record 4 at offset {before}: ");
-    assert!(told[0].starts_with(&first), "{ran:?}");
-    assert!(told[1].contains("the file ends within it"), "{ran:?}");
-    assert_eq!(told[2], "2 pages, 2 places skipped");
+    assert!(errors[0].starts_with(&first), "{run:?}");
+    assert!(errors[1].contains("the file ends within it"), "{run:?}");
+    assert_eq!(errors[2], "2 pages, 2 places skipped");
 }
 
 #[test]
-fn an_archive_without_a_page_is_told_as_such() {
+fn an_archive_without_a_page_is_reported() {
     let crawl = Crawl::bare();
     let no_pages = [&records()[..3], &records()[4..5], &records()[6..8]].concat();
     for (name, bytes) in [
@@ -186,16 +186,16 @@ fn an_archive_without_a_page_is_told_as_such() {
         ("empty.warc", Vec::new()),
     ] {
         crawl.write(name, bytes);
-        let ran = crawl.tell(&["extract", name]);
-        ran.complained(2, &format!("{name} holds no page"));
-        assert!(ran.errors.contains("\n  help: "), "{ran:?}");
+        let run = crawl.run_command(&["extract", name]);
+        run.assert_error(2, &format!("{name} holds no page"));
+        assert!(run.errors.contains("\n  help: "), "{run:?}");
     }
 }
 
-/// Four bytes were taken off whatever stood behind a record, and a page that others had ended in
-/// one line break, or in none, lost its last bytes in a replay.
+/// Four bytes were always removed behind a record, so a page of another crawler that ended in one
+/// line break, or in none, lost its last bytes in a replay.
 #[test]
-fn the_index_of_a_plain_file_tells_records_without_what_parts_them() {
+fn the_index_of_an_uncompressed_file_excludes_record_separators() {
     let crawl = Crawl::bare();
     let pages: Vec<String> = ["one", "two", "three"]
         .iter()
@@ -211,9 +211,9 @@ fn the_index_of_a_plain_file_tells_records_without_what_parts_them() {
             .flat_map(|page| [page.as_str(), between])
             .collect();
         crawl.write("plain.warc", &file);
-        let ran = crawl.tell(&["index", "plain.warc"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        let mut found: Vec<(usize, usize)> = ran
+        let run = crawl.run_command(&["index", "plain.warc"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let mut found: Vec<(usize, usize)> = run
             .output
             .lines()
             .map(|line| {
@@ -232,39 +232,39 @@ fn the_index_of_a_plain_file_tells_records_without_what_parts_them() {
 }
 
 #[test]
-fn archives_of_all_packings_are_compared_by_their_pages() {
+fn archives_of_all_compressions_are_compared_by_their_pages() {
     let crawl = Crawl::bare();
     std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
     for (name, bytes) in packings() {
         crawl.write(&format!("corpus/{name}"), bytes);
     }
-    let ran = crawl.tell(&["dedup", "corpus", "--format", "json"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run_command(&["dedup", "corpus", "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(
-        ran.errors,
+        run.errors,
         "12 documents: 9 repeat an earlier one\n\
          odd records, read all the same: 10 that share a packed member with others\n"
     );
     assert!(
-        lines(&ran)
+        lines(&run)
             .iter()
             .all(|line| line["document"] == line["duplicate_of"])
     );
 }
 
 #[test]
-fn arc_files_are_refused_in_words() {
+fn arc_files_are_refused_with_an_explanation() {
     let crawl = Crawl::bare();
     crawl.write(
         "old.arc",
         "filedesc://old.arc 0.0.0.0 20080430204825 text/plain 76\n",
     );
     crawl
-        .tell(&["extract", "old.arc"])
-        .complained(2, "ARC files");
-    let ran = crawl.tell(&["dedup", "old.arc"]);
+        .run_command(&["extract", "old.arc"])
+        .assert_error(2, "ARC files");
+    let run = crawl.run_command(&["dedup", "old.arc"]);
     assert!(
-        ran.errors.contains("skipped: old.arc: ARC files"),
-        "{ran:?}"
+        run.errors.contains("skipped: old.arc: ARC files"),
+        "{run:?}"
     );
 }

@@ -7,11 +7,11 @@ use testkit::{Reply, Server, Site};
 
 use crate::support::Crawl;
 use crate::support::pages::{NONE, article, page};
-use crate::support::ration::{HOST, PAGES, Ration};
+use crate::support::request_quota::{HOST, PAGES, RequestQuota};
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /closed\n";
 
-/// Three pages, of which one repeats another, and a closed one.
+/// Three pages, of which one repeats another, and a forbidden one.
 fn site() -> (Server, Crawl) {
     let server = Server::spawn_thread(Site::pages([
         ("/robots.txt", Reply::text(ROBOTS)),
@@ -33,7 +33,7 @@ fn kinds(records: &[Record]) -> Vec<&str> {
 }
 
 #[test]
-fn a_robots_txt_is_archived_once_as_what_was_read() {
+fn a_robots_txt_is_archived_once_as_it_was_read() {
     let (server, crawl) = site();
     crawl.complete();
     let records = crawl.records_about(&server.url(HOST, "/robots.txt"));
@@ -59,7 +59,7 @@ fn a_robots_txt_is_archived_once_as_what_was_read() {
 }
 
 #[test]
-fn a_robots_txt_of_which_there_is_none_leaves_no_record() {
+fn a_missing_robots_txt_leaves_no_record() {
     let server = Server::spawn_thread(Site::pages([("/", page(0, NONE))]));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
     crawl.complete();
@@ -71,7 +71,7 @@ fn a_robots_txt_of_which_there_is_none_leaves_no_record() {
 }
 
 #[test]
-fn every_page_has_its_verdict_beside_it_and_how_it_was_come_by() {
+fn every_page_has_a_metadata_record_with_its_verdict_and_its_path() {
     let (server, crawl) = site();
     crawl.complete();
     let home = server.url(HOST, "/");
@@ -101,13 +101,13 @@ fn every_page_has_its_verdict_beside_it_and_how_it_was_come_by() {
 }
 
 #[test]
-fn where_a_page_leads_is_told_as_heritrix_does_if_one_asks() {
+fn outlinks_are_recorded_as_heritrix_does_on_request() {
     let (server, crawl) = site();
     let crawl = crawl.with(&["--outlinks", "on"]);
     crawl.complete();
     let records = crawl.records_about(&server.url(HOST, "/"));
     let metadata = String::from_utf8(records[2].block.clone()).unwrap();
-    let told: Vec<&str> = metadata
+    let outlinks: Vec<&str> = metadata
         .lines()
         .filter_map(|line| line.strip_prefix("outlink: "))
         .collect();
@@ -119,12 +119,12 @@ fn where_a_page_leads_is_told_as_heritrix_does_if_one_asks() {
         .iter()
         .map(|url| format!("{url} L =NAVLINK_MISC"))
         .collect();
-    assert_eq!(told, expected, "those that are out of scope too");
+    assert_eq!(outlinks, expected, "links out of scope are recorded, too");
     crawl.is_sound();
 }
 
 #[test]
-fn digests_are_those_that_were_asked_for_and_equal_bytes_are_known_all_the_same() {
+fn digests_follow_the_option_and_equal_bytes_are_recognized() {
     let (server, crawl) = site();
     let crawl = crawl.with(&["--digest", "sha256"]);
     crawl.complete();
@@ -144,12 +144,12 @@ fn digests_are_those_that_were_asked_for_and_equal_bytes_are_known_all_the_same(
 }
 
 #[test]
-fn files_are_named_as_one_asks_and_are_open_until_they_are_whole() {
-    let (ration, server) = Ration::server();
+fn files_are_named_by_the_option_and_are_open_until_they_are_complete() {
+    let (quota, server) = RequestQuota::server();
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
         .with(&["--warc-prefix=my-site"]);
-    let gate = ration.set(5);
+    let gate = quota.set(5);
     let running = crawl.start();
     gate.arrivals_blocking(1);
     running.kill();
@@ -160,17 +160,21 @@ fn files_are_named_as_one_asks_and_are_open_until_they_are_whole() {
         name(0)
     );
     crawl.is_sound();
-    ration.set(usize::MAX);
+    quota.set(usize::MAX);
     assert_eq!(crawl.complete()["pages"], PAGES);
     assert!(name(0).ends_with("-00001.warc.gz"), "{}", name(0));
-    assert_eq!(crawl.archive_files().len(), 1, "the same file went on");
+    assert_eq!(
+        crawl.archive_files().len(),
+        1,
+        "the same file was continued"
+    );
     crawl.is_sound();
 }
 
 #[test]
-fn a_crawl_that_goes_on_under_another_compression_does_so_in_its_next_file() {
-    let (ration, server) = Ration::server();
-    ration.set(usize::MAX);
+fn a_changed_compression_applies_from_the_next_file_on() {
+    let (quota, server) = RequestQuota::server();
+    quota.set(usize::MAX);
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     assert_eq!(crawl.run_with(&["--max-pages=10"]).summary()["pages"], 10);
     let summary = crawl
@@ -191,7 +195,7 @@ fn a_crawl_that_goes_on_under_another_compression_does_so_in_its_next_file() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_before_anything_is_written() {
+fn incompatible_options_are_refused_before_anything_is_written() {
     let server = Server::spawn_thread(Site::pages([("/", Reply::html(article(0, NONE)))]));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
     let no_dictionary = crawl.write("pages.dict", "no dictionary");
@@ -224,7 +228,7 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
         (vec!["--warc-prefix="], "--warc-prefix"),
         (vec!["--warc-max-time=0"], "--warc-max-time"),
     ] {
-        crawl.run_with(&options).complained(2, words);
+        crawl.run_with(&options).assert_error(2, words);
         assert!(!crawl.out().exists(), "{options:?}");
     }
 }

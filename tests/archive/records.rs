@@ -17,7 +17,7 @@ fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Pages of every make that a page can have, all linked from the first.
+/// Pages of every kind, all linked from the first.
 fn every_make() -> Vec<(&'static str, Reply)> {
     let any_byte: Vec<u8> = (0..200_000_u32)
         .map(|number| (number.wrapping_mul(number) >> 7) as u8)
@@ -130,7 +130,7 @@ fn the_archive_equals_what_the_server_sent_byte_for_byte() {
 }
 
 #[test]
-fn another_reader_reads_the_same() {
+fn an_independent_reader_reads_the_same_records() {
     let (server, crawl) = crawled();
     let (log, ours) = (server.log(), crawl.records());
     let theirs = crawl.read_by_another();
@@ -174,7 +174,7 @@ fn every_header_field_is_kept_with_its_value() {
 }
 
 #[test]
-fn rows_say_where_in_the_archive_their_page_is() {
+fn visit_records_name_the_location_of_the_page_in_the_archive() {
     let (_server, crawl) = crawled();
     let records = crawl.records();
     let file = crawl.archive_files().remove(0);
@@ -229,7 +229,7 @@ fn a_full_file_is_followed_by_another() {
 }
 
 #[test]
-fn a_failed_page_is_archived_with_what_it_answered() {
+fn a_failed_page_is_archived_with_its_answer() {
     let (server, crawl) = crawled();
     for (path, status) in [("/missing", 404), ("/forbidden", 403)] {
         let row = crawl.row(&server.url(HOST, path));

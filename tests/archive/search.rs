@@ -1,5 +1,5 @@
-//! The search index of a crawl, through the real binary: what it finds, and that it agrees with the
-//! archive whatever happens.
+//! The search index of a crawl, through the real binary: its results, and its agreement with the
+//! archive.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,11 +7,11 @@ use std::fs;
 use serde_json::Value;
 use testkit::{Server, Site, ToyWeb};
 
-use crate::support::moments::Turnstile;
+use crate::support::kill_points::RequestLimiter;
 use crate::support::pages::BEHIND_COPIES;
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
-/// Finds everything that can be found.
+/// A query that matches every page.
 const ALL: &str = "-nosuchwordatall";
 
 struct Searched {
@@ -24,8 +24,7 @@ fn searched(options: &[&str]) -> Searched {
     let server = Server::spawn_thread(toy.site());
     let hosts = toy.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-    // One page at a time: which of two like pages is the original does not depend on who comes
-    // first then.
+    // One page at a time, so that the same one of two like pages is always the original.
     let crawl = Crawl::of(&server, &hosts)
         .seeds(&toy.seeds(server.port()))
         .with(&["--concurrency", "1", "--exclude", BEHIND_COPIES])
@@ -37,16 +36,16 @@ fn searched(options: &[&str]) -> Searched {
 }
 
 impl Crawl {
-    fn search(&self, query: &str, more: &[&str]) -> Ran {
+    fn search(&self, query: &str, more: &[&str]) -> CommandOutput {
         let command = [&["search", "crawl", query, "--format", "json"], more].concat();
-        self.tell(&command)
+        self.run_command(&command)
     }
 
-    /// The hits of a query, best first.
+    /// Returns the hits of a query, best first.
     pub(crate) fn hits(&self, query: &str, more: &[&str]) -> Vec<Value> {
-        let ran = self.search(query, more);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        ran.output
+        let run = self.search(query, more);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        run.output
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
@@ -116,7 +115,7 @@ fn unique_pages_are_found_by_their_words_each_once() {
 }
 
 #[test]
-fn what_repeats_a_hit_is_told_where_it_is_asked_for() {
+fn duplicates_of_a_hit_are_listed_on_request() {
     let Searched { crawl, _server } = searched(&[]);
     crawl.complete();
     let rows = crawl.rows();
@@ -129,7 +128,7 @@ fn what_repeats_a_hit_is_told_where_it_is_asked_for() {
         ALL,
         &["--limit", "100000", "--snippets", "off", "--duplicates"],
     );
-    let told: Vec<&str> = hits
+    let duplicates: Vec<&str> = hits
         .iter()
         .flat_map(|hit| hit["duplicates"].as_array().unwrap())
         .map(|duplicate| duplicate["url"].as_str().unwrap())
@@ -141,7 +140,7 @@ fn what_repeats_a_hit_is_told_where_it_is_asked_for() {
             .unwrap();
         let is_text = original["charset"].is_string();
         assert_eq!(
-            told.contains(&row["url"].as_str().unwrap()),
+            duplicates.contains(&row["url"].as_str().unwrap()),
             is_text,
             "{row}"
         );
@@ -149,7 +148,7 @@ fn what_repeats_a_hit_is_told_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_query_that_is_not_understood_is_named() {
+fn an_invalid_query_is_quoted_in_the_error() {
     let Searched { crawl, _server } = searched(&["--max-pages", "3"]);
     crawl.complete();
     for (query, words) in [
@@ -168,28 +167,28 @@ fn a_query_that_is_not_understood_is_named() {
         ),
         ("", "the query is empty"),
     ] {
-        crawl.search(query, &[]).complained(2, words);
+        crawl.search(query, &[]).assert_error(2, words);
     }
     crawl
         .search("a", &["--limit", "100001"])
-        .complained(2, "--limit 100001 with --offset 0 is too much");
+        .assert_error(2, "--limit 100001 with --offset 0 is too much");
 }
 
 #[test]
-fn the_index_can_be_left_out_and_made_later() {
+fn the_index_can_be_omitted_and_built_later() {
     let Searched { crawl, _server } = searched(&["--no-index"]);
     crawl.complete();
     assert!(!crawl.out().join("search").exists());
     crawl.is_sound();
     crawl
         .search("a", &[])
-        .complained(2, "holds no search index");
-    assert_eq!(crawl.tell(&["reindex", "crawl"]).code, Some(0));
+        .assert_error(2, "holds no search index");
+    assert_eq!(crawl.run_command(&["reindex", "crawl"]).code, Some(0));
     crawl.finds_each_page_once();
 }
 
 #[test]
-fn an_index_that_is_made_again_finds_the_same_in_the_same_order() {
+fn a_rebuilt_index_finds_the_same_in_the_same_order() {
     for options in [
         &[][..],
         &["--main-content", "off"],
@@ -201,38 +200,38 @@ fn an_index_that_is_made_again_finds_the_same_in_the_same_order() {
             let queries = ["the", "page", "lang:en", "a OR of", ALL];
             queries.map(|query| {
                 let mut hits = crawl.hits(query, &["--limit", "1000"]);
-                // Equals in score come in the order in which they were indexed.
+                // Hits of equal score come in the order in which they were indexed.
                 hits.sort_by_key(|hit| (hit["score"].to_string(), place(hit)));
                 hits
             })
         };
         let before = all(&crawl);
         assert!(before.iter().any(|hits| hits.len() > 10), "{options:?}");
-        assert_eq!(crawl.tell(&["reindex", "crawl"]).code, Some(0));
+        assert_eq!(crawl.run_command(&["reindex", "crawl"]).code, Some(0));
         assert_eq!(all(&crawl), before, "{options:?}");
         crawl.is_sound();
     }
 }
 
 #[test]
-fn an_index_that_is_damaged_is_set_aside_and_made_again_when_the_crawl_goes_on() {
+fn a_damaged_index_is_quarantined_and_rebuilt_when_the_crawl_continues() {
     let Searched { crawl, _server } = searched(&[]);
     crawl.run_with(&["--max-pages", "30"]);
     crawl.finds_each_page_once();
     let meta = crawl.out().join("search/meta.json");
     let text = fs::read_to_string(&meta).unwrap();
     fs::write(&meta, &text[..text.len() / 2]).unwrap();
-    let ran = crawl.run();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        ran.errors.contains("it is made again from the archive"),
-        "{ran:?}"
+        run.errors.contains("it is made again from the archive"),
+        "{run:?}"
     );
     crawl.finds_each_page_once();
 }
 
 #[test]
-fn pages_that_were_visited_without_the_index_are_in_it_afterwards() {
+fn pages_that_were_visited_without_the_index_are_added_later() {
     let Searched { crawl, _server } = searched(&[]);
     crawl.run_with(&["--max-pages", "15"]);
     crawl.run_with(&["--max-pages", "30", "--no-index"]);
@@ -242,13 +241,13 @@ fn pages_that_were_visited_without_the_index_are_in_it_afterwards() {
 }
 
 #[test]
-fn a_crawl_that_is_killed_again_and_again_finds_each_page_once() {
+fn after_many_kills_the_index_finds_each_page_once() {
     let toy = ToyWeb::new();
     let site = toy.site();
-    let turnstile = Turnstile::default();
-    let counting = turnstile.clone();
+    let limiter = RequestLimiter::default();
+    let counting = limiter.clone();
     let server = Server::spawn_thread(Site::new(move |request| {
-        counting.pass(site.answer(request))
+        counting.limit(site.answer(request))
     }));
     let hosts = toy.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
@@ -256,10 +255,10 @@ fn a_crawl_that_is_killed_again_and_again_finds_each_page_once() {
         .seeds(&toy.seeds(server.port()))
         .with(&["--tries=2", "--warc-max-size=8KiB"]);
     for requests in [1, 4, 9, 2, 15, 7, 30] {
-        turnstile.kill_after(requests, || crawl.start());
+        limiter.kill_after(requests, || crawl.start());
         crawl.is_sound();
     }
-    turnstile.open();
+    limiter.open();
     crawl.complete();
     crawl.finds_each_page_once();
 }

@@ -1,4 +1,4 @@
-//! `crawler wacz`: the archive of a crawl in one file, as it is, with what finds its pages.
+//! `crawler wacz`: the unchanged archive of a crawl in one file, with an index of its pages.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,8 +11,8 @@ use testkit::{Gate, Reply, Server, Site};
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::support::pages::{NONE, page};
-use crate::support::ration;
-use crate::support::{Crawl, Ran};
+use crate::support::request_quota;
+use crate::support::{CommandOutput, Crawl};
 
 fn crawled() -> (Server, Crawl) {
     let server = Server::spawn_thread(gallery::site());
@@ -24,23 +24,23 @@ fn crawled() -> (Server, Crawl) {
 }
 
 fn pack(crawl: &Crawl, more: &[&str]) -> Vec<u8> {
-    let ran = crawl.tell(&[&["wacz", "crawl", "--output", "packed.wacz"], more].concat());
+    let run = crawl.run_command(&[&["wacz", "crawl", "--output", "packed.wacz"], more].concat());
     assert_eq!(
-        (ran.code, ran.output.as_str(), ran.errors.as_str()),
+        (run.code, run.output.as_str(), run.errors.as_str()),
         (Some(0), "", "")
     );
     assert!(!crawl.directory().join("packed.wacz.part").exists());
     fs::read(crawl.directory().join("packed.wacz")).unwrap()
 }
 
-fn verify(crawl: &Crawl) -> Ran {
-    crawl.tell(&["verify", "packed.wacz", "--format=json"])
+fn verify(crawl: &Crawl) -> CommandOutput {
+    crawl.run_command(&["verify", "packed.wacz", "--format=json"])
 }
 
 fn is_valid(crawl: &Crawl) -> Value {
-    let ran = verify(crawl);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.json()
+    let run = verify(crawl);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run.json()
 }
 
 fn file(wacz: &[u8], name: &str) -> Vec<u8> {
@@ -58,7 +58,7 @@ fn json_lines(text: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn the_archive_is_in_it_as_it_is_and_each_line_of_the_index_leads_to_its_record() {
+fn a_package_has_the_unchanged_archive_and_an_index_of_its_records() {
     let (server, crawl) = crawled();
     let wacz = pack(
         &crawl,
@@ -160,27 +160,24 @@ fn the_same_crawl_is_packed_to_the_same_bytes_and_a_stream_is_valid_too() {
     let wacz = pack(&crawl, &[]);
     assert!(pack(&crawl, &[]) == wacz);
     fs::remove_file(crawl.out().join("archive/index.cdxj")).unwrap();
-    assert!(
-        pack(&crawl, &[]) == wacz,
-        "with an index that was made again"
-    );
+    assert!(pack(&crawl, &[]) == wacz, "with a rebuilt index");
     let script = format!(
         "'{}' wacz crawl --output - > packed.wacz",
         env!("CARGO_BIN_EXE_crawler")
     );
-    let ran = std::process::Command::new("sh")
+    let run = std::process::Command::new("sh")
         .current_dir(crawl.directory())
         .args(["-c", &script])
         .status()
         .unwrap();
-    assert!(ran.success());
+    assert!(run.success());
     is_valid(&crawl);
     let stream = fs::read(crawl.directory().join("packed.wacz")).unwrap();
     assert!(file(&stream, "datapackage.json") == file(&wacz, "datapackage.json"));
 }
 
 #[test]
-fn the_text_of_pages_is_there_where_it_is_asked_for() {
+fn the_text_of_pages_is_packed_on_request() {
     let site = Site::new(|request| match request.path() {
         "/robots.txt" => Reply::text("User-agent: *\n"),
         "/" => page(1, &["/2"]),
@@ -200,15 +197,16 @@ fn the_text_of_pages_is_there_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_crawl_that_runs_is_refused_and_one_that_was_killed_is_packed_up_to_what_is_settled() {
-    let (ration, server) = ration::Ration::server();
-    let crawl = Crawl::of(&server, &[ration::HOST]).seeds(&[server.url(ration::HOST, "/0")]);
-    let gate: Gate = ration.set(20);
+fn a_running_crawl_is_refused_and_a_killed_one_is_packed_up_to_its_settled_end() {
+    let (quota, server) = request_quota::RequestQuota::server();
+    let crawl =
+        Crawl::of(&server, &[request_quota::HOST]).seeds(&[server.url(request_quota::HOST, "/0")]);
+    let gate: Gate = quota.set(20);
     let running = crawl.start();
     gate.arrivals_blocking(1);
     crawl
-        .tell(&["wacz", "crawl", "--output", "packed.wacz"])
-        .complained(2, "is in use");
+        .run_command(&["wacz", "crawl", "--output", "packed.wacz"])
+        .assert_error(2, "is in use");
     running.kill();
     assert!(!crawl.directory().join("packed.wacz").exists());
 
@@ -224,7 +222,7 @@ fn a_crawl_that_runs_is_refused_and_one_that_was_killed_is_packed_up_to_what_is_
     let report = is_valid(&crawl);
     let kept = crawl.rows().len();
     assert_eq!(report["pages"], kept);
-    ration.set(usize::MAX);
+    quota.set(usize::MAX);
     crawl.complete();
     pack(&crawl, &[]);
     assert!(is_valid(&crawl)["pages"].as_u64().unwrap() > kept as u64);
@@ -232,19 +230,19 @@ fn a_crawl_that_runs_is_refused_and_one_that_was_killed_is_packed_up_to_what_is_
 }
 
 #[test]
-fn what_cannot_be_packed_or_written_is_told() {
+fn unreadable_input_and_unwritable_output_are_reported() {
     let (_server, crawl) = crawled();
     crawl
-        .tell(&["wacz", "nowhere", "--output", "packed.wacz"])
-        .complained(2, "nowhere does not exist");
+        .run_command(&["wacz", "nowhere", "--output", "packed.wacz"])
+        .assert_error(2, "nowhere does not exist");
     crawl
-        .tell(&["wacz", "crawl", "--output", "crawl"])
-        .complained(2, "crawl is a directory");
+        .run_command(&["wacz", "crawl", "--output", "crawl"])
+        .assert_error(2, "crawl is a directory");
     pack(&crawl, &[]);
     crawl.write("packed.wacz", "old");
     crawl
-        .tell_cramped(8, &["wacz", "crawl", "--output", "packed.wacz"])
-        .complained(2, "cannot write packed.wacz");
+        .run_command_with_file_limit(8, &["wacz", "crawl", "--output", "packed.wacz"])
+        .assert_error(2, "cannot write packed.wacz");
     assert_eq!(
         fs::read(crawl.directory().join("packed.wacz")).unwrap(),
         b"old"
@@ -253,7 +251,7 @@ fn what_cannot_be_packed_or_written_is_told() {
 }
 
 #[test]
-fn one_that_leads_outside_is_refused_and_nothing_is_written_anywhere() {
+fn a_package_with_paths_outside_is_refused_and_nothing_is_written() {
     let (_server, crawl) = crawled();
     let mut wacz = pack(&crawl, &[]);
     let (from, to) = (b"pages/pages.jsonl", b"../../outside.txt");
@@ -278,36 +276,36 @@ fn one_that_leads_outside_is_refused_and_nothing_is_written_anywhere() {
         names
     };
     let before = listed(&crawl);
-    let ran = verify(&crawl);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let run = verify(&crawl);
+    assert_eq!(run.code, Some(1), "{run:?}");
     assert!(
-        ran.output
+        run.output
             .contains("../../outside.txt: its name leads outside"),
-        "{ran:?}"
+        "{run:?}"
     );
     assert_eq!(listed(&crawl), before);
     crawl.write("packed.wacz", &wacz[..wacz.len() / 2]);
-    verify(&crawl).complained(1, "packed.wacz cannot be checked");
+    verify(&crawl).assert_error(1, "packed.wacz cannot be checked");
 }
 
 #[test]
-fn the_pages_in_one_are_read_where_they_are() {
+fn the_pages_of_a_package_are_read_in_place() {
     let (_server, crawl) = crawled();
     pack(&crawl, &[]);
     let warc = crawl.archive_files().remove(0);
-    let extract = |path: &str| crawl.tell(&["extract", path]);
+    let extract = |path: &str| crawl.run_command(&["extract", path]);
     let (of_wacz, of_warc) = (extract("packed.wacz"), extract(warc.to_str().unwrap()));
     assert_eq!(of_wacz.code, Some(0), "{of_wacz:?}");
     assert!(of_wacz.output == of_warc.output && !of_wacz.output.is_empty());
-    // What both hold, each says once more.
-    let ran = crawl.tell(&[
+    // Facts that both files contain.
+    let run = crawl.run_command(&[
         "dedup",
         "packed.wacz",
         warc.to_str().unwrap(),
         "--format=json",
     ]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.output.contains("http://gallery.test"), "{ran:?}");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.output.contains("http://gallery.test"), "{run:?}");
     crawl.write("none.wacz", "nothing");
-    extract("none.wacz").complained(2, "cannot read none.wacz");
+    extract("none.wacz").assert_error(2, "cannot read none.wacz");
 }

@@ -1,4 +1,4 @@
-//! A mistake of the user is answered with one clear line, and perhaps one of help.
+//! User errors: each is answered with one clear line, and perhaps one line of help.
 
 use testkit::{Gate, Server, Site};
 
@@ -15,12 +15,15 @@ fn refused(arguments: &[&str], words: &str) {
     crawl.write("unknown.toml", "# a file\nmax-pages = 3\nmax-pagse = 4\n");
     crawl.write("wrong.toml", "delay = \"soon\"\n");
     crawl.write("not.toml", "max-pages 3\n");
-    crawl.tell(arguments).complained(2, words);
-    assert!(!crawl.out().exists(), "nothing is begun by {arguments:?}");
+    crawl.run_command(arguments).assert_error(2, words);
+    assert!(
+        !crawl.out().exists(),
+        "a directory was made by {arguments:?}"
+    );
 }
 
 #[test]
-fn seeds_that_are_none_are_refused() {
+fn invalid_seeds_are_refused() {
     for (arguments, words) in [
         (&["--seeds", "missing.txt"][..], "missing.txt"),
         (&["--seeds", "."], "."),
@@ -40,7 +43,7 @@ fn seeds_that_are_none_are_refused() {
 }
 
 #[test]
-fn options_that_do_not_exist_are_refused() {
+fn unknown_options_are_refused() {
     for (arguments, words) in [
         (&["--seeds", "good.txt", "--sedes", "x"][..], "--sedes"),
         (&["--seeds"], "--seeds"),
@@ -52,7 +55,7 @@ fn options_that_do_not_exist_are_refused() {
 }
 
 #[test]
-fn values_that_cannot_be_are_refused() {
+fn impossible_option_values_are_refused() {
     for (option, value) in [
         ("--delay", "soon"),
         ("--delay", "-1"),
@@ -107,7 +110,7 @@ fn values_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_configuration_file_that_is_wrong_is_refused_with_the_line() {
+fn an_invalid_configuration_file_is_refused_with_the_line() {
     for (file, place, culprit) in [
         ("unknown.toml", "line 3", "max-pagse"),
         ("wrong.toml", "line 1", "soon"),
@@ -119,24 +122,24 @@ fn a_configuration_file_that_is_wrong_is_refused_with_the_line() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_written_to_is_refused() {
-    // Neither can be made even by the superuser, who has leave to do everything else.
+fn an_unwritable_directory_is_refused() {
+    // Not even the superuser can create these.
     let crawl = Crawl::bare();
     let file = crawl.write("a-file", "in the way");
     for out in ["a-file/crawl", "/proc/crawl", file.to_str().unwrap()] {
-        let ran = crawl.tell(&["http://good.test/", "--out", out]);
-        ran.complained(2, out);
+        let run = crawl.run_command(&["http://good.test/", "--out", out]);
+        run.assert_error(2, out);
     }
 }
 
 #[test]
-fn a_directory_that_holds_other_things_is_refused_and_left_alone() {
+fn a_directory_with_other_files_is_refused_and_left_unchanged() {
     let crawl = Crawl::bare().with(&["http://good.test/"]);
     std::fs::create_dir(crawl.out()).unwrap();
     crawl.write("crawl/thesis.tex", "years of work");
     crawl
         .run()
-        .complained(2, "crawl holds other things and no crawl");
+        .assert_error(2, "crawl holds other things and no crawl");
     let left: Vec<_> = std::fs::read_dir(crawl.out())
         .unwrap()
         .map(|item| item.unwrap().file_name())
@@ -145,30 +148,30 @@ fn a_directory_that_holds_other_things_is_refused_and_left_alone() {
 }
 
 #[test]
-fn fresh_refuses_to_touch_a_crawl_that_exists() {
+fn fresh_refuses_an_existing_crawl() {
     let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let crawl = Crawl::of(&server, &["site.test"])
         .seeds(&[server.url("site.test", "/")])
         .with(&["--fresh"]);
     crawl.complete();
     let before = server.log().len();
-    crawl.run().complained(2, "--fresh");
+    crawl.run().assert_error(2, "--fresh");
     assert_eq!(server.log().len(), before);
     crawl.is_sound();
 }
 
 #[test]
-fn a_crawl_keeps_the_features_that_it_was_begun_with() {
+fn a_crawl_keeps_its_features() {
     let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
     crawl.complete();
     crawl
         .run_with(&["--features", "word:3"])
-        .complained(2, "--features");
+        .assert_error(2, "--features");
 }
 
 #[test]
-fn an_archive_whose_state_is_gone_is_not_overwritten() {
+fn an_archive_without_a_state_is_not_overwritten() {
     let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
     crawl.complete();
@@ -177,13 +180,13 @@ fn an_archive_whose_state_is_gone_is_not_overwritten() {
     for _again in 0..2 {
         crawl
             .run()
-            .complained(2, "crawl/archive holds an archive whose state is gone");
+            .assert_error(2, "crawl/archive holds an archive whose state is gone");
     }
     assert_eq!(std::fs::read(&crawl.archive_files()[0]).unwrap(), before);
 }
 
 #[test]
-fn a_second_process_on_the_same_directory_is_told_who_holds_it() {
+fn a_second_process_in_the_same_directory_is_refused_with_the_id_of_the_first() {
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::spawn_thread(Site::new(move |_| page(1, NONE).hold(&held)));
@@ -199,22 +202,24 @@ fn a_second_process_on_the_same_directory_is_told_who_holds_it() {
         .find(|line| line.starts_with("error: "))
         .unwrap_or_default();
     assert!(line.contains(&first.id().to_string()), "{second:?}");
-    second.complained(2, "lock");
+    second.assert_error(2, "lock");
     gate.open();
     assert_eq!(first.end().summary()["pages"], 1);
     crawl.is_sound();
 }
 
 #[test]
-fn commands_that_look_at_a_crawl_refuse_a_directory_without_one() {
+fn commands_on_a_crawl_refuse_a_directory_without_one() {
     let crawl = Crawl::bare();
     std::fs::create_dir(crawl.directory().join("empty")).unwrap();
     for directory in ["missing", "empty"] {
         for command in ["export", "status", "verify"] {
-            crawl.tell(&[command, directory]).complained(2, directory);
+            crawl
+                .run_command(&[command, directory])
+                .assert_error(2, directory);
         }
         crawl
-            .tell(&["why", directory, "http://good.test/"])
-            .complained(2, directory);
+            .run_command(&["why", directory, "http://good.test/"])
+            .assert_error(2, directory);
     }
 }

@@ -1,4 +1,4 @@
-//! `crawler clean`, and what `status` says of what is left over.
+//! `crawler clean`, and the leftovers that `status` lists.
 
 use testkit::{Gate, Reply, Server, Site};
 
@@ -13,7 +13,7 @@ const CUT: [&str; 2] = [
     "state/journal/00000000000000000000.log.cut-2",
 ];
 
-/// A crawl that left something over, and had something cut off.
+/// A crawl with leftover files and with cut visits.
 fn littered() -> (Server, Crawl) {
     let server = Server::spawn_thread(Site::new(|request| tree(number_of(&request.target), 3)));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
@@ -29,10 +29,10 @@ fn littered() -> (Server, Crawl) {
 }
 
 /// Returns each left-over that a command lists: its path, its bytes, and true if it was removed.
-fn told(crawl: &Crawl, arguments: &[&str]) -> Vec<(String, u64, bool)> {
-    let ran = crawl.tell(&[&["clean", "crawl", "--format", "json"], arguments].concat());
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines = ran.output.lines().map(|line| {
+fn leftovers(crawl: &Crawl, arguments: &[&str]) -> Vec<(String, u64, bool)> {
+    let run = crawl.run_command(&[&["clean", "crawl", "--format", "json"], arguments].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = run.output.lines().map(|line| {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         let path = line["path"].as_str().unwrap().to_owned();
         (
@@ -49,9 +49,11 @@ fn is_there(crawl: &Crawl, path: &str) -> bool {
 }
 
 #[test]
-fn what_is_left_over_is_named_with_its_size_and_removed_but_for_what_was_cut_off() {
+fn leftovers_are_listed_with_their_size_and_removed_except_cut_visits() {
     let (_server, crawl) = littered();
-    let status = crawl.tell(&["status", "crawl", "--format", "json"]).json();
+    let status = crawl
+        .run_command(&["status", "crawl", "--format", "json"])
+        .json();
     let mut named: Vec<&str> = Vec::new();
     for item in status["left_over"].as_array().unwrap() {
         named.push(item["path"].as_str().unwrap());
@@ -65,28 +67,28 @@ fn what_is_left_over_is_named_with_its_size_and_removed_but_for_what_was_cut_off
         all.map(|(path, bytes, removed)| (path.to_owned(), bytes, removed))
             .collect::<Vec<_>>()
     };
-    assert_eq!(told(&crawl, &["--dry-run"]), all(false));
+    assert_eq!(leftovers(&crawl, &["--dry-run"]), all(false));
     assert!([OLD, TABLES].iter().all(|path| is_there(&crawl, path)));
-    assert_eq!(told(&crawl, &[]), all(true));
+    assert_eq!(leftovers(&crawl, &[]), all(true));
     assert!(![OLD, TABLES].iter().any(|path| is_there(&crawl, path)));
     assert!(
         CUT.iter().all(|path| is_there(&crawl, path)),
-        "only where it is asked for"
+        "only on request"
     );
 
-    let ran = crawl.tell(&["clean", "crawl", "--cut", "--format", "table"]);
+    let run = crawl.run_command(&["clean", "crawl", "--cut", "--format", "table"]);
     assert!(
-        ran.output.contains("removed") && ran.output.contains("2 items, 1000 B"),
-        "{ran:?}"
+        run.output.contains("removed") && run.output.contains("2 items, 1000 B"),
+        "{run:?}"
     );
     assert!(!CUT.iter().any(|path| is_there(&crawl, path)));
-    let ran = crawl.tell(&["clean", "crawl", "--format", "table"]);
-    assert_eq!(ran.output, "nothing is left over\n");
+    let run = crawl.run_command(&["clean", "crawl", "--format", "table"]);
+    assert_eq!(run.output, "nothing is left over\n");
     crawl.is_sound();
 }
 
 #[test]
-fn a_crawl_that_somebody_has_open_is_not_cleaned() {
+fn a_crawl_that_is_open_is_not_cleaned() {
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -98,24 +100,23 @@ fn a_crawl_that_somebody_has_open_is_not_cleaned() {
     gate.arrivals_blocking(1);
     std::fs::create_dir(crawl.out().join(OLD)).unwrap();
     for arguments in [&["clean", "crawl"][..], &["clean", "crawl", "--dry-run"]] {
-        crawl.tell(arguments).complained(2, "is in use");
+        crawl.run_command(arguments).assert_error(2, "is in use");
     }
     assert!(is_there(&crawl, OLD));
     gate.open();
     assert_eq!(running.end().summary()["pages"], 3);
     crawl
-        .tell(&["clean", "elsewhere"])
-        .complained(2, "does not exist");
+        .run_command(&["clean", "elsewhere"])
+        .assert_error(2, "does not exist");
 }
 
-/// A killed `crawler index` leaves the old index or the new one, and no file that nothing refers
-/// to.
+/// A killed `crawler index` leaves the old index or the new one, and no unreferenced file.
 #[test]
-fn an_index_that_was_cut_short_is_named_and_removed() {
+fn a_truncated_index_is_listed_and_removed() {
     let (_server, crawl) = littered();
     let index = crate::support::cdxj::index_of(&crawl);
     std::fs::write(crawl.out().join("archive/index/000077.cdxj"), "half a r").unwrap();
-    let names: Vec<String> = told(&crawl, &["--dry-run"])
+    let names: Vec<String> = leftovers(&crawl, &["--dry-run"])
         .into_iter()
         .map(|(path, ..)| path)
         .collect();
@@ -123,7 +124,7 @@ fn an_index_that_was_cut_short_is_named_and_removed() {
         names.iter().any(|name| name == "archive/index/000077.cdxj"),
         "{names:?}"
     );
-    assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
+    assert_eq!(crawl.run_command(&["index", "crawl"]).code, Some(0));
     assert!(!is_there(&crawl, "archive/index/000077.cdxj"));
     assert!(index == crate::support::cdxj::index_of(&crawl));
 }

@@ -2,9 +2,6 @@
 //!
 //! A gate holds a page until the file is written and the crawl has reported the change, so that
 //! everything after that page is requested under the new settings.
-//!
-//! A gate holds a page while the file is written and the crawl has said what it makes of it, so
-//! that everything after that page is asked for under the new orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,14 +43,14 @@ fn order(crawl: &Crawl, text: &str) {
     crawl.write("crawl/control.toml", text);
 }
 
-/// The same while the crawl runs, which must say so.
+/// Writes the file while the crawl runs, and waits until the crawl reports it.
 fn order_now(crawl: &Crawl, running: &mut Running, text: &str, answer: &str) {
     order(crawl, text);
-    running.hear(answer);
+    running.wait_for_line(answer);
 }
 
 #[test]
-fn a_longer_delay_holds_from_then_on() {
+fn a_longer_delay_applies_at_once() {
     let gate = Gate::new();
     let server = Server::spawn_thread(chain(&gate));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
@@ -66,8 +63,8 @@ fn a_longer_delay_holds_from_then_on() {
         "control.toml is obeyed: delay 400ms",
     );
     gate.open();
-    let ran = running.end();
-    assert_eq!(ran.summary()["pages"], 6, "{ran:?}");
+    let run = running.end();
+    assert_eq!(run.summary()["pages"], 6, "{run:?}");
     let log = server.log();
     let times: Vec<Duration> = log.of(HOST).map(|hit| hit.at).collect();
     assert_eq!(times.len(), 7);
@@ -83,7 +80,7 @@ fn a_longer_delay_holds_from_then_on() {
 }
 
 #[test]
-fn a_shorter_delay_is_no_complaint_of_verify() {
+fn a_shorter_delay_is_no_finding_of_verify() {
     let gate = Gate::new();
     let server = Server::spawn_thread(chain(&gate));
     let crawl = Crawl::polite(&server, &[HOST], "1s").with(&["--delay-factor", "0"]);
@@ -102,7 +99,7 @@ fn a_shorter_delay_is_no_complaint_of_verify() {
 }
 
 #[test]
-fn a_host_may_have_a_delay_of_its_own() {
+fn a_host_may_have_its_own_delay() {
     let hosts = ["slow.test", "quick.test"];
     let server = Server::spawn_thread(tree_site(4));
     let crawl = Crawl::of(&server, &hosts)
@@ -110,11 +107,11 @@ fn a_host_may_have_a_delay_of_its_own() {
         .seeds(&hosts.map(|host| server.url(host, "/0")));
     std::fs::create_dir(crawl.out()).unwrap();
     order(&crawl, "[host.\"SLOW.test\"]\ndelay = \"300ms\"");
-    let ran = crawl.run();
+    let run = crawl.run();
     assert!(
-        ran.errors
+        run.errors
             .contains("control.toml is obeyed: delay 300ms for slow.test"),
-        "{ran:?}"
+        "{run:?}"
     );
     let log = server.log();
     for host in hosts {
@@ -130,7 +127,7 @@ fn a_host_may_have_a_delay_of_its_own() {
 }
 
 #[test]
-fn what_is_excluded_is_left_out_though_it_is_queued_and_later_finds_are_let_in_again() {
+fn queued_urls_are_excluded_at_once_and_later_links_are_let_in_again() {
     let (first, second) = (Gate::new(), Gate::new());
     let (one, two) = (first.clone(), second.clone());
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -162,7 +159,7 @@ fn what_is_excluded_is_left_out_though_it_is_queued_and_later_finds_are_let_in_a
     first.open();
     second.arrivals_blocking(1);
     let why = crawl
-        .tell(&[
+        .run_command(&[
             "why",
             "crawl",
             &server.url(HOST, "/private/found-meanwhile"),
@@ -177,16 +174,16 @@ fn what_is_excluded_is_left_out_though_it_is_queued_and_later_finds_are_let_in_a
             .starts_with("excluded by control.toml"),
         "{why}"
     );
-    let status = crawl.tell(&["status", "crawl"]).json();
+    let status = crawl.run_command(&["status", "crawl"]).json();
     assert_eq!(
         status["control"],
         serde_json::json!({"exclude": ["/private/"]})
     );
     std::fs::remove_file(crawl.out().join("control.toml")).unwrap();
-    running.hear("control.toml is obeyed: nothing: the settings hold");
+    running.wait_for_line("control.toml is obeyed: nothing: the settings hold");
     second.open();
-    let ran = running.end();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = running.end();
+    assert_eq!(run.code, Some(0), "{run:?}");
     let log = server.log();
     for (path, times) in [
         ("queued", 0),
@@ -209,14 +206,14 @@ fn what_is_excluded_is_left_out_though_it_is_queued_and_later_finds_are_let_in_a
         )
     );
     assert_eq!(
-        crawl.tell(&["status", "crawl"]).json()["control"],
+        crawl.run_command(&["status", "crawl"]).json()["control"],
         serde_json::Value::Null
     );
     crawl.is_sound();
 }
 
 #[test]
-fn a_pause_lasts_until_it_is_ended_and_a_file_that_is_wrong_does_not_end_it() {
+fn a_pause_lasts_until_it_is_ended_and_an_invalid_file_does_not_end_it() {
     let gate = Gate::new();
     let server = Server::spawn_thread(chain(&gate));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
@@ -229,7 +226,7 @@ fn a_pause_lasts_until_it_is_ended_and_a_file_that_is_wrong_does_not_end_it() {
         "control.toml is obeyed: pause",
     );
     gate.open();
-    // Twice: that takes the crawl some seconds, in which it would have asked for everything.
+    // Twice: in these seconds an unpaused crawl would have requested everything.
     for (text, complaint) in [
         (
             "pause = true\ndelya = \"1s\"",
@@ -245,7 +242,7 @@ fn a_pause_lasts_until_it_is_ended_and_a_file_that_is_wrong_does_not_end_it() {
         assert_eq!(server.log().count(HOST, "/2"), 0);
     }
     assert_eq!(
-        crawl.tell(&["status", "crawl"]).json()["control"],
+        crawl.run_command(&["status", "crawl"]).json()["control"],
         serde_json::json!({"pause": true})
     );
     assert!(!running.has_ended());
@@ -255,21 +252,21 @@ fn a_pause_lasts_until_it_is_ended_and_a_file_that_is_wrong_does_not_end_it() {
         "pause = false",
         "control.toml is obeyed: nothing",
     );
-    let ran = running.end();
+    let run = running.end();
     assert_eq!(
-        (ran.code, &ran.summary()["pages"]),
+        (run.code, &run.summary()["pages"]),
         (Some(0), &6.into()),
-        "{ran:?}"
+        "{run:?}"
     );
     assert_eq!(
-        ran.errors.matches("not obeyed").count(),
+        run.errors.matches("not obeyed").count(),
         2,
-        "each is told once: {ran:?}"
+        "each is reported once: {run:?}"
     );
 }
 
 #[test]
-fn a_crawl_that_pauses_can_be_interrupted_and_goes_on_pausing() {
+fn a_paused_crawl_can_be_interrupted_and_stays_paused() {
     let gate = Gate::new();
     gate.open();
     let server = Server::spawn_thread(chain(&gate));
@@ -278,15 +275,15 @@ fn a_crawl_that_pauses_can_be_interrupted_and_goes_on_pausing() {
     order(&crawl, "pause = true");
     for rate in 1..=2 {
         let mut running = crawl.start();
-        running.hear("control.toml is obeyed: ");
+        running.wait_for_line("control.toml is obeyed: ");
         let (text, answer) = (
             format!("pause = true\nrate = \"{rate}/s\""),
             format!("is obeyed: rate {rate}/s, pause"),
         );
         order_now(&crawl, &mut running, &text, &answer);
         running.interrupt();
-        let ran = running.end();
-        assert_eq!(ran.summary()["finished"], "interrupted", "{ran:?}");
+        let run = running.end();
+        assert_eq!(run.summary()["finished"], "interrupted", "{run:?}");
     }
     assert!(server.log().is_empty());
     order(&crawl, "");
@@ -294,7 +291,7 @@ fn a_crawl_that_pauses_can_be_interrupted_and_goes_on_pausing() {
 }
 
 #[test]
-fn pages_under_way_are_as_many_as_ordered() {
+fn concurrency_can_be_changed_while_the_crawl_runs() {
     let hosts = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| format!("{name}.test"));
     let hosts = hosts.each_ref().map(String::as_str);
     let (gate, asked) = (Gate::new(), Arc::new(AtomicUsize::new(0)));
@@ -312,10 +309,10 @@ fn pages_under_way_are_as_many_as_ordered() {
         "concurrency = 1\nrate = \"1000/s\"\nmax-delay = \"1s\"\ndelay-factor = 0.5",
     );
     let mut running = crawl.start();
-    running.hear("is obeyed: delay-factor 0.5, max-delay 1s, concurrency 1, rate 1000/s");
+    running.wait_for_line("is obeyed: delay-factor 0.5, max-delay 1s, concurrency 1, rate 1000/s");
     gate.arrivals_blocking(1);
-    // That takes the crawl some seconds, in which it would have asked for all. An exchange that
-    // does not move for two seconds gives its slot away, to three beside it at most.
+    // In these seconds an unlimited crawl would have requested everything. An exchange that does
+    // not move for two seconds gives its slot to others, at most three.
     order_now(
         &crawl,
         &mut running,
@@ -336,12 +333,12 @@ fn pages_under_way_are_as_many_as_ordered() {
 }
 
 #[test]
-fn the_file_is_read_before_anything_is_asked_for_and_must_be_right_then() {
+fn the_control_file_is_read_before_the_first_request_and_must_be_valid_then() {
     let server = Server::spawn_thread(tree_site(3));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     std::fs::create_dir(crawl.out()).unwrap();
     order(&crawl, "pause = false\nexclude = [\n\"/1\",\n\"(\"]");
-    crawl.run().complained(
+    crawl.run().assert_error(
         2,
         "control.toml: at line 4: \"(\" is not a usable expression",
     );
@@ -349,7 +346,7 @@ fn the_file_is_read_before_anything_is_asked_for_and_must_be_right_then() {
     order(&crawl, "exclude = [\"/1\"]");
     assert_eq!(crawl.complete()["pages"], 2);
     assert_eq!(server.log().count(HOST, "/1"), 0);
-    // And so it is when the crawl goes on.
+    // The same holds when the crawl continues.
     order(&crawl, "exclude = [\"/3\"]");
     let more = [server.url(HOST, "/3"), server.url(HOST, "/1")];
     assert_eq!(crawl.run_with(&more).summary()["pages"], 3);

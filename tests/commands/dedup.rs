@@ -7,12 +7,12 @@ use std::io::Write;
 use testkit::{Reply, Server, Site};
 
 use crate::support::pages::prose;
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
-/// The findings of a good run.
-fn findings(ran: &Ran) -> Vec<Value> {
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.output
+/// Returns the results of a successful run.
+fn findings(run: &CommandOutput) -> Vec<Value> {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run.output
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -22,7 +22,8 @@ fn near(text: &str) -> String {
     format!("{text} and a few words more at the end")
 }
 
-/// A text, itself in capitals, itself with some words more, and two others, one of them as a page.
+/// A text, the same in capitals, the same with some more words, and two others, one of them as a
+/// page.
 fn corpus() -> Crawl {
     let crawl = Crawl::bare();
     let (text, other) = (prose(1, 400), prose(2, 400));
@@ -41,11 +42,11 @@ fn corpus() -> Crawl {
 }
 
 #[test]
-fn each_document_that_repeats_an_earlier_one_is_told_with_its_original() {
+fn each_duplicate_document_is_listed_with_its_original() {
     let crawl = corpus();
-    let ran = crawl.tell(&["dedup", "corpus"]);
-    let found = findings(&ran);
-    let told: Vec<(&str, &str)> = found
+    let run = crawl.run_command(&["dedup", "corpus"]);
+    let found = findings(&run);
+    let found_pairs: Vec<(&str, &str)> = found
         .iter()
         .map(|line| {
             (
@@ -55,7 +56,7 @@ fn each_document_that_repeats_an_earlier_one_is_told_with_its_original() {
         })
         .collect();
     assert_eq!(
-        told,
+        found_pairs,
         [
             ("corpus/b.txt", "corpus/a.txt"),
             ("corpus/below/c.txt", "corpus/a.txt"),
@@ -67,7 +68,7 @@ fn each_document_that_repeats_an_earlier_one_is_told_with_its_original() {
         (&json!(0), &json!(1.0))
     );
     let resemblance = found[1]["resemblance"].as_f64().unwrap();
-    assert!((0.9..=1.0).contains(&resemblance), "{ran:?}");
+    assert!((0.9..=1.0).contains(&resemblance), "{run:?}");
     for line in &found {
         let mut keys: Vec<&String> = line.as_object().unwrap().keys().collect();
         keys.sort();
@@ -76,14 +77,14 @@ fn each_document_that_repeats_an_earlier_one_is_told_with_its_original() {
             ["distance", "document", "duplicate_of", "resemblance"]
         );
     }
-    assert_eq!(ran.errors, "6 documents: 3 repeat an earlier one\n");
+    assert_eq!(run.errors, "6 documents: 3 repeat an earlier one\n");
 }
 
 #[test]
-fn pairs_are_all_pairs_and_clusters_are_what_belongs_together() {
+fn pairs_lists_all_pairs_and_clusters_lists_connected_documents() {
     let crawl = corpus();
-    let pairs = findings(&crawl.tell(&["dedup", "corpus", "--pairs", "--quiet"]));
-    let mut told: Vec<String> = pairs
+    let pairs = findings(&crawl.run_command(&["dedup", "corpus", "--pairs", "--quiet"]));
+    let mut found_pairs: Vec<String> = pairs
         .iter()
         .map(|pair| {
             format!(
@@ -93,9 +94,9 @@ fn pairs_are_all_pairs_and_clusters_are_what_belongs_together() {
             )
         })
         .collect();
-    told.sort();
+    found_pairs.sort();
     assert_eq!(
-        told,
+        found_pairs,
         [
             "corpus/a.txt corpus/b.txt",
             "corpus/a.txt corpus/below/c.txt",
@@ -104,24 +105,24 @@ fn pairs_are_all_pairs_and_clusters_are_what_belongs_together() {
         ]
     );
     for chained in [&["--clusters"][..], &["--clusters", "--chained"]] {
-        let ran = crawl.tell(&[&["dedup", "corpus"], chained].concat());
+        let run = crawl.run_command(&[&["dedup", "corpus"], chained].concat());
         assert_eq!(
-            findings(&ran),
+            findings(&run),
             [
                 json!({"members": ["corpus/a.txt", "corpus/b.txt", "corpus/below/c.txt"]}),
                 json!({"members": ["corpus/d.txt", "corpus/e.html"]}),
             ]
         );
-        assert_eq!(ran.errors, "6 documents: 2 clusters\n");
+        assert_eq!(run.errors, "6 documents: 2 clusters\n");
     }
 }
 
 #[test]
-fn a_table_is_for_people() {
+fn the_table_format_is_readable() {
     let crawl = corpus();
     let table = |more: &[&str]| {
         crawl
-            .tell(&[&["dedup", "corpus", "--format", "table"], more].concat())
+            .run_command(&[&["dedup", "corpus", "--format", "table"], more].concat())
             .output
     };
     assert!(table(&[]).starts_with("1.000   0 bits  corpus/b.txt  repeats  corpus/a.txt\n"));
@@ -130,19 +131,19 @@ fn a_table_is_for_people() {
 }
 
 #[test]
-fn findings_can_be_written_to_a_file() {
+fn results_can_be_written_to_a_file() {
     let crawl = corpus();
-    let ran = crawl.tell(&["dedup", "corpus", "-o", "found.jsonl"]);
-    assert_eq!((ran.code, ran.output.as_str()), (Some(0), ""));
+    let run = crawl.run_command(&["dedup", "corpus", "-o", "found.jsonl"]);
+    assert_eq!((run.code, run.output.as_str()), (Some(0), ""));
     let written = std::fs::read_to_string(crawl.directory().join("found.jsonl")).unwrap();
     assert_eq!(written.lines().count(), 3);
     crawl
-        .tell(&["dedup", "corpus", "-o", "no/such/directory"])
-        .complained(2, "no/such/directory");
+        .run_command(&["dedup", "corpus", "-o", "no/such/directory"])
+        .assert_error(2, "no/such/directory");
 }
 
 #[test]
-fn json_lines_are_read_from_files_packed_files_and_standard_input() {
+fn json_lines_are_read_from_files_compressed_files_and_standard_input() {
     let crawl = Crawl::bare();
     let text = prose(1, 400);
     let lines = [
@@ -155,20 +156,20 @@ fn json_lines_are_read_from_files_packed_files_and_standard_input() {
     packer.write_all(lines.as_bytes()).unwrap();
     crawl.write("corpus.jsonl", &lines);
     crawl.write("corpus.jsonl.gz", packer.finish().unwrap());
-    for ran in [
-        crawl.tell(&["dedup", "corpus.jsonl"]),
-        crawl.tell(&["dedup", "corpus.jsonl.gz"]),
-        crawl.tell_with_input(&["dedup", "-"], &lines),
+    for run in [
+        crawl.run_command(&["dedup", "corpus.jsonl"]),
+        crawl.run_command(&["dedup", "corpus.jsonl.gz"]),
+        crawl.run_command_with_input(&["dedup", "-"], &lines),
     ] {
-        let found = findings(&ran);
-        assert_eq!(found.len(), 1, "{ran:?}");
+        let found = findings(&run);
+        assert_eq!(found.len(), 1, "{run:?}");
         assert_eq!(found[0]["document"], "2");
         assert_eq!(found[0]["duplicate_of"], "one");
     }
 }
 
 #[test]
-fn the_pages_of_an_archive_are_documents_by_their_urls() {
+fn the_pages_of_an_archive_are_documents_named_by_their_urls() {
     let text = prose(1, 400);
     let page = |text: &str| {
         Reply::html(format!(
@@ -182,16 +183,16 @@ fn the_pages_of_an_archive_are_documents_by_their_urls() {
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
     let crawl = crawl.with(&["--on-duplicate", "keep"]);
     crawl.complete();
-    let ran = crawl.tell(&["dedup", "crawl/archive"]);
-    let found = findings(&ran);
-    assert_eq!(found.len(), 1, "{ran:?}");
+    let run = crawl.run_command(&["dedup", "crawl/archive"]);
+    let found = findings(&run);
+    assert_eq!(found.len(), 1, "{run:?}");
     assert_eq!(found[0]["document"], server.url("site.test", "/copy"));
     assert_eq!(found[0]["duplicate_of"], server.url("site.test", "/"));
-    assert_eq!(ran.errors, "2 documents: 1 repeat an earlier one\n");
+    assert_eq!(run.errors, "2 documents: 1 repeat an earlier one\n");
 }
 
 #[test]
-fn what_cannot_be_read_is_skipped_by_name_and_the_rest_is_compared() {
+fn unreadable_documents_are_named_and_skipped_and_the_rest_is_compared() {
     let crawl = Crawl::bare();
     let text = prose(1, 400);
     let lines = format!(
@@ -203,19 +204,19 @@ fn what_cannot_be_read_is_skipped_by_name_and_the_rest_is_compared() {
     crawl.write("corpus/a.jsonl", lines);
     crawl.write("corpus/b.warc", "WARC/1.1\r\nno record\r\n\r\n");
     crawl.write("corpus/c.png", b"\x89PNG\r\n\x1a\n\0\0\0");
-    let ran = crawl.tell(&["dedup", "corpus"]);
-    assert_eq!(findings(&ran).len(), 1, "{ran:?}");
-    let lines: Vec<&str> = ran.errors.lines().collect();
+    let run = crawl.run_command(&["dedup", "corpus"]);
+    assert_eq!(findings(&run).len(), 1, "{run:?}");
+    let lines: Vec<&str> = run.errors.lines().collect();
     assert!(
         lines[0].starts_with("skipped: corpus/a.jsonl: line 2: "),
-        "{ran:?}"
+        "{run:?}"
     );
-    assert!(lines[1].starts_with("skipped: corpus/b.warc: "), "{ran:?}");
+    assert!(lines[1].starts_with("skipped: corpus/b.warc: "), "{run:?}");
     assert_eq!(lines[2], "3 documents: 1 repeat an earlier one, 2 skipped");
 }
 
 #[test]
-fn strange_documents_are_compared_like_others() {
+fn unusual_documents_are_compared_like_others() {
     let crawl = Crawl::bare();
     std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
     let garbage: Vec<u8> = (0..5_000_u32)
@@ -231,14 +232,14 @@ fn strange_documents_are_compared_like_others() {
     ] {
         crawl.write(&format!("corpus/{name}"), content);
     }
-    let ran = crawl.tell(&["dedup", "corpus"]);
-    let found = findings(&ran);
-    assert_eq!(found.len(), 1, "{ran:?}");
+    let run = crawl.run_command(&["dedup", "corpus"]);
+    let found = findings(&run);
+    assert_eq!(found.len(), 1, "{run:?}");
     assert_eq!(found[0]["document"], "corpus/empty-too");
 }
 
 #[test]
-fn a_budget_that_is_too_small_costs_files_and_changes_nothing() {
+fn a_memory_budget_that_is_too_small_spills_to_files_and_changes_no_result() {
     let crawl = Crawl::bare();
     let lines: Vec<String> = (0..300)
         .map(|n| {
@@ -249,8 +250,8 @@ fn a_budget_that_is_too_small_costs_files_and_changes_nothing() {
     crawl.write("corpus.jsonl", lines.join("\n"));
     for wanted in [&[][..], &["--pairs"], &["--clusters"]] {
         let ask = |more: &[&str]| {
-            let ran = crawl.tell(&[&["dedup", "corpus.jsonl"], wanted, more].concat());
-            let mut found: Vec<String> = findings(&ran).iter().map(Value::to_string).collect();
+            let run = crawl.run_command(&[&["dedup", "corpus.jsonl"], wanted, more].concat());
+            let mut found: Vec<String> = findings(&run).iter().map(Value::to_string).collect();
             found.sort();
             found
         };
@@ -261,7 +262,7 @@ fn a_budget_that_is_too_small_costs_files_and_changes_nothing() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_named_with_what_helps() {
+fn a_full_disk_is_named_with_the_remedy() {
     let crawl = Crawl::bare();
     let lines: Vec<String> = (0..300)
         .map(|n| json!({"id": n, "text": prose(n, 60)}).to_string())
@@ -276,21 +277,21 @@ fn a_disk_that_is_full_is_named_with_what_helps() {
         "--temp-dir",
         ".",
     ];
-    assert_eq!(crawl.tell(&arguments).code, Some(0));
-    let ran = crawl.tell_cramped(1, &arguments);
-    ran.complained(1, "cannot use . for temporary files");
+    assert_eq!(crawl.run_command(&arguments).code, Some(0));
+    let run = crawl.run_command_with_file_limit(1, &arguments);
+    run.assert_error(1, "cannot use . for temporary files");
     assert!(
-        ran.errors.contains("--temp-dir names another directory"),
-        "{ran:?}"
+        run.errors.contains("--temp-dir names another directory"),
+        "{run:?}"
     );
 }
 
 #[test]
 fn other_fingerprints_lead_to_the_same_duplicates() {
     let crawl = corpus();
-    let usual = crawl.tell(&["dedup", "corpus"]);
-    let originals = |ran: &Ran| -> Vec<Value> {
-        findings(ran)
+    let usual = crawl.run_command(&["dedup", "corpus"]);
+    let originals = |run: &CommandOutput| -> Vec<Value> {
+        findings(run)
             .into_iter()
             .map(|line| line["duplicate_of"].clone())
             .collect()
@@ -308,13 +309,13 @@ fn other_fingerprints_lead_to_the_same_duplicates() {
             "en",
         ],
     ] {
-        let ran = crawl.tell(&[&["dedup", "corpus"], wish].concat());
-        assert_eq!(originals(&ran), originals(&usual), "{wish:?}");
+        let run = crawl.run_command(&[&["dedup", "corpus"], wish].concat());
+        assert_eq!(originals(&run), originals(&usual), "{wish:?}");
     }
 }
 
 #[test]
-fn impossible_wishes_are_refused_with_what_would_be_right() {
+fn impossible_values_are_refused_with_the_possible_ones() {
     let crawl = corpus();
     for (wish, culprit) in [
         (&["--distance", "8"][..], "between 0 and 7"),
@@ -326,21 +327,21 @@ fn impossible_wishes_are_refused_with_what_would_be_right() {
         (&["missing"], "missing"),
     ] {
         crawl
-            .tell(&[&["dedup", "corpus"], wish].concat())
-            .complained(2, culprit);
+            .run_command(&[&["dedup", "corpus"], wish].concat())
+            .assert_error(2, culprit);
     }
     std::fs::create_dir(crawl.directory().join("nothing")).unwrap();
     crawl
-        .tell(&["dedup", "nothing"])
-        .complained(2, "no document");
+        .run_command(&["dedup", "nothing"])
+        .assert_error(2, "no document");
 }
 
 /// Manku, Jain and Das Sarma (WWW 2007), section 3.2: 2³⁴ fingerprints, within 3 bits.
 #[test]
-fn the_plan_for_the_papers_repository_has_the_papers_designs() {
+fn the_plan_for_the_repository_of_the_paper_has_the_designs_of_the_paper() {
     let crawl = Crawl::bare();
     let arguments = ["plan", "--pages", "17179869184", "--distance", "3"];
-    let lines = findings(&crawl.tell(&arguments));
+    let lines = findings(&crawl.run_command(&arguments));
     for (tables, prefix, candidates) in [
         (20, 31, 8.0),
         (16, 28, 64.0),
@@ -360,7 +361,7 @@ fn the_plan_for_the_papers_repository_has_the_papers_designs() {
         1
     );
     let table = crawl
-        .tell(&[&arguments[..], &["--format", "table"]].concat())
+        .run_command(&[&arguments[..], &["--format", "table"]].concat())
         .output;
     assert!(
         table.contains("20    31–33") && table.contains("> 10 are the fewest tables"),
@@ -369,7 +370,7 @@ fn the_plan_for_the_papers_repository_has_the_papers_designs() {
 }
 
 #[test]
-fn plans_that_cannot_be_are_refused() {
+fn impossible_plans_are_refused() {
     let crawl = Crawl::bare();
     for (wish, culprit) in [
         (&["--pages", "many"][..], "many"),
@@ -378,7 +379,7 @@ fn plans_that_cannot_be_are_refused() {
         (&[], "--pages"),
     ] {
         crawl
-            .tell(&[&["plan"], wish].concat())
-            .complained(2, culprit);
+            .run_command(&[&["plan"], wish].concat())
+            .assert_error(2, culprit);
     }
 }

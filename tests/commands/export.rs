@@ -1,5 +1,5 @@
-//! `crawler export`: every form tells the same, a file is whole or not there, and an export goes on
-//! where it ended.
+//! `crawler export`: every format has the same content, a file is complete or absent, and an export
+//! continues where it ended.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,7 @@ fn page(number: u64, links: &str) -> Reply {
     ))
 }
 
-/// A page with links of all sorts, one that is its copy, one that is nearly it, and one that is not
-/// there.
+/// A page with links of all kinds, its copy, its near-duplicate, and a missing page.
 fn site() -> Site {
     Site::new(|request| match request.path() {
         "/robots.txt" => Reply::text("User-agent: *\n"),
@@ -56,17 +55,17 @@ fn read(crawl: &Crawl, name: &str) -> Vec<u8> {
 }
 
 fn done(crawl: &Crawl, arguments: &[&str]) {
-    let ran = crawl.tell(&[&["export", "crawl"], arguments].concat());
+    let run = crawl.run_command(&[&["export", "crawl"], arguments].concat());
     assert_eq!(
-        (ran.code, ran.output.as_str(), ran.errors.as_str()),
+        (run.code, run.output.as_str(), run.errors.as_str()),
         (Some(0), "", "")
     );
 }
 
 fn links(crawl: &Crawl) -> Vec<Value> {
-    let ran = crawl.tell(&["export", "crawl", "--links"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines = ran.output.lines();
+    let run = crawl.run_command(&["export", "crawl", "--links"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = run.output.lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -80,7 +79,7 @@ fn parts(directory: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_link_graph_has_each_link_of_each_page_that_the_archive_has() {
+fn the_link_graph_has_each_link_of_each_archived_page() {
     let (server, crawl) = crawled();
     let links = links(&crawl);
     let home = server.url(HOST, "/");
@@ -111,14 +110,14 @@ fn the_link_graph_has_each_link_of_each_page_that_the_archive_has() {
             "/missing \"gone\" null \"page\"",
         ]
     );
-    // A page that a redirect led to is the source under its own name.
+    // The target of a redirect is the source under its own URL.
     let has = |source: &str| {
         links
             .iter()
             .any(|link| link["source"] == server.url(HOST, source))
     };
     assert!(has("/new") && !has("/moved"), "{links:?}");
-    // What was left out has no links, and what was not followed was not visited.
+    // Left-out pages have no links, and targets that were not followed were not visited.
     assert!(!has("/copy") && !has("/missing"), "{links:?}");
     assert!(
         crawl
@@ -150,7 +149,7 @@ fn sources_of_links_come_in_the_order_of_the_visits() {
 }
 
 #[test]
-fn a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been() {
+fn an_export_that_was_cut_anywhere_is_completed() {
     let (_server, crawl) = crawled();
     for options in [
         &["--format", "jsonl"][..],
@@ -172,7 +171,7 @@ fn a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been() {
             assert!(!crawl.directory().join("torn.part").exists());
             std::fs::remove_file(crawl.directory().join("torn")).unwrap();
         }
-        // A whole one is left as it is, and an export that begins anew replaces it.
+        // A complete file is left unchanged, and a new export replaces it.
         done(
             &crawl,
             &[options, &["--output", "whole", "--resume"]].concat(),
@@ -180,21 +179,21 @@ fn a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been() {
         assert!(read(&crawl, "whole") == whole, "{options:?}");
         crawl.write("whole", "something else\n");
         crawl
-            .tell(
+            .run_command(
                 &[
                     &["export", "crawl", "--output", "whole", "--resume"],
                     options,
                 ]
                 .concat(),
             )
-            .complained(2, "whole cannot be continued: line 1 of it");
+            .assert_error(2, "whole cannot be continued: line 1 of it");
         done(&crawl, &[options, &["--output", "whole"]].concat());
         assert!(read(&crawl, "whole") == whole, "{options:?}");
     }
 }
 
 #[test]
-fn what_was_visited_since_is_added() {
+fn new_visits_are_appended_to_an_export() {
     let server = Server::spawn_thread(site());
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/")])
@@ -237,7 +236,7 @@ fn what_was_visited_since_is_added() {
     assert_eq!(
         parts(&crawl.directory().join("parts")),
         before[0],
-        "nothing is new"
+        "no page is new"
     );
     for part in parts(&crawl.directory().join("parts")) {
         let bytes = std::fs::read(&part).unwrap();
@@ -250,7 +249,7 @@ fn what_was_visited_since_is_added() {
 
 /// A title `=cmd|…` stood in the table as the page had it, and a spreadsheet that opened it ran it.
 #[test]
-fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_asked_for() {
+fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_given() {
     const TITLE: &str = "=cmd|'/c calc'!A1";
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/robots.txt" => Reply::text(""),
@@ -263,7 +262,7 @@ fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_aske
     crawl.complete();
     let fields = |arguments: &[&str], column: &str| -> Vec<String> {
         let table = crawl
-            .tell(&[&["export", "crawl"], arguments].concat())
+            .run_command(&[&["export", "crawl"], arguments].concat())
             .output;
         let mut reader = csv::Reader::from_reader(table.as_bytes());
         let names = reader.headers().unwrap().clone();
@@ -284,12 +283,12 @@ fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_aske
         ["@SUM(A1)"]
     );
     assert_eq!(crawl.row(&server.url(HOST, "/"))["title"], TITLE);
-    // Numbers of ours are numbers.
+    // Our own numbers stay numbers.
     assert_eq!(fields(&csv, "depth")[0], "0");
 }
 
 #[test]
-fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
+fn incompatible_export_options_are_refused_before_anything_is_written() {
     let (_server, crawl) = crawled();
     std::fs::create_dir(crawl.directory().join("directory")).unwrap();
     for (arguments, words) in [
@@ -320,13 +319,13 @@ fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
         (&["--output", "elsewhere/"], "elsewhere/ is a directory"),
     ] {
         crawl
-            .tell(&[&["export", "crawl"], arguments].concat())
-            .complained(2, words);
+            .run_command(&[&["export", "crawl"], arguments].concat())
+            .assert_error(2, words);
     }
     assert!(!crawl.directory().join("x").exists() && !crawl.directory().join("x.part").exists());
     done(&crawl, &["--format", "parquet", "--output", "directory"]);
     crawl
-        .tell(&[
+        .run_command(&[
             "export",
             "crawl",
             "--format",
@@ -334,18 +333,18 @@ fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
             "--output",
             "directory",
         ])
-        .complained(2, "has parts of an export already");
+        .assert_error(2, "has parts of an export already");
 }
 
 #[test]
-fn on_a_full_disk_an_old_file_stays_and_what_was_written_is_of_use_later() {
+fn on_a_full_disk_the_old_file_stays_and_the_partial_one_is_continued_later() {
     let (_server, crawl) = crawled();
     done(&crawl, &["--output", "rows", "--sketches"]);
     let whole = read(&crawl, "rows");
     assert!(whole.len() > 1024);
     crawl
-        .tell_cramped(1, &["export", "crawl", "--output", "rows", "--sketches"])
-        .complained(2, "cannot write rows");
+        .run_command_with_file_limit(1, &["export", "crawl", "--output", "rows", "--sketches"])
+        .assert_error(2, "cannot write rows");
     assert!(read(&crawl, "rows") == whole);
     assert!(read(&crawl, "rows.part") == whole[..512]);
     done(&crawl, &["--output", "rows", "--sketches", "--resume"]);
@@ -357,8 +356,8 @@ fn on_a_full_disk_an_old_file_stays_and_what_was_written_is_of_use_later() {
         ],
     ] {
         crawl
-            .tell_cramped(1, arguments)
-            .complained(2, "cannot write");
+            .run_command_with_file_limit(1, arguments)
+            .assert_error(2, "cannot write");
     }
     assert!(read(&crawl, "rows") == whole && !crawl.directory().join("rows.part").exists());
     done(
@@ -369,7 +368,7 @@ fn on_a_full_disk_an_old_file_stays_and_what_was_written_is_of_use_later() {
 }
 
 #[test]
-fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_there() {
+fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_exported() {
     let (server, crawl) = crawled();
     let before = links(&crawl);
     let row = crawl.row(&server.url(HOST, "/one"));
@@ -381,12 +380,12 @@ fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_there
     let at = row["warc_offset"].as_u64().unwrap() as usize;
     bytes[at..at + 4].fill(0);
     std::fs::write(&file, bytes).unwrap();
-    let ran = crawl.tell(&["export", "crawl", "--links", "--output", "links"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let run = crawl.run_command(&["export", "crawl", "--links", "--output", "links"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
     assert!(
-        ran.errors
+        run.errors
             .contains("1 pages cannot be read from the archive again"),
-        "{ran:?}"
+        "{run:?}"
     );
     let left = String::from_utf8(read(&crawl, "links")).unwrap();
     let lost = before
@@ -398,7 +397,7 @@ fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_there
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error_and_a_device_is_written_to_as_it_is() {
+fn an_export_to_a_closed_pipe_is_no_error_and_a_device_is_not_replaced() {
     let (_server, crawl) = crawled();
     for format in ["jsonl", "csv", "parquet"] {
         done(&crawl, &["--format", format, "--output", "/dev/null"]);
@@ -406,15 +405,15 @@ fn a_reader_that_goes_away_is_no_error_and_a_device_is_written_to_as_it_is() {
             "'{}' export crawl --format {format} | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}",
             env!("CARGO_BIN_EXE_crawler")
         );
-        let ran = std::process::Command::new("bash")
+        let run = std::process::Command::new("bash")
             .current_dir(crawl.directory())
             .args(["-c", &script])
             .output()
             .unwrap();
-        assert_eq!(String::from_utf8(ran.stdout).unwrap(), "0\n", "{format}");
-        assert!(ran.stderr.is_empty(), "{format}");
+        assert_eq!(String::from_utf8(run.stdout).unwrap(), "0\n", "{format}");
+        assert!(run.stderr.is_empty(), "{format}");
     }
-    // The link leads to the new file, and stays one.
+    // The symbolic link stays one, and leads to the new file.
     std::os::unix::fs::symlink("target", crawl.directory().join("link")).unwrap();
     crawl.write("target", "old");
     done(&crawl, &["--output", "link"]);
@@ -423,18 +422,18 @@ fn a_reader_that_goes_away_is_no_error_and_a_device_is_written_to_as_it_is() {
 }
 
 #[test]
-fn pages_that_were_kept_have_a_sketch_and_others_have_none() {
+fn kept_pages_have_a_sketch_and_others_have_none() {
     let (server, crawl) = crawled();
-    let ran = crawl.tell(&["export", "crawl", "--sketches"]);
-    for line in ran.output.lines() {
+    let run = crawl.run_command(&["export", "crawl", "--sketches"]);
+    for line in run.output.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         let digits = row["sketch"].as_str().map_or(0, str::len);
         let expected = if row["verdict"] == "unique" { 320 } else { 0 };
         assert_eq!(digits, expected, "{line}");
     }
-    assert!(ran.output.contains(&server.url(HOST, "/copy")));
+    assert!(run.output.contains(&server.url(HOST, "/copy")));
     let csv = crawl
-        .tell(&["export", "crawl", "--sketches", "--format", "csv"])
+        .run_command(&["export", "crawl", "--sketches", "--format", "csv"])
         .output;
     assert!(csv.lines().next().unwrap().ends_with(",warc_offset,sketch"));
 }

@@ -1,16 +1,16 @@
-//! The commands that look at files, without a crawl.
+//! The commands on files, without a crawl.
 
 use crate::support::pages::prose;
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
 /// Returns the output of a command that succeeds.
 fn answer(crawl: &Crawl, arguments: &[&str]) -> String {
-    good(crawl.tell(arguments))
+    good(crawl.run_command(arguments))
 }
 
-fn good(ran: Ran) -> String {
-    assert_eq!((ran.code, ran.errors.as_str()), (Some(0), ""), "{ran:?}");
-    ran.output
+fn good(run: CommandOutput) -> String {
+    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    run.output
 }
 
 #[test]
@@ -44,23 +44,23 @@ fn canonicalize_writes_a_line_for_each_url() {
         );
     }
     let lines = "http://a.test#x\n\n http://b.test/%7Ec \n";
-    let read = good(crawl.tell_with_input(&["canonicalize"], lines));
+    let read = good(crawl.run_command_with_input(&["canonicalize"], lines));
     assert_eq!(read, "http://a.test/\nhttp://b.test/~c\n");
     crawl
-        .tell(&["canonicalize", "no url"])
-        .complained(2, "no url");
+        .run_command(&["canonicalize", "no url"])
+        .assert_error(2, "no url");
 }
 
 #[test]
-fn robots_says_what_is_allowed_in_words_and_in_its_code() {
+fn robots_prints_the_decision_and_returns_it_as_exit_code() {
     let crawl = Crawl::bare();
     crawl.write(
         "robots.txt",
         "User-agent: *\nDisallow: /no\n\nUser-agent: goodbot\nDisallow:\n",
     );
     let ask = |arguments: &[&str]| {
-        let ran = crawl.tell(&[&["robots", "robots.txt"], arguments].concat());
-        (ran.code, ran.output)
+        let run = crawl.run_command(&[&["robots", "robots.txt"], arguments].concat());
+        (run.code, run.output)
     };
     let (yes, no) = ("http://a.test/yes", "http://a.test/no/b");
     assert_eq!(
@@ -95,7 +95,7 @@ fn robots_says_what_is_allowed_in_words_and_in_its_code() {
         serde_json::json!({"url": no, "allowed": true, "rule": null, "line": null, "agent": null,
             "section": "2.2.2", "reason": "no rule matches"})
     );
-    let ruled = crawl.tell_with_input(
+    let ruled = crawl.run_command_with_input(
         &["robots", "-", "--format=json", no],
         "user-agent: *\n\nallow: /n\ndisallow: /*o",
     );
@@ -105,8 +105,8 @@ fn robots_says_what_is_allowed_in_words_and_in_its_code() {
         (&"Disallow: /*o".into(), &4.into(), &"*".into())
     );
     crawl
-        .tell(&["robots", "missing.txt", "--agent", "x", yes])
-        .complained(2, "missing.txt");
+        .run_command(&["robots", "missing.txt", "--agent", "x", yes])
+        .assert_error(2, "missing.txt");
 }
 
 #[test]
@@ -140,12 +140,12 @@ fn fingerprint_writes_sixteen_digits_and_the_path() {
         *lines[0].0
     );
     crawl
-        .tell(&["fingerprint", "missing.txt"])
-        .complained(2, "missing.txt");
+        .run_command(&["fingerprint", "missing.txt"])
+        .assert_error(2, "missing.txt");
 }
 
 #[test]
-fn compare_tells_how_alike_two_files_are() {
+fn compare_prints_the_likeness_of_two_files() {
     let crawl = Crawl::bare();
     let text = prose(1, 400);
     crawl.write("a.txt", &text);
@@ -158,8 +158,8 @@ fn compare_tells_how_alike_two_files_are() {
         ("near.txt", "near-duplicate", 0.95, 0.999),
         ("other.txt", "distinct", 0.0, 0.01),
     ] {
-        let ran = crawl.tell(&["compare", "a.txt", other, "--format", "json"]);
-        let comparison = ran.json();
+        let run = crawl.run_command(&["compare", "a.txt", other, "--format", "json"]);
+        let comparison = run.json();
         assert_eq!(comparison["verdict"], verdict, "{comparison}");
         let resemblance = comparison["resemblance"].as_f64().unwrap();
         assert!(
@@ -182,7 +182,7 @@ fn compare_tells_how_alike_two_files_are() {
             ]
         );
     }
-    let near = crawl.tell(&["compare", "a.txt", "near.txt"]).json();
+    let near = crawl.run_command(&["compare", "a.txt", "near.txt"]).json();
     assert_eq!(near["containment_a_in_b"], 1.0);
     assert!(near["containment_b_in_a"].as_f64().unwrap() < 1.0);
     assert!(
@@ -193,8 +193,8 @@ fn compare_tells_how_alike_two_files_are() {
         .contains("near-duplicate")
     );
     crawl
-        .tell(&["compare", "a.txt", "missing.txt"])
-        .complained(2, "missing.txt");
+        .run_command(&["compare", "a.txt", "missing.txt"])
+        .assert_error(2, "missing.txt");
 }
 
 #[test]
@@ -211,20 +211,20 @@ fn fingerprints_can_be_halved_and_made_without_stop_words() {
     let without = |file: &str| of(&[file, "--stop-words", "en"]);
     assert_eq!(without("a.txt"), without("b.txt"));
     let compared = crawl
-        .tell(&["compare", "a.txt", "b.txt", "--bits", "32"])
+        .run_command(&["compare", "a.txt", "b.txt", "--bits", "32"])
         .json();
     assert!(compared["distance"].as_u64().unwrap() <= 32);
     assert_eq!(compared["fingerprint_a"], half[..8]);
     crawl
-        .tell(&["fingerprint", "a.txt", "--bits", "48"])
-        .complained(2, "48");
+        .run_command(&["fingerprint", "a.txt", "--bits", "48"])
+        .assert_error(2, "48");
     crawl
-        .tell(&["fingerprint", "a.txt", "--stop-words", "klingon"])
-        .complained(2, "klingon");
+        .run_command(&["fingerprint", "a.txt", "--stop-words", "klingon"])
+        .assert_error(2, "klingon");
 }
 
 #[test]
-fn frequent_words_weigh_less_by_tf_idf_with_frequencies_counted_now_or_before() {
+fn frequent_words_weigh_less_by_tf_idf_with_new_or_stored_frequencies() {
     let crawl = Crawl::bare();
     std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
     for number in 0..20 {
@@ -245,14 +245,14 @@ fn frequent_words_weigh_less_by_tf_idf_with_frequencies_counted_now_or_before() 
     assert_eq!(counted_before, counted_now);
     assert_ne!(answer(&crawl, &["fingerprint", "corpus"]), counted_now);
     let useless = ["fingerprint", "corpus", "--frequencies", "counted.txt"];
-    crawl.tell(&useless).complained(2, "tf-idf");
+    crawl.run_command(&useless).assert_error(2, "tf-idf");
     crawl.write("wrong.txt", "nothing of the kind");
     crawl
-        .tell(&[&weighted[..], &["--frequencies", "wrong.txt"]].concat())
-        .complained(2, "wrong.txt");
+        .run_command(&[&weighted[..], &["--frequencies", "wrong.txt"]].concat())
+        .assert_error(2, "wrong.txt");
     crawl
-        .tell_with_input(&["fingerprint", "-", "--weights", "tf-idf"], "text")
-        .complained(2, "standard input");
+        .run_command_with_input(&["fingerprint", "-", "--weights", "tf-idf"], "text")
+        .assert_error(2, "standard input");
 }
 
 /// Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web" (1997), section 2.
@@ -263,7 +263,7 @@ fn a_rose_is_a_rose_is_a_rose_has_exactly_three_shingles_of_four_words() {
     for shingle in ["a rose is a", "rose is a rose", "is a rose is"] {
         crawl.write("shingle.txt", shingle);
         let arguments = ["compare", "rose.txt", "shingle.txt", "--features", "word:4"];
-        let comparison = crawl.tell(&arguments).json();
+        let comparison = crawl.run_command(&arguments).json();
         assert_eq!(comparison["containment_b_in_a"], 1.0, "{shingle}");
         assert_eq!(comparison["containment_a_in_b"], 1.0 / 3.0, "{shingle}");
     }
@@ -277,7 +277,10 @@ fn jack_london_resembles_himself_in_three_bigrams_of_eight() {
     crawl.write("3.txt", "Jack travelled from Oakland to London");
     for (other, resemblance) in [("2.txt", 3.0 / 8.0), ("3.txt", 0.0)] {
         let arguments = ["compare", "1.txt", other, "--features", "word:2"];
-        assert_eq!(crawl.tell(&arguments).json()["resemblance"], resemblance);
+        assert_eq!(
+            crawl.run_command(&arguments).json()["resemblance"],
+            resemblance
+        );
     }
 }
 
@@ -288,7 +291,7 @@ fn german_sentences_of_one_meaning_are_nearer_to_each_other_than_to_a_third() {
     crawl.write("2.txt", "Wenn jeder an sich denkt, ist an jeden gedacht");
     crawl.write("3.txt", "Sein oder nicht sein");
     let distance = |a: &str, b: &str| {
-        crawl.tell(&["compare", a, b]).json()["distance"]
+        crawl.run_command(&["compare", a, b]).json()["distance"]
             .as_u64()
             .unwrap()
     };
@@ -303,10 +306,10 @@ const DOCUMENT: &str = "<html lang=cs><head><title> A  title </title><meta name=
     <a href='next.html' rel=nofollow>Next</a></main></body></html>";
 
 #[test]
-fn extract_tells_what_is_read_in_a_document() {
+fn extract_prints_the_content_of_a_document() {
     let crawl = Crawl::bare();
     crawl.write("page.html", DOCUMENT.replace("MAIN", &prose(1, 80)));
-    let ran = crawl.tell(&[
+    let run = crawl.run_command(&[
         "extract",
         "page.html",
         "--url",
@@ -314,7 +317,7 @@ fn extract_tells_what_is_read_in_a_document() {
         "--format",
         "json",
     ]);
-    let read = ran.json();
+    let read = run.json();
     assert_eq!(read["title"], "A title");
     assert_eq!(read["canonical"], "http://a.test/canonical");
     assert_eq!(read["robots"], serde_json::json!(["noindex", "nofollow"]));
@@ -365,7 +368,7 @@ fn extract_tells_what_is_read_in_a_document() {
 }
 
 #[test]
-fn extract_takes_the_main_content_where_it_is_told_to() {
+fn extract_takes_the_main_content_by_selector() {
     let crawl = Crawl::bare();
     crawl.write(
         "page.html",
@@ -378,7 +381,7 @@ fn extract_takes_the_main_content_where_it_is_told_to() {
                 .iter()
                 .flat_map(|selector| ["--main-selector", selector]),
         );
-        crawl.tell(&arguments)
+        crawl.run_command(&arguments)
     };
     for (selectors, text) in [
         (&[".wiki"][..], "the content"),
@@ -392,12 +395,12 @@ fn extract_takes_the_main_content_where_it_is_told_to() {
             "{selectors:?}"
         );
     }
-    extract(&["div["]).complained(2, "div[");
-    extract(&["p:has(a)"]).complained(2, ":has");
+    extract(&["div["]).assert_error(2, "div[");
+    extract(&["p:has(a)"]).assert_error(2, ":has");
 }
 
 #[test]
-fn what_extract_prints_can_be_fed_to_dedup() {
+fn the_output_of_extract_is_valid_input_of_dedup() {
     let crawl = Crawl::bare();
     let mut lines = String::new();
     for (name, seed) in [("1.html", 1), ("2.html", 2), ("3.html", 1)] {
@@ -409,7 +412,7 @@ fn what_extract_prints_can_be_fed_to_dedup() {
     }
     crawl.write("pages.jsonl", lines);
     let found = crawl
-        .tell(&["dedup", "pages.jsonl", "--format", "json"])
+        .run_command(&["dedup", "pages.jsonl", "--format", "json"])
         .json();
     assert_eq!(
         (&found["document"], &found["duplicate_of"]),
@@ -418,22 +421,23 @@ fn what_extract_prints_can_be_fed_to_dedup() {
 }
 
 #[test]
-fn extract_reads_standard_input_in_the_charset_it_is_told() {
+fn extract_reads_standard_input_in_the_given_charset() {
     let crawl = Crawl::bare();
     let latin = b"<title>caf\xe9</title>";
-    let read = good(crawl.tell_with_input(&["extract", "-", "--charset", "iso-8859-1"], latin));
+    let read =
+        good(crawl.run_command_with_input(&["extract", "-", "--charset", "iso-8859-1"], latin));
     let read: serde_json::Value = serde_json::from_str(&read).unwrap();
     assert_eq!(
         (&read["title"], &read["charset"]),
         (&"café".into(), &"windows-1252".into())
     );
     crawl
-        .tell(&["extract", "missing.html"])
-        .complained(2, "missing.html");
+        .run_command(&["extract", "missing.html"])
+        .assert_error(2, "missing.html");
 }
 
 #[test]
-fn help_and_version_are_no_errors() {
+fn help_and_version_exit_with_code_0() {
     let crawl = Crawl::bare();
     for arguments in [
         &["--help"][..],
@@ -447,7 +451,7 @@ fn help_and_version_are_no_errors() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let crawl = Crawl::bare();
     let urls: String = (0..20_000)
         .map(|number| format!("http://a.test/{number}\n"))

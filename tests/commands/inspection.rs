@@ -1,4 +1,4 @@
-//! The commands that look at a crawl.
+//! The commands that read a crawl.
 
 use testkit::{Reply, Server, Site};
 
@@ -7,7 +7,7 @@ use crate::support::pages::{NONE, page};
 
 const HOST: &str = "site.test";
 
-/// One of everything, some of it still queued; one page at a time, so that it is always the same.
+/// One page of every kind, some still queued; one at a time, so that the result is always the same.
 fn crawled() -> (Server, Crawl) {
     let server = Server::spawn_thread(Site::pages([
         (
@@ -46,7 +46,7 @@ fn crawled() -> (Server, Crawl) {
     (server, crawl)
 }
 
-/// The columns of the contract, in its order.
+/// The columns of the contract, in order.
 const COLUMNS: [&str; 19] = [
     "url",
     "final_url",
@@ -72,7 +72,9 @@ const COLUMNS: [&str; 19] = [
 #[test]
 fn export_has_the_columns_of_the_contract_in_its_order() {
     let (_server, crawl) = crawled();
-    let jsonl = crawl.tell(&["export", "crawl", "--format", "jsonl"]).output;
+    let jsonl = crawl
+        .run_command(&["export", "crawl", "--format", "jsonl"])
+        .output;
     for line in jsonl.lines() {
         let places: Vec<Option<usize>> = COLUMNS
             .iter()
@@ -85,7 +87,9 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(row.as_object().unwrap().len(), COLUMNS.len());
     }
-    let csv = crawl.tell(&["export", "crawl", "--format", "csv"]).output;
+    let csv = crawl
+        .run_command(&["export", "crawl", "--format", "csv"])
+        .output;
     assert_eq!(csv.lines().next().unwrap(), COLUMNS.join(","));
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let from_csv: Vec<String> = reader
@@ -101,7 +105,7 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
 }
 
 #[test]
-fn export_tells_what_is_known_of_a_page() {
+fn export_has_everything_known_about_a_page() {
     let (server, crawl) = crawled();
     let row = crawl.row(&server.url(HOST, "/old"));
     let sent = server.log().body(HOST, "/new").unwrap().len()
@@ -131,20 +135,20 @@ fn export_tells_what_is_known_of_a_page() {
 #[test]
 fn export_writes_to_a_file() {
     let (_server, crawl) = crawled();
-    let ran = crawl.tell(&["export", "crawl", "--output", "rows.jsonl"]);
-    assert_eq!((ran.code, ran.output.as_str()), (Some(0), ""));
+    let run = crawl.run_command(&["export", "crawl", "--output", "rows.jsonl"]);
+    assert_eq!((run.code, run.output.as_str()), (Some(0), ""));
     let written = std::fs::read_to_string(crawl.directory().join("rows.jsonl")).unwrap();
-    assert_eq!(written, crawl.tell(&["export", "crawl"]).output);
+    assert_eq!(written, crawl.run_command(&["export", "crawl"]).output);
     crawl
-        .tell(&["export", "crawl", "--output", "no/such/place"])
-        .complained(2, "no/such/place");
+        .run_command(&["export", "crawl", "--output", "no/such/place"])
+        .assert_error(2, "no/such/place");
     crawl
-        .tell(&["export", "crawl", "--output", "/dev/full"])
-        .complained(2, "/dev/full");
+        .run_command(&["export", "crawl", "--output", "/dev/full"])
+        .assert_error(2, "/dev/full");
 }
 
 #[test]
-fn why_tells_which_rule_decided() {
+fn why_names_the_rule_that_decided() {
     let (server, crawl) = crawled();
     for (url, verdict, words) in [
         (server.url(HOST, "/"), "unique", "something new"),
@@ -160,9 +164,13 @@ fn why_tells_which_rule_decided() {
         (server.url(HOST, "/deep"), "queued", "2 links from a seed"),
         (server.url(HOST, "/excluded"), "not-queued", "exclude"),
         ("http://other.test/".to_owned(), "not-queued", "scope host"),
-        (server.url(HOST, "/never-heard-of"), "not-queued", "no page"),
+        (
+            server.url(HOST, "/never-stderr-of"),
+            "not-queued",
+            "no page",
+        ),
     ] {
-        let answer = crawl.tell(&["why", "crawl", &url]).json();
+        let answer = crawl.run_command(&["why", "crawl", &url]).json();
         assert_eq!(
             (&answer["url"], &answer["verdict"]),
             (&url.as_str().into(), &verdict.into()),
@@ -179,12 +187,12 @@ fn why_tells_which_rule_decided() {
 fn why_shows_the_original_beside_a_duplicate() {
     let (server, crawl) = crawled();
     let (copy, original) = (server.url(HOST, "/more"), server.url(HOST, "/copy"));
-    let answer = crawl.tell(&["why", "crawl", &copy]).json();
+    let answer = crawl.run_command(&["why", "crawl", &copy]).json();
     assert_eq!(answer["page"]["duplicate_of"], original);
     assert_eq!(answer["original"]["url"], original);
     assert_eq!(answer["original"]["verdict"], "unique");
     let table = crawl
-        .tell(&["why", "crawl", &copy, "--format", "table"])
+        .run_command(&["why", "crawl", &copy, "--format", "table"])
         .output;
     assert!(table.contains(&original), "{table}");
 }
@@ -192,7 +200,10 @@ fn why_shows_the_original_beside_a_duplicate() {
 #[test]
 fn status_counts_as_the_summary_does() {
     let (_server, crawl) = crawled();
-    let (status, summary) = (crawl.tell(&["status", "crawl"]).json(), crawl.complete());
+    let (status, summary) = (
+        crawl.run_command(&["status", "crawl"]).json(),
+        crawl.complete(),
+    );
     for name in [
         "pages",
         "unique",
@@ -206,7 +217,9 @@ fn status_counts_as_the_summary_does() {
         assert_eq!(status[name], summary[name], "{name}: {status} {summary}");
     }
     assert_eq!(status["queued"], 1);
-    let table = crawl.tell(&["status", "crawl", "--format", "table"]).output;
+    let table = crawl
+        .run_command(&["status", "crawl", "--format", "table"])
+        .output;
     assert!(table.contains("exact duplicates"), "{table}");
 }
 
@@ -253,15 +266,15 @@ fn the_summary_has_the_keys_of_the_contract() {
 }
 
 #[test]
-fn verify_says_in_a_line_that_all_is_well() {
+fn verify_reports_a_sound_crawl_in_one_line() {
     let (_server, crawl) = crawled();
-    let ran = crawl.tell(&["verify", "crawl", "--format", "table"]);
+    let run = crawl.run_command(&["verify", "crawl", "--format", "table"]);
     assert_eq!(
-        (ran.code, ran.output.lines().count(), ran.errors.as_str()),
+        (run.code, run.output.lines().count(), run.errors.as_str()),
         (Some(0), 1, ""),
-        "{ran:?}"
+        "{run:?}"
     );
-    let report = crawl.tell(&["verify", "crawl"]).json();
+    let report = crawl.run_command(&["verify", "crawl"]).json();
     assert_eq!(
         (&report["agrees"], &report["pages"]),
         (&true.into(), &4.into())
@@ -277,12 +290,12 @@ fn verify_finds_a_changed_byte_anywhere_in_the_archive() {
         let mut bytes = whole.clone();
         bytes[whole.len() * share / 12] ^= 1;
         std::fs::write(&file, bytes).unwrap();
-        let ran = crawl.tell(&["verify", "crawl", "--format", "table"]);
-        assert_eq!(ran.code, Some(1), "{ran:?}");
+        let run = crawl.run_command(&["verify", "crawl", "--format", "table"]);
+        assert_eq!(run.code, Some(1), "{run:?}");
         assert!(
-            ran.output
+            run.output
                 .contains(&*file.file_name().unwrap().to_string_lossy()),
-            "{ran:?}"
+            "{run:?}"
         );
     }
     std::fs::write(&file, whole).unwrap();
@@ -290,26 +303,26 @@ fn verify_finds_a_changed_byte_anywhere_in_the_archive() {
 }
 
 #[test]
-fn verify_finds_what_is_missing() {
+fn verify_finds_missing_files() {
     let (_server, crawl) = crawled();
     let file = crawl.archive_files().remove(0);
     let whole = std::fs::read(&file).unwrap();
     let name = file.file_name().unwrap().to_string_lossy().into_owned();
     std::fs::write(&file, &whole[..whole.len() - 40]).unwrap();
-    assert_eq!(crawl.tell(&["verify", "crawl"]).code, Some(1));
+    assert_eq!(crawl.run_command(&["verify", "crawl"]).code, Some(1));
     std::fs::remove_file(&file).unwrap();
-    let ran = crawl.tell(&["verify", "crawl"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    let report = ran.json();
+    let run = crawl.run_command(&["verify", "crawl"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let report = run.json();
     assert_eq!(report["agrees"], false);
     assert!(
         report["complaints"][0].as_str().unwrap().contains(&name),
         "{report}"
     );
     std::fs::remove_dir_all(crawl.out().join("archive")).unwrap();
-    let ran = crawl.tell(&["verify", "crawl"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(!ran.errors.contains("panic"), "{ran:?}");
+    let run = crawl.run_command(&["verify", "crawl"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(!run.errors.contains("panic"), "{run:?}");
 }
 
 #[test]
@@ -325,21 +338,23 @@ fn verify_finds_a_damaged_journal() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&journal, bytes).unwrap();
-    crawl.tell(&["verify", "crawl"]).complained(1, "damaged");
+    crawl
+        .run_command(&["verify", "crawl"])
+        .assert_error(1, "damaged");
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn reading_commands_change_nothing() {
     let (server, crawl) = crawled();
     let asked = server.log().len();
-    let rows = crawl.tell(&["export", "crawl"]).output;
+    let rows = crawl.run_command(&["export", "crawl"]).output;
     for arguments in [
         &["status", "crawl"][..],
         &["verify", "crawl"],
         &["why", "crawl", "http://site.test/"],
     ] {
-        assert_eq!(crawl.tell(arguments).code, Some(0));
+        assert_eq!(crawl.run_command(arguments).code, Some(0));
     }
-    assert_eq!(crawl.tell(&["export", "crawl"]).output, rows);
+    assert_eq!(crawl.run_command(&["export", "crawl"]).output, rows);
     assert_eq!(server.log().len(), asked);
 }

@@ -29,12 +29,12 @@ fn flags_win_over_the_file_and_the_file_over_the_defaults() {
 }
 
 #[test]
-fn a_crawl_is_continued_by_naming_its_directory() {
+fn a_crawl_is_continued_by_its_directory() {
     let (server, crawl) = tree(9);
     let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
     assert_eq!(crawl.run_with(&["--max-pages", "4"]).summary()["pages"], 4);
-    let ran = crawl.tell(&["--out", "crawl", "--max-pages", "100", "--summary", "json"]);
-    assert_eq!(ran.summary()["pages"], 9, "{ran:?}");
+    let run = crawl.run_command(&["--out", "crawl", "--max-pages", "100", "--summary", "json"]);
+    assert_eq!(run.summary()["pages"], 9, "{run:?}");
     crawl.is_sound();
 }
 
@@ -43,24 +43,24 @@ fn crawl_is_the_same_as_no_command() {
     let (server, crawl) = tree(2);
     let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
     crawl.complete();
-    let ran = crawl.tell(&["crawl", "--out", "crawl", "--summary", "json"]);
+    let run = crawl.run_command(&["crawl", "--out", "crawl", "--summary", "json"]);
     assert_eq!(
-        (ran.code, &ran.summary()["pages"]),
+        (run.code, &run.summary()["pages"]),
         (Some(0), &2.into()),
-        "{ran:?}"
+        "{run:?}"
     );
 }
 
 #[test]
-fn seeds_come_from_standard_input_too() {
+fn seeds_are_read_from_standard_input() {
     let (server, crawl) = tree(3);
     let crawl = crawl.with(&["--seeds", "-"]);
-    let ran = crawl.run_with_input(format!("# seeds\n\n{}\n", server.url(HOST, "/0")));
-    assert_eq!(ran.summary()["pages"], 3, "{ran:?}");
+    let run = crawl.run_with_input(format!("# seeds\n\n{}\n", server.url(HOST, "/0")));
+    assert_eq!(run.summary()["pages"], 3, "{run:?}");
 }
 
 #[test]
-fn seeds_come_from_the_command_line_too() {
+fn seeds_are_read_from_the_command_line() {
     let (server, crawl) = tree(3);
     let crawl = crawl
         .seeds(&[server.url(HOST, "/1")])
@@ -69,7 +69,7 @@ fn seeds_come_from_the_command_line_too() {
 }
 
 #[test]
-fn a_seed_that_is_no_url_is_told_with_its_line_and_skipped() {
+fn an_invalid_seed_is_reported_with_its_line_and_skipped() {
     let (server, crawl) = tree(1);
     let lines = [
         "# good and bad",
@@ -79,14 +79,14 @@ fn a_seed_that_is_no_url_is_told_with_its_line_and_skipped() {
         "mailto:someone@example.org",
     ];
     let crawl = crawl.seeds(&lines);
-    let ran = crawl.run();
+    let run = crawl.run();
     assert_eq!(
-        (ran.code, &ran.summary()["pages"]),
+        (run.code, &run.summary()["pages"]),
         (Some(0), &1.into()),
-        "{ran:?}"
+        "{run:?}"
     );
-    assert!(ran.errors.contains("seeds.txt, line 2: "), "{ran:?}");
-    assert!(ran.errors.contains("seeds.txt, line 5: "), "{ran:?}");
+    assert!(run.errors.contains("seeds.txt, line 2: "), "{run:?}");
+    assert!(run.errors.contains("seeds.txt, line 5: "), "{run:?}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn new_seeds_join_a_crawl_that_was_complete() {
 }
 
 #[test]
-fn the_settings_as_run_and_a_log_in_json_stay_beside_the_crawl() {
+fn the_settings_and_a_json_log_are_kept_beside_the_crawl() {
     let (server, crawl) = tree(2);
     let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
     crawl.complete();
@@ -129,17 +129,17 @@ fn the_settings_as_run_and_a_log_in_json_stay_beside_the_crawl() {
 }
 
 #[test]
-fn quiet_says_nothing() {
+fn quiet_prints_nothing() {
     let (server, crawl) = tree(2);
     let crawl = crawl
         .seeds(&[server.url(HOST, "/0")])
         .with(&["--quiet", "--ignore-robots"]);
-    let ran = crawl.run();
-    assert_eq!((ran.code, ran.errors.as_str()), (Some(0), ""));
+    let run = crawl.run();
+    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""));
 }
 
 #[test]
-fn the_text_summary_says_what_there_is_and_what_to_do_next() {
+fn the_text_summary_lists_the_results_and_the_next_commands() {
     let server = Server::spawn_thread(tree_site(5));
     let crawl = Crawl::bare().seeds(&[server.url(HOST, "/0")]).with(&[
         "--allow-private",
@@ -149,19 +149,19 @@ fn the_text_summary_says_what_there_is_and_what_to_do_next() {
         "--resolve",
         &server.resolve(HOST),
     ]);
-    let ran = crawl.run();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        ran.output
+        run.output
             .starts_with("Ended by --max-pages: 3 pages of 1 host"),
-        "{ran:?}"
+        "{run:?}"
     );
-    assert!(ran.output.contains("crawler export crawl"), "{ran:?}");
-    assert!(ran.errors.contains("no --contact"), "{ran:?}");
+    assert!(run.output.contains("crawler export crawl"), "{run:?}");
+    assert!(run.errors.contains("no --contact"), "{run:?}");
 }
 
 #[test]
-fn the_signature_index_is_set_by_its_old_names_too() {
+fn the_signature_index_option_has_its_old_names() {
     let (server, crawl) = tree(4);
     let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
     let written = || std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
@@ -183,6 +183,6 @@ fn the_signature_index_is_set_by_its_old_names_too() {
     assert!(written().contains("signature-index = \"disk\""));
     assert!(!written().contains("mirror"));
     crawl.is_sound();
-    let help = crawl.tell(&["--help"]).output;
+    let help = crawl.run_command(&["--help"]).output;
     assert!(help.contains("--signature-index <memory|disk>") && !help.contains("--mirror"));
 }

@@ -8,7 +8,7 @@ use crate::support::pages::{NONE, article, html, page, prose};
 
 const HOST: &str = "like.test";
 
-/// Returns the first text with `words` words of another behind it.
+/// Returns the first text, followed by `words` words of another.
 fn with_tail(words: usize) -> String {
     html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
 }
@@ -32,9 +32,9 @@ fn crawled() -> (Server, Crawl) {
 }
 
 fn hits(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
-    let ran = crawl.tell(&[&["similar", "crawl", "--format", "json"], arguments].concat());
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.output
+    let run = crawl.run_command(&[&["similar", "crawl", "--format", "json"], arguments].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run.output
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -50,11 +50,11 @@ fn paths(hits: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn pages_like_a_page_come_nearest_first_with_how_near_they_are() {
+fn pages_like_a_page_are_listed_nearest_first() {
     let (server, crawl) = crawled();
     let article = server.url(HOST, "/article");
     let near = hits(&crawl, &[&article]);
-    assert_eq!(paths(&near), ["/nearly"], "by the crawl's own thresholds");
+    assert_eq!(paths(&near), ["/nearly"], "by the thresholds of the crawl");
     assert_eq!(near[0]["verdict"], "near-duplicate");
     let row = crawl.row(&server.url(HOST, "/nearly"));
     for name in ["distance", "resemblance"] {
@@ -70,14 +70,14 @@ fn pages_like_a_page_come_nearest_first_with_how_near_they_are() {
     assert_eq!(
         hits(&crawl, &[&article, "--resemblance", "0"]).len(),
         4,
-        "all but itself"
+        "all except the page itself"
     );
     let one = hits(&crawl, &[&article, "--resemblance", "0", "--limit", "1"]);
     assert_eq!(paths(&one), ["/nearly"]);
     for hit in hits(&crawl, &[&article, "--resemblance=0", "--distance=20"]) {
         assert!(hit["distance"].as_u64().unwrap() <= 20, "{hit}");
     }
-    let table = crawl.tell(&["similar", "crawl", &article, "--format", "table"]);
+    let table = crawl.run_command(&["similar", "crawl", &article, "--format", "table"]);
     assert!(
         table.output.contains(&server.url(HOST, "/nearly")),
         "{table:?}"
@@ -85,14 +85,14 @@ fn pages_like_a_page_come_nearest_first_with_how_near_they_are() {
 }
 
 #[test]
-fn pages_like_a_file_are_found_under_the_crawls_own_key() {
+fn pages_like_a_file_are_found_with_the_key_of_the_crawl() {
     let (server, crawl) = crawled();
     crawl.write("draft.html", with_tail(3));
     let near = hits(&crawl, &["draft.html"]);
     assert_eq!(
         paths(&near),
         ["/article"],
-        "what was left out has no signature"
+        "left-out pages have no signature"
     );
     assert!(near[0]["resemblance"].as_f64().unwrap() > 0.9, "{near:?}");
     crawl.write("same.html", with_tail(0));
@@ -104,32 +104,32 @@ fn pages_like_a_file_are_found_under_the_crawls_own_key() {
     crawl.write("new.html", article(77, NONE));
     assert!(hits(&crawl, &["new.html"]).is_empty());
     let text = format!("{}\n", prose(1, 400));
-    let ran = crawl.tell_with_input(&["similar", "crawl", "-", "--format=json"], text);
-    assert_eq!(ran.json()["url"], server.url(HOST, "/article"), "{ran:?}");
+    let run = crawl.run_command_with_input(&["similar", "crawl", "-", "--format=json"], text);
+    assert_eq!(run.json()["url"], server.url(HOST, "/article"), "{run:?}");
 }
 
 #[test]
-fn pages_that_cannot_be_asked_for_are_told_why() {
+fn pages_without_a_signature_are_refused_with_the_reason() {
     let (server, crawl) = crawled();
-    let told = |what: &str| crawl.tell(&["similar", "crawl", what]);
-    let unknown = told("http://unknown.test/");
-    unknown.complained(2, "http://unknown.test/ was not visited");
+    let similar_to = |what: &str| crawl.run_command(&["similar", "crawl", what]);
+    let unknown = similar_to("http://unknown.test/");
+    unknown.assert_error(2, "http://unknown.test/ was not visited");
     assert!(
         unknown.errors.contains("crawler export crawl"),
         "{unknown:?}"
     );
-    let left_out = told(&server.url(HOST, "/nearly"));
-    left_out.complained(2, "was not kept");
+    let left_out = similar_to(&server.url(HOST, "/nearly"));
+    left_out.assert_error(2, "was not kept");
     assert!(
         left_out.errors.contains(&server.url(HOST, "/article")),
         "{left_out:?}"
     );
-    told(&server.url(HOST, "/missing")).complained(2, "was not kept");
-    told("missing.html").complained(2, "missing.html");
-    told("http://").complained(2, "http://");
-    let impossible = crawl.tell(&["similar", "crawl", "x", "--resemblance", "2"]);
-    impossible.complained(2, "--resemblance 2");
+    similar_to(&server.url(HOST, "/missing")).assert_error(2, "was not kept");
+    similar_to("missing.html").assert_error(2, "missing.html");
+    similar_to("http://").assert_error(2, "http://");
+    let impossible = crawl.run_command(&["similar", "crawl", "x", "--resemblance", "2"]);
+    impossible.assert_error(2, "--resemblance 2");
     crawl
-        .tell(&["similar", "nowhere", "x"])
-        .complained(2, "nowhere");
+        .run_command(&["similar", "nowhere", "x"])
+        .assert_error(2, "nowhere");
 }

@@ -47,7 +47,7 @@ fn coded(text: &str) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn coded_pages_are_archived_as_they_came_and_read_as_they_were_meant() {
+fn compressed_pages_are_archived_as_received_and_read_decoded() {
     const PATHS: [&str; 4] = ["/0", "/1", "/2", "/3"];
     let pages = PATHS.into_iter().zip(1..).map(|(path, number)| {
         let (coding, bytes) =
@@ -73,7 +73,7 @@ fn coded_pages_are_archived_as_they_came_and_read_as_they_were_meant() {
 }
 
 #[test]
-fn a_coded_copy_is_the_same_page() {
+fn a_compressed_copy_is_the_same_page() {
     let text = article(1, NONE);
     let mut pages = vec![("/plain", Reply::html(text.clone()))];
     for (path, (coding, bytes)) in ["/a", "/b", "/c", "/d"].into_iter().zip(coded(&text)) {
@@ -100,7 +100,7 @@ fn a_coded_copy_is_the_same_page() {
 }
 
 #[test]
-fn the_charset_comes_from_the_mark_the_header_or_the_page() {
+fn the_charset_comes_from_the_byte_order_mark_the_header_or_the_page() {
     let text = "<p>Žluťoučký kůň úpěl ďábelské ódy, řekl český básník</p>";
     let utf8 = |head: &str| html(&format!("<title>{}</title>{head}", "Žluť"), text).into_bytes();
     let (server, crawl) = crawl(
@@ -141,7 +141,7 @@ fn the_charset_comes_from_the_mark_the_header_or_the_page() {
 }
 
 #[test]
-fn links_are_followed_unless_their_rel_is_one_that_is_to_be_skipped() {
+fn links_with_a_skipped_rel_are_not_followed() {
     for (options, skipped) in [
         (&[][..], &["/nofollow", "/both"][..]),
         (
@@ -168,7 +168,7 @@ fn links_are_followed_unless_their_rel_is_one_that_is_to_be_skipped() {
 }
 
 #[test]
-fn pages_are_obeyed_in_what_they_ask_for() {
+fn robots_directives_of_pages_are_obeyed() {
     let asking = |number: u64, directive: &str, link: &str| {
         let head = format!("<meta name=\"robots\" content=\"{directive}\">");
         Reply::html(html(
@@ -289,7 +289,7 @@ fn files_are_archived_and_compared_by_their_bytes_alone() {
 }
 
 #[test]
-fn a_body_that_is_too_long_is_cut_and_the_record_says_so() {
+fn a_body_that_is_too_long_is_truncated_and_the_record_says_so() {
     let text = prose(1, 5_000);
     let (server, crawl) = crawl(
         vec![("/long", Reply::text(text.clone()))],
@@ -324,7 +324,7 @@ fn an_answer_that_breaks_off_is_a_failure_and_not_a_page() {
 }
 
 #[test]
-fn a_host_that_nobody_answers_for_is_a_failure_and_the_crawl_goes_on() {
+fn an_unreachable_host_is_a_failure_and_the_crawl_continues() {
     let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let gone = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let (port, seeds) = (

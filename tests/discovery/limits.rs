@@ -4,12 +4,12 @@ use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
 use crate::support::pages::{page, tree_site};
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
-fn ended_by(ran: &Ran, limit: &str) -> Value {
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let summary = ran.summary();
-    assert_eq!(summary["finished"], limit, "{ran:?}");
+fn ended_by(run: &CommandOutput, limit: &str) -> Value {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let summary = run.summary();
+    assert_eq!(summary["finished"], limit, "{run:?}");
     summary
 }
 
@@ -20,11 +20,11 @@ fn crawl_of_a_tree(pages: u64) -> (Server, Crawl) {
 }
 
 #[test]
-fn max_pages_is_never_exceeded_and_a_higher_one_goes_on() {
+fn max_pages_is_never_exceeded_and_can_be_raised() {
     let (server, crawl) = crawl_of_a_tree(30);
     for limit in [1, 7, 8] {
-        let ran = crawl.run_with(&["--max-pages", &limit.to_string()]);
-        assert_eq!(ended_by(&ran, "max-pages")["pages"], limit);
+        let run = crawl.run_with(&["--max-pages", &limit.to_string()]);
+        assert_eq!(ended_by(&run, "max-pages")["pages"], limit);
     }
     assert_eq!(
         ended_by(&crawl.run_with(&["--max-pages", "100"]), "exhausted")["pages"],
@@ -80,7 +80,7 @@ fn max_pages_per_host_leaves_the_others_queued() {
             .count()
     };
     assert_eq!((pages("one.test"), pages("two.test")), (3, 2));
-    assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], 3);
+    assert_eq!(crawl.run_command(&["status", "crawl"]).json()["queued"], 3);
     assert_eq!(
         ended_by(
             &crawl.run_with(&["--max-pages-per-host", "100"]),
@@ -91,7 +91,7 @@ fn max_pages_per_host_leaves_the_others_queued() {
 }
 
 #[test]
-fn max_size_ends_the_crawl_once_so_much_was_received() {
+fn max_size_ends_the_crawl_once_that_many_bytes_were_received() {
     let (_server, crawl) = crawl_of_a_tree(10);
     let small = ["--max-size", "1B", "--concurrency", "1"];
     assert_eq!(ended_by(&crawl.run_with(&small), "max-size")["pages"], 1);
@@ -102,7 +102,7 @@ fn max_size_ends_the_crawl_once_so_much_was_received() {
 }
 
 #[test]
-fn max_time_ends_the_session_and_the_next_one_goes_on() {
+fn max_time_ends_the_session_and_the_next_one_continues() {
     let (_server, crawl) = crawl_of_a_tree(4);
     assert_eq!(
         ended_by(&crawl.run_with(&["--max-time", "0"]), "max-time")["pages"],

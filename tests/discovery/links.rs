@@ -120,12 +120,12 @@ fn targets(more: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_page_leads_where_its_places_for_links_lead_and_nowhere_else() {
+fn exactly_the_links_of_a_page_are_followed() {
     assert_eq!(asked(&[]), targets(&[]));
 }
 
 #[test]
-fn what_a_page_needs_is_fetched_when_asked_for_from_where_that_is_allowed() {
+fn requisites_are_fetched_on_request_from_the_allowed_hosts() {
     let near = [
         "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script",
     ];
@@ -147,7 +147,7 @@ fn what_a_page_needs_is_fetched_when_asked_for_from_where_that_is_allowed() {
 }
 
 #[test]
-fn what_a_page_needs_is_fetched_where_pages_may_be_no_deeper() {
+fn requisites_are_fetched_at_the_greatest_depth() {
     let found = asked(&["--page-requisites", "--max-depth", "1"]);
     let wanted = [
         "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script", "/iframe", "/object",
@@ -157,7 +157,7 @@ fn what_a_page_needs_is_fetched_where_pages_may_be_no_deeper() {
 }
 
 #[test]
-fn forms_are_sent_and_scripts_searched_when_asked_for() {
+fn forms_and_scripts_are_read_on_request() {
     assert_eq!(asked(&["--forms"]), targets(&["/form?q=1"]));
     assert_eq!(asked(&["--script-links"]), targets(&["/from-script"]));
 }

@@ -1,4 +1,4 @@
-//! Redirects are followed hop by hop, and each hop is held to the rules of a page.
+//! Redirects, hop by hop: each hop obeys the rules of a page.
 
 use testkit::{Reply, Server, Site};
 
@@ -16,7 +16,7 @@ fn crawl(pages: Vec<(&'static str, Reply)>) -> (Server, Crawl) {
 }
 
 #[test]
-fn every_hop_is_archived_and_the_page_is_told_under_the_url_that_was_queued() {
+fn every_hop_is_archived_and_the_page_is_recorded_under_the_queued_url() {
     let (server, crawl) = crawl(vec![
         ("/", page(0, &["/1"])),
         ("/1", Reply::redirect(301, "/2")),
@@ -85,7 +85,7 @@ fn a_redirect_out_of_scope_is_not_followed() {
 }
 
 #[test]
-fn where_a_seed_has_moved_to_is_in_scope_also_when_the_crawl_is_continued() {
+fn the_target_of_a_redirected_seed_stays_in_scope_when_the_crawl_is_continued() {
     let server = Server::spawn_thread(Site::new(|request| {
         match (request.host.as_str(), request.path()) {
             ("site.test", "/") => Reply::redirect(
@@ -105,7 +105,7 @@ fn where_a_seed_has_moved_to_is_in_scope_also_when_the_crawl_is_continued() {
 }
 
 #[test]
-fn redirects_that_lead_nowhere_are_given_up_with_a_reason() {
+fn redirects_without_a_page_are_given_up_with_a_reason() {
     let (server, crawl) = crawl(vec![
         (
             "/",
@@ -156,7 +156,7 @@ fn redirects_that_lead_nowhere_are_given_up_with_a_reason() {
 }
 
 #[test]
-fn private_addresses_are_not_asked_unless_the_user_allows_it() {
+fn private_addresses_are_not_requested_unless_the_user_allows_it() {
     let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let literal = format!("http://127.0.0.1:{}/", server.port());
     let named = server.url("site.test", "/");

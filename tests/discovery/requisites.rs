@@ -1,4 +1,4 @@
-//! A site archived whole: what its pages need is fetched with them, and counts for itself.
+//! Page requisites: they are fetched with their pages, and counted separately.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn crawl(server: &Server, options: &[&str]) -> Crawl {
         .with(options)
 }
 
-/// Returns the targets that a host was asked for, except its robots.txt.
+/// Returns the requested targets of a host, except its robots.txt.
 fn asked(server: &Server, host: &str) -> BTreeSet<String> {
     let log = server.log();
     let targets = log.targets(host).into_iter().map(str::to_owned);
@@ -48,7 +48,7 @@ fn home() -> BTreeSet<String> {
 
 /// A browser requests these resources, as the author of the site lists them.
 #[test]
-fn everything_that_a_browser_asks_for_is_in_the_archive() {
+fn everything_that_a_browser_requests_is_archived() {
     let server = serve();
     let crawl = crawl(&server, &["--page-requisites=any"]);
     let summary = crawl.complete();
@@ -57,7 +57,7 @@ fn everything_that_a_browser_asks_for_is_in_the_archive() {
     assert_eq!(asked(&server, ELSEWHERE), set(SHOWN_FROM_ELSEWHERE));
     assert!(set(NEVER_SHOWN).is_disjoint(&all));
 
-    let told = |name: &str| summary[name].clone();
+    let count = |name: &str| summary[name].clone();
     assert_eq!(
         [
             "pages",
@@ -67,7 +67,7 @@ fn everything_that_a_browser_asks_for_is_in_the_archive() {
             "excluded",
             "requisites_missing"
         ]
-        .map(told),
+        .map(count),
         [4, 4, 0, 0, 0, 0].map(|count| json!(count)),
         "{summary}"
     );
@@ -89,7 +89,7 @@ fn everything_that_a_browser_asks_for_is_in_the_archive() {
 }
 
 #[test]
-fn the_same_style_sheet_at_another_place_is_a_revisit_and_has_pictures_of_its_own() {
+fn the_same_style_sheet_at_another_url_is_a_revisit_with_images_of_its_own() {
     let server = serve();
     let crawl = crawl(&server, &["--page-requisites"]);
     crawl.complete();
@@ -121,7 +121,7 @@ fn the_same_style_sheet_at_another_place_is_a_revisit_and_has_pictures_of_its_ow
 }
 
 #[test]
-fn a_crawl_of_one_page_has_all_that_this_page_needs() {
+fn a_crawl_of_one_page_archives_its_requisites() {
     for limit in [
         ["--max-pages", "1"],
         ["--max-pages-per-host", "1"],
@@ -139,11 +139,13 @@ fn a_crawl_of_one_page_has_all_that_this_page_needs() {
             "exhausted"
         };
         assert_eq!(summary["finished"], json!(finished), "{limit:?}");
-        let status = crawl.tell(&["status", "crawl", "--format", "json"]).json();
+        let status = crawl
+            .run_command(&["status", "crawl", "--format", "json"])
+            .json();
         assert_eq!(status["requisites"], summary["requisites"]);
         assert_eq!(status["pages"], json!(1));
 
-        // Nothing is left to do, and nothing is done.
+        // The crawl is complete, so nothing is requested.
         let before = server.log().len();
         assert_eq!(crawl.complete()["pages"], json!(1), "{limit:?}");
         assert_eq!(server.log().len(), before, "{limit:?}");
@@ -152,7 +154,7 @@ fn a_crawl_of_one_page_has_all_that_this_page_needs() {
 }
 
 #[test]
-fn more_pages_at_a_time_are_never_more_than_may_be() {
+fn concurrent_requisites_do_not_exceed_the_page_limit() {
     let server = serve();
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/")])
@@ -170,12 +172,12 @@ fn more_pages_at_a_time_are_never_more_than_may_be() {
     let picture = rooms[0].replace("/rooms/", "/img/room-") + ".png";
     assert!(
         asked(&server, HOST).contains(&picture),
-        "the last page is whole"
+        "the last page has all its requisites"
     );
 }
 
 #[test]
-fn the_archive_alone_tells_what_pages_need() {
+fn requisites_are_rebuilt_from_the_archive() {
     let server = serve();
     let crawl = crawl(&server, &["--page-requisites", "--max-pages", "2"]);
     let summary = crawl.complete();
@@ -188,17 +190,19 @@ fn the_archive_alone_tells_what_pages_need() {
         rows
     };
     let before = rows();
-    let rebuilt = crawl.tell(&["rebuild", "crawl", "--from-archive"]);
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
     assert_eq!(rows(), before);
-    let status = crawl.tell(&["status", "crawl", "--format", "json"]).json();
+    let status = crawl
+        .run_command(&["status", "crawl", "--format", "json"])
+        .json();
     for count in ["pages", "unique", "requisites", "requisites_missing"] {
         assert_eq!(status[count], summary[count], "{count}");
     }
 }
 
 #[test]
-fn a_second_crawl_says_of_what_pages_need_that_it_is_what_it_was() {
+fn unchanged_requisites_of_a_second_crawl_are_revisits() {
     let server = serve();
     let first = crawl(&server, &["--page-requisites=any"]);
     first.complete();
@@ -221,9 +225,10 @@ fn a_second_crawl_says_of_what_pages_need_that_it_is_what_it_was() {
             let mut records = crawl.records_about(&url).into_iter();
             records.rfind(|record| record.kind() == kind)
         };
-        let revisit = of(&second, "revisit").unwrap_or_else(|| panic!("{url} is told again"));
+        let revisit =
+            of(&second, "revisit").unwrap_or_else(|| panic!("{url} has no revisit record"));
         let Some(original) = of(&first, "response") else {
-            // It was the same as another in the first crawl already.
+            // It repeated another one in the first crawl already.
             continue;
         };
         let profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -243,7 +248,7 @@ fn a_second_crawl_says_of_what_pages_need_that_it_is_what_it_was() {
 }
 
 #[test]
-fn a_page_that_is_left_out_brings_nothing_with_it() {
+fn requisites_of_left_out_pages_are_not_fetched() {
     let text = prose(1, 150);
     let one = format!("<p>{text}</p><img src=/one.png><a href=/copy>x</a>");
     let copy = format!("<p>{text}</p><img src=/other.png><a href=/copy>x</a>");
@@ -272,7 +277,7 @@ fn a_page_that_is_left_out_brings_nothing_with_it() {
 }
 
 #[test]
-fn sheets_that_import_sheets_without_end_come_to_one() {
+fn style_sheets_that_import_each_other_without_end_are_bounded() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/" => Reply::html(html(
             "<link rel=stylesheet href=/sheet-1.css>",
@@ -293,7 +298,7 @@ fn sheets_that_import_sheets_without_end_come_to_one() {
 }
 
 #[test]
-fn a_page_needs_a_thousand_things_and_not_one_more() {
+fn a_page_has_at_most_a_thousand_requisites() {
     let pictures: String = (0..1_001)
         .map(|number| format!("<img src=/{number}.png>"))
         .collect();
@@ -305,7 +310,9 @@ fn a_page_needs_a_thousand_things_and_not_one_more() {
     let crawl = crawl(&server, &["--page-requisites"]);
     let summary = crawl.complete();
     assert_eq!(summary["requisites"], json!(1_000), "{summary}");
-    let status = crawl.tell(&["status", "crawl", "--format", "json"]).json();
+    let status = crawl
+        .run_command(&["status", "crawl", "--format", "json"])
+        .json();
     assert_eq!(
         status["left_out_links"]["max-requisites-per-page"],
         json!(1)
@@ -313,7 +320,7 @@ fn a_page_needs_a_thousand_things_and_not_one_more() {
 }
 
 #[test]
-fn what_robots_txt_forbids_is_missing_and_said_to_be() {
+fn requisites_that_robots_txt_forbids_are_reported_as_missing() {
     let server = Server::spawn_thread(Site::pages([
         (
             "/robots.txt",
@@ -329,7 +336,7 @@ fn what_robots_txt_forbids_is_missing_and_said_to_be() {
     ]));
     let crawl = crawl(&server, &["--page-requisites", "--tries", "1"]);
     let summary = crawl.complete();
-    let told = |name: &str| summary[name].clone();
+    let count = |name: &str| summary[name].clone();
     assert_eq!(
         [
             "pages",
@@ -338,7 +345,7 @@ fn what_robots_txt_forbids_is_missing_and_said_to_be() {
             "requisites",
             "requisites_missing"
         ]
-        .map(told),
+        .map(count),
         [1, 0, 0, 0, 2].map(|count| json!(count)),
         "{summary}"
     );

@@ -59,7 +59,7 @@ fn all_of(hosts: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_seed_lets_in_its_host_unless_told_otherwise() {
+fn a_seed_lets_in_its_host_by_default() {
     assert_eq!(visited(&[]), all_of(&["site.test"]));
     assert_eq!(visited(&["--scope", "host"]), all_of(&["site.test"]));
 }
@@ -86,7 +86,7 @@ fn scope_any_lets_in_everything() {
 }
 
 #[test]
-fn include_narrows_and_seeds_pass_all_the_same() {
+fn include_narrows_the_scope_and_seeds_are_always_in_it() {
     assert_eq!(
         visited(&["--include", "/blog/"]),
         set(&["site.test/docs/", "site.test/blog/b"])
@@ -94,7 +94,7 @@ fn include_narrows_and_seeds_pass_all_the_same() {
 }
 
 #[test]
-fn exclude_wins() {
+fn exclude_wins_over_include() {
     assert_eq!(
         visited(&["--exclude", "/docs/a$", "--exclude", "/blog"]),
         set(&["site.test/", "site.test/docs/"])
@@ -106,7 +106,7 @@ fn exclude_wins() {
 }
 
 #[test]
-fn the_same_page_under_other_spellings_is_asked_for_once() {
+fn spellings_of_one_url_are_requested_once() {
     let spellings = [
         "/a",
         "/a#top",

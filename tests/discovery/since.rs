@@ -14,7 +14,7 @@ const SUNDAY: &str = "Sun, 01 Nov 2026 08:00:00 GMT";
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// A page of this version, for who does not have it yet.
+/// Returns a page of this version, or 304 for a client that has it.
 fn versioned(request: &Request, etag: &str, page: Reply) -> Reply {
     if request.header("if-none-match") == Some(etag) {
         return not_modified().header("ETag", etag);
@@ -28,7 +28,7 @@ fn not_modified() -> Reply {
         .with_status(304)
 }
 
-/// A page that is dated, and otherwise the same for ever.
+/// Returns a page that has a date and never changes.
 fn dated(request: &Request, page: Reply) -> Reply {
     if request.header("if-modified-since") == Some(SUNDAY) {
         return not_modified();
@@ -36,7 +36,7 @@ fn dated(request: &Request, page: Reply) -> Reply {
     page.header("Last-Modified", SUNDAY)
 }
 
-/// A site on some day. `/changing` is another each day, and leads to a page that is new.
+/// Returns a site as of a day. `/changing` differs from day to day, and links to a new page.
 fn site(day: u64, request: &Request) -> Reply {
     match request.path() {
         "/" => versioned(
@@ -60,7 +60,7 @@ fn site(day: u64, request: &Request) -> Reply {
     }
 }
 
-/// The site, and the day that it is there.
+/// The site, and its current day.
 fn serve() -> (Server, Arc<AtomicU64>) {
     let day = Arc::new(AtomicU64::new(0));
     let today = Arc::clone(&day);
@@ -111,7 +111,7 @@ fn profile_of(crawl: &Crawl, url: &str) -> Option<String> {
 }
 
 #[test]
-fn what_is_unchanged_is_not_sent_again_and_leads_on() {
+fn unmodified_pages_are_not_sent_again_and_their_links_are_followed() {
     let (server, day) = serve();
     let first = crawl(&server);
     assert_eq!(first.complete()["unique"], 8);
@@ -144,8 +144,8 @@ fn what_is_unchanged_is_not_sent_again_and_leads_on() {
             ("/changing".to_owned(), 200, tag("\"0\""), None),
             ("/new-1".to_owned(), 200, None, None),
             ("/undated".to_owned(), 200, None, None),
-            // The target's tag says nothing of the redirect, and a hop is a page that this crawl
-            // has not asked for yet.
+            // The validator of the target says nothing about the redirect, and this crawl has not
+            // requested the hop yet.
             ("/moved".to_owned(), 301, None, None),
             ("/target".to_owned(), 200, None, None),
         ])
@@ -154,7 +154,7 @@ fn what_is_unchanged_is_not_sent_again_and_leads_on() {
     assert_eq!(
         BTreeSet::from_iter(second.archived()),
         BTreeSet::from(responses),
-        "the redirect is told whole"
+        "the redirect is archived whole"
     );
     let changed = second.row(&server.url(HOST, "/changing"));
     for (name, value) in [
@@ -183,7 +183,7 @@ fn what_is_unchanged_is_not_sent_again_and_leads_on() {
 }
 
 #[test]
-fn a_revisit_of_what_was_not_modified_names_what_it_was_and_has_the_answer_for_its_block() {
+fn the_revisit_of_an_unmodified_page_names_the_capture_and_contains_the_304_answer() {
     let (server, _day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -201,8 +201,12 @@ fn a_revisit_of_what_was_not_modified_names_what_it_was_and_has_the_answer_for_i
     );
     assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(original.date()));
     assert_eq!(revisit.field("WARC-Profile"), Some(NOT_MODIFIED));
-    assert_eq!(revisit.payload(), original.payload(), "of what it still is");
-    assert_eq!(revisit.truncated(), None, "nothing is missing of a 304");
+    assert_eq!(
+        revisit.payload(),
+        original.payload(),
+        "the payload of the unmodified page"
+    );
+    assert_eq!(revisit.truncated(), None, "a 304 answer is not truncated");
     let block = String::from_utf8_lossy(&revisit.block);
     assert!(
         block.starts_with("HTTP/1.1 304 Not Modified\r\netag: W/"),
@@ -230,21 +234,21 @@ fn a_revisit_of_what_was_not_modified_names_what_it_was_and_has_the_answer_for_i
         original.date()
     );
     assert_eq!(row["reason"], reason.as_str());
-    let why = second.tell(&["why", "crawl", &url]).json();
+    let why = second.run_command(&["why", "crawl", &url]).json();
     assert_eq!(
         why["original"]["warc_offset"],
         first.row(&url)["warc_offset"]
     );
 
-    // The archive alone tells the same.
+    // A rebuild from the archive alone gives the same.
     let before = second.rows();
-    let rebuilt = second.tell(&["rebuild", "crawl", "--from-archive"]);
+    let rebuilt = second.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
     assert_eq!(second.rows(), before);
 }
 
 #[test]
-fn a_crawl_against_an_earlier_one_asks_for_every_page_whole() {
+fn a_crawl_with_against_sends_no_conditional_requests() {
     let (server, _day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -261,7 +265,7 @@ fn a_crawl_against_an_earlier_one_asks_for_every_page_whole() {
 }
 
 #[test]
-fn a_third_crawl_asks_by_what_either_of_the_first_two_archived() {
+fn a_third_crawl_uses_the_validators_of_both_earlier_crawls() {
     let (server, day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -284,12 +288,12 @@ fn a_third_crawl_asks_by_what_either_of_the_first_two_archived() {
     assert_eq!(
         tag_of("/"),
         Some((304, "\"front\"".to_owned())),
-        "the first has it"
+        "the first crawl has it"
     );
     assert_eq!(
         tag_of("/changing"),
         Some((304, "\"1\"".to_owned())),
-        "the second has the newer"
+        "the second crawl has the newer version"
     );
     for (path, archive) in [("/", &first), ("/changing", &second)] {
         let url = server.url(HOST, path);
@@ -305,7 +309,7 @@ fn a_third_crawl_asks_by_what_either_of_the_first_two_archived() {
 }
 
 #[test]
-fn a_page_that_is_what_it_was_before_it_changed_is_fetched_once_more() {
+fn a_page_that_was_changed_back_is_fetched_once_more() {
     let (server, day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -324,7 +328,7 @@ fn a_page_that_is_what_it_was_before_it_changed_is_fetched_once_more() {
 }
 
 #[test]
-fn an_answer_that_was_not_asked_for_is_a_failure() {
+fn an_unrequested_304_is_a_failure() {
     let stubborn = |request: &Request, asked: &AtomicU64| match request.path() {
         "/" => page(1, &["/plain"]),
         "/plain" if asked.fetch_add(1, Ordering::SeqCst) > 0 => not_modified(),
@@ -348,7 +352,7 @@ fn an_answer_that_was_not_asked_for_is_a_failure() {
 }
 
 #[test]
-fn a_server_that_takes_the_condition_for_a_demand_is_asked_without_it() {
+fn a_precondition_failure_is_followed_by_an_unconditional_request() {
     let server = Server::spawn_thread(Site::new(|request| {
         if request.path() == "/robots.txt" {
             return Reply::status(404);
@@ -369,7 +373,7 @@ fn a_server_that_takes_the_condition_for_a_demand_is_asked_without_it() {
 }
 
 #[test]
-fn what_the_answer_says_now_counts_for_what_it_said_then() {
+fn header_fields_of_the_304_answer_replace_the_archived_ones() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/" => versioned(request, "\"1\"", page(1, &["/quiet", "/secret"])),
         "/quiet" => versioned(request, "\"2\"", page(2, &["/below"]))
@@ -400,7 +404,7 @@ fn what_the_answer_says_now_counts_for_what_it_said_then() {
 }
 
 #[test]
-fn a_crawl_that_is_killed_goes_on_asking_by_what_there_was() {
+fn a_crawl_that_was_killed_continues_with_conditional_requests() {
     for held in ["/", "/weak", "/changing", "/below"] {
         let (gate, day) = (Gate::new(), Arc::new(AtomicU64::new(0)));
         let (at, today) = (gate.clone(), Arc::clone(&day));
@@ -422,10 +426,10 @@ fn a_crawl_that_is_killed_goes_on_asking_by_what_there_was() {
         running.kill();
         gate.open();
         let from = server.log().len();
-        // Nothing but the directory is named: what it was begun with is in there.
-        let ran = second.tell(&["--out", "crawl", "--summary", "json"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        let summary = ran.summary();
+        // Only the directory is given: the settings are in it.
+        let run = second.run_command(&["--out", "crawl", "--summary", "json"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let summary = run.summary();
         assert_eq!(
             (&summary["pages"], &summary["unique"], &summary["changed"]),
             (&8.into(), &1.into(), &1.into()),
@@ -439,7 +443,7 @@ fn a_crawl_that_is_killed_goes_on_asking_by_what_there_was() {
 }
 
 #[test]
-fn a_page_whose_record_is_damaged_is_fetched_whole() {
+fn a_page_whose_record_is_damaged_is_fetched_unconditionally() {
     let long = || Reply::html(html("", &format!("<p>{}</p>", prose(7, 40_000))));
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
         "/" => versioned(request, "\"1\"", page(1, &["/head", "/body", "/whole"])),
@@ -469,11 +473,11 @@ fn a_page_whose_record_is_damaged_is_fetched_whole() {
         let hits = log[from..].iter().filter(|hit| hit.target == path);
         hits.map(|hit| hit.status).collect()
     };
-    assert_eq!(statuses("/head"), [200], "nothing to ask by");
+    assert_eq!(statuses("/head"), [200], "no validators");
     assert_eq!(
         statuses("/body"),
         [304, 200],
-        "what is unchanged could not be read"
+        "an unmodified page could not be read"
     );
     assert_eq!(statuses("/whole"), [304]);
     let log = std::fs::read_to_string(second.out().join("crawl.log")).unwrap();
@@ -486,7 +490,7 @@ fn a_page_whose_record_is_damaged_is_fetched_whole() {
 }
 
 #[test]
-fn an_archive_that_is_not_there_is_missed_before_anything_is_begun() {
+fn a_missing_earlier_archive_is_reported_before_anything_is_written() {
     let (server, _day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -494,14 +498,14 @@ fn an_archive_that_is_not_there_is_missed_before_anything_is_begun() {
     let elsewhere = first.directory().join("elsewhere");
     std::fs::rename(&file, &elsewhere).unwrap();
     let second = since(&server, &first);
-    let ran = second.run();
-    ran.complained(2, file.file_name().unwrap().to_str().unwrap());
+    let run = second.run();
+    run.assert_error(2, file.file_name().unwrap().to_str().unwrap());
     assert!(
-        ran.errors.contains("--since") && ran.errors.contains("--against"),
-        "{ran:?}"
+        run.errors.contains("--since") && run.errors.contains("--against"),
+        "{run:?}"
     );
     assert!(!second.out().exists());
-    // A crawl that has lost it can still leave out unchanged pages.
+    // Without that archive a crawl can still leave out unchanged pages.
     let third = crawl(&server).with(&["--against", first.out().to_str().unwrap()]);
     third.complete();
     std::fs::rename(&elsewhere, &file).unwrap();
@@ -509,16 +513,16 @@ fn an_archive_that_is_not_there_is_missed_before_anything_is_begun() {
 
     since(&server, &second)
         .run_with(&["--since", "nowhere"])
-        .complained(2, "nowhere does not exist");
+        .assert_error(2, "nowhere does not exist");
     second
         .run_with(&["--since", second.out().to_str().unwrap()])
-        .complained(2, "--since");
+        .assert_error(2, "--since");
 }
 
-/// Both are the same page to the crawl, so a server that sends the same bytes for any request loses
-/// nothing by it.
+/// Both are the same page to the crawl, so nothing is lost if a server sends the same bytes for any
+/// request.
 #[test]
-fn a_server_that_ignores_validators_sends_the_same_again() {
+fn the_same_bytes_from_a_server_that_ignores_validators_are_a_revisit() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/" => Reply::html(article(1, &["/below"])).header("ETag", "\"1\""),
         "/below" => page(2, NONE).header("ETag", "\"2\""),
@@ -544,7 +548,7 @@ fn a_server_that_ignores_validators_sends_the_same_again() {
 }
 
 #[test]
-fn the_summary_says_how_many_pages_were_not_sent_again() {
+fn the_summary_counts_unmodified_pages() {
     let (server, _day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -558,11 +562,11 @@ fn the_summary_says_how_many_pages_were_not_sent_again() {
         &home,
     ]);
     let rule = server.resolve(HOST);
-    let ran = second.run_with(&["--resolve", &rule, "--since", first.out().to_str().unwrap()]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = second.run_with(&["--resolve", &rule, "--since", first.out().to_str().unwrap()]);
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        ran.output.contains("not sent         5  of these, now"),
+        run.output.contains("not sent         5  of these, now"),
         "{}",
-        ran.output
+        run.output
     );
 }

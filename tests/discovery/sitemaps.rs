@@ -1,4 +1,4 @@
-//! Sitemaps and feeds: what only they name is crawled, and nothing is asked for too often.
+//! Sitemaps and feeds: pages that only they list are crawled, and nothing is requested too often.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -109,7 +109,7 @@ fn asked(server: &Server) -> Vec<String> {
 /// An index of packed sitemaps cost 1 GiB of memory and 562 MB of state in ten seconds, because
 /// each of its sitemaps was read before any page of the host.
 #[test]
-fn each_further_sitemap_is_read_when_the_pages_of_those_before_it_were_visited() {
+fn a_further_sitemap_is_read_after_the_pages_of_the_earlier_ones() {
     const SITEMAPS: [&str; 7] = ["/m1", "/m2", "/m3", "/m4", "/m5", "/m6", "/m7"];
     let (server, crawl) = site(&["site.test/index.xml"], |_, path| match path {
         "/index.xml" => Some(xml(index(&SITEMAPS))),
@@ -121,7 +121,7 @@ fn each_further_sitemap_is_read_when_the_pages_of_those_before_it_were_visited()
         _ => None,
     });
     let summary = crawl.with(&["--concurrency-per-host", "1"]).complete();
-    assert_eq!(summary["pages"], 1 + 1 + 7 + 7 * 5, "nothing is lost by it");
+    assert_eq!(summary["pages"], 1 + 1 + 7 + 7 * 5, "no page is lost");
     let log = server.log();
     let asked = log.targets(HOST);
     let place = |path: &str| asked.iter().position(|target| *target == path).unwrap();
@@ -132,14 +132,14 @@ fn each_further_sitemap_is_read_when_the_pages_of_those_before_it_were_visited()
 }
 
 #[test]
-fn pages_that_only_a_packed_sitemap_in_an_index_names_are_crawled() {
+fn pages_that_only_a_compressed_sitemap_in_an_index_lists_are_crawled() {
     let (server, crawl) = site(&["site.test/index.xml"], |_, path| match path {
         "/index.xml" => Some(xml(index(&["/maps/one.xml.gz", "/maps/two.xml"]))),
         "/maps/one.xml.gz" => Some(Reply::document(
             "application/gzip",
             gzip(undated(&["/a", "/b"]).as_bytes()),
         )),
-        // As servers do that know nothing of sitemaps.
+        // Like servers that do not support sitemaps.
         "/maps/two.xml" => Some(Reply::html(undated(&["/c", "/closed/d"]))),
         _ => None,
     });
@@ -176,7 +176,7 @@ fn pages_that_only_a_packed_sitemap_in_an_index_names_are_crawled() {
             "{path}"
         );
     }
-    let why = crawl.tell(&["why", "crawl", &url("/a")]);
+    let why = crawl.run_command(&["why", "crawl", &url("/a")]);
     assert!(why.output.contains("/maps/one.xml.gz"), "{why:?}");
     crawl.has_exactly_once(
         &[
@@ -194,7 +194,7 @@ fn pages_that_only_a_packed_sitemap_in_an_index_names_are_crawled() {
 }
 
 #[test]
-fn a_text_sitemap_is_read_and_a_text_with_urls_in_it_is_not() {
+fn a_text_sitemap_is_read_and_other_text_with_urls_is_not() {
     let server = Server::spawn_thread(Site::new(|request| {
         let url = |path: &str| format!("http://{HOST}:{}{path}", request.port.unwrap());
         match request.path() {
@@ -221,7 +221,7 @@ fn a_text_sitemap_is_read_and_a_text_with_urls_in_it_is_not() {
 }
 
 #[test]
-fn what_a_sitemap_dates_out_of_the_range_is_not_queued() {
+fn entries_with_dates_out_of_the_range_are_not_queued() {
     let entries = || {
         urlset(&[
             ("/2022", Some("2022")),
@@ -269,7 +269,7 @@ fn what_a_sitemap_dates_out_of_the_range_is_not_queued() {
 }
 
 #[test]
-fn a_sitemap_in_an_index_that_is_older_than_the_range_is_not_asked_for() {
+fn a_sitemap_that_is_older_than_the_range_is_not_requested() {
     let (server, crawl) = site(&["site.test/index.xml"], |_, path| match path {
         "/index.xml" => Some(xml(
             "<sitemapindex><sitemap><loc>/old.xml</loc><lastmod>2020-01-01</lastmod></sitemap>\
@@ -296,16 +296,16 @@ fn an_impossible_range_or_date_is_refused() {
         (["--sitemap-from=2023", "--sitemap-to=soon"], "soon"),
         (["--sitemaps=maybe", "--feeds=on"], "maybe"),
     ] {
-        let ran = Crawl::bare()
+        let run = Crawl::bare()
             .with(&["http://site.test/"])
             .run_with(&options);
-        assert_eq!(ran.code, Some(2), "{ran:?}");
-        assert!(ran.errors.contains(culprit), "{ran:?}");
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert!(run.errors.contains(culprit), "{run:?}");
     }
 }
 
 #[test]
-fn sitemaps_are_left_where_they_are_off_or_the_seeds_are_all() {
+fn sitemaps_are_not_read_if_they_are_off_or_the_depth_is_0() {
     for options in [&["--sitemaps", "off"], &["--max-depth", "0"]] {
         let (server, crawl) = site(&["site.test/map.xml"], |_, path| {
             (path == "/map.xml").then(|| xml(undated(&["/a"])))
@@ -313,7 +313,7 @@ fn sitemaps_are_left_where_they_are_off_or_the_seeds_are_all() {
         crawl.with(options).complete();
         assert_eq!(asked(&server), ["/", "/robots.txt"], "{options:?}");
     }
-    // A page may link to one: off means that it is a file like any other.
+    // A page may link to a sitemap: if sitemaps are off, it is a file like any other.
     for (switch, more) in [("off", &[] as &[&str]), ("on", &["/a"])] {
         let (server, crawl) = site(&[], |_, path| match path {
             "/" => Some(page(1, &["/map.xml"])),
@@ -329,7 +329,7 @@ fn sitemaps_are_left_where_they_are_off_or_the_seeds_are_all() {
 }
 
 #[test]
-fn the_usual_place_is_tried_only_where_it_is_asked_for_and_nothing_is_named() {
+fn the_usual_path_is_guessed_only_on_request_and_if_robots_txt_names_no_sitemap() {
     let answer = |_: &str, path: &str| (path == "/sitemap.xml").then(|| xml(undated(&["/a"])));
     let (server, crawl) = site(&[], answer);
     crawl.complete();
@@ -345,7 +345,7 @@ fn the_usual_place_is_tried_only_where_it_is_asked_for_and_nothing_is_named() {
 }
 
 #[test]
-fn a_sitemap_outside_of_the_prefix_is_asked_for_and_lists_only_what_is_inside() {
+fn a_sitemap_outside_the_prefix_is_read_for_entries_inside_it() {
     let (server, _) = site(&["site.test/map.xml"], |_, path| match path {
         "/map.xml" => Some(Reply::redirect(301, "/real/map.xml")),
         "/real/map.xml" => Some(xml(index(&["/real/part.xml"]))),
@@ -376,7 +376,7 @@ fn a_sitemap_outside_of_the_prefix_is_asked_for_and_lists_only_what_is_inside() 
 }
 
 #[test]
-fn a_sitemap_may_lie_on_another_host_which_is_asked_for_nothing_else() {
+fn a_sitemap_may_lie_on_another_host_that_gets_no_other_request() {
     let server = Server::spawn_thread(Site::new(|request| {
         let port = request.port.unwrap();
         match (&*request.host, request.path()) {
@@ -424,7 +424,7 @@ fn a_sitemap_that_moves_to_another_host_does_not_widen_the_scope() {
 }
 
 #[test]
-fn what_was_read_of_a_broken_sitemap_counts() {
+fn entries_before_the_error_of_a_broken_sitemap_are_queued() {
     let whole = undated(&["/a", "/b", "/c"]);
     let cut = whole.find("<loc>/c").unwrap() + "<loc>/".len();
     let (server, crawl) = site(
@@ -438,7 +438,7 @@ fn what_was_read_of_a_broken_sitemap_counts() {
             "/cut.xml" => Some(xml(&whole[..cut])),
             "/short.xml" => Some(xml(undated(&["/d", "/e"])).close_after(60)),
             "/cut.xml.gz" => {
-                // Unpacked as far as it goes.
+                // Decompressed up to the error.
                 let mut stored = GzEncoder::new(Vec::new(), Compression::none());
                 stored.write_all(undated(&["/f", "/g"]).as_bytes()).unwrap();
                 let packed = stored.finish().unwrap();
@@ -472,7 +472,7 @@ fn what_was_read_of_a_broken_sitemap_counts() {
 }
 
 #[test]
-fn bombs_are_bounded_and_the_crawl_goes_on() {
+fn sitemap_bombs_are_bounded_and_the_crawl_continues() {
     // More than any sitemap may have, and it begins like one.
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed
@@ -527,7 +527,7 @@ fn bombs_are_bounded_and_the_crawl_goes_on() {
 }
 
 #[test]
-fn indexes_within_indexes_end() {
+fn nested_sitemap_indexes_are_bounded() {
     // Each index names the next, and itself.
     let (server, crawl) = site(&["site.test/index/0"], |_, path| {
         let level: u32 = path.strip_prefix("/index/")?.parse().ok()?;
@@ -552,7 +552,7 @@ fn indexes_within_indexes_end() {
 }
 
 #[test]
-fn a_host_lists_so_many_sitemaps_and_no_more() {
+fn the_sitemaps_of_a_host_are_bounded() {
     let (server, crawl) = site(&["site.test/index"], |_, path| {
         let locs: Vec<String> = (0..1_100).map(|number| format!("/maps/{number}")).collect();
         let locs: Vec<&str> = locs.iter().map(String::as_str).collect();
@@ -592,7 +592,7 @@ fn over_restarts_and_kills_each_sitemap_is_read_and_its_pages_are_visited_once()
                 running.kill();
             } else {
                 running.interrupt();
-                running.hear("finishing what is under way");
+                running.wait_for_line("finishing what is under way");
                 gate.open();
                 assert_eq!(running.end().code, Some(130));
             }
@@ -621,7 +621,7 @@ fn over_restarts_and_kills_each_sitemap_is_read_and_its_pages_are_visited_once()
 }
 
 #[test]
-fn a_journal_made_again_from_the_archive_knows_what_sitemaps_list() {
+fn a_rebuilt_journal_has_the_entries_of_sitemaps() {
     let (server, crawl) = site(&["site.test/index.xml"], |_, path| match path {
         "/index.xml" => Some(xml(index(&["/part.xml"]))),
         "/part.xml" => Some(xml(undated(&["/a", "/b", "/c"]))),
@@ -630,16 +630,16 @@ fn a_journal_made_again_from_the_archive_knows_what_sitemaps_list() {
     // The seed, the index, its part, and one page.
     assert_eq!(crawl.run_with(&["--max-pages", "4"]).summary()["pages"], 4);
     std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
-    let ran = crawl.tell(&["rebuild", "crawl", "--hash-key", KEY]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let ran = crawl.run_with(&["--max-pages", "100"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = crawl.run_with(&["--max-pages", "100"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
     let all = ["/", "/a", "/b", "/c", "/index.xml", "/part.xml"];
     crawl.has_exactly_once(&all.map(|path| server.url(HOST, path)).into());
     assert_eq!(server.log().count(HOST, "/index.xml"), 1);
 }
 
-/// A feed of each kind that lists `/a` and, where it can, goes on at `/next`.
+/// Returns a feed of each kind that lists `/a` and, if the format allows it, continues at `/next`.
 fn feeds() -> Vec<(&'static str, &'static str, String, bool)> {
     let item = "<item><title>t</title><link>/a</link></item>";
     vec![
@@ -687,7 +687,7 @@ fn feeds() -> Vec<(&'static str, &'static str, String, bool)> {
 }
 
 #[test]
-fn what_feeds_list_is_followed_and_so_is_where_they_go_on() {
+fn entries_and_next_pages_of_feeds_are_followed() {
     for (kind, content_type, body, goes_on) in feeds() {
         for switch in ["on", "off"] {
             let (media, feed) = (content_type, body.clone());
@@ -715,7 +715,7 @@ fn what_feeds_list_is_followed_and_so_is_where_they_go_on() {
 }
 
 #[test]
-fn pages_of_a_listing_keep_to_the_depth() {
+fn entries_of_listings_obey_max_depth() {
     for (depth, expected) in [
         (1, &["/", "/feed", "/robots.txt"][..]),
         (2, &["/", "/a", "/feed", "/robots.txt"]),

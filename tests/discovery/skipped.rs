@@ -1,5 +1,4 @@
-//! URLs that were seen and not visited: `crawler skipped`, the summary and `why` tell the same of
-//! them.
+//! URLs that were seen and not visited: `crawler skipped`, the summary and `why` agree.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +9,9 @@ use crate::support::Crawl;
 use crate::support::pages::{NONE, article, html, page, prose};
 
 fn listed(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
-    let ran = crawl.tell(&[&["skipped", "crawl"], arguments].concat());
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines = ran.output.lines();
+    let run = crawl.run_command(&[&["skipped", "crawl"], arguments].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = run.output.lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -43,8 +42,8 @@ fn kinds(pairs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-/// A site with a link for each reason not to follow it; the twin repeats the front page, and leads
-/// on to a page of its own.
+/// A site with a link for each reason not to follow it; the twin repeats the front page, and links
+/// to a page that only it has.
 fn site() -> Site {
     let links = [
         "/1",
@@ -125,8 +124,7 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
         ("trap", &["site.test/img/img/img/1"]),
     ]);
     assert_eq!(by_kind(&lines), expected, "{lines:?}");
-    // Links that their page asks not to follow may be followed from another page, and are not
-    // counted as URLs.
+    // Nofollow links may be followed from another page, so they are not counted as URLs.
     let counts = json!({
         "duplicates-links": 1, "pattern": 0, "scope": 2, "limit": 1, "robots": 1, "trap": 1,
         "page": 1, "other": 0,
@@ -144,16 +142,16 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
         of_scope[0]["reason"],
         "its host is not the host of a seed (scope host)"
     );
-    let table = crawl.tell(&["skipped", "crawl", "--why", "robots", "--format", "table"]);
+    let table = crawl.run_command(&["skipped", "crawl", "--why", "robots", "--format", "table"]);
     assert!(table.output.contains("/private  robots.txt: "), "{table:?}");
     assert!(table.errors.contains("1  robots"), "{table:?}");
     crawl
-        .tell(&["skipped", "crawl", "--why", "boredom"])
-        .complained(2, "boredom");
+        .run_command(&["skipped", "crawl", "--why", "boredom"])
+        .assert_error(2, "boredom");
 
     let twin = server.url("site.test", "/twin");
     let why = crawl
-        .tell(&["why", "crawl", &server.url("site.test", "/only-here")])
+        .run_command(&["why", "crawl", &server.url("site.test", "/only-here")])
         .json();
     let reason = why["reason"].as_str().unwrap();
     assert!(
@@ -166,7 +164,7 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
 }
 
 #[test]
-fn a_crawl_says_complete_only_where_nothing_is_unvisited_for_reasons_of_its_own() {
+fn a_crawl_is_complete_only_if_no_url_was_skipped_by_its_own_rules() {
     let server = Server::spawn_thread(site());
     let crawl = Crawl::bare()
         .with(&[
@@ -209,7 +207,7 @@ fn a_crawl_says_complete_only_where_nothing_is_unvisited_for_reasons_of_its_own(
 }
 
 #[test]
-fn what_waits_behind_a_limit_is_listed_with_the_page_that_leads_there() {
+fn urls_behind_a_limit_are_listed_with_their_referring_page() {
     let server = Server::spawn_thread(site());
     let crawl = Crawl::of(&server, &["site.test"])
         .with(&["--concurrency", "1"])
@@ -224,7 +222,7 @@ fn what_waits_behind_a_limit_is_listed_with_the_page_that_leads_there() {
         assert_eq!(line["via"], server.url("site.test", "/0"), "{line}");
     }
     let why = crawl
-        .tell(&["why", "crawl", &server.url("site.test", "/1")])
+        .run_command(&["why", "crawl", &server.url("site.test", "/1")])
         .json();
     let found_on = format!("found on {}", server.url("site.test", "/0"));
     assert!(why["reason"].as_str().unwrap().contains(&found_on), "{why}");
@@ -234,7 +232,7 @@ fn what_waits_behind_a_limit_is_listed_with_the_page_that_leads_there() {
 }
 
 #[test]
-fn what_a_closed_pattern_left_out_is_listed_and_counted() {
+fn urls_of_a_closed_pattern_are_listed_and_counted() {
     let server = Server::spawn_thread(Site::new(|request| {
         let links: Vec<String> = (0..480)
             .map(|item| format!("/item/{}", 10_000 + item))
@@ -268,7 +266,7 @@ fn what_a_closed_pattern_left_out_is_listed_and_counted() {
 }
 
 #[test]
-fn a_crawl_that_runs_can_be_asked_what_it_skipped() {
+fn skipped_urls_can_be_listed_while_the_crawl_runs() {
     let gate = testkit::Gate::new();
     let held = gate.clone();
     let known = site();

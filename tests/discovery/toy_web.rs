@@ -1,4 +1,4 @@
-//! The whole toy web, with the defaults: everything comes to what it was written to come to.
+//! The whole toy web, crawled with the defaults: every page has its planned fate.
 
 use serde_json::Value;
 use testkit::{Declared, Fate, Server, ToyWeb};
@@ -22,7 +22,7 @@ fn crawled() -> (ToyWeb, Server, Crawl, Value) {
 }
 
 #[test]
-fn every_page_of_the_toy_web_meets_its_fate() {
+fn every_page_of_the_toy_web_has_the_expected_fate() {
     let (toy, server, crawl, summary) = crawled();
     assert_eq!(toy.faults(&server.log()), Vec::<String>::new());
 
@@ -82,7 +82,7 @@ fn pages_in_any_charset_are_read() {
     for page in toy.charset_pages() {
         let row = crawl.row(&toy.url(page.page, server.port()));
         // Where nothing is declared, the charset is guessed; koi8-u differs from koi8-r in letters
-        // that Russian has not.
+        // that Russian does not have.
         let close = page.declared == Declared::Nowhere
             && row["charset"].as_str().unwrap().starts_with("KOI8");
         assert!(close || row["charset"] == page.charset.name(), "{row}");

@@ -1,4 +1,4 @@
-//! Sites without end, and how a crawl gets out of them: docs/guide/traps.md.
+//! Sites without end, and the rules that bound them: docs/guide/traps.md.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -35,17 +35,16 @@ fn requests(server: &Server) -> BTreeMap<String, usize> {
 }
 
 fn lines(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
-    let ran = crawl.tell(arguments);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.output
+    let run = crawl.run_command(arguments);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run.output
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
-/// One page at a time: which of like pages comes first, and so which links are followed, must not
-/// be left to chance. With sixteen at a time a trap sometimes ran dry by itself, and that cost a
-/// release.
+/// One page at a time, so that the order of like pages, and with it the followed links, is always
+/// the same. With sixteen at a time a trap sometimes ended early, and that cost a release.
 fn crawl_of_traps(server: &Server) -> Crawl {
     let mut names: Vec<String> = Trap::ALL
         .iter()
@@ -91,12 +90,15 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
     }
     assert!(requests[Trap::Names.host()] as u64 <= HOSTS, "{requests:?}");
 
-    let told = lines(&crawl, &["patterns", "crawl"]);
+    let patterns = lines(&crawl, &["patterns", "crawl"]);
     for closed in [
         "copy-trap.test/item/{id}",
         "session-trap.test/page/{n}?visitor",
     ] {
-        let report = told.iter().find(|line| line["pattern"] == closed).unwrap();
+        let report = patterns
+            .iter()
+            .find(|line| line["pattern"] == closed)
+            .unwrap();
         assert_eq!(report["state"], "closed", "{report}");
         assert!(report["left_out"].as_u64().unwrap() > 100, "{report}");
         let examples = report["examples"].as_array().unwrap();
@@ -109,7 +111,7 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
         );
     }
     for rule in ["repeated-path", "max-hosts-per-domain"] {
-        let report = told
+        let report = patterns
             .iter()
             .find(|line| line["trap"] == rule)
             .unwrap_or_else(|| panic!("{rule}"));
@@ -125,7 +127,8 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
             .is_some_and(|name| name.starts_with(HONEST))
     };
     assert!(
-        told.iter()
+        patterns
+            .iter()
             .filter(honest)
             .all(|line| line["state"] == "open" && line["left_out"] == 0)
     );
@@ -133,7 +136,7 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
 }
 
 #[test]
-fn without_the_rules_about_traps_each_trap_takes_all_that_its_budgets_allow() {
+fn without_trap_rules_each_trap_uses_up_its_budgets() {
     let server = Server::spawn_thread(traps_and_honest(PAGES));
     let budgets = [
         "--max-pages-per-host",
@@ -146,14 +149,14 @@ fn without_the_rules_about_traps_each_trap_takes_all_that_its_budgets_allow() {
         .with(&["--traps", "off"]);
     crawl.complete();
     let requests = requests(&server);
-    // The trap of sessions has ten pages with sixty links each, and none that is new leads on.
+    // The trap of sessions has ten pages with sixty links each, and no new page has links.
     for trap in [Trap::Calendar, Trap::Folders, Trap::Facets, Trap::Copies] {
         assert_eq!(requests[trap.host()], 300, "{trap:?}: {requests:?}");
     }
 }
 
-/// Items that say all the same until they are renewed, with a page that links to them. Of fewer the
-/// last would be visited in the end.
+/// Items that are all the same until they are renewed, with a page that links to them. With fewer
+/// items all would be visited in the end.
 fn catalogue(items: u64, renewed: Arc<AtomicBool>) -> Site {
     Site::new(move |request| {
         let links: Vec<String> = (0..items)
@@ -178,7 +181,7 @@ fn catalogue(items: u64, renewed: Arc<AtomicBool>) -> Site {
 }
 
 #[test]
-fn a_closed_pattern_is_reported_and_explained_and_once_reopened_its_urls_are_visited() {
+fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
     let renewed = Arc::new(AtomicBool::new(false));
     let server = Server::spawn_thread(catalogue(480, Arc::clone(&renewed)));
     let crawl = Crawl::of(&server, &["shop.test"])
@@ -201,24 +204,26 @@ fn a_closed_pattern_is_reported_and_explained_and_once_reopened_its_urls_are_vis
     let left_out = 480 - before as u64;
 
     let pattern = "shop.test/item/{n}";
-    let told = lines(&crawl, &["patterns", "crawl"]);
-    assert_eq!(told[0]["pattern"], pattern, "{told:?}");
+    let patterns = lines(&crawl, &["patterns", "crawl"]);
+    assert_eq!(patterns[0]["pattern"], pattern, "{patterns:?}");
     assert_eq!(
-        (&told[0]["state"], &told[0]["left_out"]),
+        (&patterns[0]["state"], &patterns[0]["left_out"]),
         (&"closed".into(), &left_out.into())
     );
-    let status = crawl.tell(&["status", "crawl"]).json();
+    let status = crawl.run_command(&["status", "crawl"]).json();
     assert_eq!(
         (&status["closed_patterns"], &status["left_out_by_pattern"]),
         (&1.into(), &left_out.into())
     );
-    let table = crawl.tell(&["status", "crawl", "--format", "table"]).output;
+    let table = crawl
+        .run_command(&["status", "crawl", "--format", "table"])
+        .output;
     assert!(
         table.contains(&format!("1 closed, {left_out} URLs left out")),
         "{table}"
     );
     let why = crawl
-        .tell(&["why", "crawl", &server.url("shop.test", "/item/10479")])
+        .run_command(&["why", "crawl", &server.url("shop.test", "/item/10479")])
         .json();
     assert_eq!(why["verdict"], "excluded", "{why}");
     let reason = why["reason"].as_str().unwrap();
@@ -228,16 +233,19 @@ fn a_closed_pattern_is_reported_and_explained_and_once_reopened_its_urls_are_vis
     );
 
     crawl
-        .tell(&["patterns", "crawl", "--reopen", "shop.test/nothing"])
-        .complained(2, "is no pattern of this crawl");
+        .run_command(&["patterns", "crawl", "--reopen", "shop.test/nothing"])
+        .assert_error(2, "is no pattern of this crawl");
     renewed.store(true, Ordering::Relaxed);
-    let reopened = crawl.tell(&["patterns", "crawl", "--reopen", pattern]);
+    let reopened = crawl.run_command(&["patterns", "crawl", "--reopen", pattern]);
     assert_eq!(reopened.code, Some(0), "{reopened:?}");
     assert!(
         reopened.errors.contains(&format!("{left_out} URLs wait")),
         "{reopened:?}"
     );
-    assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], left_out);
+    assert_eq!(
+        crawl.run_command(&["status", "crawl"]).json()["queued"],
+        left_out
+    );
     let summary = crawl.complete();
     assert_eq!(visited(&server), 480);
     assert_eq!(
@@ -249,7 +257,7 @@ fn a_closed_pattern_is_reported_and_explained_and_once_reopened_its_urls_are_vis
 }
 
 #[test]
-fn a_crawl_that_is_killed_while_it_closes_patterns_goes_on_to_the_same_end() {
+fn a_crawl_that_is_killed_while_it_closes_patterns_ends_with_the_same_result() {
     let server = Server::spawn_thread(catalogue(460, Arc::default()));
     let crawl = Crawl::of(&server, &["shop.test"]).seeds(&[server.url("shop.test", "/0")]);
     for limit in ["40", "90", "105"] {
@@ -257,18 +265,19 @@ fn a_crawl_that_is_killed_while_it_closes_patterns_goes_on_to_the_same_end() {
     }
     drop(crawl.start().kill());
     crawl.run_with(&["--max-pages", "1000"]);
-    let told = lines(&crawl, &["patterns", "crawl"]);
+    let patterns = lines(&crawl, &["patterns", "crawl"]);
     assert_eq!(
-        (&told[0]["pattern"], &told[0]["state"]),
+        (&patterns[0]["pattern"], &patterns[0]["state"]),
         (&"shop.test/item/{n}".into(), &"closed".into())
     );
-    let counts = [&told[0]["visited"], &told[0]["left_out"]].map(|count| count.as_u64().unwrap());
+    let counts =
+        [&patterns[0]["visited"], &patterns[0]["left_out"]].map(|count| count.as_u64().unwrap());
     assert_eq!(counts[0] + counts[1], 460, "{counts:?}");
     crawl.is_sound();
 }
 
 #[test]
-fn a_pattern_has_its_budget_and_what_was_left_out_for_it_says_so() {
+fn a_pattern_has_a_budget_and_urls_beyond_it_name_it_as_the_reason() {
     let server = Server::spawn_thread(catalogue(20, Arc::new(AtomicBool::new(true))));
     let budget = [
         "--max-pages-per-pattern",
@@ -283,24 +292,24 @@ fn a_pattern_has_its_budget_and_what_was_left_out_for_it_says_so() {
         .seeds(&[server.url("shop.test", "/0")]);
     assert_eq!(crawl.complete()["pages"], 6);
     let why = crawl
-        .tell(&["why", "crawl", &server.url("shop.test", "/item/10019")])
+        .run_command(&["why", "crawl", &server.url("shop.test", "/item/10019")])
         .json();
     let reason = "pattern budget: shop.test/item/{n}: it had its 5 pages (--max-pages-per-pattern)";
     assert_eq!(why["reason"], reason);
     let higher = ["--max-pages-per-pattern", "12"];
-    crawl.tell(&["patterns", "crawl", "--reopen", "shop.test/item/{n}"]);
+    crawl.run_command(&["patterns", "crawl", "--reopen", "shop.test/item/{n}"]);
     assert_eq!(
         crawl.run_with(&higher[..0]).summary()["pages"],
         6,
-        "the budget is as it was"
+        "the budget is unchanged"
     );
-    crawl.tell(&["patterns", "crawl", "--reopen", "shop.test/item/{n}"]);
+    crawl.run_command(&["patterns", "crawl", "--reopen", "shop.test/item/{n}"]);
     let kept = std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
     assert!(kept.contains("max-pages-per-pattern = 5"), "{kept}");
 }
 
 #[test]
-fn why_names_the_rule_that_took_a_link_for_a_trap() {
+fn why_names_the_trap_rule_of_a_link() {
     let server = Server::spawn_thread(Site::pages([
         (
             "/0",
@@ -331,11 +340,11 @@ fn why_names_the_rule_that_took_a_link_for_a_trap() {
         ),
         ("http://b.site.test/".to_owned(), "(--max-hosts-per-domain)"),
     ] {
-        let why = crawl.tell(&["why", "crawl", &url]).json();
+        let why = crawl.run_command(&["why", "crawl", &url]).json();
         assert_eq!(why["verdict"], "not-queued", "{why}");
         assert!(why["reason"].as_str().unwrap().contains(words), "{why}");
     }
-    let status = crawl.tell(&["status", "crawl"]).json();
+    let status = crawl.run_command(&["status", "crawl"]).json();
     let expected =
         serde_json::json!({"max-hosts-per-domain": 1, "repeated-parameter": 1, "repeated-path": 1});
     assert_eq!(status["left_out_links"], expected);
@@ -345,6 +354,6 @@ fn why_names_the_rule_that_took_a_link_for_a_trap() {
     assert_eq!(
         off.complete()["failed"],
         2,
-        "they are asked for, and are not there"
+        "they are requested, and missing"
     );
 }

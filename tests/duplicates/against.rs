@@ -10,8 +10,8 @@ use crate::support::{Crawl, KEY};
 
 const HOST: &str = "news.test";
 
-/// A site that is another each day: its front page tells the date, `/changing` is rewritten,
-/// `/moved` is the text of `/old`.
+/// A site that changes each day: its front page shows the date, `/changing` is rewritten, `/moved`
+/// is the text of `/old`.
 fn site(day: u64, path: &str) -> Reply {
     match path {
         "/" => {
@@ -38,7 +38,7 @@ fn site(day: u64, path: &str) -> Reply {
     }
 }
 
-/// The site, and the day that it is there.
+/// The site, and its current day.
 fn serve() -> (Server, Arc<AtomicU64>) {
     let day = Arc::new(AtomicU64::new(0));
     let today = Arc::clone(&day);
@@ -59,7 +59,7 @@ fn path(crawl: &Crawl) -> String {
 }
 
 #[test]
-fn a_second_crawl_asks_for_every_page_and_archives_what_has_changed() {
+fn a_second_crawl_requests_every_page_and_archives_the_changed_ones() {
     let (server, day) = serve();
     let first = crawl(&server);
     assert_eq!(first.complete()["unique"], 5);
@@ -74,7 +74,7 @@ fn a_second_crawl_asks_for_every_page_and_archives_what_has_changed() {
     assert_eq!(
         second.archived(),
         ["/", "/changing", "/only-from-the-copy"].map(|path| server.url(HOST, path)),
-        "a copy leads on to what nobody has seen, though it is not there"
+        "unseen links of a copy are probed, though the page is missing"
     );
     for path in ["/", "/old", "/changing", "/same", "/below"] {
         assert_eq!(server.log().count(HOST, path), 2, "{path}");
@@ -125,7 +125,7 @@ fn a_second_crawl_asks_for_every_page_and_archives_what_has_changed() {
     );
     assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(of[0].date()));
     let why = second
-        .tell(&["why", "crawl", &server.url(HOST, "/moved")])
+        .run_command(&["why", "crawl", &server.url(HOST, "/moved")])
         .json();
     assert_eq!(why["original"]["url"], server.url(HOST, "/old"));
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_second_crawl_asks_for_every_page_and_archives_what_has_changed() {
 }
 
 #[test]
-fn the_third_crawl_knows_what_the_second_left_to_the_first() {
+fn a_third_crawl_knows_the_pages_that_the_second_left_to_the_first() {
     let (server, day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -153,13 +153,13 @@ fn the_third_crawl_knows_what_the_second_left_to_the_first() {
     assert_eq!(
         third.archived(),
         [server.url(HOST, "/only-from-the-copy")],
-        "the page that is not there"
+        "the missing page"
     );
     third.is_sound();
 }
 
 #[test]
-fn the_key_of_the_earlier_crawl_is_taken_and_a_continued_crawl_goes_on_against_it() {
+fn a_crawl_takes_the_key_of_the_earlier_one_and_stays_against_it_when_continued() {
     let (server, _day) = serve();
     let keyless = || {
         Crawl::keyless(&server, &[HOST])
@@ -176,24 +176,24 @@ fn the_key_of_the_earlier_crawl_is_taken_and_a_continued_crawl_goes_on_against_i
     let second = keyless();
     let begun = second.run_with(&["--against", &path(&first), "--max-pages", "2"]);
     assert_eq!(begun.code, Some(0), "{begun:?}");
-    let ran = second.tell(&["--out", "crawl", "--max-pages", "99", "--summary", "json"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let summary = ran.summary();
+    let run = second.run_command(&["--out", "crawl", "--max-pages", "99", "--summary", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let summary = run.summary();
     assert_eq!(
         (&summary["unique"], &summary["exact_duplicates"]),
         (&0.into(), &5.into()),
-        "{ran:?}"
+        "{run:?}"
     );
     assert_eq!(
         second.archived(),
         [server.url(HOST, "/moved")],
-        "the answer that there is no such page"
+        "the 404 answer"
     );
     second.is_sound();
 }
 
 #[test]
-fn a_crawl_against_an_earlier_one_that_is_killed_goes_on() {
+fn a_crawl_with_against_continues_after_a_kill() {
     let (server, day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -209,8 +209,8 @@ fn a_crawl_against_an_earlier_one_that_is_killed_goes_on() {
                 reply
             }
         }));
-        // The same pages from another server: URLs have its port, so nothing repeats itself, but
-        // each repeats the first crawl's.
+        // The same pages from another server: URLs have its port, so no page repeats itself, but
+        // each repeats one of the first crawl.
         let second =
             crawl(&held_server).with(&["--against", &path(&first), "--on-duplicate", "follow"]);
         let running = second.start();
@@ -218,14 +218,14 @@ fn a_crawl_against_an_earlier_one_that_is_killed_goes_on() {
         running.kill();
         gate.open();
         let summary = second.complete();
-        // `/changing`, and a page that says nothing but "not found" is none.
+        // `/changing`; an answer "not found" is no page.
         assert_eq!(summary["unique"], 1, "killed at {held}: {summary}");
         second.is_sound();
     }
 }
 
 #[test]
-fn what_an_earlier_crawl_let_through_is_not_archived_again() {
+fn retained_duplicates_of_an_earlier_crawl_are_not_archived_again() {
     let variant =
         |number: u64| Reply::html(html("", &format!("<p>{} {number}</p>", prose(3, 500))));
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -246,7 +246,7 @@ fn what_an_earlier_crawl_let_through_is_not_archived_again() {
 }
 
 #[test]
-fn crawls_that_cannot_count_as_seen_are_refused_before_anything_is_begun() {
+fn unusable_earlier_crawls_are_refused_before_anything_is_written() {
     let (server, _day) = serve();
     let first = crawl(&server);
     first.complete();
@@ -254,11 +254,11 @@ fn crawls_that_cannot_count_as_seen_are_refused_before_anything_is_begun() {
     let refused = |against: &str, more: &[&str], words: &str| {
         let second = Crawl::keyless(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
         second.write("file.txt", "no crawl");
-        let ran = second.run_with(&[&["--against", against], more].concat());
-        ran.complained(2, words);
+        let run = second.run_with(&[&["--against", against], more].concat());
+        run.assert_error(2, words);
         assert!(
             !second.out().join("state").exists(),
-            "nothing is begun against {against}"
+            "a file was written for --against {against}"
         );
     };
     refused("missing", &[], "missing does not exist");
@@ -273,7 +273,7 @@ fn crawls_that_cannot_count_as_seen_are_refused_before_anything_is_begun() {
     refused(&good, &["--main-content", "off"], "--main-content on");
     first
         .run_with(&["--against", &good])
-        .complained(2, "is this crawl itself");
+        .assert_error(2, "is this crawl itself");
 
     // The process that has it open holds its lock.
     let lock = std::fs::File::open(first.out().join("state/lock")).unwrap();

@@ -1,4 +1,4 @@
-//! A canonical link is evidence for a verdict, and no verdict.
+//! Canonical links: evidence for a verdict, and not a verdict.
 
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
@@ -26,15 +26,16 @@ fn article(canonical: &str, texts: &[String], links: &[&str]) -> Reply {
     Reply::html(html(&head, &text))
 }
 
-/// An article and pages that call it canonical: its print view, which has a notice of its own, one
-/// that lies, and a print view of another domain. `told` says whether they say so.
-fn site(told: bool) -> Server {
+/// An article and pages that call it canonical: its print view, which adds a notice, one with a
+/// wrong link, and a print view on another domain. `has_links` is true if they have canonical
+/// links.
+fn site(has_links: bool) -> Server {
     let links = ["/print", "/lie", "http://stranger.test:{port}/print"];
     Server::spawn_thread(Site::new(move |request| {
         let port = request.port.unwrap().to_string();
         let links = links.map(|link| link.replace("{port}", &port));
         let own = format!("http://{HOST}:{port}/article");
-        let canonical = if told { own.as_str() } else { "" };
+        let canonical = if has_links { own.as_str() } else { "" };
         let print = |number, links: &[&str]| {
             let texts = [prose(number, PRINTED), prose(1, WORDS)];
             article(canonical, &texts, links)
@@ -53,9 +54,9 @@ fn site(told: bool) -> Server {
     }))
 }
 
-/// The article is there before anything that it links to.
-fn crawled(told: bool) -> (Server, Crawl) {
-    let server = site(told);
+/// The article is admitted before anything that it links to.
+fn crawled(has_links: bool) -> (Server, Crawl) {
+    let server = site(has_links);
     let seeds = [
         server.url(HOST, "/article"),
         server.url("stranger.test", "/"),
@@ -70,27 +71,27 @@ fn verdict(crawl: &Crawl, url: &str) -> Value {
 }
 
 #[test]
-fn a_print_view_is_dropped_where_it_names_its_article_and_kept_where_it_does_not() {
-    for (told, expected) in [(true, "near-duplicate"), (false, "unique")] {
-        let (server, crawl) = crawled(told);
+fn a_print_view_is_dropped_only_if_it_names_its_article_as_canonical() {
+    for (has_links, expected) in [(true, "near-duplicate"), (false, "unique")] {
+        let (server, crawl) = crawled(has_links);
         let print = server.url(HOST, "/print");
         assert_eq!(verdict(&crawl, &print), expected, "{}", crawl.row(&print));
-        assert_eq!(crawl.archived().contains(&print), !told);
+        assert_eq!(crawl.archived().contains(&print), !has_links);
         assert_eq!(
             server.log().count(HOST, "/only-in-print"),
             1,
-            "what is dropped leads on to what nobody has seen"
+            "unseen links of dropped pages are probed"
         );
         crawl.is_sound();
     }
 }
 
 #[test]
-fn why_tells_what_a_page_calls_canonical_and_that_this_decided() {
+fn why_names_the_canonical_page_that_decided() {
     let (server, crawl) = crawled(true);
     let own = server.url(HOST, "/article");
     let print = server.url(HOST, "/print");
-    let answer = crawl.tell(&["why", "crawl", &print]).json();
+    let answer = crawl.run_command(&["why", "crawl", &print]).json();
     assert_eq!(answer["canonical"], own);
     assert_eq!(answer["original"]["url"], own);
     let resemblance = answer["page"]["resemblance"].as_f64().unwrap();
@@ -104,32 +105,32 @@ fn why_tells_what_a_page_calls_canonical_and_that_this_decided() {
         (&own, &reason.to_owned())
     );
     assert_eq!(notes["matched-by"], "canonical");
-    let itself = crawl.tell(&["why", "crawl", &own]).json();
+    let itself = crawl.run_command(&["why", "crawl", &own]).json();
     assert_eq!(
         itself["canonical"],
         Value::Null,
-        "a page that names itself says nothing"
+        "a page that names itself is no evidence"
     );
 }
 
 #[test]
-fn a_lie_and_a_strangers_word_cost_nothing() {
+fn wrong_and_foreign_canonical_links_change_no_verdict() {
     let (server, crawl) = crawled(true);
     let lie = server.url(HOST, "/lie");
     for url in [lie.clone(), server.url("stranger.test", "/print")] {
         assert_eq!(verdict(&crawl, &url), "unique", "{}", crawl.row(&url));
         assert!(crawl.archived().contains(&url), "{url}");
     }
-    let answer = crawl.tell(&["why", "crawl", &lie]).json();
+    let answer = crawl.run_command(&["why", "crawl", &lie]).json();
     assert_eq!(answer["canonical"], server.url(HOST, "/article"));
     assert_eq!(answer["reason"], "it says something new, and was kept");
 }
 
 #[test]
-fn what_the_archive_tells_again_has_the_same_words_and_verdicts() {
+fn a_rebuilt_crawl_has_the_same_reasons_and_verdicts() {
     let (server, crawl) = crawled(true);
     let print = server.url(HOST, "/print");
-    let before = crawl.tell(&["why", "crawl", &print]).json();
+    let before = crawl.run_command(&["why", "crawl", &print]).json();
     let rows = crawl.verdicts();
     std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let rebuild = [
@@ -140,15 +141,15 @@ fn what_the_archive_tells_again_has_the_same_words_and_verdicts() {
         "--hash-key",
         crate::support::KEY,
     ];
-    let ran = crawl.tell(&rebuild);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run_command(&rebuild);
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(crawl.verdicts(), rows);
-    let after = crawl.tell(&["why", "crawl", &print]).json();
+    let after = crawl.run_command(&["why", "crawl", &print]).json();
     for field in ["canonical", "reason", "verdict"] {
         assert_eq!(after[field], before[field], "{field}");
     }
     let lie = crawl
-        .tell(&["why", "crawl", &server.url(HOST, "/lie")])
+        .run_command(&["why", "crawl", &server.url(HOST, "/lie")])
         .json();
     assert_eq!(lie["canonical"], server.url(HOST, "/article"));
     crawl.is_sound();

@@ -1,5 +1,5 @@
-//! Changes between two crawls: other bytes under a URL are archived as a new version, and
-//! `changes` tells the words.
+//! Changes between two crawls: other bytes under a URL are archived as a new version, and `changes`
+//! lists the changed words.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ fn chapter(number: u64, is_corrected: bool) -> Reply {
 }
 
 /// A manual on the day of its first edition, and later. Chapters 1 to 4 are corrected, 5 to 8 stay;
-/// `/8` says so by its tag; `/old` moves to `/moved`, `/gone` goes, `/new` comes, and of `/markup`
-/// only the markup changes.
+/// `/8` answers 304; `/old` moves to `/moved`, `/gone` goes, `/new` comes, and of `/markup` only
+/// the markup changes.
 fn manual(day: u64, request: &Request) -> Reply {
     let number = |path: &str| path[1..].parse::<u64>().ok();
     match request.path() {
@@ -97,9 +97,9 @@ fn changes(
 ) -> (BTreeMap<String, Value>, String) {
     let (old, new_path) = (path(old), path(new));
     let arguments = [&["changes", &old, &new_path, "--format", "json"], more].concat();
-    let ran = new.tell(&arguments);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines = ran
+    let run = new.run_command(&arguments);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = run
         .output
         .lines()
         .map(|line| -> Value { serde_json::from_str(line).unwrap() });
@@ -108,13 +108,13 @@ fn changes(
         let url = line["url"].as_str().unwrap();
         (format!("/{}", url.strip_prefix(&home).unwrap()), line)
     });
-    (by_path.collect(), ran.errors)
+    (by_path.collect(), run.errors)
 }
 
-/// Four corrected pages of a manual were thrown away as near-duplicates of what they had been: kept
-/// 0.
+/// Four corrected pages of a manual were dropped as near-duplicates of their earlier versions: none
+/// was kept.
 #[test]
-fn a_correction_in_four_pages_is_archived_and_told() {
+fn a_correction_in_four_pages_is_archived_and_listed_as_a_change() {
     for option in ["--since", "--against"] {
         let (server, day) = serve();
         let first = crawl(&server);
@@ -148,14 +148,14 @@ fn a_correction_in_four_pages_is_archived_and_told() {
         let resemblance = row["resemblance"].as_f64().unwrap();
         assert!((0.95..1.0).contains(&resemblance), "{row}");
         let why = second
-            .tell(&["why", "crawl", &server.url(HOST, "/1")])
+            .run_command(&["why", "crawl", &server.url(HOST, "/1")])
             .json();
         assert_eq!(why["verdict"], "changed");
         assert_eq!(
             why["original"]["warc_file"],
             first.row(&server.url(HOST, "/1"))["warc_file"]
         );
-        let found = second.tell(&[
+        let found = second.run_command(&[
             "search",
             "crawl",
             "\"security correction\"",
@@ -163,12 +163,12 @@ fn a_correction_in_four_pages_is_archived_and_told() {
             "json",
         ]);
         assert_eq!(found.output.lines().count(), 4, "{found:?}");
-        let repeated = second.tell(&["duplicates", "crawl"]);
+        let repeated = second.run_command(&["duplicates", "crawl"]);
         assert!(!repeated.output.contains("changed"), "{repeated:?}");
 
-        let (told, counts) = changes(&server, &first, &second, &[]);
+        let (changed, counts) = changes(&server, &first, &second, &[]);
         for chapter in 1..=4 {
-            let line = &told[&format!("/{chapter}")];
+            let line = &changed[&format!("/{chapter}")];
             assert_eq!(line["change"], "changed", "{line}");
             assert_eq!(line["added"], serde_json::json!([CORRECTION]), "{line}");
             assert_eq!(line["removed"], serde_json::json!([]), "{line}");
@@ -187,20 +187,27 @@ fn a_correction_in_four_pages_is_archived_and_told() {
             ("/markup", "changed"),
             ("/picture", "changed"),
         ] {
-            assert_eq!(told[path]["change"], change, "{option}: {}", told[path]);
+            assert_eq!(
+                changed[path]["change"], change,
+                "{option}: {}",
+                changed[path]
+            );
         }
-        assert!(!told.contains_key("/old"), "it is told where it is now");
-        assert_eq!(told["/moved"]["from"], server.url(HOST, "/old"));
-        assert_eq!(told["/gone"]["reason"], "HTTP status 404");
-        assert_eq!(told["/markup"]["resemblance"], 1.0);
+        assert!(
+            !changed.contains_key("/old"),
+            "it is listed under its new URL"
+        );
+        assert_eq!(changed["/moved"]["from"], server.url(HOST, "/old"));
+        assert_eq!(changed["/gone"]["reason"], "HTTP status 404");
+        assert_eq!(changed["/markup"]["resemblance"], 1.0);
         assert!(
             counts.contains("1 new, 6 changed, 1 moved, 1 gone, 5 unchanged, 0 unknown"),
             "{counts}"
         );
 
-        // The archive alone tells the same.
+        // A rebuild from the archive alone gives the same.
         let before = second.rows();
-        let rebuilt = second.tell(&["rebuild", "crawl", "--from-archive"]);
+        let rebuilt = second.run_command(&["rebuild", "crawl", "--from-archive"]);
         assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
         assert_eq!(second.rows(), before);
         first.is_sound();
@@ -214,10 +221,10 @@ fn a_correction_in_four_pages_is_archived_and_told() {
             (&0.into(), &0.into()),
             "{summary}"
         );
-        let (told, counts) = changes(&server, &second, &third, &[]);
+        let (changed, counts) = changes(&server, &second, &third, &[]);
         assert!(
-            told.values().all(|line| line["change"] == "unchanged"),
-            "{told:?}"
+            changed.values().all(|line| line["change"] == "unchanged"),
+            "{changed:?}"
         );
         assert!(
             counts.contains("0 new, 0 changed, 0 moved, 0 gone, 13 unchanged"),
@@ -227,9 +234,9 @@ fn a_correction_in_four_pages_is_archived_and_told() {
 }
 
 #[test]
-fn crawls_that_know_nothing_of_each_other_are_compared_by_their_archives() {
+fn independent_crawls_are_compared_by_their_archives() {
     let (server, day) = serve();
-    // Each draws a key of its own.
+    // Each crawl draws its own key.
     let keyless = || {
         Crawl::keyless(&server, &[HOST])
             .seeds(&[server.url(HOST, "/")])
@@ -245,15 +252,15 @@ fn crawls_that_know_nothing_of_each_other_are_compared_by_their_archives() {
     day.store(1, Ordering::SeqCst);
     let second = keyless();
     second.complete();
-    let (told, counts) = changes(
+    let (changed, counts) = changes(
         &server,
         &first,
         &second,
         &["--only", "changed,moved", "--diff"],
     );
-    assert_eq!(told.len(), 7, "{told:?}");
-    assert_eq!(told["/moved"]["from"], server.url(HOST, "/old"));
-    let diff = told["/2"]["diff"].as_str().unwrap();
+    assert_eq!(changed.len(), 7, "{changed:?}");
+    assert_eq!(changed["/moved"]["from"], server.url(HOST, "/old"));
+    let diff = changed["/2"]["diff"].as_str().unwrap();
     assert!(diff.contains(&format!("\n+{CORRECTION}\n")), "{diff}");
     assert!(diff.starts_with("@@ -"), "{diff}");
     assert!(
@@ -268,7 +275,7 @@ fn crawls_that_know_nothing_of_each_other_are_compared_by_their_archives() {
         "--format",
         "table",
     ];
-    let table = second.tell(&arguments).output;
+    let table = second.run_command(&arguments).output;
     let line = format!("changed    0.99  {}", server.url(HOST, "/2"));
     assert!(table.contains(&line), "{table}");
     assert!(
@@ -297,14 +304,14 @@ fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
     let archive = |more: &[&str]| crawl(&server).with(&["--preset", "archive"]).with(more);
     let left_out = crawl(&server);
     left_out.complete();
-    assert_eq!(left_out.archived().len(), 2, "by default it is left out");
+    assert_eq!(left_out.archived().len(), 2, "left out by default");
     let first = archive(&[]);
     let summary = first.complete();
     assert_eq!(
         (&summary["unique"], &summary["near_duplicates"]),
         (&2.into(), &1.into())
     );
-    assert_eq!(first.archived().len(), 3, "and kept by this preset");
+    assert_eq!(first.archived().len(), 3, "kept by this preset");
     day.store(1, Ordering::SeqCst);
     let second = archive(&["--since", &path(&first)]);
     assert_eq!(second.complete()["exact_duplicates"], 3);
@@ -312,43 +319,45 @@ fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
     day.store(2, Ordering::SeqCst);
     let third = archive(&["--since", &path(&second)]);
     assert_eq!(third.complete()["changed"], 1);
-    let (told, _) = changes(&server, &second, &third, &[]);
+    let (changed, _) = changes(&server, &second, &third, &[]);
     assert_eq!(
-        told["/b"]["added"],
+        changed["/b"]["added"],
         serde_json::json!([CORRECTION]),
-        "{told:?}"
+        "{changed:?}"
     );
     assert_eq!(
-        told["/b"]["removed"],
+        changed["/b"]["removed"],
         serde_json::json!(["second"]),
-        "{told:?}"
+        "{changed:?}"
     );
     third.is_sound();
 
-    // Of a page that a crawl left out, its bytes are known, and not its text.
+    // The bytes of a left-out page are known, but not its text.
     let again = crawl(&server);
     again.complete();
-    let (told, _) = changes(&server, &left_out, &again, &[]);
-    assert_eq!(told["/a"]["change"], "unchanged", "{told:?}");
-    assert_eq!(told["/b"]["change"], "changed", "{told:?}");
-    let reason = told["/b"]["reason"].as_str().unwrap();
+    let (changed, _) = changes(&server, &left_out, &again, &[]);
+    assert_eq!(changed["/a"]["change"], "unchanged", "{changed:?}");
+    assert_eq!(changed["/b"]["change"], "changed", "{changed:?}");
+    let reason = changed["/b"]["reason"].as_str().unwrap();
     assert!(reason.contains("its text is not archived"), "{reason}");
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_with_the_name_of_the_culprit() {
+fn crawls_that_cannot_be_compared_are_refused_with_the_reason() {
     let (server, _day) = serve();
     let first = crawl(&server);
     first.complete();
     let out = path(&first);
     first
-        .tell(&["changes", &out, &out])
-        .complained(2, "is named twice");
+        .run_command(&["changes", &out, &out])
+        .assert_error(2, "is named twice");
     first
-        .tell(&["changes", "nowhere", &out])
-        .complained(2, "nowhere does not exist");
+        .run_command(&["changes", "nowhere", &out])
+        .assert_error(2, "nowhere does not exist");
     first
-        .tell(&["changes", &out, "."])
-        .complained(2, ". holds no crawl");
-    first.tell(&["changes", &out]).complained(2, "<NEW>");
+        .run_command(&["changes", &out, "."])
+        .assert_error(2, ". holds no crawl");
+    first
+        .run_command(&["changes", &out])
+        .assert_error(2, "<NEW>");
 }

@@ -11,7 +11,7 @@ use crate::support::pages::{NONE, anchor, html, page, prose};
 const HOST: &str = "kinds.test";
 const VARIANTS: u64 = 6;
 
-/// A front page, six pages that say nearly the same, and below each of them a page of its own.
+/// A front page, six near-duplicates, and below each of them a unique page.
 fn reply(path: &str) -> Reply {
     let number = |prefix: &str| path.strip_prefix(prefix)?.parse::<u64>().ok();
     if let Some(variant) = number("/variant/") {
@@ -34,7 +34,7 @@ fn reply(path: &str) -> Reply {
                 .collect();
             page(1, &[variants, vec!["/copy".to_owned()]].concat())
         }
-        // Byte for byte the second that is let through.
+        // The same bytes as the second retained page.
         "/copy" => reply("/variant/1"),
         _ => Reply::status(404),
     }
@@ -46,7 +46,7 @@ fn crawl(server: &Server, per_cluster: &str) -> Crawl {
         .with(&["--per-cluster", per_cluster])
 }
 
-/// The rows of the variants by their numbers.
+/// Returns the visit records of the variants by their numbers.
 fn variants(server: &Server, crawl: &Crawl) -> Vec<Value> {
     (0..VARIANTS)
         .map(|number| crawl.row(&server.url(HOST, &format!("/variant/{number}"))))
@@ -54,7 +54,7 @@ fn variants(server: &Server, crawl: &Crawl) -> Vec<Value> {
 }
 
 #[test]
-fn so_many_of_a_kind_are_kept_and_the_rest_is_left_out_and_all_lead_on() {
+fn per_cluster_pages_of_a_cluster_are_kept_and_all_links_are_followed() {
     let server = Server::spawn_thread(Site::new(|request| reply(request.path())));
     let crawl = crawl(&server, "3").with(&["--concurrency", "1"]);
     let summary = crawl.complete();
@@ -92,7 +92,7 @@ fn so_many_of_a_kind_are_kept_and_the_rest_is_left_out_and_all_lead_on() {
         };
         assert_eq!(kinds, expected, "{url}");
         let below = url.replace("variant", "below");
-        // What is left out leads on, too, behind everything else.
+        // Links of left-out pages are followed, too, behind everything else.
         assert!(crawl.verdicts().contains_key(&below), "{below}");
     }
     let copy = server.url(HOST, "/copy");
@@ -102,25 +102,25 @@ fn so_many_of_a_kind_are_kept_and_the_rest_is_left_out_and_all_lead_on() {
     assert_eq!(
         records[0].field("WARC-Refers-To-Target-URI"),
         Some(second.as_str()),
-        "who has the bytes"
+        "the page with the same bytes"
     );
     assert_eq!(
         crawl.row(&copy)["duplicate_of"],
         original,
-        "never another duplicate"
+        "an original is never a duplicate"
     );
     crawl.is_sound();
 }
 
 #[test]
-fn a_kind_is_kept_as_often_as_asked_for_however_many_are_under_way_and_whatever_is_killed() {
+fn per_cluster_holds_under_concurrency_and_kills() {
     for requests in [3, 4, 5, 6] {
         let gate = Gate::new();
         let left = Arc::new(Mutex::new(requests));
-        let (at, ration) = (gate.clone(), Arc::clone(&left));
+        let (at, quota) = (gate.clone(), Arc::clone(&left));
         let server = Server::spawn_thread(Site::new(move |request| {
             let answer = reply(request.path());
-            let mut left = ration.lock().unwrap();
+            let mut left = quota.lock().unwrap();
             if *left == 0 {
                 return answer.hold(&at);
             }
@@ -149,18 +149,18 @@ fn a_kind_is_kept_as_often_as_asked_for_however_many_are_under_way_and_whatever_
 }
 
 #[test]
-fn duplicates_tells_what_was_left_out_and_of_what() {
+fn duplicates_lists_left_out_pages_with_their_originals() {
     let server = Server::spawn_thread(Site::new(|request| reply(request.path())));
     let crawl = crawl(&server, "2").with(&["--concurrency", "1"]);
     crawl.complete();
-    let ran = crawl.tell(&["duplicates", "crawl"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines: Vec<Value> = ran
+    let run = crawl.run_command(&["duplicates", "crawl"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines: Vec<Value> = run
         .output
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(lines.len(), 6, "{ran:?}");
+    assert_eq!(lines.len(), 6, "{run:?}");
     for line in &lines {
         let row = crawl.row(line["url"].as_str().unwrap());
         for name in [
@@ -175,7 +175,7 @@ fn duplicates_tells_what_was_left_out_and_of_what() {
         let let_through = row["reason"].as_str().unwrap().contains("let through");
         assert_eq!(line["kept"], let_through, "{line}");
     }
-    let clusters = crawl.tell(&["duplicates", "crawl", "--clusters", "--format", "json"]);
+    let clusters = crawl.run_command(&["duplicates", "crawl", "--clusters", "--format", "json"]);
     let members: Vec<String> = clusters.json()["members"]
         .as_array()
         .unwrap()
@@ -194,7 +194,7 @@ fn duplicates_tells_what_was_left_out_and_of_what() {
         &["--format", "table"][..],
         &["--clusters", "--format=table"],
     ] {
-        let table = crawl.tell(&[&["duplicates", "crawl"], options].concat());
+        let table = crawl.run_command(&[&["duplicates", "crawl"], options].concat());
         assert_eq!(table.code, Some(0), "{table:?}");
         assert!(
             table.output.contains(&server.url(HOST, "/variant/5")),
@@ -204,7 +204,7 @@ fn duplicates_tells_what_was_left_out_and_of_what() {
 }
 
 #[test]
-fn duplicates_are_told_while_the_crawl_runs() {
+fn duplicates_can_be_listed_while_the_crawl_runs() {
     let gate = Gate::new();
     let at = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -214,28 +214,28 @@ fn duplicates_are_told_while_the_crawl_runs() {
     let crawl = crawl(&server, "1").with(&["--concurrency", "1"]);
     let running = crawl.start();
     gate.arrivals_blocking(1);
-    let ran = crawl.tell(&["duplicates", "crawl"]);
+    let run = crawl.run_command(&["duplicates", "crawl"]);
     assert_eq!(
-        (ran.code, ran.output.lines().count()),
+        (run.code, run.output.lines().count()),
         (Some(0), 5),
-        "{ran:?}"
+        "{run:?}"
     );
     gate.open();
     assert_eq!(running.end().code, Some(0));
-    let ran = crawl.tell(&["duplicates", "crawl"]);
-    assert_eq!(ran.output.lines().count(), 6, "{ran:?}");
+    let run = crawl.run_command(&["duplicates", "crawl"]);
+    assert_eq!(run.output.lines().count(), 6, "{run:?}");
 }
 
 #[test]
-fn a_crawl_without_duplicates_has_none_to_tell() {
+fn a_crawl_without_duplicates_lists_none() {
     let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
     crawl.complete();
     for options in [&[][..], &["--clusters"]] {
-        let ran = crawl.tell(&[&["duplicates", "crawl"], options].concat());
-        assert_eq!((ran.code, ran.output.as_str()), (Some(0), ""), "{ran:?}");
+        let run = crawl.run_command(&[&["duplicates", "crawl"], options].concat());
+        assert_eq!((run.code, run.output.as_str()), (Some(0), ""), "{run:?}");
     }
     crawl
-        .tell(&["duplicates", "nowhere"])
-        .complained(2, "nowhere does not exist");
+        .run_command(&["duplicates", "nowhere"])
+        .assert_error(2, "nowhere does not exist");
 }

@@ -1,9 +1,8 @@
 //! Crawls with the shipped defaults of sites on which pages were lost. They are modelled on the
 //! real ones in docs/measurements/quality.md.
 //!
-//! A text is lost where none of the pages that have it was archived ([`KnownSite::lost`]). Every
-//! crawl here must end with none lost; each test that bounds the cost says how many requests a
-//! crawl may make.
+//! A text is lost if none of its pages was archived ([`KnownSite::lost`]). No crawl here may lose
+//! one; tests that bound the cost state the number of requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +11,17 @@ use testkit::known_sites::{self, KnownSite};
 
 use crate::support::{Crawl, KEY};
 
-/// Another hash key than [`KEY`]: estimates, and so verdicts near a threshold, differ from key to
+/// A second hash key beside [`KEY`]: estimates, and so verdicts near a threshold, depend on the
 /// key.
 const OTHER_KEY: &str = "00000000000000a7";
 
-/// A crawl that ended, beside the truth about its site.
+/// A finished crawl, with the truth about its site.
 struct Ended {
     known: KnownSite,
     server: Server,
     crawl: Crawl,
     verdicts: BTreeMap<String, String>,
-    /// Pages that were left out as copies of a page that says something else.
+    /// Pages that were left out as copies of a page with another text.
     wrongly_merged: Vec<(String, String)>,
 }
 
@@ -81,14 +80,14 @@ fn url(server: &Server, address: &str) -> String {
 }
 
 impl Ended {
-    /// Pages with this verdict below this address.
+    /// Returns the pages with this verdict below this address.
     fn count(&self, verdict: &str, below: &str) -> usize {
         let all = self.verdicts.iter();
-        all.filter(|(address, told)| *told == verdict && address.starts_with(below))
+        all.filter(|(address, actual)| *actual == verdict && address.starts_with(below))
             .count()
     }
 
-    /// Pages that were asked for, below this address.
+    /// Returns the requested pages below this address.
     fn visited(&self, below: &str) -> usize {
         let log = self.server.log();
         let asked = log.iter().map(|hit| format!("{}{}", hit.host, hit.target));
@@ -99,14 +98,14 @@ impl Ended {
             .count()
     }
 
-    /// Requests for pages, of all hosts.
+    /// Returns the number of requests for pages on all hosts.
     fn requests(&self) -> usize {
         let log = self.server.log();
         let is_page = |target: &str| !["/robots.txt", "/sitemap.xml"].contains(&target);
         log.iter().filter(|hit| is_page(&hit.target)).count()
     }
 
-    /// Asserts that of every text a page was archived.
+    /// Asserts that a page of every text was archived.
     #[track_caller]
     fn lost_nothing(&self) -> &Self {
         let archived = self
@@ -135,7 +134,7 @@ impl Ended {
 }
 
 #[test]
-fn of_an_api_reference_with_small_pages_in_a_large_frame_no_page_is_lost() {
+fn an_api_reference_with_small_pages_in_a_large_frame_loses_no_page() {
     for key in [KEY, OTHER_KEY] {
         let ended = crawl_with(known_sites::api_reference(), key, &[]);
         ended.lost_nothing();
@@ -144,7 +143,7 @@ fn of_an_api_reference_with_small_pages_in_a_large_frame_no_page_is_lost() {
 }
 
 #[test]
-fn of_a_manual_in_two_versions_with_equal_index_pages_no_page_is_lost() {
+fn a_manual_in_two_versions_with_equal_index_pages_loses_no_page() {
     for key in [KEY, OTHER_KEY] {
         let ended = crawl_with(known_sites::two_versions(true), key, &[]);
         ended.lost_nothing();
@@ -154,7 +153,7 @@ fn of_a_manual_in_two_versions_with_equal_index_pages_no_page_is_lost() {
 }
 
 #[test]
-fn of_language_editions_behind_equal_index_pages_no_page_is_lost() {
+fn language_editions_behind_equal_index_pages_lose_no_page() {
     for key in [KEY, OTHER_KEY] {
         let ended = crawl_with(known_sites::language_editions(), key, &[]);
         ended.lost_nothing();
@@ -166,7 +165,7 @@ fn of_language_editions_behind_equal_index_pages_no_page_is_lost() {
 }
 
 #[test]
-fn a_version_whose_index_is_no_seed_and_repeats_that_of_another_version_is_had_all_the_same() {
+fn a_version_whose_index_repeats_that_of_another_version_is_archived_without_being_a_seed() {
     let ended = crawl(known_sites::two_versions(false));
     ended.lost_nothing();
     assert_eq!(ended.visited("manual.test/15/"), 176);
@@ -179,9 +178,9 @@ fn a_version_whose_index_is_no_seed_and_repeats_that_of_another_version_is_had_a
     ended.crawl.is_sound();
 }
 
-/// Closing the folder `/de/` for its copies took the translations in it along: 60 pages.
+/// Closing the folder `/de/` for its copies also lost its translations: 60 pages.
 #[test]
-fn translations_are_had_although_most_of_their_folder_is_not_translated() {
+fn translations_are_archived_although_most_of_their_folder_is_not_translated() {
     let ended = crawl(known_sites::half_translated());
     ended.lost_nothing();
     let translated = ended.verdicts.iter().filter(|(address, verdict)| {
@@ -191,8 +190,7 @@ fn translations_are_had_although_most_of_their_folder_is_not_translated() {
     ended.crawl.is_sound();
 }
 
-/// The marks of comments on each post emptied both threads, and what was left of them was the
-/// frame: .89 alike.
+/// Comment markup on each post emptied both threads, and the rest was the frame: .89 alike.
 #[test]
 fn two_forum_threads_of_one_template_with_other_posts_are_both_kept() {
     let ended = crawl(known_sites::two_threads());
@@ -216,7 +214,7 @@ fn a_tag_page_and_its_twin_with_the_same_words_both_lead_to_their_articles() {
 #[test]
 fn a_thief_that_answers_first_takes_neither_the_seed_of_its_victim_nor_the_pages_behind_it() {
     let known = known_sites::thief(200);
-    // The thief is crawled to its end before the victim is asked for the first time.
+    // The thief is crawled completely before the first request to the victim.
     let server = Server::spawn_thread(known.site());
     let (thief, victim): (Vec<String>, Vec<String>) = known
         .seeds()
@@ -227,8 +225,8 @@ fn a_thief_that_answers_first_takes_neither_the_seed_of_its_victim_nor_the_pages
     let thief_first = crawl.write("thief.txt", thief.join("\n"));
     let both = crawl.write("both.txt", [thief, victim.clone()].concat().join("\n"));
     for seeds in [thief_first, both] {
-        let ran = crawl.run_with(&["--seeds", seeds.to_str().unwrap()]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let run = crawl.run_with(&["--seeds", seeds.to_str().unwrap()]);
+        assert_eq!(run.code, Some(0), "{run:?}");
     }
     let log = server.log();
     let visited: BTreeSet<&str> = log.targets("victim.test").into_iter().collect();
@@ -246,7 +244,7 @@ fn a_thief_that_answers_first_takes_neither_the_seed_of_its_victim_nor_the_pages
 }
 
 #[test]
-fn a_thief_and_its_victim_crawled_side_by_side_are_both_had() {
+fn a_thief_and_its_victim_crawled_in_parallel_are_both_archived() {
     let ended = crawl_with(known_sites::thief(200), KEY, &["--concurrency", "1"]);
     ended.lost_nothing();
     assert_eq!(ended.visited("victim.test/"), 200);
@@ -254,9 +252,9 @@ fn a_thief_and_its_victim_crawled_side_by_side_are_both_had() {
     ended.crawl.is_sound();
 }
 
-/// Some 200 of 2,000 were visited and next to none was kept; the others were closed unseen.
+/// About 200 of 2,000 were visited and almost none was kept; the others were closed unseen.
 #[test]
-fn of_2000_products_of_one_template_none_is_left_out_and_none_closed_unseen() {
+fn no_page_of_2000_products_of_one_template_is_left_out() {
     let ended = crawl(known_sites::products(2_000, 800, 120));
     ended.lost_nothing();
     assert_eq!(ended.visited("shop.test/product/"), 2_000);
@@ -266,7 +264,7 @@ fn of_2000_products_of_one_template_none_is_left_out_and_none_closed_unseen() {
 }
 
 #[test]
-fn of_products_with_up_to_16_words_of_their_own_beside_200_none_is_left_out() {
+fn products_with_16_own_words_beside_200_common_ones_are_all_archived() {
     let ended = crawl(known_sites::products(200, 200, 16));
     ended.lost_nothing();
     assert_eq!(ended.count("unique", "shop.test/product/"), 200);
@@ -295,8 +293,8 @@ fn a_full_mirror_that_is_crawled_behind_its_original_costs_at_most_200_requests(
     let first = crawl.write("original.txt", &original);
     let both = crawl.write("both.txt", format!("{original}\n{mirror}"));
     for seeds in [first, both] {
-        let ran = crawl.run_with(&["--seeds", seeds.to_str().unwrap()]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let run = crawl.run_with(&["--seeds", seeds.to_str().unwrap()]);
+        assert_eq!(run.code, Some(0), "{run:?}");
     }
     let log = server.log();
     let of_pages = |host: &str| {

@@ -1,4 +1,4 @@
-//! Pages that say what an earlier page said.
+//! Verdicts on pages that repeat an earlier page.
 
 use serde_json::{Value, json};
 use testkit::{Reply, Server, Site};
@@ -8,7 +8,7 @@ use crate::support::pages::{NONE, anchor, article, html, page, prose};
 
 const HOSTS: [&str; 2] = ["original.test", "mirror.test"];
 
-/// An article that says when it was printed, and how often it was read.
+/// An article with its date of printing and its number of readers.
 fn dated(number: u64, date: &str, reads: u32, links: &[&str]) -> Reply {
     let links: Vec<String> = links.iter().map(|link| anchor(link)).collect();
     let links = links.join(" ");
@@ -19,7 +19,8 @@ fn dated(number: u64, date: &str, reads: u32, links: &[&str]) -> Reply {
     ))
 }
 
-/// A site of three pages, and a mirror of it whose front page leads on to pages of its own.
+/// A site of three pages, and a mirror of it whose front page links to pages that only the mirror
+/// has.
 fn mirrored() -> Server {
     let links = ["/same", "/dated", "http://mirror.test:{port}/"];
     Server::spawn_thread(Site::new(move |request| {
@@ -51,7 +52,7 @@ fn mirrored() -> Server {
 /// A crawl of the site and its mirror, with its server.
 fn crawl(on_duplicate: &str) -> (Server, Crawl) {
     let server = mirrored();
-    // The mirror's own seed makes it part of the crawl, and says nothing about its copies.
+    // The mirror's own seed makes it part of the crawl, and is no evidence for its copies.
     let seeds = [
         server.url("original.test", "/"),
         server.url("mirror.test", "/seed"),
@@ -75,7 +76,7 @@ fn counts(summary: &Value) -> Value {
 }
 
 #[test]
-fn a_mirror_is_archived_once_and_what_only_it_has_is_had() {
+fn a_mirror_is_archived_once_and_pages_that_only_it_has_are_archived() {
     let (server, crawl) = crawl("drop");
     assert_eq!(counts(&crawl.complete()), json!([8, 5, 2, 1, 0, 0]));
     let kept = ["/", "/same", "/dated"].map(|path| server.url("original.test", path));
@@ -99,7 +100,7 @@ fn a_mirror_is_archived_once_and_what_only_it_has_is_had() {
 }
 
 #[test]
-fn near_duplicates_say_how_near_they_are() {
+fn near_duplicates_are_recorded_with_distance_and_resemblance() {
     let (server, crawl) = crawl("drop");
     crawl.complete();
     let row = crawl.row(&server.url("mirror.test", "/dated"));
@@ -116,7 +117,7 @@ fn near_duplicates_say_how_near_they_are() {
 }
 
 #[test]
-fn without_links_of_duplicates_what_only_a_mirror_has_is_left_out_and_listed() {
+fn without_links_of_duplicates_pages_that_only_a_mirror_has_are_listed_as_skipped() {
     let (server, crawl) = crawl("drop");
     let crawl = crawl.with(&["--duplicate-links", "none"]);
     assert_eq!(counts(&crawl.complete()), json!([7, 4, 2, 1, 0, 1]));
@@ -128,7 +129,7 @@ fn without_links_of_duplicates_what_only_a_mirror_has_is_left_out_and_listed() {
         row["reason"],
         "links of duplicates: mirror.test/{duplicates}: not followed (--duplicate-links none)"
     );
-    let listed = crawl.tell(&[
+    let listed = crawl.run_command(&[
         "skipped",
         "crawl",
         "--why",
@@ -159,7 +160,7 @@ fn kept_duplicates_are_archived_and_marked_and_their_links_are_probed() {
 }
 
 #[test]
-fn followed_duplicates_are_archived_and_lead_on() {
+fn followed_duplicates_are_archived_and_their_links_are_followed() {
     let (server, crawl) = crawl("follow");
     assert_eq!(counts(&crawl.complete()), json!([8, 5, 2, 1, 0, 0]));
     assert_eq!(
@@ -213,7 +214,7 @@ fn the_archive_notes_why_a_page_was_left_out() {
 }
 
 #[test]
-fn pages_that_differ_in_substance_within_the_same_frame_are_all_kept() {
+fn pages_with_different_content_in_the_same_frame_are_all_kept() {
     let frame = format!("<nav>{}</nav>", prose(99, 800));
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
         "/" => page(1, &["/a", "/b", "/c"]),
@@ -231,7 +232,7 @@ fn pages_that_differ_in_substance_within_the_same_frame_are_all_kept() {
 
 #[test]
 fn the_threshold_decides_what_is_near() {
-    // Some nineteen in twenty shingles are common.
+    // About 95 % of the shingles are common.
     let text = |end: u64| format!("<p>{} {}</p>", prose(1, 1_000), prose(end, 25));
     for (resemblance, verdict) in [("1", "unique"), ("0.8", "near-duplicate")] {
         let site = Site::pages([
@@ -290,8 +291,8 @@ fn crawls_with_one_key_have_the_same_fingerprints_and_a_crawl_keeps_its_key() {
         let crawl = Crawl::keyless(&server, &[HOST])
             .seeds(&[&seed])
             .with(&["--delay=0"]);
-        let ran = crawl.run_with(options);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let run = crawl.run_with(options);
+        assert_eq!(run.code, Some(0), "{run:?}");
         let fingerprint = crawl.row(&seed)["fingerprint"].clone();
         (crawl, fingerprint)
     };
@@ -306,23 +307,23 @@ fn crawls_with_one_key_have_the_same_fingerprints_and_a_crawl_keeps_its_key() {
     assert_eq!(first.run_with(&["--hash-key", key]).code, Some(0));
     assert_eq!(first.run().code, Some(0));
     let other = first.run_with(&["--hash-key", "00000000000000ac", "--quiet"]);
-    other.complained(
+    other.assert_error(
         2,
         "begun with another --hash-key: go on without the option, or choose another --out",
     );
     let settings = std::fs::read_to_string(first.out().join("crawler.toml")).unwrap();
     let archived = first.records();
-    let told = archived
+    let texts = archived
         .iter()
         .map(|record| String::from_utf8_lossy(&record.block).into_owned());
     assert!(
-        told.chain([settings]).all(|text| !text.contains(key)),
-        "the key is a secret"
+        texts.chain([settings]).all(|text| !text.contains(key)),
+        "the key is not disclosed"
     );
 }
 
 #[test]
-fn a_crawl_that_weighs_words_by_tf_idf_keeps_what_it_learned_and_goes_on_with_it() {
+fn learned_tf_idf_frequencies_outlast_a_session() {
     let (server, crawl) = crawl("drop");
     let crawl = crawl.with(&["--features", "word:1+tf-idf", "--stop-words", "en"]);
     crawl.complete();
@@ -341,10 +342,10 @@ fn a_crawl_that_weighs_words_by_tf_idf_keeps_what_it_learned_and_goes_on_with_it
         "near-duplicate"
     );
     let url = server.url("original.test", "/dated");
-    assert_eq!(crawl.tell(&["similar", "crawl", &url]).code, Some(0));
+    assert_eq!(crawl.run_command(&["similar", "crawl", &url]).code, Some(0));
     crawl.complete();
     let again = std::fs::read_to_string(crawl.out().join("state/frequencies.txt")).unwrap();
     assert_eq!(again, kept);
     let other = ["--out", "crawl", "--stop-words", "de"];
-    crawl.tell(&other).complained(2, "stop words");
+    crawl.run_command(&other).assert_error(2, "stop words");
 }

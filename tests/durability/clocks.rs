@@ -17,8 +17,7 @@ use crate::support::pages::{number_of, tree};
 
 const HOST: &str = "tree.test";
 
-/// A session at `now`, in which a page is put off for so long, and its host is to be left alone for
-/// so long.
+/// Runs a session at `now` in which a page is postponed, and its host paused, for these times.
 async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_order: bool) {
     let options = StoreOptions {
         rules: FrontierRules::default(),
@@ -40,7 +39,7 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
         .unwrap();
     let Supply::Leases(leases) = store.lease(now + wait, 99, LeaseFilter::All).await.unwrap()
     else {
-        panic!("nothing is left to visit");
+        panic!("the crawl is complete");
     };
     for lease in leases {
         let pace = Pace {
@@ -58,11 +57,10 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
     }
 }
 
-/// A clock was a day ahead, and was set right: after that the crawl fetched nothing, without a
-/// word, for as long as the longest wait that any rule knows, an hour (before, this test ends after
-/// that hour).
+/// A clock was a day ahead and was set back: the crawl then silently fetched nothing for the
+/// longest wait of any rule, an hour.
 #[test]
-fn a_crawl_whose_clock_was_a_day_ahead_goes_on_at_once_and_says_so() {
+fn a_crawl_whose_clock_was_a_day_ahead_continues_at_once_with_a_warning() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
@@ -77,21 +75,21 @@ fn a_crawl_whose_clock_was_a_day_ahead_goes_on_at_once_and_says_so() {
         let wait = Duration::from_millis(20);
         runtime.block_on(session(&crawl, tomorrow, &page, wait, in_order));
 
-        let ran = crawl.run_with(&["--max-pages", "99"]);
+        let run = crawl.run_with(&["--max-pages", "99"]);
         assert_eq!(
-            (ran.code, ran.summary()["pages"].as_u64()),
+            (run.code, run.summary()["pages"].as_u64()),
             (Some(0), Some(7)),
-            "{ran:?}"
+            "{run:?}"
         );
-        let told = ran
+        let warnings = run
             .errors
             .lines()
             .filter(|line| line.contains("behind the last session's"));
-        let told: Vec<&str> = told.collect();
-        assert_eq!(told.len(), 1, "{ran:?}");
+        let warnings: Vec<&str> = warnings.collect();
+        assert_eq!(warnings.len(), 1, "{run:?}");
         assert!(
-            told[0].contains("the clock is 23 h 59 min behind"),
-            "{told:?}"
+            warnings[0].contains("the clock is 23 h 59 min behind"),
+            "{warnings:?}"
         );
         let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
         assert_eq!(log.matches("behind the last session's").count(), 1);

@@ -1,18 +1,18 @@
-//! A crawl that is killed at any moment goes on as if nothing had happened.
+//! Crashes: a crawl that is killed at any moment continues as if nothing had happened.
 
 use std::collections::BTreeSet;
 
 use crate::support::Crawl;
-use crate::support::ration::{HOST, PAGES, Ration};
+use crate::support::request_quota::{HOST, PAGES, RequestQuota};
 
-/// Kills a crawl after these numbers of requests, one a session, then lets it go on to its end.
+/// Kills a crawl after these numbers of requests, one per session, and then completes it.
 fn survives(kills: &[usize], options: &[&str]) {
-    let (ration, server) = Ration::server();
+    let (quota, server) = RequestQuota::server();
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
         .with(options);
     for (round, requests) in kills.iter().enumerate() {
-        let gate = ration.set(*requests);
+        let gate = quota.set(*requests);
         let running = crawl.start();
         gate.arrivals_blocking(1);
         running.kill();
@@ -20,7 +20,7 @@ fn survives(kills: &[usize], options: &[&str]) {
             crawl.is_sound();
         }
     }
-    ration.set(usize::MAX);
+    quota.set(usize::MAX);
     let summary = crawl.complete();
     assert_eq!(
         (&summary["finished"], &summary["pages"]),
@@ -36,7 +36,7 @@ fn survives(kills: &[usize], options: &[&str]) {
         let times = log.count(HOST, &format!("/{page}"));
         assert!(
             (1..=kills.len() + 1).contains(&times),
-            "page {page} was asked for {times} times"
+            "page {page} was requested {times} times"
         );
     }
 }
@@ -47,24 +47,24 @@ fn a_crawl_that_is_killed_ten_times_archives_every_page_exactly_once() {
 }
 
 #[test]
-fn a_crawl_that_is_killed_before_its_first_page_begins_again() {
+fn a_crawl_that_is_killed_before_its_first_page_starts_over() {
     survives(&[0, 1, 0, 1, 2], &[]);
 }
 
 #[test]
-fn a_crawl_that_is_killed_among_many_files_goes_on() {
+fn a_crawl_with_many_archive_files_continues_after_kills() {
     survives(&[10, 20, 5], &["--warc-max-size", "4KiB"]);
 }
 
 #[test]
-fn a_crawl_of_one_page_at_a_time_is_killed_between_pages() {
+fn a_crawl_of_one_page_at_a_time_continues_after_kills_between_pages() {
     survives(&[2, 3, 4, 5, 6], &["--concurrency", "1"]);
 }
 
 #[test]
-fn tables_that_are_lost_are_made_again_from_the_journal() {
-    let (ration, server) = Ration::server();
-    ration.set(usize::MAX);
+fn lost_tables_are_rebuilt_from_the_journal_when_the_crawl_continues() {
+    let (quota, server) = RequestQuota::server();
+    quota.set(usize::MAX);
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     assert_eq!(
         crawl.run_with(&["--max-pages", "20"]).summary()["pages"],
@@ -76,7 +76,7 @@ fn tables_that_are_lost_are_made_again_from_the_journal() {
         crawl.run_with(&["--max-pages", "40"]).summary()["pages"],
         40
     );
-    // Not lost, but no tables.
+    // The directory exists, but has no tables.
     for item in std::fs::read_dir(&sled).unwrap() {
         let path = item.unwrap().path();
         if path.is_file() {
@@ -94,33 +94,39 @@ fn tables_that_are_lost_are_made_again_from_the_journal() {
 }
 
 #[test]
-fn a_page_that_two_sessions_died_with_is_set_aside_and_told_and_had_in_the_end() {
-    let (ration, server) = Ration::server();
+fn a_page_with_which_two_sessions_died_is_isolated_reported_and_archived_at_the_end() {
+    let (quota, server) = RequestQuota::server();
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     for aside in [0, 1] {
         // robots.txt is answered, the page never.
-        let gate = ration.set(usize::from(aside == 0));
+        let gate = quota.set(usize::from(aside == 0));
         let running = crawl.start();
         gate.arrivals_blocking(1);
         running.kill();
-        assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], 1);
+        assert_eq!(crawl.run_command(&["status", "crawl"]).json()["queued"], 1);
     }
     // The next session notes the second death.
-    let gate = ration.set(0);
+    let gate = quota.set(0);
     let running = crawl.start();
     gate.arrivals_blocking(1);
-    assert_eq!(crawl.tell(&["status", "crawl"]).json()["set_aside"], 1);
-    let told = crawl
-        .tell(&["why", "crawl", &server.url(HOST, "/0"), "--format", "json"])
+    assert_eq!(
+        crawl.run_command(&["status", "crawl"]).json()["set_aside"],
+        1
+    );
+    let answer = crawl
+        .run_command(&["why", "crawl", &server.url(HOST, "/0"), "--format", "json"])
         .json();
-    let reason = told["reason"].as_str().unwrap();
+    let reason = answer["reason"].as_str().unwrap();
     assert!(
         reason.contains("set aside, because 2 sessions died"),
         "{reason}"
     );
     running.kill();
-    ration.set(usize::MAX);
+    quota.set(usize::MAX);
     assert_eq!(crawl.complete()["pages"], PAGES);
-    assert_eq!(crawl.tell(&["status", "crawl"]).json()["set_aside"], 0);
+    assert_eq!(
+        crawl.run_command(&["status", "crawl"]).json()["set_aside"],
+        0
+    );
     crawl.is_sound();
 }

@@ -1,10 +1,10 @@
-//! A state that is damaged anywhere: no record of the archive disappears, and what is lost is said.
+//! Damage anywhere in the state: no record of the archive disappears, and every loss is reported.
 //!
 //! The journal of a finished crawl and of one that was killed is cut at its records and within
-//! them, and bits are turned in every file below `state/`. Each time `verify` looks, and the crawl
-//! goes on while its server is away: a page that is taken for unvisited then has no second chance.
-//! `DAMAGE_STEP` cuts at every so-manieth place (7 otherwise), `DAMAGE_BITS` says how many bits are
-//! turned (24 otherwise), `FLIP_SEED` repeats a run.
+//! them, and bits are flipped in every file below `state/`. Each time `verify` runs, and the crawl
+//! continues without its server: a page that wrongly counts as unvisited cannot be fetched again.
+//! `DAMAGE_STEP` is the step between cuts (by default 7), `DAMAGE_BITS` the number of flipped bits
+//! (by default 24), `FLIP_SEED` repeats a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,9 +17,9 @@ use testkit::Random;
 use crate::support::damage::{boundaries, files_below, flip_bit, used};
 use crate::support::environment::of_environment;
 use crate::support::settled_web::Web;
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
-/// A crawl whose server is away, and a copy of what it had written.
+/// A crawl whose server has stopped, and a copy of its files.
 struct Patient {
     crawl: Crawl,
     /// The records of its archive, by their ids.
@@ -36,19 +36,19 @@ struct Findings {
 }
 
 impl Patient {
-    /// Starts a crawl that is killed after these numbers of requests, one a session; without any it
-    /// comes to its end.
+    /// Starts a crawl that is killed after these numbers of requests, one per session; without any
+    /// it is completed.
     fn new(kills: &[usize]) -> Self {
-        let (web, turnstile, server) = Web::of_hubs(2).serve();
+        let (web, limiter, server) = Web::of_hubs(2).serve();
         let hosts = web.hosts();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let crawl = Crawl::of(&server, &hosts)
             .seeds(&web.seeds(&server))
             .with(&["--tries=1", "--warc-max-size=6KiB"]);
         for requests in kills {
-            turnstile.kill_after(*requests, || crawl.start());
+            limiter.kill_after(*requests, || crawl.start());
         }
-        turnstile.open();
+        limiter.open();
         if kills.is_empty() {
             crawl.complete();
         }
@@ -76,7 +76,7 @@ impl Patient {
             }
             let mut reader = WarcReader::open(&path).unwrap();
             while let Ok(Some(record)) = reader.next_record(0) {
-                // A file of which nothing else is left is begun anew.
+                // A file without any other record is begun anew.
                 if record.kind() != "warcinfo" {
                     assert!(record.digests_hold(), "{record:?}");
                     ids.insert(record.id().to_owned());
@@ -86,7 +86,7 @@ impl Patient {
         ids
     }
 
-    /// Files below `state/` that hold something, but for the lock.
+    /// Returns the files below `state/` that are not empty, except the lock.
     fn files(&self) -> Vec<PathBuf> {
         let mut files = files_below(&self.crawl.before().join("state"));
         files.retain(|path| {
@@ -109,23 +109,23 @@ impl Patient {
         self.crawl.out().join(file)
     }
 
-    /// Looks at the damage, and goes on with it.
+    /// Verifies the damaged crawl, and continues it.
     fn goes_on(&self, case: &str, findings: &mut Findings) {
         findings.tried += 1;
-        let verified = self.crawl.tell(&["verify", "crawl"]);
-        // As long as it takes to open what is there, and to fail at what waits; pages that sessions
-        // died with wait for longer.
-        let ran = self.crawl.run_with(&["--max-time=200ms"]);
-        for ran in [&verified, &ran] {
-            assert!(!ran.errors.contains("panicked"), "{case}: {ran:?}");
+        let verified = self.crawl.run_command(&["verify", "crawl"]);
+        // Long enough to open the crawl and to fail at the waiting pages; pages with which sessions
+        // died wait longer.
+        let run = self.crawl.run_with(&["--max-time=200ms"]);
+        for run in [&verified, &run] {
+            assert!(!run.errors.contains("panicked"), "{case}: {run:?}");
         }
         let gone: Vec<_> = self.records.difference(&self.readable()).cloned().collect();
         if !gone.is_empty() {
             findings
                 .lost
-                .push(format!("{case}: {} records: {ran:?}", gone.len()));
+                .push(format!("{case}: {} records: {run:?}", gone.len()));
         }
-        if speaks_up(&verified) || speaks_up(&ran) {
+        if is_reported_by(&verified) || is_reported_by(&run) {
             return;
         }
         let verdicts = self.crawl.verdicts();
@@ -138,8 +138,8 @@ impl Patient {
 }
 
 /// Returns true if the program reported that something is wrong.
-fn speaks_up(ran: &Ran) -> bool {
-    ran.code != Some(0) || ran.errors.contains("WARN") || ran.errors.contains("warning:")
+fn is_reported_by(run: &CommandOutput) -> bool {
+    run.code != Some(0) || run.errors.contains("WARN") || run.errors.contains("warning:")
 }
 
 #[expect(clippy::print_stderr, reason = "`just attack` counts what was tried")]
@@ -185,16 +185,16 @@ fn every_damage_is_found(patient: &Patient, what: &str) {
 }
 
 #[test]
-fn no_damage_of_a_finished_crawl_s_state_is_silent_or_costs_a_record() {
+fn damage_to_the_state_of_a_finished_crawl_is_reported_and_costs_no_record() {
     every_damage_is_found(&Patient::new(&[]), "finished");
 }
 
 #[test]
-fn no_damage_of_a_killed_crawl_s_state_is_silent_or_costs_a_record() {
+fn damage_to_the_state_of_a_killed_crawl_is_reported_and_costs_no_record() {
     every_damage_is_found(&Patient::new(&[17]), "killed");
 }
 
 #[test]
-fn no_damage_of_a_state_that_was_killed_twice_is_silent_or_costs_a_record() {
+fn damage_to_the_state_of_a_crawl_killed_twice_is_reported_and_costs_no_record() {
     every_damage_is_found(&Patient::new(&[9, 11]), "killed twice");
 }

@@ -1,8 +1,7 @@
-//! A disk with less room than the user wants left: nothing is begun, and the crawl waits.
+//! A disk with less free space than the user demands: no visit begins, and the crawl waits.
 //!
-//! The mark is one that no disk reaches. What becomes of a crawl that meets a full disk on its way,
-//! and of one that finds room again, is tested in `crates/crawl/tests/room.rs`, where disks are
-//! small.
+//! No disk has as much room as these tests demand. `crates/crawl/tests/disk_space.rs`, where disks
+//! are small, tests crawls that fill the disk, and crawls that get room again.
 
 use testkit::Server;
 
@@ -19,31 +18,31 @@ fn crawl() -> (Server, Crawl) {
 }
 
 #[test]
-fn a_crawl_that_is_not_to_wait_for_room_says_what_is_missing_and_ends() {
+fn without_a_wait_for_room_a_full_disk_ends_the_crawl_with_the_missing_bytes() {
     let (server, crawl) = crawl();
-    let ran = crawl.run_with(&["--min-free", "10000PiB", "--wait-for-room", "0s"]);
+    let run = crawl.run_with(&["--min-free", "10000PiB", "--wait-for-room", "0s"]);
     assert_eq!(
-        (ran.code, &ran.summary()["finished"]),
+        (run.code, &run.summary()["finished"]),
         (Some(1), &"fault".into()),
-        "{ran:?}"
+        "{run:?}"
     );
-    let told = ran
+    let lines = run
         .errors
         .lines()
         .filter(|line| !line.contains("interrupt when you like"));
-    let told: Vec<&str> = told.collect();
+    let lines: Vec<&str> = lines.collect();
     assert!(
-        told[0].starts_with("error: the disk is full: ")
-            && told[0].contains("are needed where crawl/state is"),
-        "{ran:?}"
+        lines[0].starts_with("error: the disk is full: ")
+            && lines[0].contains("are needed where crawl/state is"),
+        "{run:?}"
     );
     assert!(
-        told[1].starts_with("  help: nothing is lost: make room") && told.len() == 2,
-        "{ran:?}"
+        lines[1].starts_with("  help: nothing is lost: make room") && lines.len() == 2,
+        "{run:?}"
     );
     assert!(
         server.log().is_empty(),
-        "nothing is asked for that cannot be kept"
+        "no page is requested that cannot be stored"
     );
 
     let summary = crawl.run_with(&["--min-free", "0B"]).summary();
@@ -56,16 +55,16 @@ fn a_crawl_that_is_not_to_wait_for_room_says_what_is_missing_and_ends() {
 }
 
 #[test]
-fn a_crawl_that_waits_for_room_says_so_and_is_interrupted_as_usual() {
+fn a_crawl_that_waits_for_room_reports_it_and_can_be_interrupted() {
     let (server, crawl) = crawl();
     let mut running = crawl.start_with(&["--min-free", "10000PiB"]);
-    running.hear("Nothing new is begun; make room, and the crawl goes on by itself");
+    running.wait_for_line("Nothing new is begun; make room, and the crawl goes on by itself");
     running.interrupt();
-    let ran = running.end();
+    let run = running.end();
     assert_eq!(
-        (ran.code, &ran.summary()["finished"]),
+        (run.code, &run.summary()["finished"]),
         (Some(130), &"interrupted".into()),
-        "{ran:?}"
+        "{run:?}"
     );
     assert!(server.log().is_empty());
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
@@ -91,10 +90,10 @@ const ON_A_SMALL_DISK: &str = r#"
     exit $code
 "#;
 
-/// It ended with "cannot find room for the tables", or called its search index damaged and set it
-/// aside.
+/// The crawl ended with "cannot find room for the tables", or quarantined its search index as
+/// damaged.
 #[test]
-fn a_crawl_that_is_opened_on_a_full_disk_waits_for_room_and_goes_on() {
+fn a_crawl_that_starts_on_a_full_disk_waits_for_room_and_continues() {
     let (server, crawl) = crawl();
     let namespace = ["unshare", "-rm", "sh"];
     let may_mount = std::process::Command::new("unshare")
@@ -105,7 +104,9 @@ fn a_crawl_that_is_opened_on_a_full_disk_waits_for_room_and_goes_on() {
         return;
     }
     let mut running = crawl.start_by(&namespace, ON_A_SMALL_DISK);
-    running.hear("the disk is full where crawl is: make room, and the crawl starts by itself");
+    running.wait_for_line(
+        "the disk is full where crawl is: make room, and the crawl starts by itself",
+    );
     assert_eq!(
         server
             .log()
@@ -115,12 +116,12 @@ fn a_crawl_that_is_opened_on_a_full_disk_waits_for_room_and_goes_on() {
         3
     );
     std::fs::write(crawl.directory().join("go"), "go\n").unwrap();
-    let ran = running.end();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(ran.summary()["pages"], PAGES, "{ran:?}");
-    assert!(!ran.errors.contains("damaged"), "{ran:?}");
+    let run = running.end();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(run.summary()["pages"], PAGES, "{run:?}");
+    assert!(!run.errors.contains("damaged"), "{run:?}");
     let aside = std::fs::read_dir(crawl.directory().join("kept")).unwrap();
     let names = aside.map(|item| item.unwrap().file_name().into_string().unwrap());
     assert!(names.into_iter().all(|name| !name.contains("unusable")));
-    assert_eq!(crawl.tell(&["verify", "kept"]).code, Some(0));
+    assert_eq!(crawl.run_command(&["verify", "kept"]).code, Some(0));
 }

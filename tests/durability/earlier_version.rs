@@ -19,7 +19,7 @@ use crate::support::{Crawl, KEY};
 
 const CRAWLS: &[u8] = include_bytes!("../golden/crawls-of-616778c.tar.gz");
 
-/// Unpacks the crawl of this name into a directory of its own.
+/// Unpacks the crawl of this name into its own directory.
 fn unpacked(name: &str) -> Crawl {
     let crawl = Crawl::bare();
     let mut crawls = tar::Archive::new(GzDecoder::new(CRAWLS));
@@ -57,8 +57,8 @@ fn exports_as_before(crawl: &Crawl) {
         (&["skipped", "crawl", "--format", "json"], "skipped.jsonl"),
     ] {
         let expected = fs::read_to_string(crawl.directory().join(file)).unwrap();
-        let ran = crawl.tell(command);
-        assert_eq!((ran.code, &ran.output), (Some(0), &expected), "{command:?}");
+        let run = crawl.run_command(command);
+        assert_eq!((run.code, &run.output), (Some(0), &expected), "{command:?}");
     }
 }
 
@@ -67,7 +67,7 @@ fn index(directory: &Path) -> Vec<u8> {
     fs::read(directory.join("archive/index.cdxj")).unwrap()
 }
 
-/// Rows without what an archive tells more exactly or in fewer digits than the journal.
+/// Returns visit records without the fields whose precision differs between archive and journal.
 fn rounded(mut rows: Vec<Value>) -> Vec<Value> {
     for row in &mut rows {
         if let Some(resemblance) = row["resemblance"].as_f64() {
@@ -87,10 +87,10 @@ fn a_crawl_of_an_earlier_version_verifies_and_exports_the_same_bytes() {
 }
 
 #[test]
-fn the_index_of_an_earlier_version_is_made_again_byte_for_byte() {
+fn the_index_of_an_earlier_version_is_rebuilt_byte_for_byte() {
     let crawl = unpacked("default");
     let before = index(&crawl.out());
-    assert_eq!(crawl.tell(&["index", "crawl"]).code, Some(0));
+    assert_eq!(crawl.run_command(&["index", "crawl"]).code, Some(0));
     assert_eq!(index(&crawl.out()), before);
 }
 
@@ -100,8 +100,8 @@ fn the_state_of_an_earlier_version_is_rebuilt_from_its_journal_and_from_its_arch
         for from in [&[][..], &["--from-archive", "--hash-key", KEY]] {
             let crawl = unpacked(name);
             let expected = fs::read_to_string(crawl.directory().join("visits.jsonl")).unwrap();
-            let ran = crawl.tell(&[&["rebuild", "crawl"], from].concat());
-            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let run = crawl.run_command(&[&["rebuild", "crawl"], from].concat());
+            assert_eq!(run.code, Some(0), "{run:?}");
             assert_eq!(
                 rounded(crawl.rows()),
                 rounded(lines(&expected)),
@@ -119,14 +119,14 @@ fn a_crawl_of_an_earlier_version_continues_to_its_end() {
     let proxy = Proxy::before(server.address(), None);
     let crawl = unpacked("default");
     let before = crawl.rows();
-    let ran = crawl.tell(&[
+    let run = crawl.run_command(&[
         "crawl",
         "--out=crawl",
         "--summary=json",
         "--max-pages=100000",
         &format!("--proxy=http://{}", proxy.address()),
     ]);
-    assert_eq!(ran.summary()["finished"], "exhausted", "{ran:?}");
+    assert_eq!(run.summary()["finished"], "exhausted", "{run:?}");
     crawl.is_sound();
     let after = crawl.rows();
     assert_eq!(after[..before.len()], before[..]);

@@ -6,12 +6,12 @@ use std::process::Command;
 use testkit::{Reply, Server, Site};
 
 use crate::support::pages::article;
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
 const HOST: &str = "heavy.test";
 const PAGES: u64 = 12;
 
-/// Bytes that no compression makes smaller, as letters that no parser stumbles over.
+/// Incompressible bytes, as letters that every parser accepts.
 fn ballast(number: u64, length: usize) -> String {
     const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
     let mut state = number + 1;
@@ -27,7 +27,7 @@ fn ballast(number: u64, length: usize) -> String {
     letters
 }
 
-/// A chain of pages, each of which takes so much room in the archive.
+/// A chain of pages, each of this size in the archive.
 fn heavy(bytes: usize) -> (Server, Crawl) {
     chain(|_number| bytes)
 }
@@ -58,10 +58,10 @@ fn all(server: &Server) -> BTreeSet<String> {
         .collect()
 }
 
-/// One line that says what happened, and one that says what to do.
-fn stopped(ran: &Ran) {
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    let lines: Vec<&str> = ran
+/// Asserts one line with the error, and one with the remedy.
+fn stopped(run: &CommandOutput) {
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let lines: Vec<&str> = run
         .errors
         .lines()
         .filter(|line| !line.contains("interrupt when you like"))
@@ -70,22 +70,22 @@ fn stopped(ran: &Ran) {
         lines
             .first()
             .is_some_and(|line| line.starts_with("error: ")),
-        "{ran:?}"
+        "{run:?}"
     );
-    assert!(lines.len() <= 2 && !ran.errors.contains("panic"), "{ran:?}");
+    assert!(lines.len() <= 2 && !run.errors.contains("panic"), "{run:?}");
 }
 
 #[test]
-fn a_broken_sink_stops_the_crawl_and_loses_no_url() {
+fn a_failing_sink_stops_the_crawl_and_loses_no_url() {
     // Four pages fit into the archive; the tables have room enough.
     let (server, crawl) = heavy(1_300_000);
-    let ran = crawl.run_cramped(4 * 2_048);
-    stopped(&ran);
+    let run = crawl.run_with_file_limit(4 * 2_048);
+    stopped(&run);
     assert!(
-        ran.errors.contains("no room to write") && ran.errors.contains(".warc.gz"),
-        "{ran:?}"
+        run.errors.contains("no room to write") && run.errors.contains(".warc.gz"),
+        "{run:?}"
     );
-    let summary = ran.summary();
+    let summary = run.summary();
     assert_eq!(summary["finished"], "fault");
     let pages = summary["pages"].as_u64().unwrap();
     assert!((1..PAGES).contains(&pages), "{summary}");
@@ -96,12 +96,12 @@ fn a_broken_sink_stops_the_crawl_and_loses_no_url() {
 }
 
 #[test]
-fn a_page_that_was_admitted_and_not_archived_is_no_duplicate_of_itself() {
+fn a_page_that_was_admitted_but_not_archived_is_no_duplicate_of_itself() {
     // The first page is judged, and then there is no room for it.
     let (server, crawl) = chain(|number| if number == 0 { 6_000_000 } else { 100 });
-    let ran = crawl.run_cramped(4 * 2_048);
-    stopped(&ran);
-    assert_eq!(ran.summary()["pages"], 0, "{ran:?}");
+    let run = crawl.run_with_file_limit(4 * 2_048);
+    stopped(&run);
+    assert_eq!(run.summary()["pages"], 0, "{run:?}");
 
     let summary = crawl.complete();
     assert_eq!(
@@ -112,13 +112,13 @@ fn a_page_that_was_admitted_and_not_archived_is_no_duplicate_of_itself() {
 }
 
 #[test]
-fn a_disk_that_is_full_at_the_start_is_told_in_a_line() {
+fn a_disk_that_is_full_at_the_start_is_reported_in_one_line() {
     let (server, crawl) = heavy(100);
-    let ran = crawl.run_cramped(0);
-    stopped(&ran);
+    let run = crawl.run_with_file_limit(0);
+    stopped(&run);
     assert!(
         server.log().is_empty(),
-        "nothing is asked for that cannot be kept"
+        "no page is requested that cannot be stored"
     );
     assert_eq!(crawl.complete()["pages"], PAGES);
     crawl.has_exactly_once(&all(&server));
@@ -128,7 +128,7 @@ fn a_disk_that_is_full_at_the_start_is_told_in_a_line() {
 fn a_disk_that_fills_up_at_any_moment_stops_the_crawl_and_loses_nothing() {
     for blocks in [2, 3, 8, 64, 300, 1_000, 1_030, 1_500, 2_048] {
         let (server, crawl) = heavy(150_000);
-        stopped(&crawl.run_cramped(blocks));
+        stopped(&crawl.run_with_file_limit(blocks));
         let summary = crawl.complete();
         assert_eq!(summary["pages"], PAGES, "after {blocks} blocks");
         crawl.has_exactly_once(&all(&server));
@@ -136,19 +136,18 @@ fn a_disk_that_fills_up_at_any_moment_stops_the_crawl_and_loses_nothing() {
 }
 
 #[test]
-fn a_disk_with_room_for_the_journal_and_none_for_the_tables_is_told_in_a_line() {
-    // The engine below the tables logged eighteen lines about it, or waited for ever for a write
-    // that had failed.
+fn a_disk_with_room_for_the_journal_but_not_for_the_tables_is_reported_in_one_line() {
+    // sled logged eighteen lines about it, or waited forever for a write that had failed.
     for _again in 0..5 {
         let (server, crawl) = heavy(100);
-        stopped(&crawl.run_cramped(1));
+        stopped(&crawl.run_with_file_limit(1));
         assert!(server.log().is_empty());
         assert_eq!(crawl.complete()["pages"], PAGES);
     }
 }
 
 #[test]
-fn a_complaint_that_nobody_can_read_is_no_panic() {
+fn an_error_message_to_a_closed_pipe_is_no_panic() {
     let (_server, crawl) = heavy(100);
     for (arguments, code) in [
         ("--seeds seeds.txt --out crawl --max-pages 0", 0),
@@ -178,7 +177,7 @@ fn an_archive_that_has_lost_settled_pages_is_not_written_to() {
     assert_eq!(std::fs::read(&file).unwrap().len(), whole.len() / 2);
     std::fs::remove_file(&file).unwrap();
     stopped(&crawl.run());
-    // The user finds what was lost, and goes on.
+    // The user finds the lost file, and continues.
     std::fs::write(&file, whole).unwrap();
     assert_eq!(
         crawl.run_with(&["--max-pages", "100"]).summary()["pages"],
@@ -188,7 +187,7 @@ fn an_archive_that_has_lost_settled_pages_is_not_written_to() {
 }
 
 #[test]
-fn a_journal_that_is_damaged_is_not_gone_on_with() {
+fn a_crawl_with_a_damaged_journal_does_not_continue() {
     let (server, crawl) = heavy(100);
     assert_eq!(crawl.run_with(&["--max-pages", "5"]).code, Some(0));
     let before = server.log().len();
@@ -207,7 +206,7 @@ fn a_journal_that_is_damaged_is_not_gone_on_with() {
 }
 
 #[test]
-fn a_journal_whose_last_write_was_torn_goes_on_without_it() {
+fn a_journal_whose_last_write_was_torn_continues_without_it() {
     let (server, crawl) = heavy(100);
     assert_eq!(crawl.run_with(&["--max-pages", "5"]).code, Some(0));
     let journal = std::fs::read_dir(crawl.out().join("state/journal"))
@@ -217,8 +216,8 @@ fn a_journal_whose_last_write_was_torn_goes_on_without_it() {
         .unwrap()
         .path();
     let bytes = std::fs::read(&journal).unwrap();
-    // The last record tells of the fifth page: it is fetched again, and its place in the archive is
-    // taken by what comes.
+    // The last record is about the fifth page: it is fetched again, and its bytes in the archive
+    // are overwritten.
     std::fs::write(&journal, &bytes[..bytes.len() - 3]).unwrap();
     assert_eq!(
         crawl.run_with(&["--max-pages", "100"]).summary()["pages"],

@@ -1,9 +1,9 @@
-//! A byte that turned: what was kept is the same, or the program says what is wrong; nothing is
-//! lost in silence.
+//! Flipped bits: either the result is the same, or the program reports the damage; nothing is lost
+//! silently.
 //!
-//! Bytes of each file in `state/` are turned, one at a time, of a crawl that is finished and of one
-//! that was killed. `FLIPS` says in how many places of each file (6 otherwise: at its beginning, at
-//! its end, and anywhere), `FLIP_SEED` repeats a run.
+//! One bit at a time is flipped in the files of `state/`, of a finished crawl and of a killed one.
+//! `FLIPS` is the number of places in each file (by default 6: at its beginning, at its end, and
+//! anywhere), `FLIP_SEED` repeats a run.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -15,10 +15,10 @@ use testkit::{Random, Server};
 use crate::support::damage::{files_below, flip_bit, used};
 use crate::support::environment::of_environment;
 use crate::support::settled_web::Web;
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
 const VERIFY: [&str; 4] = ["verify", "crawl", "--format", "json"];
-/// A file begins with what it is, and ends with what was told last.
+/// A file begins with its header, and ends with the last record.
 const HEAD: usize = 40;
 
 /// A crawl, and a copy of what it had written.
@@ -32,9 +32,9 @@ struct Patient {
 }
 
 impl Patient {
-    /// Starts a crawl that is killed at this many requests; without a number it comes to its end.
+    /// Starts a crawl that is killed at this many requests; without a number it is completed.
     fn new(requests: Option<usize>, options: &[&str]) -> Self {
-        let (web, turnstile, server) = Web::of_hubs(3).serve();
+        let (web, limiter, server) = Web::of_hubs(3).serve();
         let hosts = web.hosts();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let crawl = Crawl::of(&server, &hosts)
@@ -42,13 +42,15 @@ impl Patient {
             .with(options);
         match requests {
             None => {
-                turnstile.open();
+                limiter.open();
                 crawl.complete();
             }
-            Some(requests) => turnstile.kill_after(requests, || crawl.start()),
+            Some(requests) => limiter.kill_after(requests, || crawl.start()),
         }
-        turnstile.open();
-        let valid = requests.is_none().then(|| crawl.tell(&VERIFY).json());
+        limiter.open();
+        let valid = requests
+            .is_none()
+            .then(|| crawl.run_command(&VERIFY).json());
         crawl.keep_a_copy();
         Self {
             web,
@@ -58,7 +60,7 @@ impl Patient {
         }
     }
 
-    /// Restores the crawl, but for this bit of this byte.
+    /// Restores the crawl, except for this bit of this byte.
     fn fall_ill(&self, file: &Path, place: usize, bit: usize) {
         self.crawl.restore();
         self.flip(file, place, bit);
@@ -68,36 +70,36 @@ impl Patient {
         flip_bit(&self.crawl.out().join("state").join(file), place, bit);
     }
 
-    /// Asserts that the crawl goes on to its end as if nothing had happened, or ends with a message
-    /// about a file.
+    /// Asserts that the crawl completes as if nothing had happened, or ends with a message about a
+    /// file.
     fn recovers(&self, file: &Path, place: usize, bit: usize) {
         let case = format!("bit {bit} of byte {place} of {}", file.display());
-        let ran = self.crawl.run();
-        if !speaks_up(&ran, &case) {
+        let run = self.crawl.run();
+        if !is_reported_by(&run, &case) {
             self.web
-                .is_archived_exactly_once(&self.server, &self.crawl, &ran.summary());
+                .is_archived_exactly_once(&self.server, &self.crawl, &run.summary());
             return;
         }
-        // The refusal lost nothing: with the byte restored, the crawl goes on.
+        // The refusal lost nothing: with the byte restored, the crawl continues.
         self.flip(file, place, bit);
-        let ran = self.crawl.run();
-        assert_eq!(ran.code, Some(0), "{case}: {ran:?}");
+        let run = self.crawl.run();
+        assert_eq!(run.code, Some(0), "{case}: {run:?}");
         self.web
-            .is_archived_exactly_once(&self.server, &self.crawl, &ran.summary());
+            .is_archived_exactly_once(&self.server, &self.crawl, &run.summary());
     }
 }
 
 /// Returns true if the program reported an error; asserts that the error names the state.
-fn speaks_up(ran: &Ran, case: &str) -> bool {
-    assert!(!ran.errors.contains("panicked"), "{case}: {ran:?}");
-    match ran.code {
+fn is_reported_by(run: &CommandOutput, case: &str) -> bool {
+    assert!(!run.errors.contains("panicked"), "{case}: {run:?}");
+    match run.code {
         Some(0) => false,
         Some(1 | 2) => {
-            let said = format!("{}{}", ran.output, ran.errors);
-            assert!(said.contains("state"), "{case}: {said}");
+            let printed = format!("{}{}", run.output, run.errors);
+            assert!(printed.contains("state"), "{case}: {printed}");
             true
         }
-        _ => panic!("{case}: {ran:?}"),
+        _ => panic!("{case}: {run:?}"),
     }
 }
 
@@ -113,8 +115,7 @@ fn every_file_is_turned_here_and_there(patient: &Patient) {
     let state = patient.crawl.before().join("state");
     for path in files_below(&state) {
         let file = path.strip_prefix(&state).unwrap();
-        // Tables are laid out in the first part of a long file; the rest of it may be room for
-        // more.
+        // Tables fill the first part of a long file; the rest may be unused.
         let used = used(&std::fs::read(&path).unwrap());
         for flip in 0..flips.min(used) {
             let region = match flip % 3 {
@@ -126,10 +127,10 @@ fn every_file_is_turned_here_and_there(patient: &Patient) {
             let bit = random.below(8);
             patient.fall_ill(file, place, bit);
             if random.below(2) == 0 {
-                let verified = patient.crawl.tell(&VERIFY);
+                let verified = patient.crawl.run_command(&VERIFY);
                 let case = format!("bit {bit} of byte {place} of {}", file.display());
-                let told = speaks_up(&verified, &case);
-                if let (false, Some(valid)) = (told, &patient.valid) {
+                let is_reported = is_reported_by(&verified, &case);
+                if let (false, Some(valid)) = (is_reported, &patient.valid) {
                     assert_eq!(verified.json(), *valid, "{case}");
                 }
             }
@@ -139,11 +140,11 @@ fn every_file_is_turned_here_and_there(patient: &Patient) {
 }
 
 #[test]
-fn no_byte_of_a_finished_crawl_s_state_is_lost_in_silence() {
+fn flipped_bits_in_the_state_of_a_finished_crawl_are_reported() {
     every_file_is_turned_here_and_there(&Patient::new(None, &[]));
 }
 
 #[test]
-fn no_byte_of_a_killed_crawl_s_state_is_lost_in_silence() {
+fn flipped_bits_in_the_state_of_a_killed_crawl_are_reported() {
     every_file_is_turned_here_and_there(&Patient::new(Some(25), &["--features", "word:1+tf-idf"]));
 }

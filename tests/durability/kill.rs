@@ -1,8 +1,8 @@
-//! A crawl that is killed at random moments, any number of times, has the same archive, index and
-//! search in the end as one that is not.
+//! A crawl that is killed at random moments, any number of times, ends with the same archive, index
+//! and search as one that is not killed.
 //!
-//! `KILLS` says how often (50 otherwise), `KILL_SEED` repeats a run that failed: the moments are
-//! the same, though not to the microsecond.
+//! `KILLS` is the number of kills (by default 50), `KILL_SEED` repeats a run that failed: the kill
+//! points are the same, though not to the microsecond.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::RangeInclusive;
@@ -11,9 +11,9 @@ use std::time::Duration;
 use testkit::{Log, Random};
 
 use crate::support::Crawl;
-use crate::support::bell::ring;
+use crate::support::barrier;
 use crate::support::environment::of_environment;
-use crate::support::moments::{self, Moment, Session};
+use crate::support::kill_points::{self, KillPoint, Session};
 use crate::support::settled_web::Web;
 
 const DELAY: Duration = Duration::from_millis(120);
@@ -27,16 +27,16 @@ const PACKINGS: [&str; 3] = [
     "--compression=none",
 ];
 
-/// A crawl that was killed and then came to its end.
+/// A crawl that was killed and then completed.
 struct Survivor {
     hosts: Vec<String>,
     log: Log,
-    /// The times of the kills, on the clock of the log; at the end of each the server had read
+    /// The times of the kills, on the clock of the log; by the end of each the server had read
     /// everything that had been sent.
     kills: Vec<RangeInclusive<Duration>>,
 }
 
-/// Kills a crawl `kills` times, lets it go on to its end, and checks everything but its politeness.
+/// Kills a crawl `kills` times, completes it, and checks everything but its politeness.
 #[expect(
     clippy::print_stderr,
     reason = "a run that failed can only be repeated by its seed"
@@ -46,7 +46,7 @@ fn survivor(kills: usize, seed: u64) -> Survivor {
     let mut random = Random::of(seed, 0);
     let sessions: Vec<Session> = (0..kills).map(|_| Session::draw(&mut random)).collect();
     let requests: usize = sessions.iter().map(|session| session.requests).sum();
-    let (web, turnstile, server) = Web::of_requests(requests as u64).serve();
+    let (web, limiter, server) = Web::of_requests(requests as u64).serve();
     let hosts = web.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
     let delay = format!("{}ms", DELAY.as_millis());
@@ -55,17 +55,17 @@ fn survivor(kills: usize, seed: u64) -> Survivor {
         .with(&["--delay-factor=0", "--tries=2", "--warc-max-size=32KiB"]);
     let mut killed = Vec::new();
     for (round, session) in sessions.into_iter().enumerate() {
-        let outside = (&server, &turnstile, &*crawl.out());
+        let outside = (&server, &limiter, &*crawl.out());
         let packing = PACKINGS[round / ROUNDS_A_PACKING % PACKINGS.len()];
-        let (at, said) = moments::kill(session, outside, || crawl.start_with(&[packing]));
-        assert!(!said.contains("panicked"), "{session:?}: {said}");
-        ring(&server);
+        let (at, errors) = kill_points::kill(session, outside, || crawl.start_with(&[packing]));
+        assert!(!errors.contains("panicked"), "{session:?}: {errors}");
+        barrier::wait(&server);
         killed.push(at..=server.elapsed());
-        if round % ROUNDS == ROUNDS - 1 && !matches!(session.moment, Moment::Start(_)) {
+        if round % ROUNDS == ROUNDS - 1 && !matches!(session.kill_point, KillPoint::Start(_)) {
             crawl.is_sound();
         }
     }
-    turnstile.open();
+    limiter.open();
     let summary = crawl.complete();
     assert_eq!(summary["finished"], "exhausted");
     web.is_archived_exactly_once(&server, &crawl, &summary);
@@ -77,7 +77,7 @@ fn survivor(kills: usize, seed: u64) -> Survivor {
 }
 
 #[test]
-fn an_undisturbed_crawl_comes_to_what_the_web_has() {
+fn an_undisturbed_crawl_archives_the_whole_web() {
     assert_eq!(impolite(&survivor(0, 0)), [] as [String; 0]);
 }
 
@@ -89,13 +89,12 @@ fn a_crawl_that_is_killed_at_random_moments_archives_every_page_exactly_once_and
     assert_eq!(impolite(&survivor), [] as [String; 0]);
 }
 
-/// Requests to a host that came too soon after another, a sentence each: less than the delay after
-/// the answer before it was sent; where a kill came in between, after the request before it had
-/// arrived.
+/// Returns a sentence for each request that came too soon: less than the delay after the host's
+/// answer before it was sent or, after a kill, after the request before it arrived.
 ///
-/// Arrivals are compared, and times that the answers took by intent: what is sent so long after an
-/// answer was received cannot arrive sooner than that after its request arrived, however the
-/// machine is loaded.
+/// Arrival times and the intended response times are compared: a request that is sent a given time
+/// after an answer arrives at least that long after the answered request, whatever the load of the
+/// machine.
 fn impolite(survivor: &Survivor) -> Vec<String> {
     let mut complaints = Vec::new();
     for host in &survivor.hosts {

@@ -1,4 +1,4 @@
-//! A power cut takes what was not synced: the archive may then be shorter than the journal says.
+//! Power cuts: unsynced bytes are lost, so the archive may be shorter than the journal says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use testkit::{Reply, Server, Site};
 
 use crate::support::Crawl;
 use crate::support::pages::{article, page};
-use crate::support::ration::{HOST, PAGES, Ration};
+use crate::support::request_quota::{HOST, PAGES, RequestQuota};
 
 /// The effect of a power cut on the bytes of a file behind some place.
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +35,13 @@ fn all(server: &Server) -> BTreeSet<String> {
         .collect()
 }
 
-/// Kills a crawl before anything of it was synced, and takes the last `twelfths` twelfths of its
-/// archive away.
+/// Kills a crawl before its first sync, and removes the last `twelfths` twelfths of its archive.
 fn survives(loss: Loss, twelfths: usize, options: &[&str]) {
-    let (ration, server) = Ration::server();
+    let (quota, server) = RequestQuota::server();
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
         .with(options);
-    let gate = ration.set(20);
+    let gate = quota.set(20);
     let running = crawl.start();
     gate.arrivals_blocking(1);
     running.kill();
@@ -57,12 +56,12 @@ fn survives(loss: Loss, twelfths: usize, options: &[&str]) {
         }
         left = left.saturating_sub(length);
     }
-    // Killed once more, before what waits again has been visited.
-    let gate = ration.set(0);
+    // Killed once more, before the revoked pages were visited again.
+    let gate = quota.set(0);
     let running = crawl.start();
     gate.arrivals_blocking(1);
     running.kill();
-    ration.set(usize::MAX);
+    quota.set(usize::MAX);
     let summary = crawl.complete();
     assert_eq!(
         (&summary["finished"], &summary["pages"], &summary["unique"]),
@@ -70,11 +69,11 @@ fn survives(loss: Loss, twelfths: usize, options: &[&str]) {
         "{loss:?} {twelfths}"
     );
     crawl.has_exactly_once(&all(&server));
-    assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], 0);
+    assert_eq!(crawl.run_command(&["status", "crawl"]).json()["queued"], 0);
 }
 
 #[test]
-fn what_the_archive_lost_is_visited_again_and_archived_once() {
+fn pages_that_the_archive_lost_are_visited_again_and_archived_once() {
     for twelfths in [0, 1, 3, 7, 12] {
         for loss in [Loss::Cut, Loss::Zeros, Loss::Garbage] {
             survives(loss, twelfths, &[]);
@@ -83,7 +82,7 @@ fn what_the_archive_lost_is_visited_again_and_archived_once() {
 }
 
 #[test]
-fn what_the_archive_lost_of_many_files_is_visited_again_and_archived_once() {
+fn pages_that_an_archive_of_many_files_lost_are_visited_again_and_archived_once() {
     for twelfths in [1, 5, 12] {
         survives(Loss::Cut, twelfths, &["--warc-max-size", "4KiB"]);
         survives(Loss::Zeros, twelfths, &["--warc-max-size", "4KiB"]);
@@ -91,23 +90,23 @@ fn what_the_archive_lost_of_many_files_is_visited_again_and_archived_once() {
 }
 
 #[test]
-fn a_file_whose_name_was_lost_is_begun_again() {
-    let (ration, server) = Ration::server();
+fn an_archive_file_whose_name_was_lost_is_begun_again() {
+    let (quota, server) = RequestQuota::server();
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
         .with(&["--warc-max-size", "4KiB"]);
-    let gate = ration.set(20);
+    let gate = quota.set(20);
     let running = crawl.start();
     gate.arrivals_blocking(1);
     running.kill();
     fs::remove_file(crawl.archive_files().last().unwrap()).unwrap();
-    ration.set(usize::MAX);
+    quota.set(usize::MAX);
     assert_eq!(crawl.complete()["pages"], PAGES);
     crawl.has_exactly_once(&all(&server));
 }
 
 #[test]
-fn a_redirect_that_was_lost_leads_to_its_page_again() {
+fn a_lost_redirect_leads_to_its_page_again() {
     let server = Server::spawn_thread(Site::pages([
         ("/".to_owned(), page(1, &["/moved"])),
         ("/moved".to_owned(), Reply::redirect(301, "/here")),
@@ -115,9 +114,9 @@ fn a_redirect_that_was_lost_leads_to_its_page_again() {
     ]));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
     assert_eq!(crawl.complete()["pages"], 2);
-    // As if the power had gone just before the last sync: the journal without its last words, the
-    // archive without its last page and without what follows that sync: the note of the settled
-    // end, and the name of a closed file.
+    // As if the power had failed just before the last sync: the journal lacks its last records, the
+    // archive its last page and what follows that sync: the note of the settled end, and the name
+    // of a closed file.
     fs::remove_file(crawl.out().join("archive/settled")).unwrap();
     let journal = crawl.journal();
     let bytes = fs::read(&journal).unwrap();
@@ -152,9 +151,9 @@ fn without_last_words(bytes: &[u8]) -> &[u8] {
 }
 
 #[test]
-fn an_archive_that_was_on_the_disk_and_is_damaged_is_not_gone_on_with() {
-    let (ration, server) = Ration::server();
-    ration.set(usize::MAX);
+fn a_crawl_whose_durable_archive_is_damaged_does_not_continue() {
+    let (quota, server) = RequestQuota::server();
+    quota.set(usize::MAX);
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     assert_eq!(
         crawl.run_with(&["--max-pages", "20"]).summary()["pages"],
@@ -164,11 +163,11 @@ fn an_archive_that_was_on_the_disk_and_is_damaged_is_not_gone_on_with() {
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() - 1]).unwrap();
     let asked = server.log().len();
-    let ran = crawl.run();
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let run = crawl.run();
+    assert_eq!(run.code, Some(1), "{run:?}");
     assert!(
-        ran.errors.contains("crawler verify crawl") && ran.errors.contains("crawler rebuild crawl"),
-        "{ran:?}"
+        run.errors.contains("crawler verify crawl") && run.errors.contains("crawler rebuild crawl"),
+        "{run:?}"
     );
     assert_eq!(server.log().len(), asked);
     fs::write(&file, whole).unwrap();

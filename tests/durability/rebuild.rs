@@ -1,4 +1,4 @@
-//! A state that is lost or damaged is made again, and the crawl goes on as if nothing had happened.
+//! Rebuild of a lost or damaged state: the crawl continues as if nothing had happened.
 
 mod foreign_archives;
 mod links;
@@ -51,8 +51,9 @@ fn half(options: &[&str]) -> Half {
     }
 }
 
-/// The rows as far as an archive tells them: how alike two pages are, it tells with four digits.
-fn told(rows: &[Value]) -> Vec<Value> {
+/// Returns the visit records with the precision of the archive, which has four digits of a
+/// resemblance.
+fn as_archived(rows: &[Value]) -> Vec<Value> {
     let mut rows = rows.to_vec();
     for row in &mut rows {
         if let Some(resemblance) = row["resemblance"].as_f64() {
@@ -63,18 +64,18 @@ fn told(rows: &[Value]) -> Vec<Value> {
 }
 
 impl Half {
-    /// Rebuilds, and goes on to the end, which is the end that it would have come to.
+    /// Rebuilds the crawl and completes it, with the same result as without the damage.
     fn is_rebuilt(&self, arguments: &[&str], from: &str) -> Value {
         let command = [&["rebuild", "crawl", "--format", "json"], arguments].concat();
-        let ran = self.crawl.tell(&command);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        let report = ran.json();
+        let run = self.crawl.run_command(&command);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let report = run.json();
         assert_eq!(
             (&report["from"], &report["pages"]),
             (&from.into(), &40.into())
         );
         self.crawl.is_sound();
-        assert_eq!(told(&self.crawl.rows()), told(&self.rows));
+        assert_eq!(as_archived(&self.crawl.rows()), as_archived(&self.rows));
         self.goes_on();
         report
     }
@@ -88,7 +89,7 @@ impl Half {
             self.comparable(self.crawl.verdicts()),
             self.comparable(verdicts)
         );
-        // What the web calls one, an option may ask for.
+        // An option may ask for pages that the truth calls copies.
         let mut found = self.toy.faults(&self.server.log());
         found.sort();
         faults.sort();
@@ -101,7 +102,7 @@ impl Half {
             }
         }
         asked.retain(|(_, target), times| *times > 1 && target != "/robots.txt");
-        assert_eq!(asked, BTreeMap::new(), "asked for more than once");
+        assert_eq!(asked, BTreeMap::new(), "requested more than once");
     }
 
     /// Verdicts by URL. Where copies are kept their links are followed, so the copies of other
@@ -125,7 +126,8 @@ impl Half {
         comparable
     }
 
-    /// The verdicts of a crawl that was never interrupted, and what the web says of it.
+    /// Returns the verdicts of a crawl that was never interrupted, checked against the truth of the
+    /// web.
     fn whole(&self) -> (BTreeMap<String, String>, Vec<String>) {
         let server = Server::spawn_thread(self.toy.site());
         let hosts = self.toy.hosts();
@@ -142,14 +144,14 @@ impl Half {
 }
 
 #[test]
-fn tables_that_are_gone_are_made_from_the_journal() {
+fn missing_tables_are_rebuilt_from_the_journal() {
     let half = half(&[]);
     fs::remove_dir_all(half.crawl.out().join("state/sled")).unwrap();
     half.is_rebuilt(&[], "journal");
 }
 
 #[test]
-fn tables_that_are_there_are_kept_beside_the_new_ones() {
+fn existing_tables_are_kept_beside_the_new_ones() {
     let half = half(&[]);
     let report = half.is_rebuilt(&[], "journal");
     let kept = report["kept"].as_str().unwrap();
@@ -157,26 +159,26 @@ fn tables_that_are_there_are_kept_beside_the_new_ones() {
 }
 
 #[test]
-fn a_journal_that_is_gone_is_made_from_the_archive() {
+fn a_missing_journal_is_rebuilt_from_the_archive() {
     let half = half(&[]);
     fs::remove_dir_all(half.crawl.out().join("state/journal")).unwrap();
     half.crawl
         .run()
-        .complained(2, "crawl/archive holds an archive whose state is gone");
+        .assert_error(2, "crawl/archive holds an archive whose state is gone");
     half.is_rebuilt(&["--hash-key", KEY], "archive");
 }
 
 #[test]
-fn a_state_that_is_gone_is_made_from_an_archive_of_many_files() {
+fn a_missing_state_is_rebuilt_from_an_archive_of_many_files() {
     let half = half(&["--warc-max-size", "4KiB"]);
     fs::remove_dir_all(half.crawl.out().join("state")).unwrap();
     half.is_rebuilt(&["--hash-key", KEY], "archive");
 }
 
 #[test]
-fn a_journal_that_is_not_believed_is_made_from_the_archive() {
+fn an_untrusted_journal_is_rebuilt_from_the_archive() {
     let half = half(&[]);
-    // It still tells the key.
+    // It still has the key.
     let report = half.is_rebuilt(&["--from-archive", "--hash-key", KEY], "archive");
     assert_eq!(report["journal_records"], 0);
     assert!(
@@ -188,7 +190,7 @@ fn a_journal_that_is_not_believed_is_made_from_the_archive() {
 }
 
 #[test]
-fn of_a_damaged_journal_the_sound_part_is_kept_and_the_rest_is_made_from_the_archive() {
+fn the_sound_part_of_a_damaged_journal_is_kept_and_the_rest_is_rebuilt_from_the_archive() {
     for tenths in [1, 3, 5, 8] {
         let half = half(&[]);
         let journal = half.crawl.journal();
@@ -196,9 +198,9 @@ fn of_a_damaged_journal_the_sound_part_is_kept_and_the_rest_is_made_from_the_arc
         let place = bytes.len() * tenths / 10;
         bytes[place] ^= 1;
         fs::write(&journal, bytes).unwrap();
-        let ran = half.crawl.run();
-        assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.errors.contains("crawler rebuild crawl"), "{ran:?}");
+        let run = half.crawl.run();
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.errors.contains("crawler rebuild crawl"), "{run:?}");
         let report = half.is_rebuilt(&[], "archive");
         assert!(report["journal_records"].as_u64().unwrap() > 0, "{report}");
         assert!(report["archived_visits"].as_u64().unwrap() > 0, "{report}");
@@ -206,7 +208,7 @@ fn of_a_damaged_journal_the_sound_part_is_kept_and_the_rest_is_made_from_the_arc
 }
 
 #[test]
-fn a_crawl_without_a_key_of_its_own_gets_a_new_one() {
+fn a_rebuilt_crawl_without_a_key_gets_a_new_one() {
     let toy = ToyWeb::new();
     let server = Server::spawn_thread(toy.site());
     let hosts = toy.hosts();
@@ -217,8 +219,8 @@ fn a_crawl_without_a_key_of_its_own_gets_a_new_one() {
     crawl.run_with(&["--max-pages", "30"]);
     let before = crawl.rows().len();
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
-    let ran = crawl.tell(&["rebuild", "crawl"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run_command(&["rebuild", "crawl"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(crawl.rows().len(), before);
     crawl.is_sound();
     assert_eq!(
@@ -229,22 +231,22 @@ fn a_crawl_without_a_key_of_its_own_gets_a_new_one() {
 }
 
 #[test]
-fn where_there_is_nothing_to_make_a_state_of_it_says_so() {
+fn rebuild_without_a_journal_or_an_archive_is_refused() {
     let half = half(&[]);
     half.crawl
-        .tell(&["rebuild", "nothing"])
-        .complained(2, "nothing has no crawler.toml");
+        .run_command(&["rebuild", "nothing"])
+        .assert_error(2, "nothing has no crawler.toml");
     fs::remove_dir_all(half.crawl.out().join("state")).unwrap();
     fs::remove_dir_all(half.crawl.out().join("archive")).unwrap();
     half.crawl
-        .tell(&["rebuild", "crawl"])
-        .complained(2, "crawl/archive is not there");
+        .run_command(&["rebuild", "crawl"])
+        .assert_error(2, "crawl/archive is not there");
 }
 
 #[test]
-fn pages_that_were_kept_beside_their_originals_are_told_as_such() {
+fn retained_duplicates_are_rebuilt_with_their_rank() {
     for options in [["--on-duplicate", "keep"], ["--per-cluster", "2"]] {
-        // The order of visits decides which of two months is the second of its kind, and so which
+        // The order of visits decides which of two months is second in its cluster, and so which
         // links are followed.
         let half = half(&[&options[..], &["--exclude", "/calendar"]].concat());
         fs::remove_dir_all(half.crawl.out().join("state")).unwrap();

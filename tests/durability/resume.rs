@@ -1,4 +1,4 @@
-//! A crawl that was interrupted goes on where it was.
+//! Resumption: an interrupted crawl continues where it stopped.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::support::pages::{number_of, tree};
 const HOST: &str = "tree.test";
 const PAGES: u64 = 15;
 
-/// Not one of them.
+/// None of them.
 const NO_PAGE: u64 = PAGES;
 
 /// A tree, one page of which is held at a gate, and a crawl of it.
@@ -49,7 +49,7 @@ impl Held {
             .collect()
     }
 
-    /// Goes on to the end, which leaves every page archived exactly once.
+    /// Completes the crawl and asserts that every page is archived exactly once.
     fn goes_on(&self) {
         self.gate.open();
         let summary = self.crawl.complete();
@@ -62,21 +62,21 @@ impl Held {
 }
 
 #[test]
-fn an_interrupted_crawl_finishes_what_is_under_way_and_goes_on_later() {
+fn an_interrupted_crawl_finishes_active_visits_and_continues_later() {
     for page in [0, 1, 6, 14] {
         let held = held(page, &[]);
         let mut running = held.crawl.start();
         held.gate.arrivals_blocking(1);
         running.interrupt();
-        running.hear("finishing what is under way");
+        running.wait_for_line("finishing what is under way");
         held.gate.open();
-        let ran = running.end();
-        assert_eq!(ran.code, Some(130), "{ran:?}");
+        let run = running.end();
+        assert_eq!(run.code, Some(130), "{run:?}");
         let url = held.server.url(HOST, &format!("/{page}"));
         assert_eq!(
             held.crawl.row(&url)["verdict"],
             "unique",
-            "what was under way at {page} is kept"
+            "the page that was active at {page} is kept"
         );
         held.crawl.is_sound();
         held.goes_on();
@@ -85,7 +85,7 @@ fn an_interrupted_crawl_finishes_what_is_under_way_and_goes_on_later() {
             assert_eq!(
                 log.count(HOST, &format!("/{page}")),
                 1,
-                "page {page} was asked for twice"
+                "page {page} was requested twice"
             );
         }
     }
@@ -97,14 +97,17 @@ fn an_interrupt_ends_the_leasing() {
     let mut running = held.crawl.start();
     held.gate.arrivals_blocking(1);
     running.interrupt();
-    running.hear("finishing what is under way");
+    running.wait_for_line("finishing what is under way");
     held.gate.open();
     let summary = running.end().summary();
     assert_eq!(
         (&summary["finished"], &summary["pages"]),
         (&"interrupted".into(), &1.into())
     );
-    assert_eq!(held.crawl.tell(&["status", "crawl"]).json()["queued"], 2);
+    assert_eq!(
+        held.crawl.run_command(&["status", "crawl"]).json()["queued"],
+        2
+    );
 }
 
 #[test]
@@ -114,14 +117,14 @@ fn a_second_interrupt_stops_at_once_and_loses_nothing() {
         let mut running = held.crawl.start();
         held.gate.arrivals_blocking(1);
         running.interrupt();
-        running.hear("finishing what is under way");
+        running.wait_for_line("finishing what is under way");
         running.interrupt();
-        // The gate is still closed: it does not wait for the page.
-        let ran = running.end();
+        // The gate is still closed: the crawl does not wait for the page.
+        let run = running.end();
         assert_eq!(
-            (ran.code, &ran.summary()["finished"]),
+            (run.code, &run.summary()["finished"]),
             (Some(130), &"interrupted".into()),
-            "{ran:?}"
+            "{run:?}"
         );
         held.crawl.is_sound();
         held.goes_on();
@@ -129,39 +132,39 @@ fn a_second_interrupt_stops_at_once_and_loses_nothing() {
 }
 
 #[test]
-fn termination_is_as_good_as_an_interrupt() {
+fn sigterm_is_treated_as_an_interrupt() {
     let held = held(3, &[]);
     let mut running = held.crawl.start();
     held.gate.arrivals_blocking(1);
     running.signal("TERM");
-    running.hear("finishing what is under way");
+    running.wait_for_line("finishing what is under way");
     held.gate.open();
     assert_eq!(running.end().code, Some(130));
     held.goes_on();
 }
 
-/// A terminal that was closed killed the crawl under way: what was fetched and not settled was
-/// fetched again, and the next session took it for a death.
+/// A closed terminal killed the crawl: unsettled pages were fetched again, and the next session
+/// counted a death.
 #[test]
-fn a_terminal_that_hangs_up_is_as_good_as_an_interrupt() {
+fn sighup_is_treated_as_an_interrupt() {
     let held = held(3, &[]);
     let mut running = held.crawl.start();
     held.gate.arrivals_blocking(1);
     running.signal("HUP");
-    running.hear("finishing what is under way");
+    running.wait_for_line("finishing what is under way");
     held.gate.open();
-    let ran = running.end();
+    let run = running.end();
     assert_eq!(
-        (ran.code, &ran.summary()["finished"]),
+        (run.code, &run.summary()["finished"]),
         (Some(130), &"interrupted".into())
     );
     held.crawl.is_sound();
     held.goes_on();
 }
 
-/// `nohup` starts programs so.
+/// `nohup` starts programs with an ignored SIGHUP.
 #[test]
-fn a_hangup_that_was_ignored_stays_ignored() {
+fn an_ignored_sighup_stays_ignored() {
     let held = held(3, &[]);
     let running = held
         .crawl
@@ -169,17 +172,17 @@ fn a_hangup_that_was_ignored_stays_ignored() {
     held.gate.arrivals_blocking(1);
     running.signal("HUP");
     held.gate.open();
-    let ran = running.end();
+    let run = running.end();
     assert_eq!(
-        (ran.code, &ran.summary()["finished"]),
+        (run.code, &run.summary()["finished"]),
         (Some(0), &"exhausted".into())
     );
 }
 
-/// It wrote on into files without names; what it said at the end was "nothing is lost", and of some
-/// ends nothing, with code 0.
+/// The crawl kept writing into deleted files; it ended with "nothing is lost", or with no message
+/// and code 0.
 #[test]
-fn a_crawl_whose_directory_is_deleted_says_that_it_is_gone() {
+fn a_crawl_whose_directory_is_deleted_ends_with_a_fault() {
     let lost = "if it was deleted, its pages are lost";
     for (deleted, words) in [
         ("crawl", lost),
@@ -197,45 +200,45 @@ fn a_crawl_whose_directory_is_deleted_says_that_it_is_gone() {
         std::fs::rename(held.crawl.directory().join(deleted), &moved).unwrap();
         std::fs::remove_dir_all(&moved).unwrap();
         held.gate.open();
-        let ran = running.end();
-        let (code, told) = (ran.code, ran.errors.clone());
+        let run = running.end();
+        let (code, errors) = (run.code, run.errors.clone());
         assert_eq!(
-            (code, &ran.summary()["finished"]),
+            (code, &run.summary()["finished"]),
             (Some(1), &"fault".into()),
-            "{ran:?}"
+            "{run:?}"
         );
         assert!(
-            told.contains(" is gone: somebody deleted or moved it"),
-            "{told}"
+            errors.contains(" is gone: somebody deleted or moved it"),
+            "{errors}"
         );
         assert!(
-            told.contains(words) && !told.contains("nothing is lost"),
-            "{told}"
+            errors.contains(words) && !errors.contains("nothing is lost"),
+            "{errors}"
         );
     }
 }
 
 #[test]
-fn a_polite_crawl_is_interrupted_while_it_waits() {
+fn a_crawl_can_be_interrupted_while_it_waits_for_a_host() {
     let gate = Gate::new();
     gate.open();
     let passing = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| {
         tree(number_of(&request.target), PAGES).hold(&passing)
     }));
-    // Nobody would wait for the second request.
+    // No test would wait for the second request.
     let crawl = Crawl::polite(&server, &[HOST], "1h").seeds(&[server.url(HOST, "/0")]);
     let mut running = crawl.start();
     gate.arrivals_blocking(1);
     running.interrupt();
-    running.hear("finishing what is under way");
-    let ran = running.end();
-    assert_eq!((ran.code, server.log().len()), (Some(130), 1), "{ran:?}");
+    running.wait_for_line("finishing what is under way");
+    let run = running.end();
+    assert_eq!((run.code, server.log().len()), (Some(130), 1), "{run:?}");
     crawl.is_sound();
 }
 
 #[test]
-fn a_complete_crawl_that_is_run_again_asks_for_nothing() {
+fn a_complete_crawl_that_is_run_again_sends_no_request() {
     let held = held(NO_PAGE, &[]);
     held.goes_on();
     let before = held.server.log().len();

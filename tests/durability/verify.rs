@@ -1,4 +1,4 @@
-//! `verify` finds what is wrong, and changes nothing.
+//! `verify`: it finds every damage, and changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use testkit::{Gate, Server, Site};
 use crate::support::damage::boundaries;
 use crate::support::damage::copy;
 use crate::support::pages::{number_of, tree};
-use crate::support::ration::{HOST, PAGES, Ration};
+use crate::support::request_quota::{HOST, PAGES, RequestQuota};
 use crate::support::{Crawl, KEY};
 
-/// Every file below a directory, with its content and the moment at which it was written last.
+/// Returns every file below a directory, with its content and its time of modification.
 fn snapshot(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
     let mut found = BTreeMap::new();
     for item in fs::read_dir(directory).unwrap() {
@@ -29,19 +29,19 @@ fn snapshot(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTi
     found
 }
 
-fn killed(requests: usize) -> (Ration, Server, Crawl) {
-    let (ration, server) = Ration::server();
+fn killed(requests: usize) -> (RequestQuota, Server, Crawl) {
+    let (quota, server) = RequestQuota::server();
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
-    let gate = ration.set(requests);
+    let gate = quota.set(requests);
     let running = crawl.start();
     gate.arrivals_blocking(1);
     running.kill();
-    ration.set(usize::MAX);
-    (ration, server, crawl)
+    quota.set(usize::MAX);
+    (quota, server, crawl)
 }
 
 #[test]
-fn verify_writes_nothing_whatever_state_the_crawl_is_in() {
+fn verify_writes_nothing_in_any_state_of_a_crawl() {
     let (_ration, _server, crawl) = killed(20);
     let before = snapshot(&crawl.out());
     crawl.is_sound();
@@ -59,7 +59,7 @@ fn verify_writes_nothing_whatever_state_the_crawl_is_in() {
 }
 
 #[test]
-fn a_crawl_that_runs_is_told_by_whom_and_others_look_at_it_meanwhile() {
+fn verify_names_the_process_of_a_running_crawl_and_readers_work_meanwhile() {
     let gate = Gate::new();
     let at = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| {
@@ -72,11 +72,11 @@ fn a_crawl_that_runs_is_told_by_whom_and_others_look_at_it_meanwhile() {
     gate.arrivals_blocking(1);
     let process = format!("process {}", running.id());
     for command in [&["verify", "crawl"][..], &["rebuild", "crawl"]] {
-        let ran = crawl.tell(command);
-        ran.complained(2, &process);
+        let run = crawl.run_command(command);
+        run.assert_error(2, &process);
         assert!(
-            ran.errors.contains("since 20") && ran.errors.contains("kill -INT"),
-            "{ran:?}"
+            run.errors.contains("since 20") && run.errors.contains("kill -INT"),
+            "{run:?}"
         );
     }
     let second = crawl.run();
@@ -89,7 +89,7 @@ fn a_crawl_that_runs_is_told_by_whom_and_others_look_at_it_meanwhile() {
         &["why", "crawl", &url],
         &["duplicates", "crawl"],
     ] {
-        assert_eq!(crawl.tell(command).code, Some(0), "{command:?}");
+        assert_eq!(crawl.run_command(command).code, Some(0), "{command:?}");
     }
     gate.open();
     assert_eq!(running.end().code, Some(0));
@@ -97,45 +97,48 @@ fn a_crawl_that_runs_is_told_by_whom_and_others_look_at_it_meanwhile() {
 }
 
 #[test]
-fn a_visit_that_was_under_way_when_the_crawl_was_killed_is_told_and_is_no_fault() {
+fn an_unsettled_visit_of_a_killed_crawl_is_reported_and_is_no_fault() {
     let (_ration, _server, crawl) = killed(20);
-    // The kill itself may have come between a visit and its settlement; one more is made so.
-    let before = crawl.tell(&["verify", "crawl"]).json();
+    // The kill may have come between a visit and its settlement; one more unsettled visit is made
+    // here.
+    let before = crawl.run_command(&["verify", "crawl"]).json();
     forget_settlements(&crawl, 1);
-    let report = crawl.tell(&["verify", "crawl"]).json();
+    let report = crawl.run_command(&["verify", "crawl"]).json();
     assert_eq!(report["agrees"], true, "{report}");
     let one_more = before["unsettled_visits"].as_u64().unwrap() + 1;
     assert_eq!(report["unsettled_visits"], one_more, "{report}");
-    let told = crawl.tell(&["verify", "crawl", "--format", "table"]).output;
-    assert!(told.contains("cut off when it goes on"), "{told}");
-    let ran = crawl.run();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let reported = crawl
+        .run_command(&["verify", "crawl", "--format", "table"])
+        .output;
+    assert!(reported.contains("cut off when it goes on"), "{reported}");
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        ran.errors.contains("are set aside") && ran.errors.contains(".cut-1"),
-        "{ran:?}"
+        run.errors.contains("are set aside") && run.errors.contains(".cut-1"),
+        "{run:?}"
     );
     crawl.is_sound();
 }
 
-/// Visits behind the last settled one were counted and were no fault: a journal that had lost its
-/// end agreed with its archive.
+/// Visits behind the last settled one were counted as no fault, so a journal that had lost its end
+/// agreed with its archive.
 #[test]
-fn visits_behind_the_journal_s_end_that_were_not_under_way_are_a_fault() {
+fn visits_behind_the_end_of_the_journal_are_a_fault_if_they_were_settled() {
     let (_ration, _server, crawl) = killed(20);
     let file = crawl.archive_files().remove(0);
     let mut bytes = fs::read(&file).unwrap();
     let twice = bytes.clone();
     bytes.extend(&twice);
     fs::write(&file, bytes).unwrap();
-    let ran = crawl.tell(&["verify", "crawl"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    let report = ran.json();
+    let run = crawl.run_command(&["verify", "crawl"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let report = run.json();
     assert!(
         report["unsettled_bytes"].as_u64().unwrap() >= twice.len() as u64,
         "{report}"
     );
-    let told = report["complaints"][0].as_str().unwrap();
-    assert!(told.contains("behind the journal's end"), "{report}");
+    let reported = report["complaints"][0].as_str().unwrap();
+    assert!(reported.contains("behind the journal's end"), "{report}");
     crawl.complete();
     crawl.is_sound();
 }
@@ -159,22 +162,22 @@ pub(crate) fn forget_settlements(crawl: &Crawl, count: usize) {
 }
 
 #[test]
-fn what_a_power_cut_took_is_a_fault_until_it_is_visited_again() {
+fn pages_lost_in_a_power_cut_are_a_fault_until_they_are_visited_again() {
     let (_ration, _server, crawl) = killed(20);
     let file = crawl.archive_files().remove(0);
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-    let ran = crawl.tell(&["verify", "crawl"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    let report = ran.json();
+    let run = crawl.run_command(&["verify", "crawl"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let report = run.json();
     assert!(report["lost_visits"].as_u64().unwrap() > 0, "{report}");
-    let told = report["complaints"][0].as_str().unwrap();
+    let reported = report["complaints"][0].as_str().unwrap();
     assert!(
-        told.contains("made again when the crawl goes on"),
+        reported.contains("made again when the crawl goes on"),
         "{report}"
     );
     crawl.complete();
-    let report = crawl.tell(&["verify", "crawl"]).json();
+    let report = crawl.run_command(&["verify", "crawl"]).json();
     assert_eq!(
         (&report["agrees"], &report["pages"]),
         (&true.into(), &PAGES.into())
@@ -183,18 +186,18 @@ fn what_a_power_cut_took_is_a_fault_until_it_is_visited_again() {
 }
 
 #[test]
-fn a_file_between_the_others_that_no_visit_is_in_is_a_fault() {
-    let (ration, server) = Ration::server();
-    ration.set(usize::MAX);
+fn an_archive_file_without_a_visit_between_others_is_a_fault() {
+    let (quota, server) = RequestQuota::server();
+    quota.set(usize::MAX);
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
         .with(&["--warc-max-size", "4KiB"]);
     crawl.complete();
     let files = crawl.archive_files();
     let (first, second) = (&files[0], &files[1]);
-    // The second file's visits are gone, and the first one's are there twice.
+    // The visits of the second file are gone, and those of the first file are there twice.
     fs::copy(first, second).unwrap();
-    let report = crawl.tell(&["verify", "crawl"]);
+    let report = crawl.run_command(&["verify", "crawl"]);
     assert_eq!(report.code, Some(1), "{report:?}");
     let name = second.file_name().unwrap().to_string_lossy().into_owned();
     assert!(
@@ -203,25 +206,25 @@ fn a_file_between_the_others_that_no_visit_is_in_is_a_fault() {
             .unwrap()
             .contains(&name)
     );
-    // A file of somebody else's, at a place where the archive has none.
-    let (ration, server) = Ration::server();
-    ration.set(usize::MAX);
+    // A foreign file, under a number that the archive does not have.
+    let (quota, server) = RequestQuota::server();
+    quota.set(usize::MAX);
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     crawl.complete();
     let file = crawl.archive_files().remove(0);
     let stray = file.with_file_name("crawl-20200101000000-00000.warc.gz");
     fs::copy(&file, &stray).unwrap();
-    let report = crawl.tell(&["verify", "crawl"]);
+    let report = crawl.run_command(&["verify", "crawl"]);
     assert_eq!(report.code, Some(1), "{report:?}");
     assert!(report.output.contains("belongs to no visit"), "{report:?}");
 }
 
 #[test]
-fn the_politeness_of_a_crawl_is_told_with_what_it_was_measured_by() {
+fn verify_reports_the_politeness_of_a_crawl_with_its_measure() {
     let server = Server::spawn_thread(Site::new(|request| tree(number_of(&request.target), 5)));
     let crawl = Crawl::polite(&server, &[HOST], "20ms").seeds(&[server.url(HOST, "/0")]);
     crawl.complete();
-    let report = crawl.tell(&["verify", "crawl"]).json();
+    let report = crawl.run_command(&["verify", "crawl"]).json();
     let politeness = &report["politeness"];
     assert_eq!(
         (
@@ -236,7 +239,7 @@ fn the_politeness_of_a_crawl_is_told_with_what_it_was_measured_by() {
 }
 
 #[test]
-fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
+fn the_verdicts_are_the_same_with_any_signature_index_and_tables() {
     let toy = testkit::ToyWeb::new();
     let mut verdicts = Vec::new();
     for options in [
@@ -251,8 +254,8 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
         let crawl = Crawl::of(&server, &hosts).seeds(&toy.seeds(server.port()));
         crawl.run_with(&[&["--max-pages", "30"], options].concat());
         crawl.is_sound();
-        // A crawl may go on with others.
-        let ran = crawl.run_with(&[
+        // A crawl may continue with others.
+        let run = crawl.run_with(&[
             "--max-pages",
             "100000",
             "--signature-index",
@@ -260,14 +263,13 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
             "--tables",
             "16",
         ]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(run.code, Some(0), "{run:?}");
         crawl.is_sound();
         let port = server.port().to_string();
         let found = crawl.verdicts().into_iter();
         let found: BTreeMap<String, String> = found
             .map(|(url, verdict)| (url.replace(&port, ""), verdict))
-            // Where the pattern of a calendar without end closes, the order decides in which its
-            // months come.
+            // The order of the months decides where the pattern of the endless calendar is closed.
             .filter(|(url, _verdict)| !url.contains("/calendar?"))
             .collect();
         verdicts.push(found);
@@ -276,24 +278,23 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
         assert_eq!(*other, verdicts[0]);
     }
     let crawl = Crawl::bare();
-    let ran = crawl.tell(&["http://a.test/", "--tables", "5"]);
-    ran.complained(2, "--tables 5 is impossible");
-    assert!(ran.errors.contains("auto, 4, 10, 16, 20"), "{ran:?}");
+    let run = crawl.run_command(&["http://a.test/", "--tables", "5"]);
+    run.assert_error(2, "--tables 5 is impossible");
+    assert!(run.errors.contains("auto, 4, 10, 16, 20"), "{run:?}");
 }
 
-/// A crawl that is finished, in files of a few pages, with the state that it had half way; its
-/// server is away.
+/// A finished crawl in files of a few pages, with the state of half of it; its server is stopped.
 fn with_an_older_state(kill: bool) -> (Crawl, BTreeMap<String, String>) {
-    let (ration, server) = Ration::server();
+    let (quota, server) = RequestQuota::server();
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
         .with(&["--warc-max-size", "8KiB", "--tries=1"]);
-    ration.set(usize::MAX);
+    quota.set(usize::MAX);
     crawl.run_with(&["--max-pages", "20"]);
     let (state, older) = (crawl.out().join("state"), crawl.directory().join("older"));
     copy(&state, &older);
     if kill {
-        let gate = ration.set(30);
+        let gate = quota.set(30);
         let running = crawl.start_with(&["--max-pages", "1000"]);
         gate.arrivals_blocking(1);
         running.kill();
@@ -307,18 +308,18 @@ fn with_an_older_state(kill: bool) -> (Crawl, BTreeMap<String, String>) {
 }
 
 /// An older `state/` beside a finished archive: `verify` said that they agreed, the next run
-/// deleted the files that it did not know (8.4 MB became 3.5 MB), and 1,524 pages were gone whose
-/// server was away.
+/// deleted the files that it did not know (8.4 MB became 3.5 MB), and 1,524 pages were lost because
+/// their server had stopped.
 #[test]
-fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
+fn an_older_state_is_refused_and_can_be_rebuilt_from_the_archive() {
     for (kill, rebuild) in [
         (
             false,
             &["rebuild", "crawl", "--from-archive", "--hash-key", KEY][..],
         ),
         (false, &["rebuild", "crawl"]),
-        // What was not durable yet when it was killed may be gone by a power cut: that is set
-        // aside, and not refused.
+        // Visits that were not durable at the kill could have been lost in a power cut: they are
+        // set aside, not refused.
         (
             true,
             &["rebuild", "crawl", "--from-archive", "--hash-key", KEY],
@@ -326,7 +327,7 @@ fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
     ] {
         let (crawl, verdicts) = with_an_older_state(kill);
         let archive = snapshot(&crawl.out().join("archive"));
-        let verified = crawl.tell(&["verify", "crawl"]);
+        let verified = crawl.run_command(&["verify", "crawl"]);
         assert_eq!(verified.code, Some(1), "{verified:?}");
         if !kill {
             assert!(
@@ -337,50 +338,50 @@ fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
             );
         }
         for _ in 0..if kill { 0 } else { 2 } {
-            let ran = crawl.run();
-            assert_eq!(ran.code, Some(1), "{ran:?}");
+            let run = crawl.run();
+            assert_eq!(run.code, Some(1), "{run:?}");
             assert!(
-                ran.errors.contains("the journal ends before the archive")
-                    && ran.errors.contains("crawler rebuild crawl --from-archive"),
-                "{ran:?}"
+                run.errors.contains("the journal ends before the archive")
+                    && run.errors.contains("crawler rebuild crawl --from-archive"),
+                "{run:?}"
             );
             assert!(
                 archive == snapshot(&crawl.out().join("archive")),
-                "nothing was changed"
+                "the files are unchanged"
             );
         }
-        let ran = crawl.tell(rebuild);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let run = crawl.run_command(rebuild);
+        assert_eq!(run.code, Some(0), "{run:?}");
         assert_eq!(crawl.verdicts(), verdicts, "{rebuild:?}");
         crawl.is_sound();
-        let ran = crawl.run_with(&["--max-time=200ms"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let run = crawl.run_with(&["--max-time=200ms"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
         let mut after = crawl.verdicts();
         after.retain(|url, _| verdicts.contains_key(url));
         assert_eq!(after, verdicts);
     }
 }
 
-/// A bit that turned in what was not synced yet was taken for a torn write, and the whole records
-/// behind it were dropped without a word.
+/// A flipped bit in the unsynced part was taken for a torn write, and the whole records behind it
+/// were dropped silently.
 #[test]
-fn what_is_cut_off_the_journal_is_kept_and_told() {
+fn the_cut_end_of_a_journal_is_kept_and_reported() {
     let (_ration, _server, crawl) = killed(20);
     let journal = crawl.journal();
     let mut bytes = fs::read(&journal).unwrap();
     let place = bytes.len() * 3 / 4;
     bytes[place] ^= 1;
     fs::write(&journal, &bytes).unwrap();
-    let verified = crawl.tell(&["verify", "crawl"]);
+    let verified = crawl.run_command(&["verify", "crawl"]);
     assert_eq!(verified.code, Some(1), "{verified:?}");
     assert!(
         verified.output.contains("begin with a torn record"),
         "{verified:?}"
     );
-    let ran = crawl.run();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
     let name = format!("{}.cut-1", journal.file_name().unwrap().to_string_lossy());
-    assert!(ran.errors.contains(&name), "{ran:?}");
+    assert!(run.errors.contains(&name), "{run:?}");
     let piece = fs::read(journal.with_file_name(name)).unwrap();
     assert!(
         bytes.ends_with(&piece) && piece.len() > bytes.len() - place,
@@ -392,12 +393,12 @@ fn what_is_cut_off_the_journal_is_kept_and_told() {
 
 /// The note of the settled end is no part of the crawl: without it `verify` finds less damage.
 #[test]
-fn a_note_of_the_settled_end_that_is_damaged_is_told_and_written_anew() {
+fn a_damaged_note_of_the_settled_end_is_reported_and_replaced() {
     let (_ration, _server, crawl) = killed(20);
     crawl.complete();
     let note = crawl.out().join("archive/settled");
     fs::write(&note, "crawler-settled 1\n").unwrap();
-    let verified = crawl.tell(&["verify", "crawl"]);
+    let verified = crawl.run_command(&["verify", "crawl"]);
     assert_eq!(verified.code, Some(1), "{verified:?}");
     assert!(
         verified

@@ -1,7 +1,7 @@
-//! Delays and turns, as the server saw them.
+//! Delays and the order of hosts, as the server sees them.
 //!
-//! Requests are compared by when they arrived: what is sent so long after an answer was received
-//! cannot arrive sooner after the request that was answered, however the machine is loaded.
+//! Arrival times of requests are compared. A request that is sent a given time after an answer
+//! arrives at least that long after the answered request, whatever the load of the machine.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn the_delay_is_kept_from_the_end_of_one_answer_to_the_next_request_and_robots_t
 }
 
 #[test]
-fn a_host_that_answers_slowly_is_asked_slowly() {
+fn a_slow_host_is_requested_slowly() {
     let latency = Duration::from_millis(50);
     let server = Server::spawn_thread(Site::new(move |request| {
         tree(crate::support::pages::number_of(&request.target), 3).delay(latency)
@@ -81,7 +81,7 @@ fn crawl_delay_is_kept_up_to_the_ceiling() {
 }
 
 #[test]
-fn a_host_that_asks_for_patience_is_left_alone_that_long() {
+fn retry_after_is_respected() {
     let server = Server::spawn_thread(Site::pages([
         ("busy.test/", Reply::status(503).header("Retry-After", "2")),
         ("full.test/", Reply::status(429).header("Retry-After", "2")),
@@ -120,7 +120,7 @@ fn every_hop_of_a_redirect_waits_for_its_turn() {
 }
 
 #[test]
-fn hosts_are_asked_side_by_side_and_each_of_them_one_thing_at_a_time() {
+fn hosts_are_requested_in_parallel_and_each_host_one_request_at_a_time() {
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -139,7 +139,7 @@ fn hosts_are_asked_side_by_side_and_each_of_them_one_thing_at_a_time() {
         .concat();
     let running = crawl.seeds(&seeds);
     let running = running.start();
-    // All three are under way at once, or this would not come to pass.
+    // The gate opens only if all three are active at once.
     gate.arrivals_blocking(3);
     gate.open();
     assert_eq!(running.end().summary()["pages"], 6);
@@ -149,7 +149,7 @@ fn hosts_are_asked_side_by_side_and_each_of_them_one_thing_at_a_time() {
 }
 
 #[test]
-fn without_delays_a_host_is_asked_for_many_things_at_a_time() {
+fn without_a_delay_a_host_gets_parallel_requests() {
     let gate = Gate::new();
     let held = gate.clone();
     let server =
@@ -161,14 +161,14 @@ fn without_delays_a_host_is_asked_for_many_things_at_a_time() {
         ));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     let running = crawl.start();
-    // Both links of the first page are under way at once, or this would not come to pass.
+    // The gate opens only if both links of the first page are active at once.
     gate.arrivals_blocking(2);
     gate.open();
     assert_eq!(running.end().summary()["pages"], 3);
 }
 
 #[test]
-fn the_rate_bounds_all_hosts_together() {
+fn the_rate_limits_all_hosts_together() {
     let server = Server::spawn_thread(tree_site(6));
     let hosts = ["a.test", "b.test"];
     let crawl = Crawl::of(&server, &hosts).with(&["--rate", "20/s", "--on-duplicate", "follow"]);
@@ -179,7 +179,6 @@ fn the_rate_bounds_all_hosts_together() {
     assert_eq!(log.len(), 14);
     let all = log.iter().map(|hit| hit.at);
     let took = all.clone().max().unwrap() - all.min().unwrap();
-    // Thirteen waits of 50 ms; the first and the last request may have taken unlike times to
-    // arrive.
+    // Thirteen waits of 50 ms; the first and the last request may have had different latencies.
     assert!(took >= Duration::from_millis(600), "{took:?}");
 }

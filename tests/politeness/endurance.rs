@@ -1,9 +1,9 @@
-//! Politeness over thousands of fetches, many hosts and restarts, by the servers' own log: no
+//! Politeness over thousands of fetches, many hosts and restarts: by the log of the servers no
 //! request comes too soon.
 //!
-//! `FETCHES` says how many at least (1,500 otherwise), `HOSTS` and `RESTARTS` likewise (30, 4);
-//! `just polite` asks for 100,000 fetches over 200 hosts with 20 restarts. Every other restart
-//! follows a kill, the others an interrupt.
+//! `FETCHES` is the least number of fetches (by default 1,500), `HOSTS` and `RESTARTS` are the
+//! numbers of hosts (30) and restarts (4); `just polite` runs 100,000 fetches over 200 hosts with
+//! 20 restarts. Every other restart follows a kill, the others an interrupt.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -13,14 +13,14 @@ use std::time::Duration;
 use testkit::{Hit, Log, Reply, Request, Server, Site};
 
 use crate::support::Crawl;
-use crate::support::bell::ring;
+use crate::support::barrier;
 use crate::support::environment::of_environment;
 use crate::support::pages::{NONE, number_of, page};
 
 const DELAY: Duration = Duration::from_millis(50);
 const CRAWL_DELAY: Duration = Duration::from_millis(80);
 const LATENCY: Duration = Duration::from_millis(20);
-/// Times its response time, a host is left alone.
+/// The wait for a host, as a multiple of its response time.
 const FACTOR: u32 = 3;
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -158,9 +158,9 @@ fn wait_after(kind: Kind, (target, status): (&str, u16)) -> Duration {
     }
 }
 
-/// The least time between the arrival of a request and that of the next one. `before` is what the
-/// host was asked for before `last`, `cut` whether the crawl was killed in between: the answer
-/// before the one that was cut off is known all the same, and how slow it was.
+/// Returns the least time between the arrival of a request and that of the next one. `before` is
+/// the request before `last`, and `cut` is true if the crawl was killed in between: the crawl still
+/// knows the answer before the interrupted one, and its response time.
 fn least_gap<'a>(
     kind: Kind,
     mut before: impl Iterator<Item = &'a str>,
@@ -174,12 +174,12 @@ fn least_gap<'a>(
     }
 }
 
-/// After a kill, the log was compared with the delay alone: nothing was said of a slow host that
-/// was asked too soon.
+/// After a kill the log was compared with the delay alone, so requests that came too soon for a
+/// slow host went unnoticed.
 #[test]
-fn the_response_time_counts_after_a_kill_too() {
+fn the_response_time_counts_after_a_kill() {
     let slow = FACTOR * LATENCY;
-    assert!(slow > DELAY, "or nothing is compared");
+    assert!(slow > DELAY, "no requests to compare");
     for (before, cut, expected) in [
         (&[][..], true, DELAY),
         (&["/robots.txt"], true, DELAY),
@@ -199,13 +199,12 @@ fn the_response_time_counts_after_a_kill_too() {
     );
 }
 
-/// Requests that came too soon after another, a sentence each.
+/// Returns a sentence for each request that came too soon after another.
 ///
-/// Arrivals are compared, and times that answers took by intent: what is sent so long after an
-/// answer was received cannot arrive sooner than that after its request arrived, however the
-/// machine is loaded. Where a kill came in between, nobody knows what the crawler had read of the
-/// answer: then the delay counts from the request, or the multiple of the response time, where the
-/// host had answered before.
+/// Arrival times and the intended response times are compared: a request that is sent a given time
+/// after an answer arrives at least that long after the answered request, whatever the load of the
+/// machine. After a kill it is unknown how much of the answer the crawler had read. Then the delay
+/// counts from the request, or the multiple of the response time if the host had answered before.
 fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec<String> {
     let mut complaints = Vec::new();
     for host in 0..hosts.count {
@@ -240,7 +239,7 @@ fn size(name: &str, usual: u64) -> usize {
 }
 
 #[test]
-fn no_host_of_many_is_asked_too_soon_however_often_the_crawl_is_interrupted_and_killed() {
+fn no_host_is_requested_too_soon_in_a_crawl_that_is_often_interrupted_and_killed() {
     let (fetches, count, restarts) = (
         size("FETCHES", 1_500),
         size("HOSTS", 30),
@@ -286,11 +285,11 @@ fn no_host_of_many_is_asked_too_soon_however_often_the_crawl_is_interrupted_and_
         if restart % 2 == 0 {
             let at = server.elapsed();
             session.kill();
-            // What was sent before has been read when this is answered.
-            ring(&server);
+            // Everything that was sent before has been read when this is answered.
+            barrier::wait(&server);
             kills.push(at..=server.elapsed());
         } else {
-            session.hear("interrupt when you like");
+            session.wait_for_line("interrupt when you like");
             session.signal("INT");
             assert_eq!(session.end().code, Some(130));
         }

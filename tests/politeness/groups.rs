@@ -1,8 +1,7 @@
-//! Hosts that share a pace, as the server saw them: never two requests at a time, never nearer than
-//! the delay.
+//! Hosts that share a pace, as the server sees them: never two requests at a time, never less than
+//! the delay apart.
 //!
-//! Requests are compared by when they arrived, as in `delays.rs`; "at least so long" is all
-//! that is ever asked.
+//! Arrival times of requests are compared, as in `delays.rs`; only lower bounds are asserted.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use crate::support::{Crawl, Running};
 
 const SUBDOMAINS: [&str; 3] = ["a.site.test", "b.site.test", "site.test"];
 
-/// Requests to any of these, in the order in which they arrived.
+/// Returns the requests to any of these hosts, in the order of arrival.
 fn hits<'log>(log: &'log Log, hosts: &[&str]) -> Vec<&'log Hit> {
     log.iter()
         .filter(|hit| hosts.contains(&&*hit.host))
@@ -25,12 +24,12 @@ fn hits<'log>(log: &'log Log, hosts: &[&str]) -> Vec<&'log Hit> {
 fn apart(log: &Log, hosts: &[&str], millis: u64) {
     for two in hits(log, hosts).windows(2) {
         let gap = two[1].at - two[0].at;
-        let told = |hit: &Hit| format!("{}{}", hit.host, hit.target);
+        let url = |hit: &Hit| format!("{}{}", hit.host, hit.target);
         assert!(
             gap >= Duration::from_millis(millis),
             "{} came {gap:?} after {}",
-            told(two[1]),
-            told(two[0])
+            url(two[1]),
+            url(two[0])
         );
     }
 }
@@ -67,20 +66,20 @@ fn pages(crawl: &Crawl) -> u64 {
 }
 
 #[test]
-fn hosts_of_one_domain_are_asked_one_at_a_time_and_no_sooner_than_the_delay() {
+fn hosts_of_one_domain_share_one_pace() {
     let (server, _gate) = sites(10);
     let hosts = ["a.site.test", "b.site.test", "site.test", "other.test"];
     let crawl = two_pages_each(&server, &hosts, "80ms").with(&["--group-by", "domain"]);
     assert_eq!(pages(&crawl), 8);
     let log = server.log();
-    assert_eq!(log.len(), 12, "robots.txt of each, and two pages");
+    assert_eq!(log.len(), 12, "robots.txt and two pages of each host");
     apart(&log, &SUBDOMAINS, 80);
     apart(&log, &["other.test"], 80);
     crawl.is_sound();
 }
 
 #[test]
-fn hosts_of_one_address_are_asked_one_at_a_time_and_no_sooner_than_the_delay() {
+fn hosts_of_one_address_share_one_pace() {
     let (server, _gate) = sites(10);
     let hosts = ["one.test", "two.example", "three.example"];
     let crawl = two_pages_each(&server, &hosts, "80ms").with(&["--group-by", "address"]);
@@ -92,7 +91,7 @@ fn hosts_of_one_address_are_asked_one_at_a_time_and_no_sooner_than_the_delay() {
 }
 
 #[test]
-fn without_a_group_hosts_of_one_domain_are_asked_side_by_side() {
+fn without_grouping_hosts_of_one_domain_are_requested_in_parallel() {
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -102,7 +101,7 @@ fn without_a_group_hosts_of_one_domain_are_asked_side_by_side() {
     let seeds = SUBDOMAINS.map(|host| server.url(host, "/0"));
     let crawl = Crawl::polite(&server, &SUBDOMAINS, "20ms").seeds(&seeds);
     let running = crawl.start();
-    // All three are under way at once, or this would not come to pass.
+    // The gate opens only if all three are active at once.
     gate.arrivals_blocking(3);
     gate.open();
     assert_eq!(running.end().code, Some(0));
@@ -139,7 +138,7 @@ fn redirects_and_robots_txt_of_other_hosts_keep_the_pace_of_the_group() {
 }
 
 #[test]
-fn a_plea_to_slow_down_holds_for_the_whole_domain_also_over_a_restart() {
+fn retry_after_holds_for_the_whole_domain_and_outlasts_a_restart() {
     let gate = Gate::new();
     gate.open();
     let passing = gate.clone();
@@ -199,7 +198,7 @@ fn the_pace_of_a_group_is_kept_when_the_crawl_is_interrupted_or_killed_in_it() {
 }
 
 #[test]
-fn forty_subdomains_share_four_slots_and_each_of_them_gets_its_turn() {
+fn forty_subdomains_share_four_slots_fairly() {
     let (server, _gate) = sites(10);
     let many: Vec<String> = (0..40)
         .map(|number| format!("h{number}.site.test"))

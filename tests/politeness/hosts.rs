@@ -1,4 +1,5 @@
-//! `crawler status DIR --hosts`: what each host asked for, what is done about it, and why.
+//! `crawler status DIR --hosts`: the requests of each host, the delay in force, and the reason for
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -36,9 +37,9 @@ fn crawl(server: &Server) -> Crawl {
 
 /// The lines of the report, and the hosts in their order.
 fn report(crawl: &Crawl) -> (BTreeMap<String, Value>, Vec<String>) {
-    let ran = crawl.tell(&["status", "crawl", "--hosts", "--format", "json"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines = ran
+    let run = crawl.run_command(&["status", "crawl", "--hosts", "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = run
         .output
         .lines()
         .map(|line| serde_json::from_str(line).unwrap());
@@ -55,7 +56,7 @@ fn report(crawl: &Crawl) -> (BTreeMap<String, Value>, Vec<String>) {
 }
 
 #[test]
-fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
+fn each_host_is_listed_with_its_requests_and_the_reason_for_its_delay() {
     let server = Server::spawn_thread(site());
     let crawl = crawl(&server);
     assert_eq!(crawl.complete()["failed"], 2);
@@ -63,15 +64,15 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
     assert_eq!(
         order,
         ["asks.test", "plain.test", "busy.test", "dead.test"],
-        "most pages first"
+        "hosts with most pages come first"
     );
 
-    let told = |host: &str, fields: &[(&str, Value)]| {
+    let assert_reported = |host: &str, fields: &[(&str, Value)]| {
         for (field, expected) in fields {
             assert_eq!(hosts[host][*field], *expected, "{field} of {}", hosts[host]);
         }
     };
-    told(
+    assert_reported(
         "plain.test",
         &[
             ("pages", 3.into()),
@@ -84,7 +85,7 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
             ("last_failure", Value::Null),
         ],
     );
-    told(
+    assert_reported(
         "asks.test",
         &[
             ("crawl_delay", 0.5.into()),
@@ -93,7 +94,7 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
             ("why", "crawl-delay".into()),
         ],
     );
-    told(
+    assert_reported(
         "busy.test",
         &[
             ("pages", 0.into()),
@@ -104,14 +105,14 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
             ("last_failure", "HTTP status 429".into()),
         ],
     );
-    told(
+    assert_reported(
         "dead.test",
         &[("failures", 1.into()), ("why", "failures".into())],
     );
     let delay = hosts["dead.test"]["delay"].as_f64().unwrap();
     assert!(
         (1.0..=1.25).contains(&delay),
-        "a second, and up to a quarter by chance: {delay}"
+        "one second plus a random quarter at most: {delay}"
     );
     for host in HOSTS {
         let moment = |field: &str| {
@@ -125,14 +126,14 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
             .since(moment("answered_at"))
             .as_secs_f64();
         let delay = hosts[host]["delay"].as_f64().unwrap();
-        // Moments are told to the millisecond.
+        // Times are printed to the millisecond.
         assert!(
             rests + 0.002 >= delay,
-            "{host} rests for {rests} s of {delay} s"
+            "{host} waits for {rests} s of {delay} s"
         );
     }
 
-    let table = crawl.tell(&["status", "crawl", "--hosts", "--format", "table"]);
+    let table = crawl.run_command(&["status", "crawl", "--hosts", "--format", "table"]);
     let lines: Vec<&str> = table.output.lines().collect();
     assert_eq!(lines.len(), 5, "{table:?}");
     assert!(lines[0].trim_start().starts_with("PAGES"), "{table:?}");
@@ -145,7 +146,7 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
 }
 
 #[test]
-fn hosts_are_told_while_the_crawl_runs_and_what_was_asked_outlasts_a_kill() {
+fn hosts_are_listed_while_the_crawl_runs_and_their_pace_outlasts_a_kill() {
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -158,7 +159,7 @@ fn hosts_are_told_while_the_crawl_runs_and_what_was_asked_outlasts_a_kill() {
         .with(&["--delay-factor=0", "--max-depth=0", "--max-delay=1s"])
         .seeds(&seeds);
     let running = crawl.start();
-    // The second page is under way, so the first one is settled.
+    // The second page is active, so the first one is settled.
     gate.arrivals_blocking(1);
     let (hosts, _) = report(&crawl);
     let host = &hosts["asks.test"];

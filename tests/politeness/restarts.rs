@@ -1,5 +1,4 @@
-//! A restart is as polite as what was before it, however the session before ended: as the server
-//! saw it.
+//! Politeness after a restart, as the server sees it, however the session before ended.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,7 +10,8 @@ use crate::support::{Crawl, Running};
 
 const HOST: &str = "slow.test";
 
-/// Asserts these requests to a host, each at least that many milliseconds after the one before.
+/// Asserts that a host got these requests, each at least this many milliseconds after the one
+/// before.
 fn paced(log: &Log, host: &str, expected: &[(&str, u64)]) {
     let targets: Vec<&str> = expected.iter().map(|(target, _)| *target).collect();
     assert_eq!(log.targets(host), targets);
@@ -36,12 +36,12 @@ fn counted(answer: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> (Ser
     (server, gate)
 }
 
-/// Interrupts a session that waits for its turn. On a slow machine it may have come to its end by
-/// itself, or it may not have begun to listen for the signal: then it ends as well.
+/// Interrupts a session that waits for a host. On a slow machine it may have ended already, or not
+/// have installed its signal handler yet: it ends in both cases.
 fn interrupt(running: Running) {
     running.interrupt();
-    let ran = running.end();
-    assert!(matches!(ran.code, Some(130 | 0) | None), "{ran:?}");
+    let run = running.end();
+    assert!(matches!(run.code, Some(130 | 0) | None), "{run:?}");
 }
 
 #[test]
@@ -69,11 +69,11 @@ fn the_pause_between_two_requests_is_kept_when_the_crawl_is_killed_in_it() {
     );
 }
 
-/// A host that answers slowly is left alone for a multiple of its response time. Of that nothing
-/// was known to the session after a kill: it kept the delay alone, and asked 0.8 to 1.8 s later
-/// where 2 s were due (30 of 5,091 gaps of an attack).
+/// The wait for a slow host is a multiple of its response time. The session after a kill did not
+/// know that time: it kept only the delay, and sent requests after 0.8 to 1.8 s where 2 s were due
+/// (30 of 5,091 gaps of an attack).
 #[test]
-fn a_slow_host_is_left_alone_as_long_as_before_when_the_crawl_is_killed_while_it_answers() {
+fn the_wait_of_a_slow_host_outlasts_a_kill_during_its_answer() {
     let latency = Duration::from_millis(100);
     let (server, gate) = counted(move |_host, path| {
         let reply = match path {
@@ -84,8 +84,8 @@ fn a_slow_host_is_left_alone_as_long_as_before_when_the_crawl_is_killed_while_it
     });
     let crawl = Crawl::polite(&server, &[HOST], "10ms").with(&["--delay-factor", "6"]);
     let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
-    // Each is killed while a page is asked for: nothing but the answer before tells how slow the
-    // host is.
+    // Each session is killed during a request, so only the answer before shows how slow the host
+    // is.
     for requests in 2..=5 {
         let running = crawl.start();
         gate.arrivals_blocking(requests);
@@ -103,7 +103,7 @@ fn a_slow_host_is_left_alone_as_long_as_before_when_the_crawl_is_killed_while_it
 }
 
 #[test]
-fn crawl_delay_is_kept_over_restarts_and_robots_txt_is_asked_for_once() {
+fn crawl_delay_outlasts_restarts_and_robots_txt_is_requested_once() {
     let (server, gate) = counted(|_host, path| match path {
         "/robots.txt" => Reply::text("User-agent: *\nCrawl-delay: 0.6\nDisallow: /2\n"),
         path => tree(number_of(path), 6),
@@ -134,7 +134,7 @@ fn crawl_delay_is_kept_over_restarts_and_robots_txt_is_asked_for_once() {
 }
 
 #[test]
-fn a_robots_txt_that_is_missing_is_not_asked_for_again_either() {
+fn a_missing_robots_txt_is_requested_once() {
     let (server, _gate) = counted(|_host, path| match path {
         "/robots.txt" => Reply::status(404),
         path => tree(number_of(path), 3),
@@ -154,7 +154,7 @@ fn a_robots_txt_that_is_missing_is_not_asked_for_again_either() {
 }
 
 #[test]
-fn what_a_host_asked_for_and_its_failures_in_a_row_are_remembered() {
+fn retry_after_and_consecutive_failures_of_a_host_outlast_a_restart() {
     let (server, gate) = counted(|_host, path| match path {
         "/robots.txt" => Reply::text(""),
         "/0" | "/1" => Reply::status(503),
@@ -182,7 +182,7 @@ fn what_a_host_asked_for_and_its_failures_in_a_row_are_remembered() {
 }
 
 #[test]
-fn a_redirect_to_a_host_that_asked_for_patience_in_an_earlier_session_waits() {
+fn a_redirect_waits_for_a_host_that_sent_retry_after_in_an_earlier_session() {
     // Hosts share the server's port, which the redirect must name.
     let target_url = Arc::new(OnceLock::<String>::new());
     let known = Arc::clone(&target_url);
@@ -208,7 +208,7 @@ fn a_redirect_to_a_host_that_asked_for_patience_in_an_earlier_session_waits() {
 }
 
 #[test]
-fn a_page_that_the_crawler_dies_of_again_and_again_is_given_up_unasked() {
+fn a_page_that_keeps_crashing_the_crawler_is_given_up_without_a_request() {
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
@@ -235,7 +235,7 @@ fn a_page_that_the_crawler_dies_of_again_and_again_is_given_up_unasked() {
     assert_eq!(
         server.log().count(HOST, "/1"),
         0,
-        "no answer of it ever came through"
+        "the page was never answered"
     );
     assert_eq!(crawl.complete()["pages"], 2);
     crawl.is_sound();

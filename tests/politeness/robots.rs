@@ -1,4 +1,4 @@
-//! robots.txt is obeyed, as the server saw it.
+//! Obedience to robots.txt, as the server sees it.
 
 use testkit::{Reply, Server, Site};
 
@@ -34,10 +34,10 @@ fn asked(server: &Server) -> Vec<String> {
     targets
 }
 
-/// A mark that was cut made `User-agent: *` mean nothing: everything that was forbidden was asked
-/// for.
+/// A truncated byte order mark made `User-agent: *` meaningless: everything forbidden was
+/// requested.
 #[test]
-fn a_byte_order_mark_is_skipped_even_where_it_is_cut() {
+fn a_byte_order_mark_is_skipped_even_if_it_is_truncated() {
     let rules = b"User-agent: *\nDisallow: /closed/\n".as_slice();
     for mark in [b"\xef\xbb\xbf".as_slice(), b"\xef\xbb", b"\xef"] {
         let robots = Reply::document("text/plain", [mark, rules].concat());
@@ -48,7 +48,7 @@ fn a_byte_order_mark_is_skipped_even_where_it_is_cut() {
 }
 
 #[test]
-fn a_disallowed_section_is_never_asked_for() {
+fn a_disallowed_section_is_never_requested() {
     for robots in [
         "User-agent: *\nDisallow: /closed/\nAllow: /closed/but-open.html\n",
         "User-agent: otherbot\nDisallow:\n\nUser-agent: Crawler\nDisallow: /closed/\nAllow: \
@@ -82,7 +82,7 @@ fn a_disallowed_section_is_never_asked_for() {
 }
 
 #[test]
-fn robots_txt_is_asked_for_first_and_once() {
+fn robots_txt_is_requested_first_and_once() {
     let (server, crawl) = crawl(Reply::text(""));
     crawl.complete();
     let log = server.log();
@@ -91,7 +91,7 @@ fn robots_txt_is_asked_for_first_and_once() {
 }
 
 #[test]
-fn without_a_robots_txt_everything_may_be_asked_for() {
+fn without_a_robots_txt_everything_is_allowed() {
     for status in [404, 401, 403, 410] {
         let (server, crawl) = crawl(Reply::status(status));
         assert_eq!(crawl.complete()["pages"], 5, "{status}");
@@ -100,7 +100,7 @@ fn without_a_robots_txt_everything_may_be_asked_for() {
 }
 
 #[test]
-fn while_robots_txt_cannot_be_had_nothing_may_be_asked_for() {
+fn while_robots_txt_is_unavailable_nothing_is_allowed() {
     for (robots, trouble) in [
         (Reply::status(500), "HTTP status 500"),
         (Reply::status(503), "HTTP status 503"),
@@ -124,7 +124,7 @@ fn while_robots_txt_cannot_be_had_nothing_may_be_asked_for() {
 }
 
 #[test]
-fn robots_txt_may_be_elsewhere() {
+fn robots_txt_may_redirect_to_another_host() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/robots.txt" => Reply::redirect(301, "/rules.txt"),
         "/rules.txt" => Reply::text("User-agent: *\nDisallow: /closed"),
@@ -137,7 +137,7 @@ fn robots_txt_may_be_elsewhere() {
 }
 
 #[test]
-fn every_origin_has_rules_of_its_own() {
+fn every_origin_has_its_own_rules() {
     let site = |closed: &'static str| {
         Server::spawn_thread(Site::new(move |request| match request.path() {
             "/robots.txt" => Reply::text(format!("User-agent: *\nDisallow: {closed}")),
@@ -171,11 +171,11 @@ fn every_origin_has_rules_of_its_own() {
 fn robots_txt_is_ignored_only_with_a_loud_warning_and_the_archive_says_so() {
     let (server, crawl) = crawl(Reply::text("User-agent: *\nDisallow: /\n"));
     let crawl = crawl.with(&["--ignore-robots"]);
-    let ran = crawl.run();
-    assert_eq!(ran.summary()["pages"], 5);
+    let run = crawl.run();
+    assert_eq!(run.summary()["pages"], 5);
     assert!(
-        ran.errors.contains("warning: robots.txt is IGNORED"),
-        "{ran:?}"
+        run.errors.contains("warning: robots.txt is IGNORED"),
+        "{run:?}"
     );
     assert_eq!(server.log().count(HOST, "/robots.txt"), 0);
     let info = String::from_utf8(crawl.records().remove(0).block).unwrap();
@@ -195,7 +195,7 @@ fn the_user_agent_is_honest_and_names_the_contact() {
 }
 
 #[test]
-fn robots_txt_knows_us_by_the_first_word_of_the_user_agent() {
+fn robots_txt_groups_match_the_first_word_of_the_user_agent() {
     let (server, crawl) = crawl(Reply::text(
         "User-agent: *\nDisallow: /\n\nUser-agent: Archivist\nDisallow: /closed/\n",
     ));

@@ -1,5 +1,5 @@
-//! Hosts that take a connection and do not move: the others go on, and what is large costs disk and
-//! not memory.
+//! Hosts that accept connections and then stall: other hosts continue, and large bodies take disk
+//! instead of memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,10 +23,10 @@ fn large(number: u64) -> Reply {
 }
 
 /// Four hosts that sent 4.25 MiB and then a byte a second took the four permits for large bodies,
-/// and all that came later waited with its deadline stopped: an honest host got 2 requests in 150
-/// s. Here they send nothing more at all until the honest host is complete.
+/// and all later downloads waited with their deadlines stopped: an honest host got 2 requests in
+/// 150 s. Here they send nothing more until the honest host is complete.
 #[test]
-fn hosts_that_stop_in_the_middle_of_large_bodies_hold_up_nobody() {
+fn hosts_that_stall_in_large_bodies_do_not_delay_other_hosts() {
     let stopped = Gate::new();
     let (held, asked) = (stopped.clone(), Arc::new(AtomicU64::new(0)));
     let server = Server::spawn_thread(Site::new(move |request| {
@@ -59,18 +59,15 @@ fn hosts_that_stop_in_the_middle_of_large_bodies_hold_up_nobody() {
     assert_eq!(summary["pages"], HONEST_PAGES + 6);
     for host in &hosts {
         let asked = server.log().count(host, "/large");
-        assert_eq!(
-            asked, 1,
-            "{host}: the body was waited for and came at the first try"
-        );
+        assert_eq!(asked, 1, "{host}: one request, although the body was late");
     }
     crawl.is_sound();
 }
 
-/// A body that is too long for memory passes through the disk twice and is archived whole, whatever
-/// the compression.
+/// A body that is too long for memory is spooled to disk twice and archived whole under every
+/// compression.
 #[test]
-fn a_body_that_is_kept_on_disk_is_archived_byte_by_byte() {
+fn a_body_that_is_spooled_to_disk_is_archived_byte_for_byte() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/robots.txt" => Reply::status(404),
         _ => {
@@ -156,7 +153,8 @@ fn dedup_reads_an_archive_bomb_in_little_memory() {
     let bomb = gzip_of_pieces(record.as_bytes(), &words, UNPACKED / PIECE, b"\r\n\r\n");
     crawl.write("bomb.warc.gz", bomb);
 
-    // So much address space for everything: the program, its threads and what it reads.
-    let ran = crawl.tell_within(1 << 20, &["dedup", "bomb.warc.gz", "--format", "json"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // The address space of the program, its threads and its input.
+    let run = crawl
+        .run_command_with_memory_limit(1 << 20, &["dedup", "bomb.warc.gz", "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
 }

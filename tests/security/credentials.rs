@@ -1,4 +1,4 @@
-//! Secrets reach their origin and nothing else: no other server, no file, no output.
+//! Secrets reach only their origin: no other server, no file, no output.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use testkit::{Hit, Server};
 
 mod servers;
 
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 use servers::{COOKIE, GIVEN, HEADER, OTHER, OWN, PASSWORD, SAFE, SEED_LOGIN, STRANGE, Web};
 
 /// The same bytes as text of base64, at each of the three places where they can begin.
 fn spellings(secret: &str) -> Vec<String> {
     let encoded = (0..3).map(|before| {
         let text = BASE64.encode(format!("{}{secret}", "x".repeat(before)).as_bytes());
-        // Neither the first group nor the last is the secret's alone.
+        // The first and the last group also encode other bytes.
         text[4..text.len() - 4].to_owned()
     });
     encoded.chain([secret.to_owned()]).collect()
@@ -28,7 +28,7 @@ fn shows(bytes: &[u8], secret: &str) -> bool {
         .any(|spelling| text.contains(spelling.as_str()))
 }
 
-/// The file, and what is in it.
+/// The name of the file, and its content.
 fn unpacked(path: &Path) -> Vec<Vec<u8>> {
     let raw = std::fs::read(path).unwrap();
     let mut contents = Vec::new();
@@ -41,7 +41,7 @@ fn unpacked(path: &Path) -> Vec<Vec<u8>> {
     contents
 }
 
-/// Every file below a directory.
+/// Returns every file below a directory.
 fn files(directory: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for item in std::fs::read_dir(directory).unwrap() {
@@ -129,7 +129,7 @@ fn heard_nothing(server: &Server) {
 }
 
 /// Returns the output of every command about the crawl.
-fn everything_told(crawl: &Crawl, web: &Web) -> Vec<Ran> {
+fn everything_told(crawl: &Crawl, web: &Web) -> Vec<CommandOutput> {
     let urls = [
         web.own.url(OWN, "/"),
         web.own.url(OWN, "/login-there"),
@@ -138,9 +138,9 @@ fn everything_told(crawl: &Crawl, web: &Web) -> Vec<Ran> {
         web.others.url(OTHER, "/theirs"),
         web.others.url(OTHER, "/from-sitemap"),
     ];
-    let mut told: Vec<Ran> = urls
+    let mut runs: Vec<CommandOutput> = urls
         .iter()
-        .map(|url| crawl.tell(&["why", "crawl", url]))
+        .map(|url| crawl.run_command(&["why", "crawl", url]))
         .collect();
     for arguments in [
         &["status", "crawl"][..],
@@ -153,16 +153,16 @@ fn everything_told(crawl: &Crawl, web: &Web) -> Vec<Ran> {
         &["similar", "crawl", &urls[0]],
         &["verify", "crawl"],
     ] {
-        let ran = crawl.tell(arguments);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        told.push(ran);
+        let run = crawl.run_command(arguments);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        runs.push(run);
     }
-    told
+    runs
 }
 
-/// Asserts that no file of the crawl and no output shows a secret. Strangers' text may stand only
-/// where their answers are kept word for word.
-fn is_silent(crawl: &Crawl, told: &[Ran]) {
+/// Asserts that no file of the crawl and no output shows a secret. Text of other servers may occur
+/// only where their answers are stored verbatim.
+fn is_silent(crawl: &Crawl, runs: &[CommandOutput]) {
     let mut seen = 0;
     for path in files(&crawl.out()) {
         let is_archive = sinks::warc::name_of(&path).is_some();
@@ -174,9 +174,8 @@ fn is_silent(crawl: &Crawl, told: &[Ran]) {
             }
         }
     }
-    // The journal, the log, the settings or the archive: whoever looks for something that is there
-    // finds it.
-    assert!(seen >= 4, "what was crawled is seen in {seen} files");
+    // The journal, the log, the settings and the archive: the search itself works.
+    assert!(seen >= 4, "the crawled text is found in {seen} files");
     for record in crawl.records() {
         let is_verbatim = record.kind() == "response";
         for secret in STRANGE {
@@ -191,10 +190,10 @@ fn is_silent(crawl: &Crawl, told: &[Ran]) {
             );
         }
     }
-    for ran in told {
-        let all = format!("{}{}", ran.output, ran.errors);
+    for run in runs {
+        let all = format!("{}{}", run.output, run.errors);
         for secret in GIVEN.iter().chain(&STRANGE) {
-            assert!(!shows(all.as_bytes(), secret), "{secret} in {ran:?}");
+            assert!(!shows(all.as_bytes(), secret), "{secret} in {run:?}");
         }
     }
 }
@@ -205,25 +204,25 @@ fn crawls_without_a_leak(from_files: bool) {
     let mut running = crawl.start_with(&secrets(from_files));
     web.gate.arrivals_blocking(1);
     running.interrupt();
-    running.hear("finishing what is under way");
+    running.wait_for_line("finishing what is under way");
     web.gate.open();
-    let mut told = vec![running.end()];
-    assert_eq!(told[0].code, Some(130), "{told:?}");
+    let mut runs = vec![running.end()];
+    assert_eq!(runs[0].code, Some(130), "{runs:?}");
     for warning in [
         "seeds.txt, line 1: user and password in a URL are left out; --http-user says them",
         "cookies.txt, line 4 is skipped: 1 instead of 7 fields",
         "1 of 2 origins over http",
         "sent to 2 origins",
     ] {
-        assert!(told[0].errors.contains(warning), "{warning}: {told:?}");
+        assert!(runs[0].errors.contains(warning), "{warning}: {runs:?}");
     }
-    is_silent(&crawl, &told);
+    is_silent(&crawl, &runs);
 
-    let ran = crawl.run_with(&secrets(from_files));
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(!ran.errors.contains("was run with"), "{ran:?}");
-    assert_eq!(ran.summary()["finished"], "exhausted");
-    told.push(ran);
+    let run = crawl.run_with(&secrets(from_files));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(!run.errors.contains("was run with"), "{run:?}");
+    assert_eq!(run.summary()["finished"], "exhausted");
+    runs.push(run);
     for (server, host, path) in [
         (&web.own, OWN, "/listed"),
         (&web.own, OWN, "/mine"),
@@ -246,8 +245,8 @@ fn crawls_without_a_leak(from_files: bool) {
     heard_all(&web.own);
     heard_all(&web.safe);
     heard_nothing(&web.others);
-    told.extend(everything_told(&crawl, &web));
-    is_silent(&crawl, &told);
+    runs.extend(everything_told(&crawl, &web));
+    is_silent(&crawl, &runs);
 
     let requests: Vec<_> = crawl.records_about(&web.own.url(OWN, "/listed"));
     let request = requests
@@ -264,33 +263,33 @@ fn crawls_without_a_leak(from_files: bool) {
 }
 
 #[test]
-fn secrets_of_the_command_line_reach_their_origins_and_are_nowhere_else() {
+fn secrets_of_the_command_line_reach_only_their_origins() {
     crawls_without_a_leak(false);
 }
 
 #[test]
-fn secrets_of_files_reach_their_origins_and_are_nowhere_else() {
+fn secrets_of_files_reach_only_their_origins() {
     crawls_without_a_leak(true);
 }
 
 #[test]
-fn who_goes_on_without_the_secrets_of_a_crawl_is_warned_and_sends_none() {
+fn a_crawl_that_is_continued_without_its_secrets_warns_and_sends_none() {
     let web = Web::new();
     web.gate.open();
     let crawl = web.crawl();
-    let ran = crawl.run_with(
+    let run = crawl.run_with(
         &[
             secrets(false),
             vec!["--max-pages".to_owned(), "1".to_owned()],
         ]
         .concat(),
     );
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(run.code, Some(0), "{run:?}");
     let before = web.own.log().len();
-    let ran = crawl.run_with(&["--max-pages", "100"]);
+    let run = crawl.run_with(&["--max-pages", "100"]);
     let warning =
         "this crawl was run with --header and --http-user and --load-cookies, which no file keeps";
-    assert!(ran.errors.contains(warning), "{ran:?}");
+    assert!(run.errors.contains(warning), "{run:?}");
     let log = web.own.log();
     assert!(log.len() > before);
     assert!(
@@ -306,7 +305,7 @@ fn who_goes_on_without_the_secrets_of_a_crawl_is_warned_and_sends_none() {
 }
 
 #[test]
-fn a_header_that_names_its_origin_goes_there_and_not_to_the_seeds() {
+fn a_header_with_an_origin_is_sent_there_and_not_to_the_seeds() {
     let web = Web::new();
     web.gate.open();
     let scoped = format!("{} X-Token: {HEADER}", web.others.url(OTHER, "/"));
@@ -327,7 +326,7 @@ fn a_header_that_names_its_origin_goes_there_and_not_to_the_seeds() {
 }
 
 #[test]
-fn what_cannot_be_said_is_refused_without_repeating_it() {
+fn invalid_secrets_are_refused_without_being_printed() {
     let secret = HEADER;
     let (colon, value) = (
         format!("X-Token: {secret}"),
@@ -401,9 +400,12 @@ fn what_cannot_be_said_is_refused_without_repeating_it() {
         } else {
             &arguments[..]
         };
-        let ran = crawl.tell(arguments);
-        ran.complained(2, words);
-        assert!(!shows(ran.errors.as_bytes(), secret), "{ran:?}");
-        assert!(!crawl.out().exists(), "nothing is begun by {arguments:?}");
+        let run = crawl.run_command(arguments);
+        run.assert_error(2, words);
+        assert!(!shows(run.errors.as_bytes(), secret), "{run:?}");
+        assert!(
+            !crawl.out().exists(),
+            "a directory was made by {arguments:?}"
+        );
     }
 }

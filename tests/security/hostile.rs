@@ -1,13 +1,8 @@
-//! A hostile server cannot stop a crawl: the crawl goes on, ends, and reports the result of each
-//! visit.
+//! Hostile servers: the crawl continues, ends, and reports the result of each visit.
 //!
 //! Deadlines matter only for modes that cannot end otherwise: modes that end by themselves are
 //! crawled with the default deadline of a minute, the others with a short one, and no page is
 //! demanded of those that a busy machine could miss.
-//!
-//! Deadlines decide nothing here but what cannot end otherwise: modes that end by themselves are
-//! crawled with the default deadline of a minute, the others with one that comes soon, and of those
-//! no page is demanded that a busy machine could miss.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,19 +12,19 @@ use testkit::{Server, Site};
 
 use crate::support::pages::{number_of, tree};
 use crate::support::peak_memory::Peak;
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
 const HONEST: &str = "honest.test";
 const HONEST_PAGES: u64 = 40;
 /// The memory that the crawler may use for the modes beyond that for the honest host alone, at the
 /// memory budget of two processors: twice the goal, because allocators keep different amounts on
-/// different machines. Unbounded use comes to gibibytes here. The figure itself is printed.
+/// different machines. Unbounded use takes gibibytes here. The figure is printed.
 const MORE_MEMORY: u64 = 128 << 20;
 
 /// A crawl of hostile hosts and an honest one, when it has ended.
 struct Crawled {
     crawl: Crawl,
-    ran: Ran,
+    run: CommandOutput,
     hostile: HostileServer,
     honest: Server,
     /// The most memory that the process held, in bytes.
@@ -61,10 +56,10 @@ impl Crawled {
             .with(&["--ca-certificate", "ca.pem"])
             .with(arguments);
         crawl.write("ca.pem", hostile.authority());
-        let (ran, peak) = peak.of(crawl.start(), &hostile);
+        let (run, peak) = peak.of(crawl.start(), &hostile);
         Self {
             crawl,
-            ran,
+            run,
             hostile,
             honest,
             peak,
@@ -73,12 +68,12 @@ impl Crawled {
 
     /// Asserts that the crawl is sound, and that it closed every connection.
     fn is_sound(&self) {
-        assert_eq!(self.ran.code, Some(0), "{:?}", self.ran);
+        assert_eq!(self.run.code, Some(0), "{:?}", self.run);
         assert_eq!(
-            self.ran.summary()["finished"],
+            self.run.summary()["finished"],
             "exhausted",
             "{:?}",
-            self.ran
+            self.run
         );
         self.hostile.wait_until_all_left();
         self.crawl.is_sound();
@@ -97,7 +92,7 @@ impl Crawled {
                 .windows(poison.len())
                 .any(|window| window == poison);
             let its_own = unasked.iter().any(|url| target.starts_with(url));
-            assert!(!poisoned || its_own, "{target} has what nobody asked for");
+            assert!(!poisoned || its_own, "{target} has an unrequested answer");
         }
     }
 
@@ -112,8 +107,8 @@ impl Crawled {
         }
     }
 
-    /// Asserts that every mode came to an allowed result, with a reason that a person understands.
-    /// Returns a line for each.
+    /// Asserts that every mode has an allowed result, with a readable reason. Returns a line for
+    /// each.
     fn has_a_fate_for_every_mode(&self, tolerant: bool) -> String {
         let fates = Fates::of(&self.crawl);
         let (mut faults, mut table) = (Vec::new(), String::new());
@@ -149,7 +144,7 @@ impl Fates {
         let url = |row: &Value| row["url"].as_str().unwrap().to_owned();
         let rows = crawl.rows().into_iter().map(|row| (url(&row), row));
         let records = crawl.records();
-        // A revisit is cut by us: it leaves out what is in the archive already.
+        // A revisit record is marked as truncated because it leaves out bytes that the archive has.
         let responses = records.iter().filter(|record| record.kind() == "response");
         let cut = responses.filter(|record| record.truncated().is_some());
         Self {
@@ -184,7 +179,7 @@ fn is_for_people(reason: &str) -> bool {
 }
 
 #[test]
-fn a_crawl_survives_every_mode_of_a_hostile_web_and_says_what_became_of_each() {
+fn a_crawl_survives_every_mode_of_a_hostile_web_and_records_each_fate() {
     let (endless, others): (Vec<Mode>, Vec<Mode>) =
         Mode::all().into_iter().partition(Mode::needs_a_deadline);
     assert!(endless.len() > 30 && others.len() > 120);
@@ -193,7 +188,7 @@ fn a_crawl_survives_every_mode_of_a_hostile_web_and_says_what_became_of_each() {
     alone.is_sound();
     for (modes, arguments, tolerant) in [
         (others, &[][..], false),
-        // A machine that is busy may miss such a deadline with any page.
+        // A busy machine may miss such a deadline with any page.
         (endless, &["--timeout", "2s"], true),
     ] {
         let crawled = Crawled::of(modes, arguments);
@@ -214,8 +209,8 @@ fn a_crawl_survives_every_mode_of_a_hostile_web_and_says_what_became_of_each() {
     }
 }
 
-/// Both were breaches of HTTP: visited twice, and then lost with what was answered (RFC 9112
-/// section 5.2; 999 is what linkedin.com says to crawlers).
+/// Both counted as violations of HTTP: the pages were visited twice and then lost with their
+/// answers (RFC 9112 section 5.2; linkedin.com answers crawlers with status 999).
 #[test]
 fn a_folded_field_is_one_line_and_a_status_beyond_599_is_a_status() {
     let names = ["field-folded", "status-600", "status-999"];
@@ -242,11 +237,11 @@ fn a_folded_field_is_one_line_and_a_status_beyond_599_is_a_status() {
         } else {
             assert!(head.contains("\r\nx-field: one two three\r\n"), "{head}");
         }
-        assert!(answers.next().is_none(), "{url} was asked for again");
+        assert!(answers.next().is_none(), "{url} was requested again");
     }
 }
 
-/// Frames that cost nothing to send: the deadline ends them where the HTTP library does not.
+/// Frames that are cheap to send: the deadline ends them if the HTTP library does not.
 #[test]
 fn a_flood_of_http_2_frames_ends_at_the_deadline() {
     let crawled = Crawled::of(Mode::floods(), &["--timeout", "2s"]);

@@ -1,4 +1,4 @@
-//! By way of a proxy: everything goes through it, and what it knows us by stays between us.
+//! Proxies: every request goes through the proxy, and its credentials reach nobody else.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn crawl(proxy: &str) -> Crawl {
         .with(&["--proxy", proxy])
 }
 
-/// Every file below `directory`, whole.
+/// Returns the content of every file below `directory`.
 fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for item in fs::read_dir(directory).unwrap() {
@@ -45,14 +45,14 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 }
 
 #[test]
-fn a_crawl_goes_through_its_proxy_and_tells_nobody_what_the_proxy_knows_it_by() {
+fn a_crawl_goes_through_its_proxy_and_sends_the_credentials_only_there() {
     let server = Server::spawn_thread(tree_site(PAGES));
     for kind in ["http", "socks5", "socks5h"] {
         let proxy = Proxy::before(server.address(), Some(&format!("crawler:{PASSWORD}")));
         let address = proxy.address();
         let crawl = crawl(&format!("{kind}://crawler:{PASSWORD}@{address}"));
-        let ran = crawl.run();
-        assert_eq!(ran.summary()["pages"], PAGES, "{kind} {ran:?}");
+        let run = crawl.run();
+        assert_eq!(run.summary()["pages"], PAGES, "{kind} {run:?}");
         assert!(!proxy.asked().is_empty());
         crawl.is_sound();
 
@@ -60,13 +60,13 @@ fn a_crawl_goes_through_its_proxy_and_tells_nobody_what_the_proxy_knows_it_by() 
         let shown = format!("proxy = \"{kind}://{address}\"");
         assert!(kept.contains(&shown), "{kept}");
         let mut told = files(&crawl.out());
-        told.push(("its output".to_owned(), format!("{ran:?}").into_bytes()));
+        told.push(("its output".to_owned(), format!("{run:?}").into_bytes()));
         for record in crawl.records() {
             let at = format!("the archive, {}", record.kind());
             assert_eq!(
                 record.field("WARC-IP-Address"),
                 None,
-                "who answered is not known"
+                "the address of the server is unknown"
             );
             told.push((at, record.block));
         }
@@ -74,7 +74,7 @@ fn a_crawl_goes_through_its_proxy_and_tells_nobody_what_the_proxy_knows_it_by() 
             told.push(("what the server saw".to_owned(), hit.request_head.to_vec()));
         }
         for (place, bytes) in told {
-            // "crawler:PASSWORD" in Base64 begins and ends like this, wherever it stands.
+            // "crawler:PASSWORD" in Base64 begins and ends like this in any position.
             for secret in [
                 PASSWORD,
                 "Y3Jhd2xlcjp4eXp6eS",
@@ -88,7 +88,7 @@ fn a_crawl_goes_through_its_proxy_and_tells_nobody_what_the_proxy_knows_it_by() 
 }
 
 #[test]
-fn without_its_proxy_a_crawl_does_not_go_around_it() {
+fn a_crawl_never_bypasses_its_proxy() {
     let server = Server::spawn_thread(tree_site(PAGES));
     let proxy = Proxy::before(server.address(), Some("crawler:another"));
     let crawl = crawl(&format!("http://{}", proxy.address())).with(&["--tries=1"]);
@@ -105,13 +105,13 @@ fn without_its_proxy_a_crawl_does_not_go_around_it() {
 }
 
 #[test]
-fn a_proxy_that_is_none_is_refused_without_repeating_its_password() {
+fn an_invalid_proxy_is_refused_without_printing_its_password() {
     for proxy in [
         format!("ftp://crawler:{PASSWORD}@proxy.test"),
         format!("crawler:{PASSWORD}@proxy.test:80/x"),
     ] {
-        let ran = crawl(&proxy).run();
-        ran.complained(2, "--proxy");
-        assert!(!ran.errors.contains(PASSWORD), "{ran:?}");
+        let run = crawl(&proxy).run();
+        run.assert_error(2, "--proxy");
+        assert!(!run.errors.contains(PASSWORD), "{run:?}");
     }
 }

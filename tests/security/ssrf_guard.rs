@@ -1,8 +1,8 @@
-//! Pages cannot make the crawler ask its owner's network: not as seeds, not as links, not by
-//! redirects, robots.txt included.
+//! The guard of private networks: neither seeds nor links nor redirects lead there, robots.txt
+//! included.
 //!
-//! The guard is on in all of these. Where a page is needed that may be asked for, it has a public
-//! address, which a proxy on loopback leads to the test's server.
+//! The guard is on in all of these. Pages that may be requested have a public address, which a
+//! proxy on loopback maps to the test's server.
 
 use std::net::TcpListener;
 
@@ -40,7 +40,7 @@ const SPELLINGS: [&str; 24] = [
     "http://ⓛocalhost:{}/",
 ];
 
-/// Listens on every address of this machine. The system keeps who connects until it is asked.
+/// Listens on every address of this machine. The system queues connections until they are accepted.
 struct Canary(TcpListener);
 
 impl Canary {
@@ -59,8 +59,8 @@ impl Canary {
     }
 
     fn was_never_connected_to(&self) {
-        let heard = self.0.accept();
-        assert!(heard.is_err(), "{heard:?}");
+        let stderr = self.0.accept();
+        assert!(stderr.is_err(), "{stderr:?}");
     }
 }
 
@@ -76,7 +76,7 @@ fn crawl() -> Crawl {
 }
 
 #[test]
-fn seeds_that_spell_this_machine_are_not_asked() {
+fn seeds_that_spell_a_loopback_address_are_not_requested() {
     let canary = Canary::new();
     let crawl = crawl()
         .seeds(&canary.spellings())
@@ -98,13 +98,13 @@ fn seeds_that_spell_this_machine_are_not_asked() {
 
 #[test]
 fn a_private_address_is_given_up_at_once_and_the_summary_names_the_option() {
-    // A user who tried the crawler on a server of his own waited a minute and a half for the name
-    // of an option.
+    // A user who tried the crawler on their own server waited a minute and a half for the name of
+    // an option.
     let canary = Canary::new();
     let crawl = Crawl::bare().seeds(&canary.spellings()[..1]);
-    let ran = crawl.run();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.output.contains("(--allow-private)"), "{ran:?}");
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.output.contains("(--allow-private)"), "{run:?}");
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
     assert!(
         log.contains("is a loopback address") && !log.contains("tried again"),
@@ -114,7 +114,7 @@ fn a_private_address_is_given_up_at_once_and_the_summary_names_the_option() {
 }
 
 #[test]
-fn links_and_redirects_to_private_addresses_lead_nowhere() {
+fn links_and_redirects_to_private_addresses_are_not_followed() {
     let canary = Canary::new();
     let targets = canary.spellings();
     let anchors = targets
@@ -130,7 +130,7 @@ fn links_and_redirects_to_private_addresses_lead_nowhere() {
             .and_then(|number| number.parse::<usize>().ok());
         match (hop, request.path(), request.host.as_str()) {
             (Some(number), ..) => Reply::redirect(302, &locations[number]),
-            // A robots.txt that is somewhere private cannot be had.
+            // A robots.txt at a private address is unavailable.
             (None, "/robots.txt", "robots.test") => Reply::redirect(301, &locations[0]),
             (None, "/robots.txt", _) => Reply::status(404),
             (None, ..) => Reply::html(start.clone()),
@@ -148,13 +148,13 @@ fn links_and_redirects_to_private_addresses_lead_nowhere() {
         assert_eq!(
             crawl.complete()["pages"],
             1,
-            "{kind}: only the page that links there is one"
+            "{kind}: only the linking page is a page"
         );
         let asked = proxy.asked();
         let rows = crawl.rows();
         let hop = |url: &str| url.starts_with("http://public.test/hop/");
         let hops = rows.iter().filter(|row| hop(row["url"].as_str().unwrap()));
-        // A private host's robots.txt is not asked for either; what is no ASCII is no Location.
+        // The robots.txt of a private host is not requested either; a Location is ASCII.
         let refused = |reason: &str| {
             reason.starts_with("robots.txt is unavailable") || reason == "HTTP status 302"
         };

@@ -1,18 +1,18 @@
-//! The text of a site never controls the terminal of the person who reads about the crawl.
+//! The terminal: text of a site never controls it.
 
 use testkit::{Reply, Server, Site};
 
 use crate::support::pages::{article, html, prose};
-use crate::support::{Crawl, Ran};
+use crate::support::{CommandOutput, Crawl};
 
 const HOST: &str = "evil.test";
 
-/// Sets the window's title, clears the screen (by one character, too), rings, goes back, and turns
-/// what follows around.
+/// Control sequences that set the window's title, clear the screen, ring, go back, and reverse the
+/// text direction.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{9d}0;owned\u{9c}\
     \r\u{8}\u{b}\u{c}\u{e}\u{7f}\u{85}\u{202e}gpj\u{2066}\u{2028}";
 
-/// As far as HTTP lets it into a field.
+/// The part of it that HTTP allows in a field.
 const HOSTILE_FIELD: &str = "\u{9b}2J\u{85}\u{202e}gpj\u{2028}";
 
 fn hostile_page(number: u64, links: &str) -> String {
@@ -87,9 +87,9 @@ fn is_harmless(what: &str, text: &str) {
     );
 }
 
-fn check(what: &[&str], ran: &Ran) {
-    is_harmless(&format!("{what:?}"), &ran.output);
-    is_harmless(&format!("{what:?}"), &ran.errors);
+fn check(what: &[&str], run: &CommandOutput) {
+    is_harmless(&format!("{what:?}"), &run.output);
+    is_harmless(&format!("{what:?}"), &run.errors);
 }
 
 #[test]
@@ -102,9 +102,9 @@ fn no_command_lets_a_control_character_through() {
             format!("http://{HOST}:99999/{HOSTILE}"),
         ])
         .with(&["--tries", "1"]);
-    let ran = crawl.run();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    check(&["crawl"], &ran);
+    let run = crawl.run();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    check(&["crawl"], &run);
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
     is_harmless("crawl.log", &log);
     assert!(
@@ -112,7 +112,7 @@ fn no_command_lets_a_control_character_through() {
             .all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok())
     );
 
-    // It is in there: what follows has something to let through.
+    // The sequence is in the crawl, so the commands below have something to filter.
     let titles = crawl.rows();
     let hostile = titles.iter().filter(|row| {
         row["title"]
@@ -219,7 +219,7 @@ fn no_command_lets_a_control_character_through() {
         );
     }
     for command in &commands {
-        check(command, &crawl.tell(command));
+        check(command, &crawl.run_command(command));
     }
     crawl.is_sound();
 }

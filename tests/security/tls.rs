@@ -42,7 +42,7 @@ fn a_site_over_http_2_is_archived_as_it_was_sent() {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_not_trusted() {
+fn an_untrusted_certificate_is_refused() {
     let (server, _authority) = server();
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/")])
@@ -67,16 +67,16 @@ fn an_insecure_host_is_archived_with_a_warning_and_the_archive_says_so() {
     let crawl = Crawl::of(&server, &[HOST, "other.test"])
         .seeds(&[server.url(HOST, "/"), server.url("other.test", "/")])
         .with(&["--tries=1", "--ignore-robots", "--insecure-host", HOST]);
-    let ran = crawl.run();
-    let summary = ran.summary();
+    let run = crawl.run();
+    let summary = run.summary();
     assert_eq!(
         (&summary["pages"], &summary["failed"]),
         (&3.into(), &1.into())
     );
     assert!(
-        ran.errors
+        run.errors
             .contains("certificates of secure.test are NOT CHECKED"),
-        "{ran:?}"
+        "{run:?}"
     );
     let reason = crawl.row(&server.url("other.test", "/"))["reason"].clone();
     assert_eq!(reason, "TLS: the certificate's issuer is not trusted");

@@ -8,7 +8,7 @@ pub(crate) fn index_of(crawl: &Crawl) -> String {
     std::fs::read_to_string(crawl.out().join("archive/index.cdxj")).unwrap()
 }
 
-/// The index of the files of the archive, as `crawler index FILE…` writes it.
+/// Returns the index of the archive's files, as `crawler index FILE…` writes it.
 pub(crate) fn of_files(crawl: &Crawl) -> String {
     let items = std::fs::read_dir(crawl.out().join("archive")).unwrap();
     let files: Vec<PathBuf> = items
@@ -17,7 +17,7 @@ pub(crate) fn of_files(crawl: &Crawl) -> String {
         .collect();
     let mut arguments = vec!["index".to_owned()];
     arguments.extend(files.iter().map(|path| path.to_string_lossy().into_owned()));
-    let ran = crawl.tell(&arguments);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.output
+    let run = crawl.run_command(&arguments);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run.output
 }

@@ -39,12 +39,12 @@ impl Crawl {
         self.directory().join("before")
     }
 
-    /// Moves its directory away, to be copied back by [`Crawl::restore`].
+    /// Moves the crawl's directory away, to be copied back by [`Crawl::restore`].
     pub(crate) fn keep_a_copy(&self) {
         std::fs::rename(self.out(), self.before()).unwrap();
     }
 
-    /// Undoes everything that was done to it since the copy.
+    /// Undoes all changes since the copy.
     pub(crate) fn restore(&self) {
         let out = self.out();
         if out.exists() {
@@ -72,8 +72,7 @@ pub(crate) fn files_below(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the length of a file up to its last byte that is not 0: behind it there may be room for
-/// more.
+/// Returns the length of a file up to its last byte that is not 0; the rest may be unused.
 pub(crate) fn used(bytes: &[u8]) -> usize {
     let last = bytes.iter().rposition(|byte| *byte != 0);
     last.map_or(0, |last| last + 1)

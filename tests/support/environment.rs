@@ -1,6 +1,6 @@
 //! Settings of a test run from environment variables.
 
-/// A number that was set for this run.
+/// Returns a number from an environment variable.
 pub(crate) fn of_environment(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(

@@ -12,7 +12,7 @@ use warc::WarcHeader;
 
 use crate::support::Crawl;
 
-/// A record as a reader sees it that is not ours.
+/// A record as an independent reader sees it.
 pub(crate) struct Foreign {
     pub(crate) kind: String,
     pub(crate) target: String,
@@ -20,17 +20,17 @@ pub(crate) struct Foreign {
 }
 
 impl Crawl {
-    /// The rows of the export in their order.
+    /// Returns the visit records of the export, in order.
     pub(crate) fn rows(&self) -> Vec<Value> {
-        let ran = self.tell(&["export", "crawl"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        ran.output
+        let run = self.run_command(&["export", "crawl"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        run.output
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
 
-    /// The row of a URL; there must be exactly one.
+    /// Returns the visit record of a URL; there must be exactly one.
     pub(crate) fn row(&self, url: &str) -> Value {
         let mut rows = self.rows();
         rows.retain(|row| row["url"] == url);
@@ -38,7 +38,7 @@ impl Crawl {
         rows.remove(0)
     }
 
-    /// The verdict of each URL.
+    /// Returns the verdict of each URL.
     pub(crate) fn verdicts(&self) -> BTreeMap<String, String> {
         let mut verdicts = BTreeMap::new();
         for row in self.rows() {
@@ -49,7 +49,7 @@ impl Crawl {
         verdicts
     }
 
-    /// The archive's files in order.
+    /// Returns the files of the archive, in order.
     pub(crate) fn archive_files(&self) -> Vec<PathBuf> {
         let listing = std::fs::read_dir(self.out().join("archive")).unwrap();
         let mut files: Vec<PathBuf> = listing.map(|item| item.unwrap().path()).collect();
@@ -58,7 +58,7 @@ impl Crawl {
         files
     }
 
-    /// The only segment of its journal.
+    /// Returns the only segment of the journal.
     pub(crate) fn journal(&self) -> PathBuf {
         let listing = std::fs::read_dir(self.out().join("state/journal")).unwrap();
         let mut segments: Vec<PathBuf> = listing.map(|item| item.unwrap().path()).collect();
@@ -66,7 +66,7 @@ impl Crawl {
         segments.remove(0)
     }
 
-    /// Every record of the archive, whole.
+    /// Returns every record of the archive, whole.
     pub(crate) fn records(&self) -> Vec<Record> {
         let mut records = Vec::new();
         for file in self.archive_files() {
@@ -79,14 +79,14 @@ impl Crawl {
         records
     }
 
-    /// The records about `url`, in order.
+    /// Returns the records about `url`, in order.
     pub(crate) fn records_about(&self, url: &str) -> Vec<Record> {
         let mut records = self.records();
         records.retain(|record| record.target() == Some(url));
         records
     }
 
-    /// The notes about `url`, by name.
+    /// Returns the metadata fields of `url`, by name.
     pub(crate) fn notes_about(&self, url: &str) -> BTreeMap<String, String> {
         let records = self.records_about(url);
         let notes = records.iter().find(|record| record.kind() == "metadata");
@@ -97,7 +97,7 @@ impl Crawl {
             .collect()
     }
 
-    /// The URLs of the `response` records, in order.
+    /// Returns the URLs of the `response` records, in order.
     pub(crate) fn archived(&self) -> Vec<String> {
         let records = self.records();
         let responses = records.iter().filter(|record| record.kind() == "response");
@@ -106,7 +106,7 @@ impl Crawl {
             .collect()
     }
 
-    /// Every record of the archive, by a reader that is not ours.
+    /// Returns every record of the archive, read by an independent reader.
     pub(crate) fn read_by_another(&self) -> Vec<Foreign> {
         let mut records = Vec::new();
         for file in self.archive_files() {
@@ -133,8 +133,8 @@ impl Crawl {
 
     /// Asserts that archive, journal and tables agree.
     pub(crate) fn is_sound(&self) {
-        let ran = self.tell(&["verify", "crawl"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let run = self.run_command(&["verify", "crawl"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
     }
 
     /// Asserts that exactly `urls` were kept, and that the archive has each of them exactly once.

@@ -1,11 +1,11 @@
-//! Pages to crawl, each with a text that no other has.
+//! Pages to crawl, each with a unique text.
 
 use testkit::{Reply, Site};
 
 /// Enough words to be judged by likeness.
 const WORDS: usize = 150;
 
-/// Words without meaning, the same for the same number and others for another.
+/// Returns meaningless words, determined by the number.
 pub(crate) fn prose(number: u64, words: usize) -> String {
     const SYLLABLES: [&str; 16] = [
         "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
@@ -75,7 +75,7 @@ pub(crate) fn tree_site(count: u64) -> Site {
     Site::new(move |request| tree(number_of(&request.target), count))
 }
 
-/// The page that a target means; one that is not there for all else.
+/// Returns the number of the page at a target; one that does not exist for other targets.
 pub(crate) fn number_of(target: &str) -> u64 {
     target[1..].parse().unwrap_or(u64::MAX)
 }

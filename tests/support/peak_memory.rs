@@ -1,4 +1,4 @@
-//! The most memory that a process holds, as the system counts it.
+//! The peak memory of a process, as the system counts it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use testkit::hostile::HostileServer;
 
-use crate::support::{Ran, Running};
+use crate::support::{CommandOutput, Running};
 
-/// The peak of a process, which is looked at whenever something happens: the system forgets it when
-/// the process ends. Where there is no such file it is 0.
+/// The peak memory of a process, sampled at every event: the system discards it when the process
+/// ends. It is 0 on systems without `/proc`.
 #[derive(Clone, Default)]
 pub(crate) struct Peak {
     process: Arc<AtomicU32>,
@@ -17,7 +17,7 @@ pub(crate) struct Peak {
 }
 
 impl Peak {
-    /// Looks, if the process is known already.
+    /// Takes a sample if the process is known already.
     pub(crate) fn look(&self) {
         let process = self.process.load(Ordering::Relaxed);
         if process != 0 {
@@ -25,18 +25,18 @@ impl Peak {
         }
     }
 
-    /// The end of that process, and the most that it held.
-    pub(crate) fn of(&self, running: Running, hostile: &HostileServer) -> (Ran, u64) {
+    /// Waits for the end of that process; returns its output and its peak memory.
+    pub(crate) fn of(&self, running: Running, hostile: &HostileServer) -> (CommandOutput, u64) {
         let process = running.id();
         self.process.store(process, Ordering::Relaxed);
-        let ran = std::thread::scope(|scope| {
+        let run = std::thread::scope(|scope| {
             scope.spawn(|| hostile.at_every_change(|_open| self.look_at(process)));
-            let ran = running.end();
-            // The change that shows the watcher that the process has gone.
+            let run = running.end();
+            // An event, so that the watcher sees that the process has ended.
             hostile.knock();
-            ran
+            run
         });
-        (ran, self.bytes.load(Ordering::Relaxed))
+        (run, self.bytes.load(Ordering::Relaxed))
     }
 
     fn look_at(&self, process: u32) -> ControlFlow<()> {
@@ -50,7 +50,7 @@ impl Peak {
     }
 }
 
-/// `VmHWM` of a process that is there, in bytes.
+/// Returns `VmHWM` of a running process, in bytes.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status

@@ -1,11 +1,9 @@
-//! A web in which everything that a crawl settles in its own way is found on every host, and what
-//! must come of it.
+//! A web whose hosts have a page for each way to settle a visit, and the expected results.
 //!
 //! Each host is a chain of hubs; a hub leads to the next, and to one of each kind: a page, two
 //! pages that are nearly the same, one that two hosts have to the byte, a redirect to a page that
 //! nothing else leads to, one that is gone, and one that `robots.txt` forbids. Both of two like
-//! pages are linked at once, so which of them is met first is left to chance; all else is
-//! determined.
+//! pages are linked at once, so their order is random; everything else is determined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -16,14 +14,14 @@ use sinks::cdxj::DUPLICATE;
 use testkit::{Reply, Request, Server, Site};
 
 use crate::support::Crawl;
-use crate::support::bell::BELL;
+use crate::support::barrier::BARRIER_HOST;
 use crate::support::cdxj::{index_of, of_files};
-use crate::support::moments::Turnstile;
+use crate::support::kill_points::RequestLimiter;
 use crate::support::pages::{NONE, anchor, html, page, prose};
 
 /// Hosts with hubs in a large web.
 const HOSTS: u64 = 32;
-/// Requests that a hub with all it leads to is worth.
+/// Requests for a hub and all its links.
 const REQUESTS_A_HUB: u64 = 8;
 /// The latency of the answers of leaves.
 const LATENCY: Duration = Duration::from_millis(15);
@@ -35,7 +33,7 @@ const BROKEN: &str = "broken.test";
 
 /// The web; `hubs` on each host.
 pub(crate) struct Web {
-    /// An even number, since two share what is the same to the byte.
+    /// An even number, since pairs of hosts share pages of equal bytes.
     hosts: u64,
     hubs: u64,
     /// True if there are hosts that answer badly: it takes a while to give them up.
@@ -49,7 +47,7 @@ pub(crate) struct Web {
 struct Truth {
     /// By URL.
     verdicts: BTreeMap<String, &'static str>,
-    /// Of the two, one is unique, and the other repeats it in this way.
+    /// Pairs of which one is unique and the other repeats it with this verdict.
     pairs: Vec<([String; 2], &'static str)>,
     /// URLs whose answers are archived although they are no unique pages.
     also_archived: BTreeSet<String>,
@@ -76,17 +74,17 @@ impl Web {
         }
     }
 
-    /// Serves it. The turnstile counts requests and holds them until it is opened.
-    pub(crate) fn serve(self) -> (Arc<Self>, Turnstile, Server) {
-        let (web, turnstile) = (Arc::new(self), Turnstile::default());
-        let (answering, counting) = (Arc::clone(&web), turnstile.clone());
+    /// Serves the web. The limiter counts requests and holds them until it is opened.
+    pub(crate) fn serve(self) -> (Arc<Self>, RequestLimiter, Server) {
+        let (web, limiter) = (Arc::new(self), RequestLimiter::default());
+        let (answering, counting) = (Arc::clone(&web), limiter.clone());
         let server = Server::spawn_thread(Site::new(move |request| {
-            if request.host == BELL {
+            if request.host == BARRIER_HOST {
                 return Reply::text("");
             }
-            counting.pass(answering.answer(request))
+            counting.limit(answering.answer(request))
         }));
-        (web, turnstile, server)
+        (web, limiter, server)
     }
 
     /// All host names.
@@ -228,7 +226,7 @@ impl Web {
                 expected.push(url.clone());
             }
         }
-        assert_eq!(verdicts, BTreeMap::new(), "nothing leads there");
+        assert_eq!(verdicts, BTreeMap::new(), "unexpected URLs");
         for (name, verdict) in [
             ("unique", "unique"),
             ("exact_duplicates", "exact-duplicate"),
@@ -246,12 +244,12 @@ impl Web {
         assert_eq!(crawl.read_by_another().len(), crawl.records().len());
         let index = index_of(crawl);
         assert_eq!(indexed(&index), expected);
-        assert!(index == of_files(crawl), "the files have another index");
+        assert!(index == of_files(crawl), "the index of the files differs");
         crawl.finds_each_page_once();
     }
 }
 
-/// The URLs of the pages that an index leads to, in order.
+/// Returns the URLs of the pages in an index, in order.
 fn indexed(index: &str) -> Vec<String> {
     let captures = index.lines().filter(|line| !line.starts_with(DUPLICATE));
     let captures =
@@ -267,7 +265,7 @@ fn host(number: u64) -> String {
     format!("h{number:02}.test")
 }
 
-/// A page that says when it was printed: two of them differ in nothing else.
+/// Returns a page with its date of printing, the only difference between two twins.
 fn twin(number: u64, which: &str) -> Reply {
     let text = prose(number, 400);
     let date = if which == "a" {

@@ -1,20 +1,21 @@
-//! Indexes, ours and others'.
+//! Indexes, ours and foreign ones.
 
 use sinks::cdxj::{self, CdxjLine, CdxjReader, MAX_LINE};
 
-/// Any bytes as an index: every line is given or counted, and what is given can be read again by
-/// itself. And any text as a URL: it has a key, which a line could have.
+/// Reads any bytes as an index: every line is returned or counted, and a returned line can be read
+/// again by itself. Reads any text as a URL: it has a key that a line could have.
 pub fn cdxj(bytes: &[u8]) {
     let mut lines = CdxjReader::new(bytes);
-    let mut given = 0;
+    let mut entries = 0;
     // Reading from memory does not fail.
     while let Ok(Some(entry)) = lines.next_entry() {
-        given += 1;
+        entries += 1;
         assert!(lines.line().len() <= MAX_LINE);
+        let alone = CdxjLine::parse(lines.line());
         assert_eq!(
-            CdxjLine::parse(lines.line()).as_ref(),
+            alone.as_ref(),
             Ok(&entry),
-            "read alone, it is the same"
+            "the line alone gives the same entry"
         );
         assert!(!entry.key.is_empty() && !entry.key.contains(' '));
         assert!(entry.end() >= entry.offset());
@@ -22,14 +23,14 @@ pub fn cdxj(bytes: &[u8]) {
     }
     let skipped = lines.skipped();
     assert!(
-        given + skipped.count() <= skipped.lines,
-        "each line is one of them, or a header"
+        entries + skipped.count() <= skipped.lines,
+        "each line is an entry, is skipped, or is a header"
     );
-    assert!(skipped.unsorted <= given);
+    assert!(skipped.unsorted <= entries);
     assert_eq!(
         skipped.first.is_some(),
         skipped.count() + skipped.unsorted > 0,
-        "what is odd is told"
+        "the first oddity is reported"
     );
 
     for text in String::from_utf8_lossy(bytes).lines().take(64) {

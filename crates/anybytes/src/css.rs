@@ -1,12 +1,12 @@
-//! Style sheets, and what else a page needs that needs something itself.
+//! Style sheets, and other requisites that have requisites of their own.
 
 use web::{LinkKind, LinkKinds, ReadLimits};
 
-use crate::html::{keeps_its_word, read};
+use crate::html::{check_document, read};
 
 const KINDS: LinkKinds = LinkKinds::PAGES.with(LinkKind::Requisite);
 
-/// Any bytes as a style sheet, a drawing, a manifest, and a style in a page.
+/// Reads any bytes as a style sheet, a drawing, a manifest, and a style in a page.
 pub fn css(bytes: &[u8]) {
     let wide = ReadLimits {
         kinds: KINDS,
@@ -20,7 +20,7 @@ pub fn css(bytes: &[u8]) {
     for limits in [wide, tight] {
         for content_type in ["text/css", "image/svg+xml", "application/manifest+json"] {
             let document = read(bytes, content_type, &limits);
-            keeps_its_word(&document, &limits, &crate::base::page());
+            check_document(&document, &limits, &crate::base::page());
             assert!(document.text.is_empty(), "it is no page");
             for link in &document.links {
                 assert!(
@@ -31,6 +31,6 @@ pub fn css(bytes: &[u8]) {
         }
         let page = [b"<style>", bytes, b"</style><p style=\"", bytes, b"\">"].concat();
         let document = read(&page, "text/html; charset=utf-8", &limits);
-        keeps_its_word(&document, &limits, &crate::base::page());
+        check_document(&document, &limits, &crate::base::page());
     }
 }

@@ -23,50 +23,48 @@ static STOP_WORDS: LazyLock<[Arc<StopWords>; 3]> = LazyLock::new(|| {
         .map(|code| Arc::new(StopWords::of_language(code).expect("a language with a list")))
 });
 
-/// Any bytes as a text, as features and as a file of document frequencies.
+/// Reads any bytes as a text, as features and as a file of document frequencies.
 pub fn features(bytes: &[u8]) {
     let [choice, bytes @ ..] = bytes else { return };
     let text = String::from_utf8_lossy(bytes);
 
-    words_are_words_and_white_space_parts_them(&text);
+    check_words(&text);
 
     let _ = text.parse::<Features>();
     let features: Features = FEATURES[usize::from(choice % 8)]
         .parse()
         .expect("features that exist");
-    fingerprints_are_made(&text, features, usize::from(choice / 8));
+    check_fingerprints(&text, features, usize::from(choice / 8));
 
     let mut counted = Vec::from(b"documents\t7\n");
     counted.extend_from_slice(bytes);
     for file in [bytes, &counted] {
         if let Ok(frequencies) = DocumentFrequencies::read(file) {
-            written_and_read_again(&frequencies);
+            check_round_trip(&frequencies);
         }
     }
 }
 
-fn words_are_words_and_white_space_parts_them(text: &str) {
+/// Asserts that words are neither empty nor hold white space, which separates them.
+fn check_words(text: &str) {
     let whole = NormalText::of(text);
     assert_eq!(whole.words().count(), whole.len());
-    assert!(
-        whole
-            .words()
-            .all(|word| !word.is_empty() && !word.contains(char::is_whitespace))
-    );
+    let is_word = |word: &str| !word.is_empty() && !word.contains(char::is_whitespace);
+    assert!(whole.words().all(is_word));
     assert_eq!(whole.words().collect::<Vec<_>>().join(" "), whole.as_str());
-    // The fast ways see much text at once, this one a piece at a time.
+    // The fast paths see much text at once, this one a piece at a time.
     let pieces: Vec<NormalText> = text.split_whitespace().map(NormalText::of).collect();
     let parted: Vec<&str> = pieces.iter().flat_map(NormalText::words).collect();
     assert_eq!(whole.words().collect::<Vec<_>>(), parted);
 }
 
-fn fingerprints_are_made(text: &str, features: Features, choice: usize) {
+fn check_fingerprints(text: &str, features: Features, choice: usize) {
     let normal = NormalText::of(text);
     let stop_words = STOP_WORDS.get(choice % 4).cloned();
     let mut frequencies = DocumentFrequencies::new(features.unit);
     text.lines()
         .for_each(|line| frequencies.learn(&NormalText::of(line)));
-    written_and_read_again(&frequencies);
+    check_round_trip(&frequencies);
     let frequencies =
         Some(Arc::new(frequencies)).filter(|_| features.weights == neardup::Weights::TfIdf);
     let fingerprinter =
@@ -85,7 +83,7 @@ fn fingerprints_are_made(text: &str, features: Features, choice: usize) {
     assert_eq!(signature.text.is_some(), !normal.is_empty());
 }
 
-fn written_and_read_again(frequencies: &DocumentFrequencies) {
+fn check_round_trip(frequencies: &DocumentFrequencies) {
     let mut file = Vec::new();
     frequencies
         .write(&mut file)

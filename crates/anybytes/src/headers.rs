@@ -1,4 +1,4 @@
-//! Header fields, and bodies that come coded as these say.
+//! Header fields, and bodies coded as they say.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,11 +7,13 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use web::{CanonicalForm, Exchange, Protocol, ReadLimits, ResponseMetadata, Timestamp, Validators};
 
-/// Bytes that are decoded at most.
+use crate::base::split;
+
+/// The maximum number of decoded bytes.
 const CAP: u64 = 1 << 16;
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
-/// The first line as a status, the lines up to an empty one as fields, the rest as the body.
+/// Reads the first line as a status, the lines up to an empty one as fields, the rest as the body.
 pub fn headers(bytes: &[u8]) {
     let (head, body) = split(bytes, b"\n\n");
     let exchange = exchange(head, body);
@@ -25,11 +27,8 @@ pub fn headers(bytes: &[u8]) {
         "a lower cap reads the beginning of the same"
     );
 
-    for value in exchange
-        .headers
-        .values()
-        .filter_map(|value| value.to_str().ok())
-    {
+    let values = exchange.headers.values();
+    for value in values.filter_map(|value| value.to_str().ok()) {
         let _wait = fetch::retry_after(value, NOW);
         let media = web::essence(value);
         assert_eq!(web::essence(&media), media);
@@ -49,7 +48,7 @@ pub fn headers(bytes: &[u8]) {
             .collect()
     };
     let (tags, links) = (values("x-robots-tag"), values("link"));
-    let hints = ResponseMetadata {
+    let metadata = ResponseMetadata {
         content_type: exchange.header("content-type"),
         x_robots_tag: &tags.iter().map(String::as_str).collect::<Vec<_>>(),
         link: &links.iter().map(String::as_str).collect::<Vec<_>>(),
@@ -60,11 +59,11 @@ pub fn headers(bytes: &[u8]) {
     };
     let document = web::read(
         &decoded.bytes,
-        &hints,
+        &metadata,
         &CanonicalForm::default(),
         &ReadLimits::default(),
     );
-    crate::html::keeps_its_word(&document, &ReadLimits::default(), &exchange.url);
+    crate::html::check_document(&document, &ReadLimits::default(), &exchange.url);
 }
 
 fn exchange(head: &[u8], body: &[u8]) -> Exchange {
@@ -94,14 +93,4 @@ fn exchange(head: &[u8], body: &[u8]) -> Exchange {
         started: NOW,
         elapsed: Duration::ZERO,
     }
-}
-
-/// Splits at the first separator; without one, the second part is empty.
-fn split<'a>(bytes: &'a [u8], separator: &[u8]) -> (&'a [u8], &'a [u8]) {
-    let place = bytes
-        .windows(separator.len())
-        .position(|window| window == separator);
-    place.map_or((bytes, &[]), |place| {
-        (&bytes[..place], &bytes[place + separator.len()..])
-    })
 }

@@ -1,4 +1,4 @@
-//! Documents, and what their servers call them.
+//! Documents, and the media types that servers give them.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ const TIGHT: ReadLimits = ReadLimits {
     rel_bytes: 16,
 };
 
-/// Any bytes as a page in UTF-8.
+/// Reads any bytes as a page in UTF-8.
 pub fn html(bytes: &[u8]) {
     let wide = ReadLimits {
         kinds: EVERY_KIND,
@@ -34,49 +34,41 @@ pub fn html(bytes: &[u8]) {
     };
     for limits in [wide, TIGHT] {
         let document = read(bytes, "text/html; charset=utf-8", &limits);
-        keeps_its_word(&document, &limits, &crate::base::page());
-        assert_eq!(
-            document,
-            read(bytes, "text/html; charset=utf-8", &limits),
-            "twice the same"
-        );
+        check_document(&document, &limits, &crate::base::page());
+        let again = read(bytes, "text/html; charset=utf-8", &limits);
+        assert_eq!(document, again, "reading is deterministic");
     }
 }
 
-/// The first line as a `Content-Type`, the rest as the body.
+/// Reads the first line as a `Content-Type`, the rest as the body.
 pub fn charset(bytes: &[u8]) {
-    let end = bytes
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .unwrap_or(bytes.len());
-    let (content_type, body) = bytes.split_at(end);
+    let (content_type, body) = crate::base::split(bytes, b"\n");
     let content_type = String::from_utf8_lossy(content_type);
-    let body = body.get(1..).unwrap_or_default();
     let document = read(body, &content_type, &ReadLimits::default());
-    keeps_its_word(&document, &ReadLimits::default(), &crate::base::page());
+    check_document(&document, &ReadLimits::default(), &crate::base::page());
 }
 
 pub(crate) fn read(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Document {
     let url = crate::base::page();
-    let hints = ResponseMetadata {
+    let metadata = ResponseMetadata {
         content_type: Some(content_type),
         agent: "crawler",
         ..ResponseMetadata::of(&url)
     };
-    web::read(bytes, &hints, &CanonicalForm::default(), limits)
+    web::read(bytes, &metadata, &CanonicalForm::default(), limits)
 }
 
 /// Asserts the promises of [`Document`].
-pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &PageUrl) {
+pub(crate) fn check_document(document: &Document, limits: &ReadLimits, page: &PageUrl) {
     assert!(document.links.len() <= 2 * limits.links);
-    // A line's end is not the page's own.
+    // Ends of lines are not the page's own text.
     assert!(document.full_text().len() <= limits.text + limits.text / 8);
     let mut seen = HashSet::new();
     for link in &document.links {
         crate::url::is_canonical(&link.url, &CanonicalForm::default());
         assert!(link.url != *page, "no link to itself");
         assert!(seen.insert(link.url.key()), "{} twice", link.url);
-        assert!(limits.kinds.has(link.kind), "{link:?} was not looked for");
+        assert!(limits.kinds.has(link.kind), "{link:?} is of another kind");
         assert!(link.anchor.chars().count() <= limits.anchor_chars);
         assert!(link.rel.len() <= limits.rel_bytes);
     }

@@ -1,4 +1,4 @@
-//! JSON lines that somebody else wrote.
+//! JSON lines.
 
 use batch::jsonl::JsonLines;
 

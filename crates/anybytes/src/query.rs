@@ -1,29 +1,23 @@
-//! Queries, and the words of texts that they are looked for in.
+//! Queries, and snippets of the texts that they match.
 
 use search::{MAX_QUERY, Query, Snippets};
 
-/// The first line as a query, the rest as the text of a page.
+/// Reads the first line as a query, the rest as the text of a page.
 pub fn query(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (query, page) = text.split_once('\n').unwrap_or((&text, ""));
     let parsed = match Query::parse(query) {
         Ok(parsed) => parsed,
         Err(error) => {
-            assert!(
-                query.contains(&error.culprit),
-                "{error}: it quotes the query"
-            );
+            assert!(query.contains(&error.culprit), "{error}: quotes the query");
             assert!(error.at <= query.chars().count() + 1, "{error}");
             assert!(!error.to_string().is_empty() && !error.reason.remedy().is_empty());
             return;
         }
     };
     assert!(query.len() <= MAX_QUERY);
-    assert_eq!(
-        Query::parse(query).as_ref(),
-        Ok(&parsed),
-        "it means the same again"
-    );
+    let again = Query::parse(query);
+    assert_eq!(again.as_ref(), Ok(&parsed), "parsing is deterministic");
     let snippet = Snippets::of(&parsed).cut(page);
     let mut end = 0;
     for place in &snippet.found {

@@ -1,18 +1,13 @@
 //! robots.txt.
 
-use web::{
-    CanonicalForm, Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, whole_lines,
-};
+use web::{CanonicalForm, Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRules, whole_lines};
 
-/// The last line as a path that is asked about, everything as the rules.
+/// Reads everything as the rules, and asks them about the last line as a path.
 pub fn robots(bytes: &[u8]) {
     assert!(whole_lines(bytes).len() <= MAX_ROBOTS_BYTES);
     let rules = RobotsRules::parse(bytes, "crawler");
-    assert!(
-        rules
-            .crawl_delay()
-            .is_none_or(|delay| delay <= MAX_CRAWL_DELAY)
-    );
+    let delay = rules.crawl_delay();
+    assert!(delay.is_none_or(|delay| delay <= MAX_CRAWL_DELAY));
     for sitemap in rules.sitemaps() {
         crate::url::is_canonical(sitemap, &CanonicalForm::keep_all());
     }
@@ -22,7 +17,7 @@ pub fn robots(bytes: &[u8]) {
         .unwrap_or_default();
     let last = format!("/{}", String::from_utf8_lossy(last));
     let paths = ["/robots.txt", "/", "/a/b.html?c=d*$", last.as_str()];
-    // Written again with other ends of lines it says the same (RFC 9309 section 2.2).
+    // Other ends of lines change nothing (RFC 9309 section 2.2).
     let with_returns = bytes
         .split(|&byte| byte == b'\n')
         .collect::<Vec<_>>()
@@ -40,13 +35,10 @@ pub fn robots(bytes: &[u8]) {
         );
         let forbids = verdict.rule().is_some() || verdict.grounds == Grounds::TooCostly;
         assert!(verdict.allowed || forbids, "{url}: a rule forbids");
+        let is_the_file_itself = url.as_url().path() == "/robots.txt";
         assert!(
-            verdict.allowed || !is_the_file_itself(&url),
+            verdict.allowed || !is_the_file_itself,
             "{url}: section 2.2.2"
         );
     }
-}
-
-fn is_the_file_itself(url: &PageUrl) -> bool {
-    url.as_url().path() == "/robots.txt"
 }

@@ -2,8 +2,8 @@
 
 use web::{CanonicalForm, MAX_URL_BYTES, PageUrl};
 
-/// Any bytes as a URL and as a reference: refused, or one canonical spelling that carries nothing
-/// it must not.
+/// Reads any bytes as a URL and as a reference: refused, or one canonical spelling without anything
+/// forbidden.
 pub fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let forms = [CanonicalForm::keep_all(), CanonicalForm::default()];

@@ -1,11 +1,10 @@
-//! Packages of archives, anybody's.
+//! Packages of archives, ours and foreign ones.
 
 use std::io::Cursor;
 
 use sinks::wacz::{WaczFault, check};
 
-/// Any bytes as a WACZ: what is wrong with it in words that can be shown, or that it is no ZIP
-/// file.
+/// Checks any bytes as a WACZ: the problems can be printed, or it is no ZIP file.
 pub fn wacz(bytes: &[u8]) {
     match check(Cursor::new(bytes), &mut || {}) {
         Ok(found) => {

@@ -1,16 +1,16 @@
-//! Archives, ours and others'.
+//! Archives, ours and foreign ones.
 
 use std::io::Cursor;
 use std::path::Path;
 
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream};
 
-/// Bytes of a block that are kept.
+/// The maximum number of kept bytes of a block.
 const KEEP: usize = 1 << 10;
 const NAME: &str = "any.warc.gz";
 
-/// Any bytes as an archive of ours and as one of anybody's, in whatever packing they seem to have:
-/// records in order, then an end or a fault; of anybody's, also behind a fault.
+/// Reads any bytes as an archive of ours and as a foreign one, in the packing that they seem to
+/// have: records in order, then an end or a fault; in a foreign one, also behind a fault.
 pub fn warc(bytes: &[u8]) {
     let mut ours = WarcReader::new(Path::new(NAME), bytes);
     let mut at = 0;
@@ -47,11 +47,8 @@ fn is_sound(record: &Record) {
     assert!(record.block.len() <= KEEP);
     assert!(record.block.len() as u64 <= record.block_length);
     assert!(!record.kind().is_empty());
-    assert!(
-        record
-            .payload_length
-            .is_none_or(|length| length <= record.block_length)
-    );
+    let payload = record.payload_length;
+    assert!(payload.is_none_or(|length| length <= record.block_length));
     if let Some((head, payload)) = record.head_and_payload() {
         assert_eq!(head.len() + payload.len(), record.block.len());
     }

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! One file a command, and what several of them share.
 
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
@@ -10,8 +10,11 @@ pub(crate) mod duplicates;
 pub(crate) mod export;
 pub(crate) mod extract;
 pub(crate) mod index;
+mod journal;
+mod page_counts;
 pub(crate) mod patterns;
 pub(crate) mod plan;
+mod read_again;
 pub(crate) mod rebuild;
 pub(crate) mod reindex;
 pub(crate) mod robots;
@@ -23,14 +26,89 @@ pub(crate) mod verify;
 pub(crate) mod wacz;
 pub(crate) mod why;
 
+use std::io;
 use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
 
-use crate::cli_error::{CliError, usage};
+use disk::SystemDisk;
+use store::embedded::{EarlierCrawls, EmbeddedStore};
+use tokio::runtime::Runtime;
+use web::{CanonicalForm, Clock, PageUrl, Scope};
+
+use crate::cli_error::{CliError, fault, usage};
 use crate::documents::MAX_DOCUMENT;
 use crate::input;
+use crate::settings::Settings;
+use crate::terminal::{printable, say};
+use crate::{assembly, control};
 
 /// Reads a file, or standard input for `-`.
 fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
-    input::read(path, MAX_DOCUMENT)
-        .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))
+    input::read(path, MAX_DOCUMENT).map_err(unreadable(path))
+}
+
+/// Returns the error of a named file or directory that cannot be read.
+fn unreadable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+    move |error| usage(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Returns the error of a named file that cannot be written.
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+    move |error| usage(format!("cannot write {}: {error}", path.display()))
+}
+
+/// Parses a URL argument.
+fn parse_url(text: &str, form: &CanonicalForm) -> Result<PageUrl, CliError> {
+    PageUrl::parse(text, form).map_err(|error| usage(format!("{text:?}: {error}")))
+}
+
+/// Prints a warning.
+fn warn(text: &str) {
+    say(&format!("warning: {}", printable(text)));
+}
+
+/// Returns a line for [`columns`](crate::output::columns): a label and its value, if there is one.
+fn column(label: &'static str, value: Option<impl ToString>) -> (&'static str, Option<String>) {
+    (label, value.map(|value| value.to_string()))
+}
+
+/// Returns exit code 0 for a check that found nothing wrong, else 1.
+fn exit_code(is_right: bool) -> ExitCode {
+    match is_right {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// Returns the scope of a crawl with its seeds and with the exclusions in force.
+fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, CliError> {
+    let mut scope = assembly::scope(settings)?;
+    if let Some(in_force) = control::last_in_force(&settings.out)? {
+        scope.exclude_now(in_force.overrides.exclude);
+    }
+    for seed in &settings.url {
+        if let Ok(seed) = PageUrl::parse(seed, form) {
+            scope.add_seed(&seed);
+        }
+    }
+    Ok(scope)
+}
+
+/// Opens the store in `state` with nobody beside.
+fn open_store(
+    settings: &Settings,
+    earlier: Option<Arc<EarlierCrawls>>,
+    clock: &Clock,
+    state: &Path,
+) -> Result<EmbeddedStore, CliError> {
+    let disk: Arc<dyn disk::Disk> = Arc::new(SystemDisk);
+    let options = assembly::store_options(settings, earlier, clock, &disk)?;
+    Ok(EmbeddedStore::open(state, &options)?)
+}
+
+/// Returns a runtime for asynchronous calls of a command that has none.
+fn runtime() -> Result<Runtime, CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.map_err(|error| fault(&error))
 }

@@ -1,17 +1,30 @@
-//! The error of an option whose value is none of its words.
+//! Options whose value is one word of a few.
+
+use std::fmt::Display;
 
 /// A word that is not among the values of an option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{word:?} is not {choices}")]
 pub struct UnknownChoice {
     word: String,
-    choices: &'static str,
+    /// The words that were right, as in "on or off".
+    choices: String,
 }
 
-impl UnknownChoice {
-    /// Names the `word` and the `choices` that were right, as in "on or off".
-    pub(crate) fn new(word: &str, choices: &'static str) -> Self {
-        let word = word.to_owned();
-        Self { word, choices }
-    }
+/// Returns the one of these choices that displays as `word`.
+pub(crate) fn parse<T: Display, const N: usize>(
+    word: &str,
+    choices: [T; N],
+) -> Result<T, UnknownChoice> {
+    let words = choices.each_ref().map(T::to_string);
+    let known = choices
+        .into_iter()
+        .find(|choice| choice.to_string() == word);
+    known.ok_or_else(|| {
+        let (last, others) = words.split_last().expect("an option has choices");
+        UnknownChoice {
+            word: word.to_owned(),
+            choices: format!("{} or {last}", others.join(", ")),
+        }
+    })
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use fetch::{Fetch, MemoryBudget, Pacer, PacingRules, RobotsCache, Stalls};
 use sinks::{ArchiveEnd, Settled, Sink};
-use store::{ArchivePlace, Durable, Frontier, NearDupIndex};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use store::{ArchivePlace, Frontier, NearDupIndex};
+use tokio::sync::Semaphore;
 use web::{Clock, Scope};
 
 use crate::fault::Fault;
@@ -82,7 +82,8 @@ impl CrawlContext {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let permit = permit(&self.cores).await;
+        let permit = Arc::clone(&self.cores).acquire_owned().await;
+        let permit = permit.expect("the semaphore is never closed");
         let done = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             work()
@@ -90,19 +91,12 @@ impl CrawlContext {
         done.await.ok()
     }
 
-    /// Makes everything that was settled durable: the archive first, since the journal refers to
-    /// it.
+    /// Makes everything that was settled durable.
     ///
     /// # Errors
     /// [`Fault`] if the archive or the journal cannot be synced.
     pub async fn save(&self) -> Result<(), Fault> {
-        let archive = self.sink.sync().await?;
-        let durable = self
-            .frontier
-            .checkpoint(Some(place(archive.clone())))
-            .await?;
-        self.sink.settled(settled(archive, durable)).await?;
-        Ok(())
+        save(&*self.sink, &*self.frontier).await
     }
 
     /// Applies these overrides from now on, in place of those in force. `settings` are the pacing
@@ -128,25 +122,16 @@ impl CrawlContext {
     }
 }
 
-async fn permit(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
-    let permit = Arc::clone(semaphore).acquire_owned().await;
-    permit.expect("the semaphore is never closed")
-}
-
-/// Returns the settled part of an archive that is on the disk up to `archive`.
-pub(crate) fn settled(archive: ArchiveEnd, durable: Durable) -> Option<Settled> {
-    let ArchivePlace { file, end } = durable.settled?;
-    Some(Settled::new(
-        archive,
-        ArchiveEnd { file, end },
-        durable.journal,
-    ))
-}
-
-/// Converts the archive's end for the frontier: the two crates do not know each other.
-fn place(end: ArchiveEnd) -> ArchivePlace {
-    ArchivePlace {
-        file: end.file,
-        end: end.end,
-    }
+/// Makes settled visits durable: the archive first, since the journal refers to it.
+pub(crate) async fn save(sink: &dyn Sink, frontier: &dyn Frontier) -> Result<(), Fault> {
+    let archive = sink.sync().await?;
+    let ArchiveEnd { file, end } = archive.clone();
+    let durable = frontier
+        .checkpoint(Some(ArchivePlace { file, end }))
+        .await?;
+    let settled = durable.settled.map(|ArchivePlace { file, end }| {
+        Settled::new(archive, ArchiveEnd { file, end }, durable.journal)
+    });
+    sink.settled(settled).await?;
+    Ok(())
 }

@@ -1,22 +1,22 @@
 //! The life of a page.
 //!
-//! [`visit`] tells it from top to bottom. Every step before the last may run twice: a crash in
+//! [`visit`] is that life from top to bottom. Every step before the last may run twice: a crash in
 //! between costs a second fetch and nothing else, because the index recognizes the page as its own
 //! and the archive cuts off an unsettled visit.
 
 use std::sync::Arc;
 
-use sinks::{IndexText, Keeping, MetadataField, PayloadDigest, Visit};
+use sinks::{Keeping, MetadataField, Visit};
 use store::{ArchiveSpan, Fate, FinishedVisit, Lease, Settlement, VisitRecord};
-use web::{Exchange, PageUrl, Timestamp};
+use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
-use crate::runtime::retry::{self, Decision, VisitFailure};
+use crate::runtime::retry::{self, Decision};
 use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
-use crate::steps::redirects::{self, ChainEnd, RedirectChain};
+use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
 use crate::steps::{admission, indexing, outlinks, reading, visit_record};
 
 /// The result of a visit.
@@ -26,7 +26,7 @@ pub enum Outcome {
     Ended(Fate),
     /// The page will be tried again.
     Postponed,
-    /// The page was not begun, because its host was not ready.
+    /// The page was not requested, because its host was not ready.
     Returned,
 }
 
@@ -36,44 +36,36 @@ pub enum Outcome {
 /// [`Fault`] if our own machinery fails. A failure of the page is an [`Outcome`].
 pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome, Fault> {
     context.pacer.recall(&lease.url().host(), lease.pace);
-    let untouched = RedirectChain::default();
+    let unasked = RedirectChain::default();
     if let Some(reason) = politeness::too_many_crashes(&lease) {
-        return fail(context, lease, untouched, reason).await;
+        return settle_without_page(context, lease, unasked, Fate::Failed, reason).await;
     }
     let ruled_out = context.overrides.exclusion(lease.url());
     if let Some(reason) = ruled_out.or_else(|| lease.barred.clone()) {
-        return exclude(context, lease, untouched, reason).await;
+        return settle_without_page(context, lease, unasked, Fate::Excluded, reason).await;
     }
 
-    // robots
-    match permission::check(context, &lease).await? {
-        Permission::Granted => {}
-        Permission::NotYet => return put_back(context, lease).await,
-        Permission::Forbidden(rule) => return exclude(context, lease, untouched, rule).await,
-        Permission::Unknown { until, error } => {
-            let failure = VisitFailure::of_robots(&error);
-            let chain = RedirectChain::robots_unavailable(until, error);
-            return retry_or_fail(context, lease, chain, failure, until).await;
+    // robots → pacing → resolve + connect (guarded) → fetch (capped), hop by hop
+    let chain = match permission::check(context, &lease).await? {
+        Permission::Granted => redirects::follow(context, &lease).await?,
+        Permission::NotYet => {
+            politeness::settle(context, lease, Settlement::Returned).await?;
+            return Ok(Outcome::Returned);
         }
-    }
-
-    // pacing → resolve + connect (guarded) → fetch (capped), hop by hop
-    let mut chain = redirects::follow(context, &lease).await?;
+        Permission::Forbidden(rule) => RedirectChain::barred(rule),
+        Permission::Unknown(outage) => RedirectChain::without_robots(outage),
+    };
     let page = match chain.end() {
         ChainEnd::Page(page) => page,
-        ChainEnd::Barred(reason) => return exclude(context, lease, chain, reason).await,
-        ChainEnd::Failure(failure, until) => {
-            return retry_or_fail(context, lease, chain, failure, until).await;
+        ChainEnd::Barred(reason) => {
+            return settle_without_page(context, lease, chain, Fate::Excluded, reason).await;
         }
+        ChainEnd::Failed(failed) => return retry_or_fail(context, lease, chain, failed).await,
     };
 
     // decode → extract → fingerprint; an unmodified page is read from an earlier crawl's archive
-    let reading = reading::read(
-        context,
-        page,
-        reading::Kind::of(lease.discovered().requisite),
-    )
-    .await?;
+    let kind = reading::Kind::of(lease.discovered().requisite);
+    let reading = reading::read(context, page, kind).await?;
 
     // admit
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
@@ -82,80 +74,42 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let links = links::discover(context, &lease, page, &reading, &admission).await?;
 
     // archive → index → settle
-    let row = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
-    let contents = VisitContents {
-        exchanges: std::mem::take(&mut chain.exchanges),
-        matched: visit_record::match_fields(admission.original.as_deref(), admission.retained),
+    let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
+    let mut notes = visit_record::match_fields(admission.verdict.as_ref());
+    notes.extend(outlinks::notes(
+        context.policy.outlinks,
+        reading.document.as_ref(),
+    ));
+    let archived = Visit {
         keeping: admission.keeping,
         payload: Some(reading.payload),
-        outlinks: outlinks::notes(context.policy.outlinks, reading.document.as_ref()),
-        text: indexing::text(&context.policy, &row, reading.document),
+        text: indexing::text(&context.policy, &record, reading.document),
+        ..whole_visit(context, &record, chain.exchanges, notes)
     };
-    archive_and_settle(context, lease, row, contents, links, chain.reached).await
+    archive_and_settle(context, lease, record, archived, links, chain.reached).await
 }
 
-/// The parts of a visit that the archive and the search index get.
-struct VisitContents {
-    exchanges: Vec<Exchange>,
-    matched: Vec<MetadataField>,
-    keeping: Keeping,
-    payload: Option<PayloadDigest>,
-    outlinks: Vec<MetadataField>,
-    text: Option<Box<IndexText>>,
-}
-
-/// Returns the lease because the host was not ready; the page keeps its place in the queue.
-async fn put_back(context: &CrawlContext, lease: Lease) -> Result<Outcome, Fault> {
-    let pace = politeness::pace(context, &lease);
-    context
-        .frontier
-        .settle(lease, Settlement::Returned, pace)
-        .await?;
-    Ok(Outcome::Returned)
-}
-
-/// Settles a page that a rule forbids, or whose redirects lead to one.
-async fn exclude(
-    context: &CrawlContext,
-    lease: Lease,
-    chain: RedirectChain,
-    reason: String,
-) -> Result<Outcome, Fault> {
-    settle_without_page(context, lease, chain, Fate::Excluded, reason).await
-}
-
-/// Settles a page that cannot be fetched.
-async fn fail(
-    context: &CrawlContext,
-    lease: Lease,
-    chain: RedirectChain,
-    reason: String,
-) -> Result<Outcome, Fault> {
-    settle_without_page(context, lease, chain, Fate::Failed, reason).await
-}
-
-/// Queues a page again after a failure, not before `until`, or gives it up.
+/// Queues a page again after a failure, or gives it up.
 async fn retry_or_fail(
     context: &CrawlContext,
     lease: Lease,
     chain: RedirectChain,
-    failure: VisitFailure,
-    until: Timestamp,
+    failed: FailedChain,
 ) -> Result<Outcome, Fault> {
-    let reason = chain.reason(failure);
+    let FailedChain {
+        failure,
+        reason,
+        until,
+    } = failed;
     let decision = retry::decide(failure, lease.entry.attempts, context.policy.tries);
     context.telemetry.add(&retry::counts(failure, decision));
-    if let Decision::Again(wait) = decision {
-        tracing::info!(url = %lease.url(), reason, ?wait, "will be tried again");
-        let at = until.max(context.clock.now() + wait);
-        let pace = politeness::pace(context, &lease);
-        context
-            .frontier
-            .settle(lease, Settlement::Again { at }, pace)
-            .await?;
-        return Ok(Outcome::Postponed);
-    }
-    fail(context, lease, chain, reason).await
+    let Decision::Again(wait) = decision else {
+        return settle_without_page(context, lease, chain, Fate::Failed, reason).await;
+    };
+    tracing::info!(url = %lease.url(), reason, ?wait, "will be tried again");
+    let at = until.max(context.clock.now() + wait);
+    politeness::settle(context, lease, Settlement::Again { at }).await?;
+    Ok(Outcome::Postponed)
 }
 
 /// Settles a visit that brought no page to judge. If an earlier, unfinished visit admitted the
@@ -168,67 +122,61 @@ async fn settle_without_page(
     reason: String,
 ) -> Result<Outcome, Fault> {
     context.index.forget(lease.url().key()).await?;
-    let now = context.clock.date();
-    let row = visit_record::without_page(
-        lease.discovered().clone(),
-        &chain.exchanges,
-        now,
-        fate,
-        reason,
-    );
-    let contents = VisitContents {
-        exchanges: chain.exchanges,
-        matched: Vec::new(),
+    let (found, now) = (lease.discovered().clone(), context.clock.date());
+    let record = visit_record::without_page(found, &chain.exchanges, now, fate, reason);
+    let archived = whole_visit(context, &record, chain.exchanges, Vec::new());
+    let no_links = Outlinks::default();
+    archive_and_settle(context, lease, record, archived, no_links, chain.reached).await
+}
+
+/// Returns a visit for the archive, with all its exchanges and no text to search.
+fn whole_visit(
+    context: &CrawlContext,
+    record: &VisitRecord,
+    exchanges: Vec<Exchange>,
+    notes: Vec<MetadataField>,
+) -> Visit {
+    Visit {
+        url: record.url.clone(),
+        at: record.fetched_at,
+        robots: context.robots_files.take(record.url.key()),
+        metadata: visit_record::metadata(record, exchanges.last(), notes),
+        exchanges,
         keeping: Keeping::Whole,
         payload: None,
-        outlinks: Vec::new(),
         text: None,
-    };
-    let no_links = Outlinks::default();
-    archive_and_settle(context, lease, row, contents, no_links, chain.reached).await
+    }
 }
 
 /// Archives the visit, then settles the lease.
 async fn archive_and_settle(
     context: &CrawlContext,
     lease: Lease,
-    mut row: VisitRecord,
-    contents: VisitContents,
+    mut record: VisitRecord,
+    visit: Visit,
     links: Outlinks,
     reached: Vec<PageUrl>,
 ) -> Result<Outcome, Fault> {
-    let last = contents.exchanges.last();
-    let metadata = visit_record::metadata(&row, last, contents.matched, contents.outlinks);
-    let visit = Visit {
-        url: lease.url().clone(),
-        at: row.fetched_at,
-        robots: context.robots_files.take(lease.url().key()),
-        exchanges: contents.exchanges,
-        keeping: contents.keeping,
-        payload: contents.payload,
-        metadata,
-        text: contents.text,
-    };
     let archived = context.sink.write(visit).await?;
-    row.warc_file = Some(archived.file.clone());
-    row.warc_offset = Some(archived.page_offset);
-    let fate = row.fate;
+    record.warc_file = Some(archived.file.clone());
+    record.warc_offset = Some(archived.page_offset);
+    let fate = record.fate;
     tracing::info!(
-        url = %row.url, fate = fate.as_str(), status = row.status, reason = row.reason, "visited"
+        url = %record.url, fate = fate.as_str(), status = record.status, reason = record.reason,
+        "visited"
     );
     let span = ArchiveSpan {
         ticket: archived.ticket,
         file: archived.file,
         end: archived.end,
     };
-    let pace = politeness::pace(context, &lease);
     let settlement = Settlement::Done(FinishedVisit {
         archived: Some(span),
         finds: links.discovered,
         reached,
         left_out: links.left_out,
-        ..FinishedVisit::new(row)
+        ..FinishedVisit::new(record)
     });
-    context.frontier.settle(lease, settlement, pace).await?;
+    politeness::settle(context, lease, settlement).await?;
     Ok(Outcome::Ended(fate))
 }

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use sinks::DigestAlgorithm;
 use store::Fate;
-use web::{CanonicalForm, MainSelectors, ReadLimits, Relations, TrapRules};
+use web::{CanonicalForm, MainSelectors, PageUrl, ReadLimits, Relations, Trap, TrapRules};
 
-use crate::choice::UnknownChoice;
+use crate::choice::{self, UnknownChoice};
 use crate::steps::duplicate_links::DuplicateLinks;
 use crate::steps::listings::rules::ListingRules;
 use crate::steps::requisites::Requisites;
@@ -55,6 +55,18 @@ pub struct Policy {
     pub traps: Option<TrapRules>,
 }
 
+impl Policy {
+    /// Returns true if the links of a page at this depth lead too far from a seed.
+    pub(crate) fn is_deepest(&self, depth: u32) -> bool {
+        self.max_depth.is_some_and(|max| depth >= max)
+    }
+
+    /// Returns the rule by which a link of a page is taken for a trap, if there is one.
+    pub(crate) fn trap(&self, page: &PageUrl, link: &PageUrl) -> Option<Trap> {
+        self.traps.as_ref()?.judge(link, Some(page))
+    }
+}
+
 /// A choice of what happens to a page that repeats an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDuplicate {
@@ -67,21 +79,13 @@ pub enum OnDuplicate {
     Follow,
 }
 
-impl OnDuplicate {
-    /// Returns the option's value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
+impl fmt::Display for OnDuplicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Drop => "drop",
             Self::Keep => "keep",
             Self::Follow => "follow",
-        }
-    }
-}
-
-impl fmt::Display for OnDuplicate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        })
     }
 }
 
@@ -89,10 +93,7 @@ impl FromStr for OnDuplicate {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        let all = [Self::Drop, Self::Keep, Self::Follow];
-        all.into_iter()
-            .find(|policy| policy.as_str() == word)
-            .ok_or_else(|| UnknownChoice::new(word, "drop, keep or follow"))
+        choice::parse(word, [Self::Drop, Self::Keep, Self::Follow])
     }
 }
 
@@ -107,15 +108,6 @@ pub enum IndexedPages {
 }
 
 impl IndexedPages {
-    /// Returns the option's value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unique => "unique",
-            Self::Kept => "kept",
-        }
-    }
-
     /// Returns true if a page of this fate, archived with its payload, can be searched.
     #[must_use]
     pub fn has(self, fate: Fate) -> bool {
@@ -128,7 +120,10 @@ impl IndexedPages {
 
 impl fmt::Display for IndexedPages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(match self {
+            Self::Unique => "unique",
+            Self::Kept => "kept",
+        })
     }
 }
 
@@ -136,9 +131,6 @@ impl FromStr for IndexedPages {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        [Self::Unique, Self::Kept]
-            .into_iter()
-            .find(|pages| pages.as_str() == word)
-            .ok_or_else(|| UnknownChoice::new(word, "unique or kept"))
+        choice::parse(word, [Self::Unique, Self::Kept])
     }
 }

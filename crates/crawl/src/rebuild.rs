@@ -9,20 +9,22 @@
 mod legacy_reason;
 
 use std::ops::ControlFlow;
+use std::str::FromStr;
 
 use neardup::{Likeness, PageSignature};
 use store::{DiscoveredUrl, Fate, Verdict, VisitRecord};
-use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
+use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::legacy_reason::Matched;
 use crate::policy::{OnDuplicate, Policy};
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::steps::duplicate_links::Following;
-use crate::steps::links::FollowRules;
+use crate::steps::link_rules::LinkRules;
+use crate::steps::links::WantedLinks;
 use crate::steps::listings::quota::ListingQuota;
-use crate::steps::reading::{self, Reading};
+use crate::steps::reading::{Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;
-use crate::steps::{admission, links, listings, visit_record};
+use crate::steps::{admission, listings, visit_record};
 
 /// A visit as an archive has it.
 #[derive(Debug)]
@@ -94,45 +96,52 @@ pub fn rebuild_visit(
         robots,
         unchanged,
     } = visit;
-    let note = |name: &str| {
-        let same = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
-        notes.iter().find(same).map(|(_, value)| value.as_str())
+    let notes = Notes {
+        fields: &notes,
+        form: &policy.canonical,
     };
     let targets = exchanges.iter().skip(1);
     let reached: Vec<PageUrl> = targets.map(|exchange| exchange.url.clone()).collect();
     let adopted = adopt(scope, found.depth == 0 && found.via.is_none(), &reached);
+    let link_rules = LinkRules {
+        policy,
+        scope,
+        quota,
+    };
     let mut sitemaps = Vec::new();
     for (file, lines) in &robots {
         let rules = RobotsRules::parse(lines, &policy.agent);
         let url = asked_for(&found.url, &reached, file);
-        let named = listings::sitemaps_named(policy, scope, quota, &found, url, &rules);
-        sitemaps.extend(named);
+        sitemaps.extend(listings::named_sitemaps(link_rules, &found, url, &rules));
     }
 
-    let mut record = archived_record(policy, found.clone(), &exchanges, at, &note);
+    let mut record = archived_record(found.clone(), &exchanges, at, notes);
     record.kept = kept;
-    let retained = retained_match(&record, &note);
+    let retained = retained_match(&record, notes);
 
     let (mut signature, mut discovered) = (None, Vec::new());
-    let kind = reading::Kind::of(found.requisite);
-    let read = |page| reading::read_here(policy, adaptive_signatures, page, kind);
+    let reader = Reader {
+        policy,
+        signatures: adaptive_signatures,
+        kind: Kind::of(found.requisite),
+    };
     let archived = exchanges
         .last()
         .filter(|_page| kept && record.fate.is_page());
     if let Some(page) = archived {
-        let reading = read(page);
+        let reading = reader.read_archived(page);
         visit_record::record_content(&mut record, &reading);
         let following = following(policy, &record, &reading, retained.is_some());
-        discovered = outlinks(policy, scope, quota, &found, page, &reading, following);
+        discovered = outlinks(link_rules, &found, page, &reading, following);
         record.payload = Some(reading.signature.payload);
         signature = Some(reading.signature);
     } else {
-        record_notes(policy, &mut record, &note);
+        record_notes(&mut record, notes);
         if let Some(page) = unchanged.filter(|_| repeats_itself(&record)) {
             // It was not admitted; its signature comes from the earlier crawl.
-            let reading = read(&page);
+            let reading = reader.read_archived(&page);
             let following = following(policy, &record, &reading, false);
-            discovered = outlinks(policy, scope, quota, &found, &page, &reading, following);
+            discovered = outlinks(link_rules, &found, &page, &reading, following);
         }
     }
     RebuiltVisit {
@@ -146,35 +155,55 @@ pub fn rebuild_visit(
     }
 }
 
+/// The fields of a `metadata` record.
+#[derive(Clone, Copy)]
+struct Notes<'a> {
+    fields: &'a [(String, String)],
+    form: &'a CanonicalForm,
+}
+
+impl<'a> Notes<'a> {
+    fn text(self, name: &str) -> Option<&'a str> {
+        let mut fields = self.fields.iter();
+        let field = fields.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        field.map(|(_, value)| value.as_str())
+    }
+
+    fn parsed<T: FromStr>(self, name: &str) -> Option<T> {
+        self.text(name)?.parse().ok()
+    }
+
+    fn url(self, name: &str) -> Option<PageUrl> {
+        PageUrl::parse(self.text(name)?, self.form).ok()
+    }
+}
+
 /// Returns the record of a visit as far as the verdict in its notes goes.
-fn archived_record<'a>(
-    policy: &Policy,
+fn archived_record(
     page: DiscoveredUrl,
     exchanges: &[Exchange],
     at: Timestamp,
-    note: &impl Fn(&str) -> Option<&'a str>,
+    notes: Notes<'_>,
 ) -> VisitRecord {
-    let verdict = note("verdict").and_then(Fate::of_word);
-    let reason = note("reason").unwrap_or_default().to_owned();
-    let fate = verdict.unwrap_or(Fate::Unique);
-    let mut record = visit_record::without_page(page, exchanges, at, fate, reason);
-    record.reason = record.reason.filter(|reason| !reason.is_empty());
-    record.of_earlier = note("duplicate-of-earlier-crawl").is_some();
-    record.duplicate_of =
-        note("duplicate-of").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
-    record.distance = note("distance").and_then(|bits| bits.parse().ok());
-    record.resemblance = note("resemblance").and_then(|share| share.parse().ok());
-    record
+    let fate = notes.text("verdict").and_then(Fate::of_word);
+    let fate = fate.unwrap_or(Fate::Unique);
+    VisitRecord {
+        reason: notes
+            .parsed("reason")
+            .filter(|reason: &String| !reason.is_empty()),
+        of_earlier: notes.text("duplicate-of-earlier-crawl").is_some(),
+        duplicate_of: notes.url("duplicate-of"),
+        distance: notes.parsed("distance"),
+        resemblance: notes.parsed("resemblance"),
+        ..visit_record::without_page(page, exchanges, at, fate, String::new())
+    }
 }
 
 /// Returns the match of a page that was retained beside its original.
-fn retained_match<'a>(
-    record: &VisitRecord,
-    note: &impl Fn(&str) -> Option<&'a str>,
-) -> Option<RetainedMatch> {
-    let matched = match note(visit_record::MATCHED_BY) {
+fn retained_match(record: &VisitRecord, notes: Notes<'_>) -> Option<RetainedMatch> {
+    let matched = match notes.text(visit_record::MATCHED_BY) {
         Some(matched_by) => Matched {
-            rank: note(visit_record::CLUSTER_RANK).and_then(|rank| rank.parse().ok()),
+            rank: notes.parsed(visit_record::CLUSTER_RANK),
             by_canonical: matched_by == visit_record::BY_CANONICAL,
         },
         None => legacy_reason::matched(record.reason.as_deref()?),
@@ -188,15 +217,13 @@ fn retained_match<'a>(
 
 /// Returns the links that are to be visited of `page`, which was queued as `found`.
 fn outlinks(
-    policy: &Policy,
-    scope: &Scope,
-    quota: &ListingQuota,
+    rules: LinkRules<'_>,
     found: &DiscoveredUrl,
     page: &Exchange,
     reading: &Reading,
     following: Following,
 ) -> Vec<DiscoveredUrl> {
-    let rules = FollowRules {
+    let wanted = WantedLinks {
         pages: following.leads_on(),
         // A page that is read here is archived whole.
         requisites: true,
@@ -204,12 +231,13 @@ fn outlinks(
     let mut discovered = Vec::new();
     let (at, tally) = (&page.url, &mut LinkTally::default());
     if let Some(document) = &reading.document {
-        discovered = links::to_visit(policy, scope, found, at, document, rules, tally).discovered;
+        discovered = rules
+            .outlinks(found, at, document, wanted, tally)
+            .discovered;
     }
-    if let Some(kind) = reading.listing.filter(|_| rules.pages) {
-        listings::read_in_parts(policy, page, kind, |part| {
-            let listed = listings::to_visit(policy, scope, quota, found, at, &part, tally);
-            discovered.extend(listed);
+    if let Some(kind) = reading.listing.filter(|_| wanted.pages) {
+        listings::read_in_parts(rules.policy, page, kind, |part| {
+            discovered.extend(listings::to_visit(rules, found, at, &part, tally));
             ControlFlow::Continue(())
         });
     }
@@ -226,25 +254,16 @@ fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &
 }
 
 /// Gives this crawl's verdict to a page that another crawler archived without one: a page that
-/// [`rebuild_visit`] took for unique may repeat a page before it. The archive has it all the same.
-pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: Verdict) {
-    let (original, retained) = match verdict {
-        Verdict::Unique | Verdict::Own => return,
-        Verdict::Changed(capture) => {
-            rebuilt.record.fate = Fate::Changed;
-            visit_record::record_change(&mut rebuilt.record, &capture);
-            return;
-        }
-        Verdict::Duplicate(original) => (original, None),
-        Verdict::Retained(original, retained) => (original, Some(retained)),
+/// [`rebuild_visit`] took for unique may repeat a page before it. It stays in the archive.
+pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: &Verdict) {
+    visit_record::record_verdict(&mut rebuilt.record, verdict);
+    let Some((original, retained)) = admission::repeated(verdict) else {
+        return;
     };
-    rebuilt.record.fate = admission::fate_of(original.likeness);
-    visit_record::record_duplicate(&mut rebuilt.record, &original, retained);
-    let itself = original.earlier && original.page.url == rebuilt.record.url;
-    if !itself && retained.is_none() && policy.on_duplicate != OnDuplicate::Follow {
-        let following = policy
-            .duplicate_links
-            .of_duplicate(is_seed(&rebuilt.record));
+    let is_kept = repeats_itself(&rebuilt.record) || retained.is_some();
+    if !is_kept && policy.on_duplicate != OnDuplicate::Follow {
+        let links = policy.duplicate_links;
+        let following = links.of_duplicate(is_seed(&rebuilt.record));
         rebuilt.discovered = following.queued(std::mem::take(&mut rebuilt.discovered));
     }
     rebuilt.retained = retained.map(|retained| RetainedMatch {
@@ -255,26 +274,19 @@ pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: Verdi
 }
 
 /// Fills in the record of a page whose text the archive does not have.
-fn record_notes<'a>(
-    policy: &Policy,
-    record: &mut VisitRecord,
-    note: &impl Fn(&str) -> Option<&'a str>,
-) {
-    let text = |name| note(name).map(str::to_owned);
-    record.status = note("http-status")
-        .and_then(|status| status.parse().ok())
-        .or(record.status);
-    record.content_type = text("content-type").or_else(|| record.content_type.take());
-    record.bytes = note("bytes")
-        .and_then(|bytes| bytes.parse().ok())
-        .unwrap_or(record.bytes);
-    record.charset = text("charset");
-    record.language = text("language");
-    record.title = text("title");
-    record.canonical =
-        note("canonical").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
-    record.fingerprint = note("fingerprint").and_then(|digits| digits.parse().ok());
-    record.payload = note("payload").and_then(|digits| u128::from_str_radix(digits, 16).ok());
+fn record_notes(record: &mut VisitRecord, notes: Notes<'_>) {
+    record.status = notes.parsed("http-status").or(record.status);
+    record.content_type = notes
+        .parsed("content-type")
+        .or_else(|| record.content_type.take());
+    record.bytes = notes.parsed("bytes").unwrap_or(record.bytes);
+    record.charset = notes.parsed("charset");
+    record.language = notes.parsed("language");
+    record.title = notes.parsed("title");
+    record.canonical = notes.url("canonical");
+    record.fingerprint = notes.parsed("fingerprint");
+    let payload = notes.text("payload");
+    record.payload = payload.and_then(|digits| u128::from_str_radix(digits, 16).ok());
 }
 
 /// Adds the targets of a seed's redirects to the scope, and returns those that it did not let in.

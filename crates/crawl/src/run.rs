@@ -241,22 +241,16 @@ async fn lease(
     visits: &ActiveVisits,
     may_begin: bool,
 ) -> Result<Supply, StoreFault> {
-    let (free, now) = (
-        limits.free_slots(visits, context.stalls.count()),
-        context.clock.now(),
-    );
+    let now = context.clock.now();
+    let free = limits.free_slots(visits, context.stalls.count());
     if !may_begin || free == 0 {
         return Ok(Supply::NothingBefore(Timestamp::NEVER));
     }
-    match free.min(limits.pages_left(visits)) {
-        0 => {
-            context
-                .frontier
-                .lease(now, free, LeaseFilter::Requisites)
-                .await
-        }
-        pages => context.frontier.lease(now, pages, LeaseFilter::All).await,
-    }
+    let (most, filter) = match free.min(limits.pages_left(visits)) {
+        0 => (free, LeaseFilter::Requisites),
+        pages => (pages, LeaseFilter::All),
+    };
+    context.frontier.lease(now, most, filter).await
 }
 
 fn every(period: Duration) -> Interval {

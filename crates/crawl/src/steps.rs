@@ -12,6 +12,7 @@ pub(crate) mod admission;
 pub(crate) mod evidence;
 
 pub(crate) mod duplicate_links;
+pub(crate) mod link_rules;
 pub(crate) mod links;
 pub(crate) mod listings;
 pub(crate) mod requisites;

@@ -61,6 +61,17 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// [`io::ErrorKind::NotFound`] if the file does not exist, otherwise the system's error.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
+    /// Removes a file, if it exists.
+    ///
+    /// # Errors
+    /// I/O errors of the system.
+    fn remove_if_there(&self, path: &Path) -> io::Result<()> {
+        match self.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _removed_or_not_there => Ok(()),
+        }
+    }
+
     /// Creates a directory and its missing parents. Their names are durable when this returns.
     ///
     /// # Errors
@@ -88,10 +99,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
         let mut draft = path.as_os_str().to_owned();
         draft.push(".new");
         let draft = Path::new(&draft);
-        match self.remove(draft) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _removed_or_not_there => {}
-        }
+        self.remove_if_there(draft)?;
         let file = self.create(draft)?;
         self.append(&file, bytes).map_err(|short| short.source)?;
         self.sync(&file)?;

@@ -37,10 +37,7 @@ pub fn set_aside(
         return Ok(last.clone());
     }
     let draft = directory.join(format!("{name}{DRAFT}"));
-    match disk.remove(&draft) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _removed_or_not_there => {}
-    }
+    disk.remove_if_there(&draft)?;
     let file = disk.create(&draft)?;
     let mut bytes = preamble.to_vec();
     let mut rest = File::open(path)?;

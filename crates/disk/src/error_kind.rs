@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_sorted_by_what_can_be_done_about_it() {
+    fn an_error_is_classified_by_its_remedy() {
         for (kind, expected) in [
             (ErrorKind::StorageFull, DiskErrorKind::Full),
             (ErrorKind::QuotaExceeded, DiskErrorKind::Full),
@@ -48,7 +48,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn linux_says_it_in_numbers() {
+    fn the_error_numbers_of_linux_are_classified() {
         // ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO
         for (number, expected) in [
             (28, DiskErrorKind::Full),

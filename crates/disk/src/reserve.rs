@@ -86,7 +86,7 @@ impl Reserve {
         if self.is_spent() {
             return Ok(false);
         }
-        self.remove_file()?;
+        self.disk.remove_if_there(&self.path)?;
         self.spent.store(true, Ordering::Release);
         Ok(true)
     }
@@ -103,11 +103,8 @@ impl Reserve {
         }
         let enough = self.bytes.saturating_add(self.low_water);
         let directory = self.path.parent().unwrap_or(&self.path);
-        if self
-            .disk
-            .free_room(directory)
-            .is_some_and(|room| room < enough)
-        {
+        let free = self.disk.free_room(directory);
+        if free.is_some_and(|room| room < enough) {
             return Ok(Restored::NoRoom);
         }
         let restored = self.fill()?;
@@ -126,11 +123,11 @@ impl Reserve {
 
     /// Writes the file; removes it if that fails.
     fn fill(&self) -> io::Result<Restored> {
-        self.remove_file()?;
+        self.disk.remove_if_there(&self.path)?;
         let Err(error) = self.write_file() else {
             return Ok(Restored::Held);
         };
-        let removed = self.remove_file();
+        let removed = self.disk.remove_if_there(&self.path);
         match DiskErrorKind::of(&error) {
             DiskErrorKind::Full => removed.map(|()| Restored::NoRoom),
             DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Err(error),
@@ -147,13 +144,6 @@ impl Reserve {
             left -= piece as u64;
         }
         self.disk.sync(&file)
-    }
-
-    fn remove_file(&self) -> io::Result<()> {
-        match self.disk.remove(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _removed_or_not_there => Ok(()),
-        }
     }
 
     fn turn(&self) -> MutexGuard<'_, ()> {

@@ -17,10 +17,7 @@ pub struct Spool {
 
 /// The bytes of a finished [`Spool`].
 #[derive(Debug)]
-pub struct Spooled {
-    file: File,
-    length: u64,
-}
+pub struct Spooled(Spool);
 
 impl Spool {
     /// Creates an empty spool on the file system of `directory`, which exists.
@@ -48,7 +45,15 @@ impl Spool {
     /// # Errors
     /// I/O errors of the system; [`io::ErrorKind::UnexpectedEof`] if written bytes are gone.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        read_within(&self.file, self.length, into, offset)
+        let left = self.length.saturating_sub(offset);
+        let most = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        if most == 0 {
+            return Ok(0);
+        }
+        match read_at(&self.file, &mut into[..most], offset)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => Ok(read),
+        }
     }
 
     /// Returns the number of bytes appended.
@@ -60,10 +65,7 @@ impl Spool {
     /// Ends writing.
     #[must_use]
     pub fn finish(self) -> Spooled {
-        Spooled {
-            file: self.file,
-            length: self.length,
-        }
+        Spooled(self)
     }
 }
 
@@ -71,7 +73,7 @@ impl Spooled {
     /// Returns the number of bytes.
     #[must_use]
     pub fn length(&self) -> u64 {
-        self.length
+        self.0.length
     }
 
     /// Reads bytes at `offset` into `into` and returns their number, which is 0 only at the end.
@@ -79,20 +81,7 @@ impl Spooled {
     /// # Errors
     /// I/O errors of the system; [`io::ErrorKind::UnexpectedEof`] if written bytes are gone.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        read_within(&self.file, self.length, into, offset)
-    }
-}
-
-/// Reads from a file that should have `length` bytes.
-fn read_within(file: &File, length: u64, into: &mut [u8], offset: u64) -> io::Result<usize> {
-    let left = length.saturating_sub(offset);
-    let most = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-    if most == 0 {
-        return Ok(0);
-    }
-    match read_at(file, &mut into[..most], offset)? {
-        0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        read => Ok(read),
+        self.0.read_at(into, offset)
     }
 }
 
@@ -111,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_spooled_can_be_read_at_any_place_and_leaves_no_name() {
+    fn spooled_bytes_can_be_read_at_any_offset_and_leave_no_name() {
         let directory = tempfile::tempdir().unwrap();
         let mut spool = Spool::in_directory(directory.path()).unwrap();
         spool.append(b"hello, ").unwrap();

@@ -49,7 +49,7 @@ impl Machine {
 }
 
 #[test]
-fn an_append_that_finds_no_room_gets_some_and_the_flag_is_raised() {
+fn an_append_that_finds_no_room_is_repeated_and_spends_the_reserve() {
     let machine = machine(10);
     let file = machine.disk.create(&machine.path("a")).unwrap();
     machine.disk.append(&file, &[1; 10]).unwrap();
@@ -73,7 +73,7 @@ fn an_append_that_finds_no_room_gets_some_and_the_flag_is_raised() {
 }
 
 #[test]
-fn the_bytes_that_were_taken_before_the_reserve_and_after_it_are_told_together() {
+fn a_short_write_counts_the_bytes_before_and_after_the_reserve_was_freed() {
     let machine = machine(10);
     let file = machine.disk.create(&machine.path("a")).unwrap();
     let short = machine.disk.append(&file, &[3; 200]).unwrap_err();
@@ -82,14 +82,14 @@ fn the_bytes_that_were_taken_before_the_reserve_and_after_it_are_told_together()
 }
 
 #[test]
-fn a_new_file_is_made_in_the_reserves_room() {
+fn a_new_file_is_created_in_the_space_of_the_reserve() {
     let machine = machine(0);
     machine.disk.create(&machine.path("a")).unwrap();
     assert!(machine.disk.reserve().unwrap().is_spent());
 }
 
 #[test]
-fn the_reserve_comes_back_with_room_for_it_and_some_more_and_not_before() {
+fn the_reserve_is_taken_again_only_above_the_low_water_mark() {
     let machine = machine(0);
     let reserve = machine.disk.reserve().unwrap();
     let file = machine.disk.create(&machine.path("a")).unwrap();
@@ -108,7 +108,7 @@ fn the_reserve_comes_back_with_room_for_it_and_some_more_and_not_before() {
 }
 
 #[test]
-fn a_disk_without_room_for_the_reserve_begins_with_the_flag_raised_and_no_half_of_it() {
+fn without_room_the_reserve_starts_out_spent_and_leaves_no_part_of_its_file() {
     let directory = tempfile::tempdir().unwrap();
     let broken = Arc::new(FaultyDisk::new(directory.path(), 7));
     broken.set_budget(Some(RESERVE - 1));
@@ -154,7 +154,7 @@ fn a_sync_that_finds_no_room_is_not_repeated() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_and_a_broken_disk_do_not_cost_the_reserve() {
+fn a_file_size_limit_and_a_broken_disk_do_not_spend_the_reserve() {
     for failure in [Failure::TooLong, Failure::Broken, Failure::ReadOnly] {
         let machine = machine(1000);
         let file = machine.disk.create(&machine.path("a")).unwrap();
@@ -225,7 +225,7 @@ impl Disk for Together {
 /// The one that came second found the reserve spent and gave up: a full disk ended crawls whose
 /// bytes would have fitted.
 #[test]
-fn of_two_who_know_that_the_disk_is_full_before_either_frees_the_reserve_both_get_room() {
+fn two_calls_that_find_the_disk_full_before_the_reserve_is_freed_both_get_room() {
     let directory = tempfile::tempdir().unwrap();
     let broken = Arc::new(FaultyDisk::new(directory.path(), 7));
     broken.set_budget(Some(RESERVE));
@@ -257,7 +257,7 @@ fn of_two_who_know_that_the_disk_is_full_before_either_frees_the_reserve_both_ge
 }
 
 #[test]
-fn of_many_who_meet_the_full_disk_at_once_all_whose_bytes_fit_end_well() {
+fn of_many_concurrent_appends_to_a_full_disk_those_that_fit_succeed() {
     let machine = machine(0);
     // Each of them needs a tenth of what the reserve frees.
     std::thread::scope(|scope| {

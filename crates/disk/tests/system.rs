@@ -18,7 +18,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_appended_stands_behind_what_was_there() {
+fn appended_bytes_follow_the_existing_ones() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
     let disk = SystemDisk;
@@ -41,7 +41,7 @@ fn what_is_appended_stands_behind_what_was_there() {
 }
 
 #[test]
-fn names_are_made_changed_and_removed() {
+fn names_are_created_changed_and_removed() {
     let directory = tempfile::tempdir().unwrap();
     let disk = SystemDisk;
     let below = directory.path().join("a/b");
@@ -71,7 +71,7 @@ fn a_file_is_replaced_whatever_an_earlier_attempt_left() {
 }
 
 #[test]
-fn a_reserve_takes_up_room_until_it_is_spent_and_is_taken_over_by_the_next_process() {
+fn a_reserve_occupies_space_until_it_is_spent_and_the_next_process_takes_it_over() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reserve");
     let bytes = (3 << 20) + 17;
@@ -106,7 +106,7 @@ fn a_reserve_takes_up_room_until_it_is_spent_and_is_taken_over_by_the_next_proce
 }
 
 #[test]
-fn a_reserve_of_another_size_is_made_anew() {
+fn a_reserve_of_another_size_is_written_anew() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reserve");
     std::fs::write(&path, [0; 10]).unwrap();
@@ -132,7 +132,7 @@ fn a_reserve_is_not_taken_again_below_the_low_water_mark() {
 }
 
 #[test]
-fn a_disk_with_a_reserve_is_a_disk_like_any_other_while_there_is_room() {
+fn a_reserved_disk_is_like_any_other_while_there_is_room() {
     let directory = tempfile::tempdir().unwrap();
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
     let reserve = Reserve::take(

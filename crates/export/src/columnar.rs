@@ -44,24 +44,21 @@ pub(crate) fn schema(table: Table) -> String {
     let name = table.schema.split('/').next().unwrap_or_default();
     let mut text = format!("message {} {{\n", name.replace('-', "_"));
     for column in table.columns {
-        let repetition = if column.nullable {
-            "OPTIONAL"
-        } else {
-            "REQUIRED"
+        let repetition = match column.nullable {
+            true => "OPTIONAL",
+            false => "REQUIRED",
         };
-        let (physical, logical) = match column.kind {
-            Kind::Text => ("BYTE_ARRAY".to_owned(), " (STRING)"),
-            Kind::U16 => ("INT32".to_owned(), " (INTEGER(16,false))"),
-            Kind::U32 => ("INT32".to_owned(), " (INTEGER(32,false))"),
-            Kind::U64 | Kind::Fingerprint => ("INT64".to_owned(), " (INTEGER(64,false))"),
-            Kind::Real => ("DOUBLE".to_owned(), ""),
-            Kind::Time => ("INT64".to_owned(), " (TIMESTAMP(MILLIS,true))"),
-            Kind::Bytes(length) => (format!("FIXED_LEN_BYTE_ARRAY ({length})"), ""),
+        let name = column.name;
+        let typed = match column.kind {
+            Kind::Text => format!("BYTE_ARRAY {name} (STRING)"),
+            Kind::U16 => format!("INT32 {name} (INTEGER(16,false))"),
+            Kind::U32 => format!("INT32 {name} (INTEGER(32,false))"),
+            Kind::U64 | Kind::Fingerprint => format!("INT64 {name} (INTEGER(64,false))"),
+            Kind::Real => format!("DOUBLE {name}"),
+            Kind::Time => format!("INT64 {name} (TIMESTAMP(MILLIS,true))"),
+            Kind::Bytes(length) => format!("FIXED_LEN_BYTE_ARRAY ({length}) {name}"),
         };
-        text.push_str(&format!(
-            "  {repetition} {physical} {}{logical};\n",
-            column.name
-        ));
+        text.push_str(&format!("  {repetition} {typed};\n"));
     }
     text + "}\n"
 }
@@ -241,16 +238,13 @@ impl Values {
                 values.push(u32::try_from(number).ok()?.cast_signed());
                 Some(4)
             }
-            (Self::Int64(values), Value::Number(number)) => {
-                values.push(number.cast_signed());
-                Some(8)
-            }
-            (Self::Int64(values), Value::Fingerprint(fingerprint)) => {
-                values.push(fingerprint.as_u64().cast_signed());
-                Some(8)
-            }
-            (Self::Int64(values), Value::Time(at)) => {
-                values.push(i64::try_from(at.as_millis()).unwrap_or(i64::MAX));
+            (Self::Int64(values), value) => {
+                values.push(match value {
+                    Value::Number(number) => number.cast_signed(),
+                    Value::Fingerprint(fingerprint) => fingerprint.as_u64().cast_signed(),
+                    Value::Time(at) => i64::try_from(at.as_millis()).unwrap_or(i64::MAX),
+                    _ => return None,
+                });
                 Some(8)
             }
             (Self::Double(values), Value::Real(share)) => {

@@ -20,7 +20,7 @@ pub enum ExportFault {
     Write(io::Error),
     /// The existing file is not a beginning of this export.
     #[error(transparent)]
-    Differs(Differs),
+    Differs(#[from] Differs),
     /// The Parquet encoder failed.
     #[error("the Parquet file cannot be made")]
     Encode(#[source] ParquetError),

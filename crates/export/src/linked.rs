@@ -15,8 +15,7 @@ use store::StoreFault;
 use crate::fault::ExportFault;
 use crate::link::LINKS;
 use crate::visit::Visit;
-use crate::whole_file::Differs;
-use crate::whole_file::begun;
+use crate::whole_file::{Differs, begun};
 use crate::writer::Form;
 
 /// The extent of a file of links.
@@ -61,7 +60,7 @@ pub fn linked_so_far(
             }
         }
     }
-    Err(ExportFault::Differs(Differs { line: run.line }))
+    Err(Differs { line: run.line }.into())
 }
 
 /// The links of a page.
@@ -117,13 +116,10 @@ impl Runs {
                     file.read_exact(&mut last)?;
                     file.rewind()?;
                 }
+                let mut reader = csv::ReaderBuilder::new();
+                let reader = reader.flexible(true).has_headers(false).from_reader(file);
                 Links::Csv {
-                    reader: Box::new(
-                        csv::ReaderBuilder::new()
-                            .flexible(true)
-                            .has_headers(false)
-                            .from_reader(file),
-                    ),
+                    reader: Box::new(reader),
                     record: csv::ByteRecord::new(),
                     length,
                     ends_in_a_line: last == *b"\n",
@@ -170,7 +166,7 @@ impl Links {
         let is_there = reader.read_byte_record(record)?;
         let is_torn = reader.position().byte() >= *length && !*ends_in_a_line;
         if is_there && !is_torn && !record.iter().eq(names) {
-            return Err(ExportFault::Differs(Differs { line: 1 }));
+            return Err(Differs { line: 1 }.into());
         }
         Ok(())
     }
@@ -198,7 +194,7 @@ impl Links {
                         start,
                         line: *number,
                     })),
-                    Err(_other) => Err(ExportFault::Differs(Differs { line: *number })),
+                    Err(_other) => Err(Differs { line: *number }.into()),
                 }
             }
             Self::Csv {
@@ -215,7 +211,7 @@ impl Links {
                     return Ok(None);
                 }
                 if !is_whole {
-                    return Err(ExportFault::Differs(Differs { line }));
+                    return Err(Differs { line }.into());
                 }
                 Ok(Some(Run {
                     source: String::from_utf8_lossy(&record[0]).into_owned(),

@@ -110,16 +110,11 @@ impl Parts {
             visits: self.read.visits + 1,
             digest: HashKey::ZERO.digest(&self.line),
         };
-        let ends_here = |mark: &VisitPosition| mark.visits == self.read.visits;
-        if let Some(number) = self
-            .there
-            .iter()
-            .position(|mark| ends_here(mark) && *mark != self.read)
-        {
-            return Err(self.foreign(
-                number,
-                "the crawl tells otherwise now, or it is of another crawl",
-            ));
+        let read = self.read;
+        let is_of_others = |end: &VisitPosition| end.visits == read.visits && *end != read;
+        if let Some(number) = self.there.iter().position(is_of_others) {
+            let why = "the crawl tells otherwise now, or it is of another crawl";
+            return Err(self.foreign(number, why));
         }
         let last = self.there.last().map_or(0, |mark| mark.visits);
         Ok((self.read.visits > last).then_some(self.read))
@@ -152,11 +147,8 @@ impl Parts {
     /// # Errors
     /// [`ExportFault`] if the part cannot be written, or if parts extend beyond the last visit.
     pub fn finish(mut self) -> Result<(), ExportFault> {
-        let beyond = self
-            .there
-            .iter()
-            .position(|mark| mark.visits > self.read.visits);
-        if let Some(number) = beyond {
+        let is_beyond = |end: &VisitPosition| end.visits > self.read.visits;
+        if let Some(number) = self.there.iter().position(is_beyond) {
             return Err(self.foreign(number, "it has more visits than the crawl"));
         }
         if self.next == 0 {
@@ -189,10 +181,14 @@ impl Parts {
     }
 
     fn foreign(&self, number: usize, why: &str) -> ExportFault {
-        ExportFault::ForeignPart {
-            path: self.directory.join(name(number)),
-            why: why.to_owned(),
-        }
+        foreign(&self.directory.join(name(number)), why)
+    }
+}
+
+fn foreign(path: &Path, why: &str) -> ExportFault {
+    ExportFault::ForeignPart {
+        path: path.to_owned(),
+        why: why.to_owned(),
     }
 }
 
@@ -210,10 +206,7 @@ fn position_of(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other?,
     };
-    let foreign = |why: &str| ExportFault::ForeignPart {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    };
+    let foreign = |why: &str| foreign(path, why);
     let reader = SerializedFileReader::new(file).map_err(|error| foreign(&error.to_string()))?;
     let notes = reader.metadata().file_metadata().key_value_metadata();
     let note = |name: &str| {
@@ -223,10 +216,8 @@ fn position_of(
     for ours in about.notes(table) {
         // A later version of this program may continue as long as the columns keep their meaning.
         if ours.key != "crawler.version" && note(&ours.key) != ours.value {
-            return Err(foreign(&format!(
-                "its {} is not that of this export",
-                ours.key
-            )));
+            let why = format!("its {} is not that of this export", ours.key);
+            return Err(foreign(&why));
         }
     }
     let visits = note(VISITS_NOTE).and_then(|visits| visits.parse().ok());

@@ -16,7 +16,7 @@ use crate::fault::ExportFault;
 use crate::table::{Table, Value};
 
 /// A value, serialized as JSON.
-pub(crate) struct Json<'a>(pub Value<'a>);
+struct Json<'a>(Value<'a>);
 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -26,16 +26,17 @@ impl Serialize for Json<'_> {
             Value::Real(share) => serializer.serialize_f64(share),
             Value::Time(at) => serializer.collect_str(&at),
             Value::Fingerprint(fingerprint) => serializer.collect_str(&fingerprint),
-            Value::Bytes(bytes) => serializer.serialize_str(&HEXLOWER.encode(bytes)),
+            Value::Bytes(bytes) => serializer.collect_str(&HEXLOWER.encode_display(bytes)),
         }
     }
 }
 
-struct Line<'a>(Table, &'a [Option<Value<'a>>]);
+/// A record, serialized as a JSON object. Fields beyond the columns of the table are left out.
+pub(crate) struct Line<'a>(pub Table, pub &'a [Option<Value<'a>>]);
 
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.1.len()))?;
+        let mut map = serializer.serialize_map(Some(self.0.columns.len()))?;
         for (column, value) in self.0.columns.iter().zip(self.1) {
             map.serialize_entry(column.name, &value.map(Json))?;
         }
@@ -76,19 +77,16 @@ pub(crate) struct Csv<W: Write> {
 impl<W: Write> Csv<W> {
     /// Begins a table with the header line.
     pub(crate) fn begin(table: Table, texts: FormulaPolicy, out: W) -> Result<Self, ExportFault> {
-        let mut writer = csv::WriterBuilder::new().from_writer(out);
-        writer.write_record(table.columns.iter().map(|column| column.name))?;
-        Ok(Self {
-            writer,
-            texts,
-            field: Vec::new(),
-        })
+        let mut csv = Self::go_on(texts, out);
+        let names = table.columns.iter().map(|column| column.name);
+        csv.writer.write_record(names)?;
+        Ok(csv)
     }
 
     /// Continues a table that has its header line.
     pub(crate) fn go_on(texts: FormulaPolicy, out: W) -> Self {
         Self {
-            writer: csv::WriterBuilder::new().from_writer(out),
+            writer: csv::Writer::from_writer(out),
             texts,
             field: Vec::new(),
         }
@@ -113,9 +111,9 @@ impl<W: Write> Csv<W> {
                 }
                 Some(Value::Time(at)) => write!(self.field, "{at}")?,
                 Some(Value::Fingerprint(fingerprint)) => write!(self.field, "{fingerprint}")?,
-                Some(Value::Bytes(bytes)) => HEXLOWER
-                    .encode_write(bytes, &mut Utf8(&mut self.field))
-                    .map_err(io::Error::other)?,
+                Some(Value::Bytes(bytes)) => {
+                    write!(self.field, "{}", HEXLOWER.encode_display(bytes))?;
+                }
             }
             self.writer.write_field(&self.field)?;
         }
@@ -129,22 +127,10 @@ impl<W: Write> Csv<W> {
 
     pub(crate) fn finish(mut self) -> Result<W, ExportFault> {
         self.writer.flush()?;
-        let mut out = self
-            .writer
-            .into_inner()
-            .map_err(|unwritten| ExportFault::from(unwritten.into_error()))?;
+        let written = self.writer.into_inner();
+        let mut out = written.map_err(csv::IntoInnerError::into_error)?;
         out.flush()?;
         Ok(out)
-    }
-}
-
-/// Appends text to a byte vector.
-struct Utf8<'a>(&'a mut Vec<u8>);
-
-impl std::fmt::Write for Utf8<'_> {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        self.0.extend_from_slice(text.as_bytes());
-        Ok(())
     }
 }
 

@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use neardup::{PageSignature, SKETCH_BYTES};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use store::embedded::record::Record;
 use store::embedded::{History, Revocations, revocations};
 use store::{StoreFault, VisitRecord};
 use web::UrlKey;
 
 use crate::table::{Column, Kind, Table, Value};
-use crate::text::Json;
+use crate::text::Line;
 
 /// A visit, with the data of its columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,48 +31,42 @@ pub struct Visit {
 /// A record for each visit.
 pub const VISITS: Table = Table {
     schema: "visits/1",
-    columns: columns().split_at(COLUMNS - 1).0,
+    columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
     schema: "visits-sketches/1",
-    columns: columns(),
+    columns: COLUMNS,
 };
 
-const COLUMNS: usize = 20;
-
-const fn columns() -> &'static [Column] {
-    const {
-        &[
-            Column::always("url", Kind::Text),
-            Column::always("final_url", Kind::Text),
-            Column::maybe("status", Kind::U16),
-            Column::always("fetched_at", Kind::Time),
-            Column::always("depth", Kind::U32),
-            Column::maybe("via", Kind::Text),
-            Column::maybe("content_type", Kind::Text),
-            Column::always("bytes", Kind::U64),
-            Column::maybe("charset", Kind::Text),
-            Column::maybe("language", Kind::Text),
-            Column::maybe("title", Kind::Text),
-            Column::always("verdict", Kind::Text),
-            Column::maybe("duplicate_of", Kind::Text),
-            Column::maybe("distance", Kind::U32),
-            Column::maybe("resemblance", Kind::Real),
-            Column::maybe("fingerprint", Kind::Fingerprint),
-            Column::maybe("reason", Kind::Text),
-            Column::maybe("warc_file", Kind::Text),
-            Column::maybe("warc_offset", Kind::U64),
-            Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
-        ]
-    }
-}
+const COLUMNS: &[Column] = &[
+    Column::always("url", Kind::Text),
+    Column::always("final_url", Kind::Text),
+    Column::maybe("status", Kind::U16),
+    Column::always("fetched_at", Kind::Time),
+    Column::always("depth", Kind::U32),
+    Column::maybe("via", Kind::Text),
+    Column::maybe("content_type", Kind::Text),
+    Column::always("bytes", Kind::U64),
+    Column::maybe("charset", Kind::Text),
+    Column::maybe("language", Kind::Text),
+    Column::maybe("title", Kind::Text),
+    Column::always("verdict", Kind::Text),
+    Column::maybe("duplicate_of", Kind::Text),
+    Column::maybe("distance", Kind::U32),
+    Column::maybe("resemblance", Kind::Real),
+    Column::maybe("fingerprint", Kind::Fingerprint),
+    Column::maybe("reason", Kind::Text),
+    Column::maybe("warc_file", Kind::Text),
+    Column::maybe("warc_offset", Kind::U64),
+    Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
+];
 
 impl Visit {
     /// Returns its fields, for [`SKETCHES`]; [`VISITS`] lacks the last.
     #[must_use]
-    pub fn fields(&self) -> [Option<Value<'_>>; COLUMNS] {
+    pub fn fields(&self) -> [Option<Value<'_>>; COLUMNS.len()] {
         fields(&self.row, self.sketch.as_ref())
     }
 }
@@ -80,7 +74,7 @@ impl Visit {
 fn fields<'a>(
     row: &'a VisitRecord,
     sketch: Option<&'a [u8; SKETCH_BYTES]>,
-) -> [Option<Value<'a>>; COLUMNS] {
+) -> [Option<Value<'a>>; COLUMNS.len()] {
     let text = |text: &'a Option<String>| text.as_deref().map(Value::Text);
     let url = |url: &'a web::PageUrl| Value::Text(url.as_str());
     [
@@ -113,11 +107,7 @@ pub struct VisitRow<'a>(pub &'a VisitRecord);
 
 impl Serialize for VisitRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(VISITS.columns.len()))?;
-        for (column, value) in VISITS.columns.iter().zip(fields(self.0, None)) {
-            map.serialize_entry(column.name, &value.map(Json))?;
-        }
-        map.end()
+        Line(VISITS, &fields(self.0, None)).serialize(serializer)
     }
 }
 
@@ -146,13 +136,8 @@ impl Visits {
     }
 
     fn begin(&mut self, page: UrlKey, signature: &PageSignature) {
-        let sketch = signature
-            .text
-            .as_ref()
-            .and_then(|text| text.sketch.as_ref());
-        if self.sketches
-            && let Some(sketch) = sketch
-        {
+        let text = signature.text.as_ref().filter(|_| self.sketches);
+        if let Some(sketch) = text.and_then(|text| text.sketch.as_ref()) {
             self.begun.insert(page, sketch.to_bytes());
         }
     }

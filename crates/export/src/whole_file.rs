@@ -124,12 +124,9 @@ impl WholeFile {
         if let State::Writing(file, _lock) = &self.state {
             self.disk.sync(file)?;
             self.disk.rename(&draft_of(&self.path), &self.path)?;
-            let directory = self
-                .path
-                .parent()
-                .filter(|path| !path.as_os_str().is_empty());
-            self.disk
-                .sync_directory(directory.unwrap_or(Path::new(".")))?;
+            let parent = self.path.parent();
+            let named = parent.filter(|path| !path.as_os_str().is_empty());
+            self.disk.sync_directory(named.unwrap_or(Path::new(".")))?;
         }
         Ok(())
     }
@@ -137,9 +134,10 @@ impl WholeFile {
     /// Starts writing after the existing content, which agreed up to its end.
     fn go_beyond(&mut self) -> io::Result<()> {
         if let State::Comparing(comparing) = &self.state {
-            let whole = (!comparing.is_draft)
-                .then(|| File::open(&self.path))
-                .transpose()?;
+            let whole = match comparing.is_draft {
+                true => None,
+                false => Some(File::open(&self.path)?),
+            };
             self.state = writing(&*self.disk, &self.path, whole, comparing.agreed)?;
         }
         Ok(())
@@ -188,19 +186,15 @@ impl Comparing {
             }
             let length = there.len().min(bytes.len() - same);
             let (there, ours) = (&there[..length], &bytes[same..same + length]);
-            let agreeing = if there == ours {
-                length
-            } else {
-                there
-                    .iter()
-                    .zip(ours)
-                    .take_while(|(one, other)| one == other)
-                    .count()
+            let mut pairs = there.iter().zip(ours);
+            let agreeing = match there == ours {
+                true => length,
+                false => pairs
+                    .position(|(one, other)| one != other)
+                    .unwrap_or(length),
             };
-            self.lines += ours[..agreeing]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count() as u64;
+            let line_ends = ours[..agreeing].iter().filter(|byte| **byte == b'\n');
+            self.lines += line_ends.count() as u64;
             self.agreed += agreeing as u64;
             self.there.consume(agreeing);
             same += agreeing;

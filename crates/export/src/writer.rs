@@ -45,16 +45,11 @@ impl<W: Write + Send> TableWriter<W> {
         about: &ExportInfo,
         out: W,
     ) -> Result<Self, ExportFault> {
+        let csv = |texts, out| Ok::<_, ExportFault>(Box::new(Csv::begin(table, texts, out)?));
         let form = match form {
             Form::Jsonl => Writing::Jsonl(out),
-            Form::Csv => Writing::Csv(Box::new(Csv::begin(
-                table,
-                FormulaPolicy::Neutralised,
-                out,
-            )?)),
-            Form::RawCsv => {
-                Writing::Csv(Box::new(Csv::begin(table, FormulaPolicy::Verbatim, out)?))
-            }
+            Form::Csv => Writing::Csv(csv(FormulaPolicy::Neutralised, out)?),
+            Form::RawCsv => Writing::Csv(csv(FormulaPolicy::Verbatim, out)?),
             Form::Parquet => Writing::Parquet(Box::new(Columnar::begin(table, about, out)?)),
         };
         Ok(Self { table, form })

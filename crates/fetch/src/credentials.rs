@@ -1,6 +1,6 @@
 //! Credentials: header fields and cookies that only some origins may get.
 //!
-//! A crawler follows strangers' links, so a secret that followed them would reach anybody who asks
+//! A crawler follows foreign links, so a secret that followed them would reach anybody who asks
 //! for it. Here each secret is bound to origins (scheme, host and port: RFC 6454 section 4) before
 //! the first request, and each request asks anew for the fields of its own URL. Nothing is learned
 //! on the way: neither `Set-Cookie` nor a redirect binds a secret to anything.

@@ -66,31 +66,43 @@ pub enum FetchFailure {
 }
 
 /// The kind of a [`FetchFailure`], the key of the retry table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum FailureKind {
     /// See [`FetchFailure::Dns`].
+    #[error("dns")]
     Dns,
     /// See [`FetchFailure::PrivateAddress`].
+    #[error("private-address")]
     PrivateAddress,
     /// See [`FetchFailure::Connect`].
+    #[error("connect")]
     Connect,
     /// See [`FetchFailure::Tls`].
+    #[error("tls")]
     Tls,
     /// See [`FetchFailure::Proxy`].
+    #[error("proxy")]
     Proxy,
     /// See [`FetchFailure::Timeout`].
+    #[error("timeout")]
     Timeout,
     /// See [`FetchFailure::TooSlow`].
+    #[error("too-slow")]
     TooSlow,
     /// See [`FetchFailure::Disconnected`].
+    #[error("disconnected")]
     Disconnected,
     /// See [`FetchFailure::Protocol`].
+    #[error("protocol")]
     Protocol,
     /// See [`FetchFailure::HeadersTooLarge`].
+    #[error("headers-too-large")]
     HeadersTooLarge,
     /// See [`FetchFailure::Spool`].
+    #[error("spool")]
     Spool,
     /// See [`FetchFailure::Unaskable`].
+    #[error("unaskable")]
     Unaskable,
 }
 
@@ -156,8 +168,7 @@ impl FetchFailure {
                 Self::proxy("cannot connect")
             }
             Some(ProxyFailure::Unreached) => Self::proxy(failure),
-            // An http page is asked for in a connection to the proxy; TLS through a tunnel is the
-            // page's own.
+            // A request for an http page goes to the proxy; TLS through a tunnel is the page's own.
             None if !https => Self::proxy(failure),
             None => failure,
         }
@@ -178,7 +189,7 @@ impl FetchFailure {
         }
         let kind = cause.downcast_ref::<io::Error>()?.kind();
         if connecting {
-            // An `io::Error` that only carries another error names no cause of its own.
+            // An `io::Error` of these kinds only wraps another error.
             return (kind != io::ErrorKind::Other && kind != io::ErrorKind::InvalidData)
                 .then_some(Self::Connect(kind));
         }
@@ -250,32 +261,5 @@ fn deeper<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError +
     {
         Some(wrapped) => Some(wrapped),
         None => cause.source(),
-    }
-}
-
-impl FailureKind {
-    /// Returns one word for tables and metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Dns => "dns",
-            Self::PrivateAddress => "private-address",
-            Self::Connect => "connect",
-            Self::Tls => "tls",
-            Self::Proxy => "proxy",
-            Self::Timeout => "timeout",
-            Self::TooSlow => "too-slow",
-            Self::Disconnected => "disconnected",
-            Self::Protocol => "protocol",
-            Self::HeadersTooLarge => "headers-too-large",
-            Self::Spool => "spool",
-            Self::Unaskable => "unaskable",
-        }
-    }
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

@@ -10,6 +10,7 @@ mod client;
 mod credentials;
 mod failure;
 mod fetch;
+mod generational_cache;
 mod memory;
 mod politeness;
 mod robots_cache;

@@ -57,7 +57,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Takes a share for `bytes` of a body, if it is to be had at once.
+    /// Takes a share for `bytes` of a body, if one is free now.
     pub(crate) fn try_body(&self, bytes: usize) -> Option<MemoryShare> {
         let units = self.bodies.units_of(bytes as u64);
         let share = Arc::clone(&self.bodies.free).try_acquire_many_owned(units);
@@ -77,9 +77,8 @@ impl MemoryBudget {
 
 impl Part {
     fn new(bytes: u64) -> Self {
-        // Far below what a semaphore can count.
-        let units =
-            u32::try_from(bytes / UNIT).map_or(u32::MAX >> 3, |units| units.min(u32::MAX >> 3));
+        // Far below the limit of a semaphore.
+        let units = (bytes / UNIT).min(u64::from(u32::MAX >> 3)) as u32;
         Self {
             free: Arc::new(Semaphore::new(units as usize)),
             units,
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_gets_a_share_while_there_is_one_and_gives_it_back_with_its_bytes() {
+    fn a_body_takes_a_share_and_returns_it_when_its_bytes_are_dropped() {
         let budget = MemoryBudget::new(8 << 20);
         let all = budget.try_body(4 << 20).unwrap();
         assert!(budget.try_body(1).is_none());
@@ -145,14 +144,14 @@ mod tests {
         drop(bytes);
         assert!(
             budget.try_body(1).is_none(),
-            "a part of the bytes is still there"
+            "a slice still holds the bytes"
         );
         drop(part);
         assert!(budget.try_body(1).is_some());
     }
 
     #[tokio::test]
-    async fn what_wants_more_than_there_is_gets_all_of_it_alone() {
+    async fn a_request_for_more_than_the_budget_takes_all_of_it_alone() {
         let budget = MemoryBudget::new(0);
         let alone = budget.large_page(u64::MAX).await;
         let mut next = std::pin::pin!(budget.large_page(1));

@@ -13,7 +13,6 @@
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
 //! the process: callers store [`RobotsAnswer::read`] and give it back with [`RobotsCache::recall`].
 
-use std::collections::HashMap;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +27,7 @@ use web::{
 use crate::client::decode::decode;
 use crate::failure::FetchFailure;
 use crate::fetch::Fetch;
+use crate::generational_cache::GenerationalCache;
 use crate::politeness::pacer::Pacer;
 use crate::politeness::pacing::Answer;
 
@@ -51,7 +51,7 @@ pub struct RobotsCache {
     pacer: Arc<Pacer>,
     agent_token: String,
     clock: Clock,
-    origins: Mutex<Origins>,
+    origins: Mutex<GenerationalCache<Arc<Origin>>>,
 }
 
 /// The rules of a host for us.
@@ -109,16 +109,13 @@ pub enum RobotsError {
 /// then look again.
 #[derive(Default)]
 struct Origin {
-    known: Mutex<Option<CachedRules>>,
+    known: Mutex<Option<CachedAnswer>>,
     asking: tokio::sync::Mutex<()>,
 }
 
-#[derive(Clone)]
-struct CachedRules {
-    rules: Arc<RobotsRules>,
-    source: RobotsSource,
-    error: Option<RobotsError>,
-    until: Timestamp,
+/// An answer without the traces of its request.
+struct CachedAnswer {
+    answer: RobotsAnswer,
     weight: usize,
 }
 
@@ -132,13 +129,15 @@ impl RobotsCache {
         clock: Clock,
         capacity: usize,
     ) -> Self {
-        let origins = Mutex::new(Origins::new(capacity, REMEMBERED));
+        let origins = GenerationalCache::new(capacity, REMEMBERED, |origin: &Arc<Origin>| {
+            origin.known().as_ref().map_or(0, |known| known.weight)
+        });
         Self {
             fetch,
             pacer,
             agent_token,
             clock,
-            origins,
+            origins: Mutex::new(origins),
         }
     }
 
@@ -146,9 +145,9 @@ impl RobotsCache {
     /// `Crawl-delay`.
     #[must_use]
     pub fn cached(&self, url: &PageUrl) -> Option<RobotsAnswer> {
-        let origin = self.origins().get(&url.origin())?;
-        let known = origin.known_at(self.clock.now())?;
-        Some(self.answer(url, known, FetchLog::default()))
+        let origin = Arc::clone(self.origins().get(&url.origin())?);
+        let answer = origin.known_at(self.clock.now())?;
+        Some(self.announce(url, answer))
     }
 
     /// Takes over the text that an earlier session read for `url`, unless rules are cached that
@@ -157,14 +156,13 @@ impl RobotsCache {
     pub async fn recall(&self, url: &PageUrl, text: RobotsText) {
         let now = self.clock.now();
         let until = text.until.min(now + HOLDS);
-        let origin = self.origins().get_or_insert(url.origin());
+        let origin = self.origin(url);
         let _asking = origin.asking.lock().await;
         if until <= now || origin.known_at(now).is_some() {
             return;
         }
-        let reading = text.lines.map_or(RobotsFile::Missing, RobotsFile::Given);
-        let known = self.known(&reading, until).await;
-        self.learn(&origin, known);
+        let file = text.lines.map_or(RobotsFile::Missing, RobotsFile::Given);
+        self.learn(&origin, file, until).await;
     }
 
     /// Returns the rules for `url`, and fetches them if they are not cached. Of tasks that want the
@@ -172,58 +170,54 @@ impl RobotsCache {
     ///
     /// Waits for permits of the host: do not hold one meanwhile.
     pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
-        let origin = self.origins().get_or_insert(url.origin());
-        let (known, asking) = match origin.known_at(self.clock.now()) {
-            Some(known) => (known, FetchLog::default()),
+        let origin = self.origin(url);
+        let known = origin.known_at(self.clock.now());
+        let answer = match known {
+            Some(known) => known,
             None => self.ask(url, &origin).await,
         };
-        self.answer(url, known, asking)
+        self.announce(url, answer)
     }
 
-    fn answer(&self, url: &PageUrl, known: CachedRules, asking: FetchLog) -> RobotsAnswer {
-        let crawl_delay = known.rules.crawl_delay();
-        if !asking.exchanges.is_empty() || crawl_delay.is_some() {
+    /// Tells the pacer the `Crawl-delay` of an answer; without one only if it was just fetched.
+    fn announce(&self, url: &PageUrl, answer: RobotsAnswer) -> RobotsAnswer {
+        let crawl_delay = answer.rules.crawl_delay();
+        if !answer.exchanges.is_empty() || crawl_delay.is_some() {
             self.pacer.ask_crawl_delay(&url.host(), crawl_delay);
         }
-        RobotsAnswer {
-            rules: known.rules,
-            source: known.source,
-            error: known.error,
-            until: known.until,
-            exchanges: asking.exchanges,
-            asked: asking.hosts,
-            read: asking.read,
-        }
+        answer
     }
 
-    async fn ask(&self, url: &PageUrl, origin: &Origin) -> (CachedRules, FetchLog) {
+    async fn ask(&self, url: &PageUrl, origin: &Origin) -> RobotsAnswer {
         let _asking = origin.asking.lock().await;
-        let mut asking = FetchLog::default();
         if let Some(known) = origin.known_at(self.clock.now()) {
-            return (known, asking);
+            return known;
         }
-        let reading = self.follow(url, &mut asking).await;
-        let until = self.clock.now() + reading.holds();
-        let known = self.known(&reading, until).await;
-        self.learn(origin, known.clone());
-        asking.read = reading.to_remember(until);
-        (known, asking)
-    }
-
-    fn learn(&self, origin: &Origin, known: CachedRules) {
-        let weight = known.weight;
-        *origin.known() = Some(known);
-        self.origins().weigh(weight);
+        let (mut exchanges, mut asked) = (Vec::new(), Vec::new());
+        let file = self.follow(url, &mut exchanges, &mut asked).await;
+        let until = self.clock.now() + file.holds();
+        let read = file.to_remember(until);
+        RobotsAnswer {
+            exchanges,
+            asked,
+            read,
+            ..self.learn(origin, file, until).await
+        }
     }
 
     /// Fetches /robots.txt and follows its redirects.
-    async fn follow(&self, url: &PageUrl, asking: &mut FetchLog) -> RobotsFile {
+    async fn follow(
+        &self,
+        url: &PageUrl,
+        exchanges: &mut Vec<Exchange>,
+        asked: &mut Vec<Host>,
+    ) -> RobotsFile {
         let form = CanonicalForm::keep_all();
         let Ok(mut next) = url.join("/robots.txt", &form) else {
             return RobotsFile::Missing;
         };
         for _hop in 0..=REDIRECTS {
-            asking.hosts.push(next.host());
+            asked.push(next.host());
             let exchange = match self.exchange(&next).await {
                 Ok(exchange) => exchange,
                 Err(failure) => return RobotsFile::Unreachable(failure.into()),
@@ -231,12 +225,12 @@ impl RobotsCache {
             let target = exchange
                 .location()
                 .map(|location| next.join(&location, &form));
-            let reading = RobotsFile::of(&exchange);
-            asking.exchanges.push(exchange);
+            let file = RobotsFile::of(&exchange);
+            exchanges.push(exchange);
             next = match target {
                 Some(Ok(target)) => target,
                 Some(Err(_not_a_page)) => return RobotsFile::Missing,
-                None => return reading,
+                None => return file,
             };
         }
         RobotsFile::Missing
@@ -250,38 +244,43 @@ impl RobotsCache {
         outcome
     }
 
-    async fn known(&self, reading: &RobotsFile, until: Timestamp) -> CachedRules {
-        let (source, rules, weight) = match reading {
-            RobotsFile::Given(body) => (
-                RobotsSource::Given,
-                self.parse(body).await,
-                body.len() + LEAST,
-            ),
-            RobotsFile::Missing => (RobotsSource::Missing, RobotsRules::allow_all(), LEAST),
-            RobotsFile::Unreachable(_) => (
-                RobotsSource::Unreachable,
-                RobotsRules::disallow_all(),
-                LEAST,
-            ),
+    /// Caches the rules in a file.
+    async fn learn(&self, origin: &Origin, file: RobotsFile, until: Timestamp) -> RobotsAnswer {
+        let mut weight = LEAST;
+        let (source, rules, error) = match file {
+            RobotsFile::Given(body) => {
+                weight += body.len();
+                (RobotsSource::Given, self.parse(body).await, None)
+            }
+            RobotsFile::Missing => (RobotsSource::Missing, RobotsRules::allow_all(), None),
+            RobotsFile::Unreachable(error) => {
+                let rules = RobotsRules::disallow_all();
+                (RobotsSource::Unreachable, rules, Some(error))
+            }
         };
-        CachedRules {
+        let answer = RobotsAnswer {
             rules: Arc::new(rules),
             source,
-            error: match reading {
-                RobotsFile::Unreachable(error) => Some(error.clone()),
-                RobotsFile::Given(_) | RobotsFile::Missing => None,
-            },
+            error,
             until,
+            exchanges: Vec::new(),
+            asked: Vec::new(),
+            read: None,
+        };
+        *origin.known() = Some(CachedAnswer {
+            answer: answer.clone(),
             weight,
-        }
+        });
+        self.origins().weigh(weight);
+        answer
     }
 
     /// Parses a robots.txt; a large file off the reactor.
-    async fn parse(&self, body: &Bytes) -> RobotsRules {
+    async fn parse(&self, body: Bytes) -> RobotsRules {
         if body.len() <= QUICK {
-            return RobotsRules::parse(body, &self.agent_token);
+            return RobotsRules::parse(&body, &self.agent_token);
         }
-        let (body, agent) = (body.clone(), self.agent_token.clone());
+        let agent = self.agent_token.clone();
         let parsing = tokio::task::spawn_blocking(move || RobotsRules::parse(&body, &agent));
         match parsing.await {
             Ok(rules) => rules,
@@ -293,17 +292,20 @@ impl RobotsCache {
         }
     }
 
-    fn origins(&self) -> MutexGuard<'_, Origins> {
+    /// Returns the cached origin of `url`, or adds it.
+    fn origin(&self, url: &PageUrl) -> Arc<Origin> {
+        let (name, mut origins) = (url.origin(), self.origins());
+        if let Some(known) = origins.get(&name) {
+            return Arc::clone(known);
+        }
+        let origin = Arc::<Origin>::default();
+        origins.insert(name, Arc::clone(&origin));
+        origin
+    }
+
+    fn origins(&self) -> MutexGuard<'_, GenerationalCache<Arc<Origin>>> {
         self.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The traces of a fetch, beside the rules.
-#[derive(Default)]
-struct FetchLog {
-    exchanges: Vec<Exchange>,
-    hosts: Vec<Host>,
-    read: Option<RobotsText>,
 }
 
 /// The result of an exchange.
@@ -342,79 +344,14 @@ impl RobotsFile {
 }
 
 impl Origin {
-    fn known(&self) -> MutexGuard<'_, Option<CachedRules>> {
+    fn known(&self) -> MutexGuard<'_, Option<CachedAnswer>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known_at(&self, now: Timestamp) -> Option<CachedRules> {
-        self.known()
-            .as_ref()
-            .filter(|known| known.until > now)
-            .cloned()
-    }
-}
-
-/// A cache of two generations: an origin that is asked for moves to the young one, and when that is
-/// full, the old one is dropped and the young one becomes the old. So the size is bounded, origins
-/// in use stay, and there is no list to keep in order.
-struct Origins {
-    young: HashMap<String, Arc<Origin>>,
-    old: HashMap<String, Arc<Origin>>,
-    /// The weight of the young generation's rules.
-    weight: usize,
-    most: usize,
-    most_weight: usize,
-}
-
-impl Origins {
-    fn new(most: usize, most_weight: usize) -> Self {
-        let (young, old) = (HashMap::new(), HashMap::new());
-        Self {
-            young,
-            old,
-            weight: 0,
-            most: (most / 2).max(1),
-            most_weight: most_weight / 2,
-        }
-    }
-
-    fn get(&mut self, name: &str) -> Option<Arc<Origin>> {
-        if let Some(origin) = self.young.get(name) {
-            return Some(Arc::clone(origin));
-        }
-        let (name, origin) = self.old.remove_entry(name)?;
-        Some(self.insert(name, origin))
-    }
-
-    fn get_or_insert(&mut self, name: String) -> Arc<Origin> {
-        match self.get(&name) {
-            Some(origin) => origin,
-            None => self.insert(name, Arc::default()),
-        }
-    }
-
-    fn insert(&mut self, name: String, origin: Arc<Origin>) -> Arc<Origin> {
-        let weight = origin.known().as_ref().map_or(0, |known| known.weight);
-        self.weigh(weight);
-        if self.young.len() >= self.most {
-            self.grow_old();
-        }
-        self.young.insert(name, Arc::clone(&origin));
-        origin
-    }
-
-    /// Adds the weight of new rules to the young generation.
-    fn weigh(&mut self, weight: usize) {
-        self.weight += weight;
-        if self.weight > self.most_weight {
-            self.grow_old();
-            self.weight = weight;
-        }
-    }
-
-    fn grow_old(&mut self) {
-        self.old = std::mem::take(&mut self.young);
-        self.weight = 0;
+    fn known_at(&self, now: Timestamp) -> Option<RobotsAnswer> {
+        let known = self.known();
+        let answer = known.as_ref().map(|known| &known.answer);
+        answer.filter(|answer| answer.until > now).cloned()
     }
 }
 

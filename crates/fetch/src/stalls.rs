@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_stalled_from_two_seconds_on_until_it_comes() {
+    async fn an_exchange_counts_as_stalled_from_two_seconds_until_its_answer() {
         let stalls = Stalls::default();
         let watched = stalls.clone();
         let answer = tokio::spawn(async move {

@@ -46,15 +46,13 @@ impl CommitPayload {
     }
 }
 
-/// Returns true if the first position is before the second: files are ordered by the numbers at the
-/// end of their names, then by name.
-pub(crate) fn is_before((file, at): (&str, u64), (other, end): (&str, u64)) -> bool {
-    (number(file), file, at) < (number(other), other, end)
-}
-
-fn number(file: &str) -> Option<u64> {
-    let (stem, _) = file.rsplit_once(".warc")?;
-    stem.rsplit_once('-')?.1.parse().ok()
+/// Returns the key by which files are ordered: the number at the end of their names, then the name.
+pub(crate) fn file_order(file: &str) -> (Option<u64>, &str) {
+    let number = || {
+        let (stem, _) = file.rsplit_once(".warc")?;
+        stem.rsplit_once('-')?.1.parse().ok()
+    };
+    (number(), file)
 }
 
 #[cfg(test)]
@@ -62,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_commit_says_is_a_promise() {
+    fn the_payload_of_a_commit_keeps_its_form() {
         let end = ArchiveEnd {
             file: "crawl-20261120182455-00001.warc.gz".to_owned(),
             end: 4711,
@@ -102,11 +100,7 @@ mod tests {
             "crawl-20251120182455-100000.warc.zst",
         ];
         for pair in files.windows(2) {
-            assert!(is_before((pair[0], 9), (pair[1], 0)), "{pair:?}");
-            assert!(!is_before((pair[1], 0), (pair[0], 9)), "{pair:?}");
-            assert!(
-                is_before((pair[0], 0), (pair[0], 1)) && !is_before((pair[0], 1), (pair[0], 1))
-            );
+            assert!(file_order(pair[0]) < file_order(pair[1]), "{pair:?}");
         }
     }
 }

@@ -27,9 +27,8 @@ impl Clone for Exclusion {
 
 impl Query for Exclusion {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        let inner = self
-            .inner
-            .weight(EnableScoring::disabled_from_schema(scoring.schema()))?;
+        let no_scoring = EnableScoring::disabled_from_schema(scoring.schema());
+        let inner = self.inner.weight(no_scoring)?;
         Ok(Box::new(ExclusionWeight { inner }))
     }
 
@@ -51,10 +50,8 @@ impl Weight for ExclusionWeight {
             gathered.insert(page);
             page = pages.advance();
         }
-        Ok(Box::new(ConstScorer::new(
-            BitSetDocSet::from(gathered),
-            boost,
-        )))
+        let excluded = BitSetDocSet::from(gathered);
+        Ok(Box::new(ConstScorer::new(excluded, boost)))
     }
 
     fn explain(&self, segment: &SegmentReader, page: DocId) -> tantivy::Result<Explanation> {

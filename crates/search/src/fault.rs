@@ -47,7 +47,6 @@ pub enum IndexFault {
 impl IndexFault {
     pub(crate) fn of(directory: &Path, error: &TantivyError) -> Self {
         let directory = directory.to_owned();
-        let io = |source: &Arc<io::Error>| source.clone();
         let source = match error {
             TantivyError::IoError(source)
             | TantivyError::LockFailure(LockError::IoError(source), _)
@@ -60,7 +59,7 @@ impl IndexFault {
             | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
                 io_error: source,
                 ..
-            }) => io(source),
+            }) => source,
             TantivyError::LockFailure(..) => return Self::InUse { directory },
             other => {
                 let reason = other.to_string();
@@ -77,7 +76,7 @@ impl IndexFault {
             }
             _ => Self::Io {
                 directory,
-                source: own(&source),
+                source: own(source),
             },
         }
     }
@@ -107,22 +106,12 @@ impl IndexFault {
         }
     }
 
-    /// Returns a copy: each waiting caller gets the error of the first.
-    pub(crate) fn again(&self) -> Self {
-        match self {
-            Self::Missing { directory } => Self::Missing {
-                directory: directory.clone(),
-            },
-            Self::InUse { directory } => Self::InUse {
-                directory: directory.clone(),
-            },
-            Self::Io { directory, source } => Self::Io {
-                directory: directory.clone(),
-                source: own(source),
-            },
-            Self::Damaged { directory, reason } => Self::Damaged {
-                directory: directory.clone(),
-                reason: reason.clone(),
+    /// Returns the fault of the sink: each waiting caller gets one.
+    pub(crate) fn of_sink(self: &Arc<Self>) -> SinkFault {
+        match &**self {
+            Self::Io { directory, source } => SinkFault::io("write", directory)(own(source)),
+            _ => SinkFault::Index {
+                source: Box::new(Arc::clone(self)),
             },
         }
     }
@@ -155,24 +144,13 @@ fn own(source: &io::Error) -> io::Error {
     }
 }
 
-impl From<IndexFault> for SinkFault {
-    fn from(fault: IndexFault) -> Self {
-        match fault {
-            IndexFault::Io { directory, source } => Self::io("write", &directory, source),
-            other => Self::Index {
-                source: Box::new(other),
-            },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// This was reported as "another process is writing".
     #[test]
-    fn a_lock_that_finds_no_room_is_no_other_process() {
+    fn a_lock_on_a_full_disk_is_not_reported_as_another_process() {
         let full = Arc::new(io::Error::from(io::ErrorKind::StorageFull));
         let error = TantivyError::LockFailure(LockError::IoError(full), None);
         let fault = IndexFault::of(Path::new("search"), &error);
@@ -185,13 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_damage_where_there_is_room() {
+    fn damage_stays_damage_on_a_disk_with_room() {
         let directory = tempfile::tempdir().expect("a directory");
         let damage = IndexFault::of_panic(directory.path(), &"torn");
         assert!(matches!(damage.unless_full(), IndexFault::Damaged { .. }));
-        let left = std::fs::read_dir(directory.path())
-            .expect("the directory")
-            .count();
-        assert_eq!(left, 0, "the probe is removed");
+        let left = std::fs::read_dir(directory.path()).expect("the directory");
+        assert_eq!(left.count(), 0, "the probe is removed");
     }
 }

@@ -100,45 +100,23 @@ impl Fields {
 pub(crate) struct PageDocument {
     pub(crate) fields: Fields,
     pub(crate) page: IndexPage,
-    /// The words of the address.
+    /// The [`address_words`] of the page's URL.
     pub(crate) address: String,
-}
-
-impl PageDocument {
-    pub(crate) fn new(fields: Fields, page: IndexPage) -> Self {
-        let address = address_words(page.url.as_str());
-        Self {
-            fields,
-            page,
-            address,
-        }
-    }
 }
 
 /// Returns an address with spaces between its parts, so that each is a word; percent-encoding is
 /// decoded.
 pub(crate) fn address_words(url: &str) -> String {
     let decoded = percent_decode_str(url).decode_utf8_lossy();
-    decoded
-        .chars()
-        .map(|c| {
-            if c.is_ascii() && !c.is_ascii_alphanumeric() {
-                ' '
-            } else {
-                c
-            }
-        })
-        .collect()
+    decoded.replace(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric(), " ")
 }
 
 /// Iterates over a host and its parent domains, the longest first; an IP address has none.
 pub(crate) fn domains(host: &str) -> impl Iterator<Item = &str> {
     let is_name = !host.starts_with('[') && host.bytes().any(|byte| byte.is_ascii_alphabetic());
     std::iter::successors(Some(host), move |domain| {
-        domain
-            .split_once('.')
-            .map(|(_, parent)| parent)
-            .filter(|_| is_name)
+        let (_, parent) = domain.split_once('.').filter(|_| is_name)?;
+        Some(parent)
     })
 }
 

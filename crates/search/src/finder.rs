@@ -20,7 +20,7 @@ use crate::fault::IndexFault;
 use crate::fields::{DATE, FILE, Fields, OFFSET};
 use crate::plan::plan;
 use crate::query::clause::Query;
-use crate::writer::{guarded, open, reader_of};
+use crate::writer::{guarded, open, searcher_of};
 
 /// Maximum number of hits of a search, those skipped included: they are held in memory.
 pub const MAX_HITS: usize = 100_000;
@@ -64,14 +64,15 @@ impl Finder {
     /// Opens the index in `directory`; it may be written to at the same time.
     ///
     /// # Errors
-    /// [`IndexFault`]
+    /// [`IndexFault::Missing`] if there is no index, [`IndexFault::Damaged`] if it is of another
+    /// version or damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn open(directory: &Path) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(directory)?;
         guarded(directory, || {
             Ok(Self {
                 directory: directory.to_owned(),
                 fields,
-                searcher: reader_of(&index)?.searcher(),
+                searcher: searcher_of(&index)?,
                 threads: Executor::single_thread(),
                 covered,
             })
@@ -121,7 +122,7 @@ impl Finder {
     /// [`MAX_HITS`] including those skipped.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn search(
         &self,
         query: &Query,
@@ -133,19 +134,18 @@ impl Finder {
             return Ok(Vec::new());
         }
         guarded(&self.directory, || {
-            let best = TopDocs::with_limit(limit)
-                .and_offset(offset)
-                .order_by_score();
-            let found = self.run(query, &best)?;
+            let best = TopDocs::with_limit(limit).and_offset(offset);
+            let found = self.run(query, &best.order_by_score())?;
             // Columns are opened once a segment, not once a hit.
             let mut columns = HashMap::new();
             let mut hits = Vec::with_capacity(found.len());
             for (score, address) in found {
-                let of_segment = match columns.entry(address.segment_ord) {
+                let number = address.segment_ord;
+                let of_segment = match columns.entry(number) {
                     Entry::Occupied(open) => open.into_mut(),
-                    Entry::Vacant(new) => new.insert(Columns::of(
-                        self.searcher.segment_reader(address.segment_ord),
-                    )?),
+                    Entry::Vacant(new) => {
+                        new.insert(Columns::of(self.searcher.segment_reader(number))?)
+                    }
                 };
                 hits.push(self.hit(score, address, of_segment)?);
             }
@@ -156,16 +156,15 @@ impl Finder {
     /// Returns the number of pages that match.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn count(&self, query: &Query) -> Result<usize, IndexFault> {
         guarded(&self.directory, || self.run(query, &Count))
     }
 
     fn run<C: Collector>(&self, query: &Query, collector: &C) -> tantivy::Result<C::Fruit> {
-        let scoring = if collector.requires_scoring() {
-            EnableScoring::enabled_from_searcher(&self.searcher)
-        } else {
-            EnableScoring::disabled_from_searcher(&self.searcher)
+        let scoring = match collector.requires_scoring() {
+            true => EnableScoring::enabled_from_searcher(&self.searcher),
+            false => EnableScoring::disabled_from_searcher(&self.searcher),
         };
         let query = plan(query, &self.fields);
         self.searcher
@@ -191,7 +190,7 @@ impl Finder {
     /// Calls `each` with the location of every page in the index, in no order.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn locations(&self, mut each: impl FnMut(RecordLocation)) -> Result<(), IndexFault> {
         guarded(&self.directory, || {
             for segment in self.searcher.segment_readers() {
@@ -207,15 +206,10 @@ impl Finder {
     /// Returns the files of the index whose checksums do not match.
     ///
     /// # Errors
-    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn damaged_files(&self) -> Result<Vec<PathBuf>, IndexFault> {
         guarded(&self.directory, || {
-            let mut damaged: Vec<PathBuf> = self
-                .searcher
-                .index()
-                .validate_checksum()?
-                .into_iter()
-                .collect();
+            let mut damaged = Vec::from_iter(self.searcher.index().validate_checksum()?);
             damaged.sort();
             Ok(damaged)
         })

@@ -11,6 +11,8 @@
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
+use crate::stepping;
+
 /// The pages of either of two queries; the score is the sum.
 #[derive(Debug)]
 pub(crate) struct LazyUnion {
@@ -46,11 +48,7 @@ struct LazyUnionWeight {
 
 impl Weight for LazyUnionWeight {
     fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let (found, mut scorer) = self.scorer_danger(segment, 0, boost)?;
-        if let SeekDangerResult::SeekLowerBound(page) = found {
-            scorer.seek(page);
-        }
-        Ok(scorer)
+        stepping::scorer(self, segment, boost)
     }
 
     fn scorer_danger(
@@ -78,12 +76,7 @@ impl Weight for LazyUnionWeight {
     }
 
     fn explain(&self, segment: &SegmentReader, page: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(segment, 1.0)?;
-        let score = match scorer.seek(page) == page {
-            true => scorer.score(),
-            false => 0.0,
-        };
-        Ok(Explanation::new("in the title or in the text", score))
+        stepping::explain(self, segment, page, "in the title or in the text")
     }
 }
 
@@ -124,15 +117,7 @@ impl DocSet for LazyUnionScorer {
     }
 
     fn seek(&mut self, target: DocId) -> DocId {
-        let mut target = target;
-        while target < TERMINATED && target > self.page {
-            match self.seek_danger(target) {
-                SeekDangerResult::Found => return self.page,
-                SeekDangerResult::SeekLowerBound(next) => target = next,
-            }
-        }
-        self.page = self.page.max(target.min(TERMINATED));
-        self.page
+        stepping::seek(self, target)
     }
 
     fn seek_danger(&mut self, target: DocId) -> SeekDangerResult {
@@ -155,9 +140,8 @@ impl DocSet for LazyUnionScorer {
 
     fn size_hint(&self) -> u32 {
         let [one, other] = &self.operands;
-        one.scorer
-            .size_hint()
-            .saturating_add(other.scorer.size_hint())
+        let (one, other) = (one.scorer.size_hint(), other.scorer.size_hint());
+        one.saturating_add(other)
     }
 
     fn cost(&self) -> u64 {

@@ -20,6 +20,7 @@ mod plan;
 mod query;
 mod searchable;
 mod snippet;
+mod stepping;
 mod words;
 mod writer;
 

@@ -22,10 +22,8 @@ pub(crate) struct Tiers;
 impl MergePolicy for Tiers {
     fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
         let mut tiers: Vec<Vec<&SegmentMeta>> = Vec::new();
-        for segment in segments
-            .iter()
-            .filter(|segment| segment.num_docs() <= MAX_PAGES)
-        {
+        let merged = |segment: &&SegmentMeta| segment.num_docs() <= MAX_PAGES;
+        for segment in segments.iter().filter(merged) {
             let tier = tier(segment.num_docs());
             if tiers.len() <= tier {
                 tiers.resize_with(tier + 1, Vec::new);

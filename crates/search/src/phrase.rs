@@ -14,6 +14,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
 
 use crate::query::clause::MAX_WORDS;
+use crate::stepping;
 
 /// Two or more terms of one field, each with its position in the phrase.
 #[derive(Clone, Debug)]
@@ -51,11 +52,7 @@ struct PhraseWeight {
 
 impl Weight for PhraseWeight {
     fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let (found, mut scorer) = self.scorer_danger(segment, 0, boost)?;
-        if let SeekDangerResult::SeekLowerBound(page) = found {
-            scorer.seek(page);
-        }
-        Ok(scorer)
+        stepping::scorer(self, segment, boost)
     }
 
     fn scorer_danger(
@@ -64,45 +61,33 @@ impl Weight for PhraseWeight {
         target: DocId,
         boost: Score,
     ) -> tantivy::Result<(SeekDangerResult, Box<dyn Scorer>)> {
-        let Some(mut scorer) = self.words(segment, boost)? else {
-            return Ok((
-                SeekDangerResult::SeekLowerBound(TERMINATED),
-                Box::new(EmptyScorer),
-            ));
+        let Some(mut scorer) = self.phrase_scorer(segment, boost)? else {
+            let nowhere = SeekDangerResult::SeekLowerBound(TERMINATED);
+            return Ok((nowhere, Box::new(EmptyScorer)));
         };
         Ok((scorer.seek_danger(target), Box::new(scorer)))
     }
 
     fn explain(&self, segment: &SegmentReader, page: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(segment, 1.0)?;
-        let score = match scorer.seek(page) == page {
-            true => scorer.score(),
-            false => 0.0,
-        };
-        Ok(Explanation::new("a phrase", score))
+        stepping::explain(self, segment, page, "a phrase")
     }
 }
 
 impl PhraseWeight {
     /// Returns the scorer; `None` if the segment lacks one of the words.
-    fn words(
+    fn phrase_scorer(
         &self,
         segment: &SegmentReader,
         boost: Score,
     ) -> tantivy::Result<Option<PhraseScorer>> {
         let field = self.terms[0].1.field();
         let index = segment.inverted_index(field)?;
-        let last = self
-            .terms
-            .iter()
-            .map(|(at, _)| *at)
-            .max()
-            .unwrap_or_default();
+        let positions = self.terms.iter().map(|(at, _)| *at);
+        let last = positions.max().unwrap_or_default();
         let mut words = Vec::with_capacity(self.terms.len());
         for (at, term) in &self.terms {
-            let Some(pages) =
-                index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?
-            else {
+            let option = IndexRecordOption::WithFreqsAndPositions;
+            let Some(pages) = index.read_postings(term, option)? else {
                 return Ok(None);
             };
             // Queries have far fewer terms than this.
@@ -174,15 +159,7 @@ impl DocSet for PhraseScorer {
     }
 
     fn seek(&mut self, target: DocId) -> DocId {
-        let mut target = target;
-        while target < TERMINATED && target > self.page {
-            match self.seek_danger(target) {
-                SeekDangerResult::Found => return self.page,
-                SeekDangerResult::SeekLowerBound(next) => target = next,
-            }
-        }
-        self.page = self.page.max(target.min(TERMINATED));
-        self.page
+        stepping::seek(self, target)
     }
 
     fn seek_danger(&mut self, target: DocId) -> SeekDangerResult {
@@ -226,10 +203,10 @@ impl DocSet for PhraseScorer {
 
 impl Scorer for PhraseScorer {
     fn score(&mut self) -> Score {
-        let norm = self.norms.fieldnorm_id(self.page);
-        self.similarity
-            .as_ref()
-            .map_or(1.0, |bm25| bm25.score(norm, self.count))
+        match &self.similarity {
+            Some(bm25) => bm25.score(self.norms.fieldnorm_id(self.page), self.count),
+            None => 1.0,
+        }
     }
 }
 
@@ -289,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_what_all_words_have(
+        fn the_kept_ends_are_common_to_all_words(
             pages in prop::collection::vec(
                 prop::collection::vec(prop::collection::btree_set(0_u32..40, 1..12), 2..5),
                 1..30,

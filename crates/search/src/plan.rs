@@ -18,6 +18,7 @@ use crate::fields::Fields;
 use crate::lazy_union::LazyUnion;
 use crate::phrase::Phrase;
 use crate::query::clause::{Clause, Query, SearchField, Words};
+use crate::words::tokens::PAIR;
 
 /// Maximum number of different continuations of a character at the end of a phrase in a segment:
 /// more than were ever seen, and memory for each is reserved.
@@ -36,21 +37,17 @@ fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
     match asked {
         Clause::Any(clauses) => {
             let words = clauses.iter().map(|asked| any_word(asked, fields));
-            Some(
-                words
-                    .collect::<Option<Vec<_>>>()?
-                    .into_iter()
-                    .flatten()
-                    .collect(),
-            )
+            let words: Option<Vec<_>> = words.collect();
+            Some(words?.into_iter().flatten().collect())
         }
         Clause::Words(SearchField::Page, looked_for)
             if looked_for.terms.len() == 1 && !looked_for.open =>
         {
-            Some(vec![
-                words(fields.title, looked_for),
-                words(fields.text, looked_for),
-            ])
+            Some(
+                [fields.title, fields.text]
+                    .map(|field| words(field, looked_for))
+                    .into(),
+            )
         }
         _ => None,
     }
@@ -120,26 +117,22 @@ fn whole(field: Field, value: &str) -> Box<dyn Engine> {
 
 fn words(field: Field, looked_for: &Words) -> Box<dyn Engine> {
     let term = |word: &str| Term::from_field_text(field, word);
-    let terms = || {
-        let placed = looked_for.terms.iter();
-        placed.map(|(at, word)| (*at, term(word))).collect()
-    };
+    let placed = looked_for.terms.iter();
+    let terms = placed.map(|(at, word)| (*at, term(word)));
     match (looked_for.terms.as_slice(), looked_for.open) {
         ([(_, word)], false) => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
         ([(_, word)], true) => {
-            // The range of tokens with this prefix: it ends at the next character after the mark at
-            // its end.
-            let beyond = format!(
-                "{}{}",
-                word.trim_end_matches(crate::words::tokens::PAIR),
-                '\u{20}'
-            );
-            let range = (Bound::Included(term(word)), Bound::Excluded(term(&beyond)));
-            Box::new(InvertedIndexRangeQuery::new(range.0, range.1))
+            // The range of the tokens with this prefix ends at the first character after the mark
+            // that ends the prefix.
+            let beyond = format!("{}\u{20}", word.trim_end_matches(PAIR));
+            let (from, to) = (Bound::Included(term(word)), Bound::Excluded(term(&beyond)));
+            Box::new(InvertedIndexRangeQuery::new(from, to))
         }
-        (_, false) => Box::new(Phrase { terms: terms() }),
+        (_, false) => Box::new(Phrase {
+            terms: terms.collect(),
+        }),
         (_, true) => {
-            let mut phrase = PhrasePrefixQuery::new_with_offset(terms());
+            let mut phrase = PhrasePrefixQuery::new_with_offset(terms.collect());
             phrase.set_max_expansions(CONTINUATIONS);
             Box::new(phrase)
         }

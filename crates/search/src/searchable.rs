@@ -11,13 +11,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use web::{Clock, PageUrl, Timestamp};
+use web::{Clock, Timestamp};
 
 use crate::fault::IndexFault;
 use crate::fields::IndexPage;
@@ -44,7 +44,7 @@ pub struct Searchable {
     room: Arc<Semaphore>,
     tickets: Mutex<Tickets>,
     /// The fault that ended the thread, if one did.
-    broken: Arc<OnceLock<IndexFault>>,
+    broken: Arc<OnceLock<Arc<IndexFault>>>,
 }
 
 enum IndexCommand {
@@ -54,6 +54,7 @@ enum IndexCommand {
 }
 
 /// The visits added so far, by ticket.
+#[derive(Default)]
 struct Tickets {
     /// The first ticket that was not added.
     next: u64,
@@ -72,23 +73,19 @@ impl Searchable {
     /// earlier ones.
     #[must_use]
     pub fn over(below: Arc<dyn Sink>, index: Writer, clock: Clock) -> Self {
-        let (queue, orders) = mpsc::channel(QUEUE);
+        let (queue, mut commands) = mpsc::channel(QUEUE);
         let broken = Arc::new(OnceLock::new());
         let tickets = Tickets {
-            next: 0,
-            early: BinaryHeap::new(),
             covered: index.covered().cloned(),
-            added: 0,
             committed: clock.now(),
-            closed: false,
+            ..Tickets::default()
         };
         let broken_by = Arc::clone(&broken);
         std::thread::spawn(move || {
-            let mut orders = orders;
-            if let Err(fault) = run_commands(index, &mut orders) {
-                // The fault is set before the queue closes, so that a sender who finds it closed
-                // finds the reason. This is the only place that sets it.
-                drop(broken_by.set(fault));
+            if let Err(fault) = run_commands(index, &mut commands) {
+                // The fault is set before the queue closes, so that a sender that finds the queue
+                // closed finds the reason. Nothing else sets it.
+                drop(broken_by.set(Arc::new(fault)));
             }
         });
         Self {
@@ -101,8 +98,8 @@ impl Searchable {
         }
     }
 
-    async fn order(&self, order: IndexCommand) -> Result<(), SinkFault> {
-        match self.queue.send(order).await {
+    async fn send(&self, command: IndexCommand) -> Result<(), SinkFault> {
+        match self.queue.send(command).await {
             Ok(()) => Ok(()),
             Err(_ended) => Err(self.fault().await),
         }
@@ -111,14 +108,12 @@ impl Searchable {
     /// Returns the fault that ended the thread.
     async fn fault(&self) -> SinkFault {
         self.queue.closed().await;
-        match self.broken.get() {
-            Some(fault) => fault.again().into(),
-            None => SinkFault::Stopped,
-        }
+        let fault = self.broken.get().map(IndexFault::of_sink);
+        fault.unwrap_or(SinkFault::Stopped)
     }
 
-    fn tickets(&self) -> std::sync::MutexGuard<'_, Tickets> {
-        // Nothing is left half done in there.
+    fn tickets(&self) -> MutexGuard<'_, Tickets> {
+        // No panic can leave the tickets half changed.
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,13 +121,9 @@ impl Searchable {
 #[async_trait]
 impl Sink for Searchable {
     async fn write(&self, mut visit: Visit) -> Result<Archived, SinkFault> {
-        let text = visit.text.take();
-        let page = text.zip(
-            visit
-                .exchanges
-                .last()
-                .map(|page| (page.url.clone(), page.started)),
-        );
+        let page = visit.exchanges.last();
+        let page = page.map(|page| (page.url.clone(), page.started));
+        let page = visit.text.take().zip(page);
         let archived = self.below.write(visit).await?;
         let mut bytes = 0;
         if let Some((text, (url, at))) = page {
@@ -141,8 +132,14 @@ impl Sink for Searchable {
             let room = u32::try_from(room).unwrap_or(u32::MAX);
             let permit = Arc::clone(&self.room).acquire_many_owned(room).await;
             let permit = permit.expect("this semaphore is never closed");
-            let page = page_of(text, url, at, &archived);
-            self.order(IndexCommand::Add(page, permit)).await?;
+            let page = IndexPage {
+                url,
+                at,
+                file: archived.file.as_str().into(),
+                offset: archived.page_offset,
+                text,
+            };
+            self.send(IndexCommand::Add(page, permit)).await?;
         }
         self.tickets().done(&archived, bytes);
         Ok(archived)
@@ -153,7 +150,7 @@ impl Sink for Searchable {
         let due = self.tickets().due(self.clock.now());
         if let Some(covered) = due {
             // The sync does not wait for the commit: the journal does not depend on the index.
-            self.order(IndexCommand::Commit(covered)).await?;
+            self.send(IndexCommand::Commit(covered)).await?;
         }
         Ok(end)
     }
@@ -172,7 +169,7 @@ impl Sink for Searchable {
             tickets.covered.clone()
         };
         let (closed, closing) = oneshot::channel();
-        self.order(IndexCommand::Close(covered, closed)).await?;
+        self.send(IndexCommand::Close(covered, closed)).await?;
         if closing.await.is_err() {
             return Err(self.fault().await);
         }
@@ -181,28 +178,13 @@ impl Sink for Searchable {
     }
 }
 
-fn page_of(
-    text: Box<sinks::IndexText>,
-    url: PageUrl,
-    at: Timestamp,
-    archived: &Archived,
-) -> IndexPage {
-    IndexPage {
-        url,
-        at,
-        file: archived.file.as_str().into(),
-        offset: archived.page_offset,
-        text,
-    }
-}
-
 /// Runs the commands of the queue, in the thread that writes the index.
 fn run_commands(
     mut index: Writer,
-    orders: &mut mpsc::Receiver<IndexCommand>,
+    commands: &mut mpsc::Receiver<IndexCommand>,
 ) -> Result<(), IndexFault> {
-    while let Some(order) = orders.blocking_recv() {
-        match order {
+    while let Some(command) = commands.blocking_recv() {
+        match command {
             IndexCommand::Add(page, permit) => {
                 index.add(page)?;
                 drop(permit);
@@ -222,11 +204,8 @@ fn run_commands(
 impl Tickets {
     fn done(&mut self, archived: &Archived, bytes: usize) {
         self.added += bytes as u64;
-        self.early.push(Reverse((
-            archived.ticket,
-            archived.file.clone(),
-            archived.end,
-        )));
+        let visit = (archived.ticket, archived.file.clone(), archived.end);
+        self.early.push(Reverse(visit));
         while let Some(Reverse((ticket, ..))) = self.early.peek()
             && *ticket == self.next
             && let Some(Reverse((_, file, end))) = self.early.pop()
@@ -264,15 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_covered_ends_before_the_first_visit_that_is_missing() {
-        let mut tickets = Tickets {
-            next: 0,
-            early: BinaryHeap::new(),
-            covered: None,
-            added: 0,
-            committed: Timestamp::from_millis(0),
-            closed: false,
-        };
+    fn the_covered_part_ends_before_the_first_missing_visit() {
+        let mut tickets = Tickets::default();
         for (ticket, covered) in [
             (1, None),
             (2, None),
@@ -282,11 +254,8 @@ mod tests {
             (4, Some(60)),
         ] {
             tickets.done(&archived(ticket), 7);
-            assert_eq!(
-                tickets.covered.as_ref().map(|end| end.end),
-                covered,
-                "{ticket}"
-            );
+            let end = tickets.covered.as_ref().map(|end| end.end);
+            assert_eq!(end, covered, "{ticket}");
         }
         let soon = Timestamp::from_millis(59_999);
         assert_eq!(tickets.due(soon), None);

@@ -1,6 +1,6 @@
 //! Snippets: the part of a text that matches a query best.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use tantivy::tokenizer::TokenStream;
@@ -61,13 +61,9 @@ impl<'q> Snippets<'q> {
                 firsts.entry(first).or_default().push(number);
             }
         }
-        let longest = self
-            .words
-            .iter()
-            .map(|words| span(words))
-            .max()
-            .unwrap_or_default();
-        let mut recent: std::collections::VecDeque<RecentToken> = std::collections::VecDeque::new();
+        let spans = self.words.iter().map(|words| span(words));
+        let longest = spans.max().unwrap_or_default();
+        let mut recent = VecDeque::new();
         let mut found = Vec::new();
         let mut tokens = Tokens::of(text);
         while tokens.advance() {
@@ -95,7 +91,7 @@ impl<'q> Snippets<'q> {
     /// Adds the matches that begin with the first of the recent tokens.
     fn take_first(
         &self,
-        recent: &std::collections::VecDeque<RecentToken>,
+        recent: &VecDeque<RecentToken>,
         firsts: &HashMap<&str, Vec<usize>>,
         open: &[(usize, &str)],
         found: &mut Vec<(usize, Range<usize>)>,
@@ -120,9 +116,9 @@ impl<'q> Snippets<'q> {
                         false => seen.text == *term,
                     })
             });
-            if let Some(end) = recent.get(span(words)).filter(|_| stands) {
-                found.push((number, first.place.start..end.place.end));
-            } else if stands && let Some(end) = recent.get(words.terms[last].0 - base) {
+            let end = recent.get(span(words));
+            let end = end.or_else(|| recent.get(words.terms[last].0 - base));
+            if let Some(end) = end.filter(|_| stands) {
                 found.push((number, first.place.start..end.place.end));
             }
         }
@@ -203,7 +199,7 @@ fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usiz
         if let Some((start, end)) = open
             && at >= end
         {
-            push_range(&mut snippet.found, start..snippet.text.len());
+            snippet.found.push(start..snippet.text.len());
             open = None;
         }
         while let Some(place) = places.next_if(|place| place.start <= at) {
@@ -223,21 +219,13 @@ fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usiz
         }
     }
     if let Some((start, _)) = open {
-        push_range(&mut snippet.found, start..snippet.text.len());
+        snippet.found.push(start..snippet.text.len());
     }
     snippet.text.truncate(snippet.text.trim_end().len());
-    if let Some(last) = snippet.found.pop() {
-        // A match that the window cuts after a space.
-        push_range(
-            &mut snippet.found,
-            last.start..last.end.min(snippet.text.len()),
-        );
+    // The window may cut the last match after a space.
+    for place in &mut snippet.found {
+        place.end = place.end.min(snippet.text.len());
     }
+    snippet.found.retain(|place| !place.is_empty());
     snippet
-}
-
-fn push_range(found: &mut Vec<Range<usize>>, place: Range<usize>) {
-    if !place.is_empty() {
-        found.push(place);
-    }
 }

@@ -13,17 +13,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use sinks::ArchiveEnd;
+use tantivy::collector::Count;
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{AddOperation, IndexWriterOptions, NoMergePolicy, SegmentWriter};
 use tantivy::query::{AllQuery, BooleanQuery, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
-    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Segment, TantivyError, Term,
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, Segment, TantivyError,
+    Term,
 };
 
-use crate::commit_payload::{CommitPayload, is_before};
+use crate::commit_payload::{CommitPayload, file_order};
 use crate::fault::IndexFault;
-use crate::fields::{Fields, IndexPage, PageDocument};
+use crate::fields::{Fields, IndexPage, PageDocument, address_words};
 use crate::merging::Tiers;
 
 /// Options of an index.
@@ -61,6 +63,21 @@ struct OpenSegment {
     pages: SegmentWriter,
     /// Bytes at which it is full.
     full: usize,
+}
+
+impl OpenSegment {
+    fn begin(index: &Index, memory: usize) -> tantivy::Result<Self> {
+        let segment = index.new_segment();
+        let pages = SegmentWriter::for_segment(memory, segment.clone())?;
+        // An empty segment reports 10 MiB, most of it untouched: with the minimum memory each page
+        // would be a segment.
+        let full = memory.max(pages.mem_usage() + memory / 2);
+        Ok(Self {
+            segment,
+            pages,
+            full,
+        })
+    }
 }
 
 impl Writer {
@@ -101,12 +118,10 @@ impl Writer {
     pub fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(&options.directory).map_err(IndexFault::unless_full)?;
         if covered.rules != options.rules {
+            let (theirs, ours) = (&covered.rules, &options.rules);
             return Err(IndexFault::Damaged {
                 directory: options.directory.clone(),
-                reason: format!(
-                    "it was made with other rules: {}, not {}",
-                    covered.rules, options.rules
-                ),
+                reason: format!("it was made with other rules: {theirs}, not {ours}"),
             });
         }
         writing(&options.directory, || {
@@ -182,26 +197,19 @@ impl Writer {
     }
 
     fn add_now(&mut self, page: IndexPage) -> tantivy::Result<()> {
-        if self.filling.is_none() {
-            let segment = self.index.new_segment();
-            let pages = SegmentWriter::for_segment(self.memory, segment.clone())?;
-            // An empty segment reports 10 MiB, most of it untouched: with the minimum memory each
-            // page would be a segment.
-            let full = self.memory.max(pages.mem_usage() + self.memory / 2);
-            self.filling = Some(OpenSegment {
-                segment,
-                pages,
-                full,
-            });
-        }
-        let Some(filling) = &mut self.filling else {
-            return Ok(());
+        let filling = match &mut self.filling {
+            Some(filling) => filling,
+            none => none.insert(OpenSegment::begin(&self.index, self.memory)?),
         };
-        let document = PageDocument::new(self.fields, page);
-        filling.pages.add_document(AddOperation {
-            opstamp: 0,
-            document,
-        })?;
+        let document = PageDocument {
+            fields: self.fields,
+            address: address_words(page.url.as_str()),
+            page,
+        };
+        let opstamp = 0;
+        filling
+            .pages
+            .add_document(AddOperation { opstamp, document })?;
         if filling.pages.mem_usage() >= filling.full {
             self.flush()?;
         }
@@ -232,42 +240,27 @@ impl Writer {
     /// Deletes the pages that the archive does not have, and those added before a commit that did
     /// not cover them.
     fn cut(&mut self, settled: Option<&ArchiveEnd>) -> tantivy::Result<()> {
-        let place = |end: &ArchiveEnd| (end.file.clone(), end.end);
-        let settled_covered = match (settled, &self.covered.end) {
+        let end = match (settled, &self.covered.end) {
             (Some(settled), Some(covered)) => {
-                let (one, other) = (place(settled), place(covered));
-                let first = if is_before((&one.0, one.1), (&other.0, other.1)) {
-                    settled
-                } else {
-                    covered
-                };
-                Some(first.clone())
+                let ends = [settled, covered].into_iter();
+                let first = ends.min_by_key(|end| (file_order(&end.file), end.end));
+                first.cloned()
             }
             _ => None,
         };
-        let reader = reader_of(&self.index)?;
-        if !self.has_behind(&reader, settled_covered.as_ref())?
-            && settled_covered == self.covered.end
-        {
+        let searcher = searcher_of(&self.index)?;
+        let behind = self.behind(&searcher, end.as_ref())?;
+        if end == self.covered.end && searcher.search(&*behind, &Count)? == 0 {
             return Ok(());
         }
-        let behind = self.behind(&reader, settled_covered.as_ref())?;
         self.writer.delete_query(behind)?;
-        self.commit_now(settled_covered)
-    }
-
-    fn has_behind(&self, reader: &IndexReader, end: Option<&ArchiveEnd>) -> tantivy::Result<bool> {
-        let behind = self.behind(reader, end)?;
-        let count = reader
-            .searcher()
-            .search(&*behind, &tantivy::collector::Count)?;
-        Ok(count > 0)
+        self.commit_now(end)
     }
 
     /// Returns a query for the pages after `end`.
     fn behind(
         &self,
-        reader: &IndexReader,
+        searcher: &Searcher,
         end: Option<&ArchiveEnd>,
     ) -> tantivy::Result<Box<dyn Query>> {
         let Some(ArchiveEnd { file, end }) = end else {
@@ -284,16 +277,14 @@ impl Writer {
         };
         let from = Bound::Included(Term::from_field_u64(offset, *end));
         let rest: Box<dyn Query> = Box::new(RangeQuery::new(from, Bound::Unbounded));
-        let mut behind: Vec<Box<dyn Query>> = vec![Box::new(BooleanQuery::intersection(vec![
-            of_file(file),
-            rest,
-        ]))];
-        for segment in reader.searcher().segment_readers() {
+        let in_file = BooleanQuery::intersection(vec![of_file(file), rest]);
+        let mut behind: Vec<Box<dyn Query>> = vec![Box::new(in_file)];
+        for segment in searcher.segment_readers() {
             let names = segment.inverted_index(files)?;
             let mut names = names.terms().stream()?;
             while names.advance() {
                 let name = String::from_utf8_lossy(names.key());
-                if is_before((file, u64::MAX), (&name, 0)) {
+                if file_order(file) < file_order(&name) {
                     behind.push(of_file(&name));
                 }
             }
@@ -337,11 +328,11 @@ pub fn exists(directory: &Path) -> bool {
     directory.join("meta.json").exists()
 }
 
-pub(crate) fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
-    index
-        .reader_builder()
-        .reload_policy(ReloadPolicy::Manual)
-        .try_into()
+/// Returns a searcher of the last commit.
+pub(crate) fn searcher_of(index: &Index) -> tantivy::Result<Searcher> {
+    let builder = index.reader_builder();
+    let reader: IndexReader = builder.reload_policy(ReloadPolicy::Manual).try_into()?;
+    Ok(reader.searcher())
 }
 
 /// Runs `work`, which writes; a full disk is not reported as damage.

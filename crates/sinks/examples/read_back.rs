@@ -19,7 +19,7 @@ use flate2::write::GzEncoder;
 use sinks::PayloadDigest;
 use sinks::warc::WarcStream;
 
-/// Pages, and how long each is, in bytes: the page of DESIGN's benchmark.
+/// The number of pages, and the length of each in bytes.
 const PAGES: usize = 4_000;
 const LENGTH: usize = 26 << 10;
 const TURNS: usize = 5;
@@ -56,7 +56,7 @@ fn main() {
     }
 }
 
-/// Reads a file to its end; says in how many seconds.
+/// Reads a file to its end; returns the seconds that it took.
 fn read(file: &[u8]) -> f64 {
     let input = Cursor::new(file.to_vec());
     let begun = Instant::now();
@@ -70,7 +70,7 @@ fn read(file: &[u8]) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-/// A page of words that are not all alike, with the digests that crawlers write.
+/// Returns a page of varied words, with the digests that crawlers write.
 fn record(number: u64) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut body = Vec::with_capacity(LENGTH + 16);
@@ -78,7 +78,7 @@ fn record(number: u64) -> Vec<u8> {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        // Small numbers come often, as common words do.
+        // Small numbers are frequent, like common words.
         let word = (state % 4_000) * (state >> 32 & 0xfff) / 4_096;
         write!(body, "word{word} ").unwrap();
         if word.is_multiple_of(13) {

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A line a record: type, id, target, date, length of the block, SHA-256 of the payload in base 16,
-//! how the block digest fares and how the payload digest does: `pass`, `absent`, or `elsewhere` for
-//! the payload of a revisit. A file that cannot be read, or a digest that fails, is an error and
-//! ends it with code 1.
+//! and the results of checking the block digest and the payload digest: `pass`, `absent`, or
+//! `elsewhere` for the payload of a revisit. A file that cannot be read, or a wrong digest, is an
+//! error and ends the program with code 1.
 
 use std::error::Error;
 use std::fs::File;
@@ -45,7 +45,7 @@ fn line(record: &Record<BufferedBody>) -> Result<String, String> {
     let field = |name| record.header(name).unwrap_or_default();
     let block_digest = check(&field(WarcHeader::BlockDigest), block)?;
     let payload_digest = match record.warc_type() {
-        // It is of the payload that another record has.
+        // It is the digest of the payload in another record.
         RecordType::Revisit => "elsewhere",
         _ => check(&field(WarcHeader::PayloadDigest), payload)?,
     };
@@ -85,7 +85,7 @@ fn check(digest: &str, bytes: &[u8]) -> Result<&'static str, String> {
         "sha256" => BASE32.encode(&Sha256::digest(bytes)),
         _ => return Err(format!("an unknown kind of digest: {digest}")),
     };
-    // RFC 4648 lets padding be left out where it says nothing.
+    // RFC 4648 allows padding to be omitted if the length is known.
     if found.trim_end_matches('=') == wanted.trim_end_matches('=') {
         Ok("pass")
     } else {

@@ -30,9 +30,7 @@ pub use capture::{Capture, DUPLICATE};
 pub use compare::{Comparison, Difference, compare};
 pub use entry::{CdxjLine, LineError, MAX_LINE};
 pub use gather::{IndexingReport, index_files};
-pub use index::{
-    INDEX, IndexCounts, is_manifest, make_again, make_again_with, remove, strays, whole,
-};
+pub use index::{INDEX, IndexCounts, MEMORY, is_manifest, make_again, remove, strays, whole};
 pub use indexed::Indexed;
 pub use key::key;
 pub use lines::{CdxjReader, SkippedLines};

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_read_back_from_either_base_and_however_it_is_labelled() {
+    fn a_digest_is_parsed_from_either_base_and_any_label() {
         let digest = DigestAlgorithm::Sha1.of(b"abc");
         for text in [
             digest.to_string(),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_not_read_as_one() {
+    fn other_texts_are_not_digests() {
         for text in [
             "",
             "sha1",

@@ -117,17 +117,19 @@ pub enum SinkFault {
 }
 
 impl SinkFault {
-    /// Returns the fault of an I/O error: a full disk, or any other error.
-    #[must_use]
-    pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        match DiskErrorKind::of(&source) {
-            DiskErrorKind::Full => Self::Full { path, source },
-            DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Self::Io {
-                doing,
-                path,
-                source,
-            },
+    /// Returns a conversion, for `map_err`, of the I/O errors of an operation on `path`: a full
+    /// disk, or any other error.
+    pub fn io(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |source| {
+            let path = path.to_owned();
+            match DiskErrorKind::of(&source) {
+                DiskErrorKind::Full => Self::Full { path, source },
+                DiskErrorKind::ReadOnly | DiskErrorKind::Broken => Self::Io {
+                    doing,
+                    path,
+                    source,
+                },
+            }
         }
     }
 }

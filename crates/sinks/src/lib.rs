@@ -4,6 +4,7 @@
 //! main sink is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
 //! such files, [`cdxj`] indexes them, and [`wacz`] packs them into one file.
 
+mod blocking;
 pub mod cdxj;
 mod digest;
 mod fault;

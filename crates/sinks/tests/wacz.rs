@@ -1,5 +1,5 @@
-//! A WACZ from outside: what is packed is found again, and what is broken or hostile is told and
-//! breaks nothing.
+//! A WACZ from outside: packed files are found again; broken and hostile ones are reported and do
+//! no harm.
 
 #![expect(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ fn record(number: usize) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// An archive of so many records, and its index.
+/// Returns an archive of this many records, and its index.
 fn archive(count: usize) -> (Vec<u8>, String) {
     let (mut bytes, mut index) = (Vec::new(), String::new());
     for number in 0..count {
@@ -112,7 +112,7 @@ fn complains(bytes: &[u8], words: &str) {
     );
 }
 
-/// The same bytes with one thing in the place of another that is as long.
+/// Returns the bytes with one part replaced by another of the same length.
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = bytes.to_vec();
@@ -138,7 +138,7 @@ fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_packed_is_valid_whether_it_can_be_gone_back_in_or_not() {
+fn a_wacz_is_valid_with_or_without_a_seekable_output() {
     for count in [0, 1, 7, 3_001] {
         let (bytes, index) = archive(count);
         let whole = packed(count);
@@ -157,7 +157,7 @@ fn what_is_packed_is_valid_whether_it_can_be_gone_back_in_or_not() {
 }
 
 #[test]
-fn lines_of_duplicates_and_of_what_is_not_packed_are_left_out() {
+fn lines_of_duplicates_and_of_missing_records_are_left_out() {
     let (bytes, index) = archive(2);
     let length = bytes.len();
     let odd = format!(
@@ -194,7 +194,7 @@ fn an_index_that_is_not_sorted_or_not_whole_is_not_packed() {
 }
 
 #[test]
-fn what_cannot_be_written_is_an_error_and_no_file_that_seems_whole() {
+fn a_failed_write_is_an_error_and_leaves_no_complete_file() {
     struct Full(Vec<u8>, usize);
     impl Write for Full {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -216,7 +216,7 @@ fn what_cannot_be_written_is_an_error_and_no_file_that_seems_whole() {
     drop(packer);
     assert!(out.0.len() < 300 && ZipArchive::new(Cursor::new(&out.0)).is_err());
 
-    // Neither does one that was given up.
+    // Neither is an abandoned one.
     let mut out = Vec::new();
     let mut packer = Packer::stream(&mut out, Timestamp::from_millis(AT));
     packer
@@ -230,14 +230,14 @@ fn what_cannot_be_written_is_an_error_and_no_file_that_seems_whole() {
 }
 
 #[test]
-fn a_byte_that_was_changed_in_any_file_is_told_and_one_elsewhere_breaks_nothing() {
+fn a_changed_byte_in_any_file_is_reported_and_one_elsewhere_breaks_nothing() {
     let wacz = packed(2);
     let mut zip = ZipArchive::new(Cursor::new(&wacz)).unwrap();
     let data: Vec<std::ops::Range<u64>> = (0..zip.len())
         .map(|number| {
             let file = zip.by_index_raw(number).unwrap();
             let begin = file.data_start().unwrap();
-            // The last byte of what is deflated has bits that mean nothing.
+            // The last byte of a deflate stream has unused bits.
             let padded = u64::from(file.compression() == CompressionMethod::Deflated);
             begin..begin + file.compressed_size() - padded
         })
@@ -255,7 +255,7 @@ fn a_byte_that_was_changed_in_any_file_is_told_and_one_elsewhere_breaks_nothing(
 }
 
 #[test]
-fn one_that_was_cut_anywhere_is_not_valid() {
+fn a_wacz_cut_anywhere_is_invalid() {
     let wacz = packed(2);
     for length in 0..wacz.len() {
         let found = check(Cursor::new(&wacz[..length]), &mut || {});
@@ -264,7 +264,7 @@ fn one_that_was_cut_anywhere_is_not_valid() {
 }
 
 #[test]
-fn names_that_lead_outside_are_told() {
+fn names_that_lead_outside_are_reported() {
     let wacz = packed(1);
     for name in [
         "../../../nowhere",
@@ -281,13 +281,13 @@ fn names_that_lead_outside_are_told() {
 }
 
 #[test]
-fn two_files_of_the_same_name_are_told() {
+fn two_files_of_the_same_name_are_reported() {
     let wacz = replaced(&packed(1), "indexes/index.idx", "pages/pages.jsonl");
     complains(&wacz, "the same name");
 }
 
 #[test]
-fn what_is_missing_listed_twice_or_not_listed_is_told() {
+fn missing_repeated_and_unlisted_files_are_reported() {
     complains(&zipped(&[]), "datapackage.json is missing");
     complains(&zipped(&[("datapackage.json", b"{")]), "no JSON");
     complains(
@@ -317,7 +317,7 @@ fn what_is_missing_listed_twice_or_not_listed_is_told() {
 }
 
 #[test]
-fn lines_that_lead_nowhere_are_told_with_their_number() {
+fn lines_without_a_record_are_reported_with_their_number() {
     let (bytes, index) = archive(2);
     for (from, to, words) in [
         (
@@ -348,7 +348,7 @@ fn lines_that_lead_nowhere_are_told_with_their_number() {
 }
 
 #[test]
-fn what_unpacks_to_far_too_much_is_not_read_on() {
+fn a_decompression_bomb_is_not_read_to_its_end() {
     let zeros = vec![0; 40 << 20];
     complains(
         &zipped(&[("pages/pages.jsonl", &zeros)]),
@@ -357,7 +357,7 @@ fn what_unpacks_to_far_too_much_is_not_read_on() {
 }
 
 #[test]
-fn the_archives_in_one_are_found_and_read_where_they_are() {
+fn the_archives_in_a_wacz_are_listed_and_read_in_place() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.wacz");
     std::fs::write(&path, packed(3)).unwrap();
@@ -381,7 +381,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_bytes_come_nothing_panics(
+    fn no_bytes_cause_a_panic(
         from in 0_usize..6_000, to in 0_usize..6_000, length in 0_usize..200,
         noise in prop::collection::vec(any::<u8>(), 0..40),
     ) {

@@ -27,10 +27,10 @@ fn key_of(host: &Host) -> UrlKey {
     UrlKey::of_name(host.registrable_domain())
 }
 
-/// Removes from `finds` the URLs of unknown hosts whose domain has `max` known hosts already. The
-/// URLs that stay may add hosts up to that cap. Seeds stay.
+/// Removes from `discovered` the URLs of unknown hosts whose domain has `max` known hosts already.
+/// The URLs that stay may add hosts up to that cap. Seeds stay.
 pub(crate) fn leave_out(
-    finds: &mut Vec<DiscoveredUrl>,
+    discovered: &mut Vec<DiscoveredUrl>,
     max: u32,
     domains: &DomainCounts,
     is_known: impl Fn(&Host) -> bool,
@@ -38,18 +38,19 @@ pub(crate) fn leave_out(
     let mut left_out: Option<LeftOut> = None;
     let mut last: Option<Host> = None;
     let (mut new_hosts, mut new_of_domain) = (HashSet::new(), HashMap::<UrlKey, u32>::new());
-    finds.retain(|find| {
+    discovered.retain(|found| {
         // Most links of a page lead to one host.
-        let same = last
+        let name = found.url.as_url().host_str();
+        if last
             .as_ref()
-            .is_some_and(|last| find.url.as_url().host_str() == Some(last.as_str()));
-        if same {
+            .is_some_and(|last| name == Some(last.as_str()))
+        {
             return true;
         }
-        let host = find.url.host();
+        let host = found.url.host();
         let stays = is_known(&host) || new_hosts.contains(&host) || {
             let new = new_of_domain.entry(key_of(&host)).or_insert(0);
-            let has_room = find.depth == 0 || domains.of(&host) + *new < max;
+            let has_room = found.depth == 0 || domains.of(&host) + *new < max;
             *new += u32::from(has_room);
             has_room && new_hosts.insert(host.clone())
         };
@@ -57,12 +58,12 @@ pub(crate) fn leave_out(
             last = Some(host);
             return true;
         }
-        let told = left_out.get_or_insert_with(|| LeftOut {
+        let left_out = left_out.get_or_insert_with(|| LeftOut {
             rule: HOSTS_RULE.to_owned(),
             links: 0,
-            example: find.url.clone(),
+            example: found.url.clone(),
         });
-        told.links += 1;
+        left_out.links += 1;
         false
     });
     left_out

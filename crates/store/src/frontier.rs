@@ -299,7 +299,10 @@ pub trait Frontier: Send + Sync {
     /// A probe ([`DiscoveredUrl::is_probed`]) is new once more when it is found on a kept page,
     /// unless it was visited by then: it gets a place among ordinary URLs, or, where it was left
     /// out unvisited, its visit record is revoked.
-    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault>;
+    ///
+    /// # Errors
+    /// A fault of the store.
+    async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault>;
 
     /// Leases up to `want` URLs: at most [`FrontierRules::per_host`] of a host at a time, and none
     /// of a host that is not ready. Hosts take turns in the order in which they became ready; of a
@@ -312,6 +315,9 @@ pub trait Frontier: Send + Sync {
     ///
     /// With [`LeaseFilter::Requisites`] only requisites are leased, as if no page waited. Pages out
     /// on lease may still discover some, so the supply is not exhausted before they are settled.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn lease(
         &self,
         now: Timestamp,
@@ -324,6 +330,9 @@ pub trait Frontier: Send + Sync {
     ///
     /// Archived visits are recorded in the order of the archive, whatever the order of settlement,
     /// so that the end of the last recorded visit is the valid length of the archive.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn settle(
         &self,
         lease: Lease,
@@ -334,9 +343,15 @@ pub trait Frontier: Send + Sync {
     /// Marks a URL as reached by a redirect of a leased page, so that it needs no visit of its own.
     /// Returns false if it was queued before, or reached by another page; the same page may claim
     /// it again in a later attempt. Durable with the settlement that names it in `reached`.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault>;
 
     /// Widens the scope by the target of a seed's redirect. Durable with the next checkpoint.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn adopt_seed(&self, url: &PageUrl) -> Result<(), StoreFault>;
 
     /// Returns the memory of hosts: their paces and their robots.txt files.
@@ -347,10 +362,16 @@ pub trait Frontier: Send + Sync {
 
     /// Makes all settlements durable. `archive` is the position up to which the archive is on the
     /// disk, where it is known: it was synced before the call, so that only visits settled behind
-    /// it can be missing after a power cut. Returns what is durable at least.
+    /// it can be missing after a power cut. Returns the part of the crawl that is durable.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault>;
 
     /// Ends the session in order: everything is durable, and no visit is under way. Leases that are
     /// still out count as returned. The next session takes any other end for a death.
+    ///
+    /// # Errors
+    /// A fault of the store.
     async fn close(&self) -> Result<(), StoreFault>;
 }

@@ -17,9 +17,9 @@ use neardup::{HashKey, Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
-use crate::embedded::earlier::{Capture, Change, EarlierCrawls};
+use crate::embedded::earlier::{Capture, EarlierCrawls};
 use crate::fault::StoreFault;
-use crate::near_dup::{Original, Page};
+use crate::near_dup::{EarlierCapture, Original, Page};
 use crate::rules::{LikenessRules, certainty};
 
 /// The originals: the pages that new ones are compared with, and their signatures.
@@ -118,7 +118,10 @@ pub(crate) enum Decision {
     Retain(Original<PageRef>, u32),
     /// An earlier crawl archived other bytes under its URL. `is_admitted` is true if a visit that
     /// did not end has admitted these bytes.
-    Version { change: Change, is_admitted: bool },
+    Version {
+        capture: EarlierCapture<u32>,
+        is_admitted: bool,
+    },
 }
 
 impl<O: Originals> Known<O> {
@@ -152,25 +155,20 @@ impl<O: Originals> Known<O> {
         self.rules.per_cluster.get()
     }
 
-    /// Returns the earlier crawl that counts as seen.
-    pub(crate) fn earlier(&self) -> Option<&EarlierCrawls> {
-        self.earlier.as_deref()
+    /// Returns the earlier crawl that gave out a [`PageRef::Earlier`].
+    pub(crate) fn earlier(&self) -> &EarlierCrawls {
+        self.earlier
+            .as_deref()
+            .expect("only an earlier crawl gives out its numbers")
     }
 
     /// Returns the cluster of an original.
     pub(crate) fn cluster(&self, of: PageRef) -> Cluster {
-        match (of, self.earlier()) {
-            (PageRef::Current(original), _) => Cluster {
-                original: original.key,
-                earlier: false,
-            },
-            (PageRef::Earlier(number), earlier) => Cluster {
-                original: earlier
-                    .expect("only an earlier crawl gives out its numbers")
-                    .key_of(number),
-                earlier: true,
-            },
-        }
+        let (original, earlier) = match of {
+            PageRef::Current(original) => (original.key, false),
+            PageRef::Earlier(number) => (self.earlier().key_of(number), true),
+        };
+        Cluster { original, earlier }
     }
 
     /// Returns the decision on a page with this signature.
@@ -181,22 +179,14 @@ impl<O: Originals> Known<O> {
         canonical: Option<&PageUrl>,
     ) -> Result<Decision, StoreFault> {
         let key = page.key();
-        let capture = self
-            .earlier()
-            .and_then(|earlier| earlier.capture(key, signature));
-        if let Some(capture) = capture {
+        let earlier = self.earlier.as_deref();
+        if let Some(capture) = earlier.and_then(|earlier| earlier.capture(key, signature)) {
             return self.judge_by_capture(key, signature, capture);
         }
         if let Some(admitted) = self.originals.signature_of(key)? {
-            let is_like_itself = self
-                .rules
-                .thresholds
-                .likeness(signature, &admitted)
-                .is_some();
-            return Ok(if is_like_itself {
-                Decision::Own
-            } else {
-                Decision::Forget
+            return Ok(match self.rules.thresholds.likeness(signature, &admitted) {
+                Some(_) => Decision::Own,
+                None => Decision::Forget,
             });
         }
         if let Some(retained) = self.retained.get(&key) {
@@ -217,11 +207,6 @@ impl<O: Originals> Known<O> {
             Likeness::SamePayload => Some(of),
             Likeness::SameText | Likeness::Near { .. } => self.copy_of(group, signature.payload),
         };
-        // The same bytes again take no rank.
-        let rank = match bytes {
-            None => self.free_rank(of),
-            Some(_) => None,
-        };
         let original = Original {
             page: of,
             likeness,
@@ -229,7 +214,8 @@ impl<O: Originals> Known<O> {
             bytes,
             by_canonical: !is_like_others,
         };
-        Ok(match rank {
+        // The same bytes again take no rank.
+        Ok(match self.free_rank(of).filter(|_| bytes.is_none()) {
             Some(rank) => Decision::Retain(original, rank),
             None => Decision::Duplicate(original),
         })
@@ -243,7 +229,7 @@ impl<O: Originals> Known<O> {
         signature: &PageSignature,
         capture: Capture,
     ) -> Result<Decision, StoreFault> {
-        let change = match capture {
+        let capture = match capture {
             // A visit that did not end found other bytes here.
             Capture::SameBytes(_) if self.knows(key)? => return Ok(Decision::Forget),
             Capture::SameBytes(number) => {
@@ -256,7 +242,7 @@ impl<O: Originals> Known<O> {
                     by_canonical: false,
                 }));
             }
-            Capture::OtherBytes(change) => change,
+            Capture::OtherBytes(capture) => capture,
         };
         let is_admitted = match self.originals.signature_of(key)? {
             Some(admitted) if admitted.payload != signature.payload => return Ok(Decision::Forget),
@@ -265,7 +251,7 @@ impl<O: Originals> Known<O> {
             None => false,
         };
         Ok(Decision::Version {
-            change,
+            capture,
             is_admitted,
         })
     }
@@ -354,11 +340,9 @@ impl<O: Originals> Known<O> {
             .originals
             .find_in(group, signature)?
             .map(|(held, likeness)| (PageRef::Current(held), likeness));
-        let theirs = self
-            .earlier()
-            .and_then(|earlier| earlier.find(group, signature))
-            .map(|(number, likeness)| (PageRef::Earlier(number), likeness));
-        Ok(more_certain(theirs, ours))
+        let earlier = self.earlier.as_deref();
+        let theirs = earlier.and_then(|earlier| earlier.find(group, signature));
+        Ok(more_certain(theirs.map(of_earlier), ours))
     }
 
     /// Returns the original that a page is like under the weaker thresholds for its canonical page:
@@ -371,43 +355,29 @@ impl<O: Originals> Known<O> {
         signature: &PageSignature,
     ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
         let thresholds = self.rules.thresholds;
-        let cluster = self
-            .retained
-            .get(&canonical)
-            .map(|retained| retained.cluster);
-        let original = cluster.map_or(canonical, |cluster| cluster.original);
+        let retained = self.retained.get(&canonical);
+        let original = retained.map_or(canonical, |retained| retained.cluster.original);
         let ours = self.originals.held_in(group, original)?;
-        let ours = ours.and_then(|(held, look)| {
-            let likeness = thresholds.likeness_to_canonical(signature, &look)?;
+        let ours = ours.and_then(|(held, admitted)| {
+            let likeness = thresholds.likeness_to_canonical(signature, &admitted)?;
             Some((PageRef::Current(held), likeness))
         });
-        let theirs = self
-            .earlier()
-            .and_then(|earlier| earlier.called_canonical(group, original, signature))
-            .map(|(number, likeness)| (PageRef::Earlier(number), likeness));
-        Ok(more_certain(theirs, ours))
+        let earlier = self.earlier.as_deref();
+        let theirs =
+            earlier.and_then(|earlier| earlier.called_canonical(group, original, signature));
+        Ok(more_certain(theirs.map(of_earlier), ours))
     }
 
     fn copy_of(&self, group: u64, payload: u128) -> Option<PageRef> {
-        let ours = self
-            .copies
-            .get(&(group, payload))
-            .copied()
-            .map(PageRef::Current);
-        let theirs = || {
-            self.earlier()?
-                .copy_of(group, payload)
-                .map(PageRef::Earlier)
-        };
-        ours.or_else(theirs)
+        let ours = self.copies.get(&(group, payload)).copied();
+        let theirs = || self.earlier.as_deref()?.copy_of(group, payload);
+        ours.map(PageRef::Current)
+            .or_else(|| theirs().map(PageRef::Earlier))
     }
 
     fn free_rank(&self, of: PageRef) -> Option<u32> {
-        let taken = self
-            .taken
-            .get(&self.cluster(of))
-            .map_or(&[][..], Vec::as_slice);
-        first_gap(taken).filter(|number| *number <= self.per_cluster())
+        let taken = self.taken.get(&self.cluster(of));
+        first_gap(taken.map_or(&[], Vec::as_slice)).filter(|number| *number <= self.per_cluster())
     }
 }
 
@@ -417,6 +387,10 @@ fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
     *url != page.url
         && *url != page.final_url
         && url.registrable_domain() == page.final_url.registrable_domain()
+}
+
+fn of_earlier((number, likeness): (u32, Likeness)) -> (PageRef, Likeness) {
+    (PageRef::Earlier(number), likeness)
 }
 
 /// Returns the more certain match; of equals, the first.

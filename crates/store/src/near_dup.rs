@@ -45,7 +45,7 @@ pub struct Original<P = Page> {
 }
 
 impl<P: Copy> Original<P> {
-    /// Returns the same with the pages that `page` finds for its references.
+    /// Returns the same with the pages that `page` returns for its references.
     pub(crate) fn try_map<Q, E>(&self, page: impl Fn(P) -> Result<Q, E>) -> Result<Original<Q>, E> {
         Ok(Original {
             page: page(self.page)?,
@@ -57,16 +57,31 @@ impl<P: Copy> Original<P> {
     }
 }
 
-/// An earlier crawl's capture of a page's URL, in other bytes than the page has now.
+/// An earlier crawl's capture of a page's URL, in other bytes than the page has now. `P` names
+/// pages, as in [`Original`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct EarlierCapture {
+pub struct EarlierCapture<P = Page> {
     /// The captured page.
-    pub page: Page,
+    pub page: P,
     /// Bits between the fingerprints of the two texts; none where one of them is no text.
     pub distance: Option<u32>,
     /// The estimated resemblance of the two texts, 0 to 1; none where one of them is no text, or
     /// too short for an estimate.
     pub resemblance: Option<f64>,
+}
+
+impl<P: Copy> EarlierCapture<P> {
+    /// Returns the same with the page that `page` returns for its reference.
+    pub(crate) fn try_map<Q, E>(
+        &self,
+        page: impl Fn(P) -> Result<Q, E>,
+    ) -> Result<EarlierCapture<Q>, E> {
+        Ok(EarlierCapture {
+            page: page(self.page)?,
+            distance: self.distance,
+            resemblance: self.resemblance,
+        })
+    }
 }
 
 /// The rank of a duplicate that is kept beside its original.
@@ -98,15 +113,15 @@ pub enum Verdict {
 #[doc(alias = "near-duplicate")]
 #[async_trait]
 pub trait NearDupIndex: Send + Sync {
-    /// Decides whether a page is new, and remembers it if so, in one atomic step: of any number of
-    /// like pages that are admitted at the same time exactly one is [`Verdict::Unique`].
+    /// Judges a page and remembers it if it is new, in one atomic step: of any number of like pages
+    /// that are admitted at the same time exactly one is [`Verdict::Unique`].
     ///
     /// - Idempotent: the same URL again is [`Verdict::Own`] while its signature is like the
     ///   admitted one, or [`Verdict::Retained`] with the same rank, whatever its signature, or
     ///   [`Verdict::Changed`] from the same capture. A page is never its own duplicate.
     /// - A page that was admitted and whose signature is no longer like the admitted one is
-    ///   forgotten, as by [`NearDupIndex::forget`], and judged anew: what other pages repeat of it
-    ///   will not be archived.
+    ///   forgotten, as by [`NearDupIndex::forget`], and judged anew: the text that other pages
+    ///   repeat will not be archived.
     /// - Pages are compared with originals only: a duplicate points at an original, never at
     ///   another duplicate.
     /// - [`Verdict::Duplicate`] is returned only once the admission of the original is durable, and

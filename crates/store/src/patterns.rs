@@ -1,17 +1,17 @@
 //! The yield of each URL pattern: pages that are new, or repeat others.
 //!
-//! A trap makes addresses without end, and most of what they bring repeats what is known. That can
-//! be told from outside by nobody but a crawler that judges pages while it crawls. So each visit is
-//! counted for its pattern ([`web::UrlPattern`]): a pattern that brings next to nothing new becomes
-//! *poor* (what is found of it waits behind everything else of its host), and then is *closed*
-//! (what comes up for lease is left out unvisited, and reported). Now and then a closed pattern is
-//! probed, and reopens when it brings something new again. `pattern.rs` has the numbers,
-//! docs/adr/0007 the reasons.
+//! A trap makes addresses without end, and most of their pages repeat known ones. Only a crawler
+//! that judges pages while it crawls can notice that. So each visit is counted for its pattern
+//! ([`web::UrlPattern`]). A pattern that brings next to nothing new becomes *poor* (its URLs wait
+//! behind everything else of their host), and then is *closed* (its URLs are left out unvisited
+//! when they come up for lease, and reported). Now and then a closed pattern is probed, and reopens
+//! when it brings something new again. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
 //!
 //! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
-//! Bounded: so many patterns a host, more general ones behind the first; so many in all, those go
-//! that were idle longest.
+//! Bounded: a cap on the patterns of a host, with more general ones behind the first; and a cap on
+//! all patterns, beyond which those are forgotten that were idle longest.
 
+mod closed;
 mod left;
 pub(crate) mod name;
 mod pattern;
@@ -47,15 +47,15 @@ const MAX_QUERIES: usize = 16;
 pub struct Patterns {
     hosts: BTreeMap<Box<str>, OfHost>,
     count: usize,
-    /// Visits that were heard: the time by which idleness goes.
-    heard: u64,
+    /// Visits that were counted: the clock of idleness.
+    visits: u64,
     /// Patterns that are poor or closed.
     troubled: usize,
     /// The patterns to close or reopen.
     due: BTreeSet<PatternName>,
     /// The folders of probes: URLs known only from pages that were left out.
     probes: Probes,
-    /// Rows that are remembered of what was left out.
+    /// Rows that are remembered of the URLs left out.
     left_rows: usize,
     /// Patterns that are open and have such rows.
     reopened: BTreeSet<PatternName>,
@@ -96,7 +96,7 @@ impl Patterns {
         self.apply_at(record, None);
     }
 
-    /// Applies a record at a known place, by which the URL that it leaves out is queued again.
+    /// Applies a record at a known place. By that place, a URL that it leaves out is queued again.
     pub(crate) fn apply_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
             Record::Settled(settled) => self.settled(&settled.visit.row, settled.priority, place),
@@ -109,9 +109,9 @@ impl Patterns {
         }
     }
 
-    /// Counts the end of a visit of what had this priority. `place` is that of its row.
+    /// Counts the end of a visit to a URL of this priority. `place` is the place of its row.
     pub(crate) fn settled(&mut self, row: &VisitRecord, priority: u8, place: Option<u64>) {
-        self.heard += 1;
+        self.visits += 1;
         if row.requisite > 0 {
             return;
         }
@@ -130,19 +130,15 @@ impl Patterns {
         if priority >= DiscoveredUrl::PROBED && visit != Visit::LeftOut {
             self.probes.count(visit, row);
         }
-        // What a budget left out comes back when somebody says so only.
-        let is_closed = row
-            .reason
-            .as_deref()
-            .is_some_and(|reason| reason.starts_with(CLOSED));
-        let place = place.filter(|_| is_closed && left_out.is_some());
-        let name = left_out.or_else(|| self.name_to_count(&row.url));
-        let (Some(name), heard) = (name, self.heard) else {
+        // The URLs that a budget left out come back only if the user reopens the pattern.
+        let reason = row.reason.as_deref().unwrap_or_default();
+        let place = place.filter(|_| reason.starts_with(CLOSED) && left_out.is_some());
+        let Some(name) = left_out.or_else(|| self.name_to_count(&row.url)) else {
             return;
         };
-        let mut remembered = false;
+        let (now, mut remembered) = (self.visits, false);
         self.change(&name, |pattern| {
-            pattern.count(visit, row, heard);
+            pattern.count(visit, row, now);
             remembered = place.is_some_and(|place| pattern.remember_left_out(row.url.key(), place));
         });
         self.left_rows += usize::from(remembered);
@@ -151,7 +147,7 @@ impl Patterns {
         }
     }
 
-    /// A row is void: what it left out is left out no more.
+    /// Takes back a row that is void: its URL is no longer left out.
     pub(crate) fn revoked(&mut self, row: &VisitRecord) {
         let Some(name) = PatternName::that_left_out(row) else {
             return;
@@ -174,32 +170,27 @@ impl Patterns {
         if self.left_rows == 0 {
             return None;
         }
-        let patterns = self.reopened.iter();
-        let rows = patterns
-            .filter_map(|name| self.get(name)?.to_requeue())
-            .next();
+        let mut patterns = self.reopened.iter();
+        let rows = patterns.find_map(|name| self.get(name)?.to_requeue());
         rows.or_else(|| self.probes.to_requeue())
     }
 
-    /// Returns the record by which a closed pattern or folder opens that left out few pages, when
-    /// nothing else is left to do: each once. An honest site has an end, and its last pages cost
-    /// less than they may be worth; a trap has none.
+    /// Returns the record that reopens a closed pattern or folder with few left-out pages, once for
+    /// each, when nothing else is left to do. An honest site has an end, and its last pages cost
+    /// less than they may be worth; a trap has no end.
     pub(crate) fn last_look(&self) -> Option<Record> {
         if self.left_rows == 0 {
             return None;
         }
-        let patterns = self.hosts.iter().flat_map(|(host, of)| {
-            let closed = of
-                .patterns
-                .iter()
-                .filter(|(_, known)| known.is_worth_a_last_look());
-            closed.map(move |(pattern, _)| PatternName {
-                host: Host::new(host),
-                pattern: pattern.clone(),
-            })
+        let mut patterns = self
+            .all()
+            .filter(|(.., known)| known.is_worth_a_last_look());
+        let name = patterns.next().map(|(host, pattern, _)| PatternName {
+            host: Host::new(host),
+            pattern: pattern.clone(),
         });
-        let mut names = patterns.chain(self.probes.worth_a_last_look().cloned());
-        names.next().map(Record::PatternReopened)
+        let name = name.or_else(|| self.probes.worth_a_last_look().cloned());
+        name.map(Record::PatternReopened)
     }
 
     /// Returns the place of the row of a URL that was found on left-out pages only, and was left
@@ -208,7 +199,7 @@ impl Patterns {
         if self.left_rows == 0 {
             return None;
         }
-        let by_pattern = || self.known(url)?.1.left_row(url.key());
+        let by_pattern = || self.known(url)?.1.left().get(url.key());
         self.probes.place_of(url).or_else(by_pattern)
     }
 
@@ -228,26 +219,21 @@ impl Patterns {
         })
     }
 
-    /// Returns true if the pattern of this URL is poor or closed.
-    fn is_troubled(&self, url: &PageUrl) -> bool {
-        self.known(url)
-            .is_some_and(|(_, pattern)| pattern.state() != PatternState::Open)
-    }
-
-    /// Puts those behind everything else whose pattern has brought little so far.
-    pub(crate) fn put_behind(&self, finds: &mut [DiscoveredUrl]) {
+    /// Puts the URLs behind everything else whose pattern is poor or closed.
+    pub(crate) fn put_behind(&self, discovered: &mut [DiscoveredUrl]) {
         if self.troubled == 0 {
             return;
         }
-        for find in finds.iter_mut().filter(|find| find.requisite == 0) {
-            if self.is_troubled(&find.url) {
-                find.priority = find.priority.max(DiscoveredUrl::BEHIND);
+        for found in discovered.iter_mut().filter(|found| found.requisite == 0) {
+            let pattern = self.known(&found.url);
+            if pattern.is_some_and(|(_, pattern)| pattern.is_troubled()) {
+                found.priority = found.priority.max(DiscoveredUrl::BEHIND);
             }
         }
     }
 
     /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern
-    /// or its folder is closed, or had so many pages. A probe of what is closed is let through.
+    /// or its folder is closed, or has had its pages. Now and then a URL is let through as a probe.
     pub(crate) fn bar(
         &mut self,
         url: &PageUrl,
@@ -258,13 +244,10 @@ impl Patterns {
             if !rules.probes {
                 return Some(Probes::unfollowed(url));
             }
-            let reason = if rules.closes_patterns {
-                self.probes.bar(url)
-            } else {
-                None
-            };
-            if reason.is_some() {
-                return reason;
+            if rules.closes_patterns
+                && let Some(reason) = self.probes.bar(url)
+            {
+                return Some(reason);
             }
         }
         self.bar_by_pattern(url, rules)
@@ -290,16 +273,13 @@ impl Patterns {
         ))
     }
 
-    /// Begins a session: visits under way in the last one are not any more.
+    /// Begins a session, in which no probe of the last one is under way.
     pub(crate) fn begin_session(&mut self, probes: bool) {
         self.probes.begin_session(probes);
-        for pattern in self
-            .hosts
-            .values_mut()
+        let hosts = self.hosts.values_mut();
+        hosts
             .flat_map(|host| host.patterns.values_mut())
-        {
-            pattern.begin_session();
-        }
+            .for_each(Pattern::end_probe);
     }
 
     /// Returns true for a known pattern.
@@ -310,17 +290,21 @@ impl Patterns {
 
     /// Returns reports on all patterns, by host and pattern.
     pub fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
-        self.hosts
-            .iter()
-            .flat_map(|(host, of)| {
-                of.patterns
-                    .iter()
-                    .map(move |(pattern, known)| known.report(host, pattern))
-            })
-            .chain(self.probes.reports())
+        let reports = self
+            .all()
+            .map(|(host, pattern, known)| known.report(host, pattern));
+        reports.chain(self.probes.reports())
     }
 
-    /// The pattern of a URL, if it is known; with what is known of it.
+    /// Returns all patterns with their hosts and states, in order.
+    fn all(&self) -> impl Iterator<Item = (&str, &UrlPattern, &Pattern)> {
+        self.hosts.iter().flat_map(|(host, of)| {
+            let patterns = of.patterns.iter();
+            patterns.map(move |(pattern, known)| (&**host, pattern, known))
+        })
+    }
+
+    /// Returns the pattern of a URL with its state, if it is known.
     fn known(&self, url: &PageUrl) -> Option<(&UrlPattern, &Pattern)> {
         if self.count == 0 {
             return None;
@@ -338,30 +322,25 @@ impl Patterns {
         None
     }
 
-    /// The pattern that a visit of this URL counts for; it is known from now on.
+    /// Returns the pattern that a visit of this URL counts for, and adds it if it is new.
     fn name_to_count(&mut self, url: &PageUrl) -> Option<PatternName> {
         let host = url.as_url().host_str()?;
         if !self.hosts.contains_key(host) {
             self.hosts.insert(host.into(), OfHost::default());
         }
         let of_host = self.hosts.get_mut(host)?;
-        let name = |pattern| {
-            Some(PatternName {
-                host: url.host(),
-                pattern,
-            })
-        };
         for generality in Generality::ALL {
             let pattern = UrlPattern::of(url, generality);
-            if of_host.patterns.contains_key(&pattern) {
-                return name(pattern);
-            }
-            if of_host.has_room(&pattern, generality) {
+            if !of_host.patterns.contains_key(&pattern) {
+                if !of_host.has_room(&pattern, generality) {
+                    continue;
+                }
                 let begun = Pattern::new(generality as u8);
                 of_host.patterns.insert(pattern.clone(), begun);
                 self.count += 1;
-                return name(pattern);
             }
+            let host = url.host();
+            return Some(PatternName { host, pattern });
         }
         None
     }
@@ -380,51 +359,36 @@ impl Patterns {
             .get_mut(&name.pattern)
     }
 
-    /// Changes a pattern, and keeps in step what depends on it. One that is not known any more is
-    /// left alone.
+    /// Changes a pattern if it is still known, and keeps the sums and sets in step with it.
     fn change(&mut self, name: &PatternName, change: impl FnOnce(&mut Pattern)) {
         let Some(pattern) = self.get_mut(name) else {
             return;
         };
-        let was_troubled = pattern.state() != PatternState::Open;
+        let was_troubled = pattern.is_troubled();
         change(pattern);
-        let is_troubled = pattern.state() != PatternState::Open;
-        let is_due = pattern.is_due();
+        let (is_troubled, is_due) = (pattern.is_troubled(), pattern.is_due());
         let is_reopened = pattern.to_requeue().is_some();
         self.troubled = self.troubled + usize::from(is_troubled) - usize::from(was_troubled);
-        if is_due {
-            self.due.insert(name.clone());
-        } else if !self.due.is_empty() {
-            self.due.remove(name);
-        }
-        if is_reopened {
-            self.reopened.insert(name.clone());
-        } else if !self.reopened.is_empty() {
-            self.reopened.remove(name);
-        }
+        set_member(&mut self.due, name, is_due);
+        set_member(&mut self.reopened, name, is_reopened);
     }
 
     /// Forgets a quarter of the patterns: open ones first, and of these the ones that were idle
     /// longest.
     fn forget_idle(&mut self) {
-        let all = self.hosts.values().flat_map(|host| host.patterns.values());
-        let mut order: Vec<(bool, u64)> = all.map(Pattern::idleness).collect();
+        let mut order: Vec<(bool, u64)> = self.all().map(|(.., known)| known.idleness()).collect();
         let quarter = order.len() / 4;
-        let (_, bound, _) = order.select_nth_unstable(quarter);
-        let bound = *bound;
+        let (_, &mut bound, _) = order.select_nth_unstable(quarter);
         for host in self.hosts.values_mut() {
             host.patterns.retain(|_, pattern| {
                 let stays = pattern.idleness() >= bound;
-                self.left_rows -= if stays { 0 } else { pattern.left_rows() };
+                self.left_rows -= if stays { 0 } else { pattern.left().len() };
                 stays
             });
         }
         self.hosts.retain(|_, host| !host.patterns.is_empty());
-        let left = || self.hosts.values().flat_map(|host| host.patterns.values());
-        self.count = left().count();
-        self.troubled = left()
-            .filter(|pattern| pattern.state() != PatternState::Open)
-            .count();
+        self.count = self.all().count();
+        self.troubled = self.all().filter(|(.., known)| known.is_troubled()).count();
         let hosts = &self.hosts;
         let is_known = |name: &PatternName| {
             let host = hosts.get(name.host.as_str());
@@ -435,16 +399,25 @@ impl Patterns {
     }
 }
 
+/// Adds a name to a set or removes it.
+fn set_member(names: &mut BTreeSet<PatternName>, name: &PatternName, is_member: bool) {
+    if is_member {
+        names.insert(name.clone());
+    } else if !names.is_empty() {
+        names.remove(name);
+    }
+}
+
 impl OfHost {
     /// Returns true if there is room for this pattern, which is not known.
     fn has_room(&self, pattern: &UrlPattern, generality: Generality) -> bool {
-        let alike = |known: &&Pattern| known.generality == generality as u8;
-        let room =
-            self.patterns.values().filter(alike).count() < MAX_OF_A_HOST[generality as usize];
-        room && (generality != Generality::Exact || self.queries_beside(pattern) < MAX_QUERIES)
+        let is_alike = |known: &&Pattern| known.generality == generality as u8;
+        let alike = self.patterns.values().filter(is_alike).count();
+        let has_room = alike < MAX_OF_A_HOST[generality as usize];
+        has_room && (generality != Generality::Exact || self.queries_beside(pattern) < MAX_QUERIES)
     }
 
-    /// Exact patterns of the same path with another query.
+    /// Returns the number of exact patterns of the same path with another query.
     fn queries_beside(&self, pattern: &UrlPattern) -> usize {
         let Some((path, _)) = pattern.as_str().split_once('?') else {
             return 0;

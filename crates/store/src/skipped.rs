@@ -108,20 +108,20 @@ impl SkippedBy {
         let reason = rest
             .and_then(|rest| Some(rest.split_once(": ")?.1))
             .unwrap_or(reason);
-        if reason.starts_with(OF_DUPLICATES) {
-            Self::DuplicatesLinks
-        } else if reason.starts_with(CLOSED) {
-            Self::Pattern
-        } else if reason.starts_with(SPENT) {
-            Self::Limit
-        } else if reason.starts_with(ROBOTS_REASON) {
-            Self::Robots
-        } else if reason.starts_with(PAGE_REASON) {
-            Self::Page
-        } else if web::OutOfScope::has_said(reason) {
-            Self::Scope
-        } else {
-            Self::Other
+        let kinds = [
+            (OF_DUPLICATES, Self::DuplicatesLinks),
+            (CLOSED, Self::Pattern),
+            (SPENT, Self::Limit),
+            (ROBOTS_REASON, Self::Robots),
+            (PAGE_REASON, Self::Page),
+        ];
+        let kind = kinds
+            .into_iter()
+            .find(|(beginning, _)| reason.starts_with(beginning));
+        match kind {
+            Some((_, kind)) => kind,
+            None if web::OutOfScope::has_said(reason) => Self::Scope,
+            None => Self::Other,
         }
     }
 }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_why_its_page_was_not_visited() {
+    fn a_row_has_the_kind_of_its_reason() {
         let excluded = |expression: &str| OutOfScope::Excluded {
             pattern: expression.to_owned(),
         };
@@ -180,15 +180,15 @@ mod tests {
             now("pattern closed: x"),
         ];
         for reason in scope {
-            let told = reason.to_string();
+            let text = reason.to_string();
             assert_eq!(
-                SkippedBy::of(&row(Fate::Excluded, None, &told)),
+                SkippedBy::of(&row(Fate::Excluded, None, &text)),
                 Some(SkippedBy::Scope),
-                "{told}"
+                "{text}"
             );
-            let moved = format!("redirects to http://b.test/: {told}");
+            let moved = format!("redirects to http://b.test/: {text}");
             let moved = row(Fate::Excluded, Some(301), &moved);
-            assert_eq!(SkippedBy::of(&moved), Some(SkippedBy::Scope), "{told}");
+            assert_eq!(SkippedBy::of(&moved), Some(SkippedBy::Scope), "{text}");
         }
         for (reason, status, kind) in [
             (
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_known_by_its_word() {
+    fn a_kind_is_parsed_from_its_word() {
         for (number, kind) in SkippedBy::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             assert_eq!(kind.as_str().parse(), Ok(kind));

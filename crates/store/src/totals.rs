@@ -44,48 +44,36 @@ impl Totals {
 
     /// Adds a visit record.
     pub fn count(&mut self, row: &VisitRecord) {
-        self.bytes += row.bytes;
+        self.change(row, |sum, part| *sum += part);
+    }
+
+    /// Subtracts a visit record that was added before.
+    pub fn uncount(&mut self, row: &VisitRecord) {
+        self.change(row, |sum, part| *sum = sum.saturating_sub(part));
+    }
+
+    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
+        let is_page = row.fate.is_page();
+        change(&mut self.bytes, row.bytes);
         if row.requisite > 0 {
-            let was_had = row.fate.is_page();
-            self.requisites += u64::from(was_had);
-            self.requisites_missing += u64::from(!was_had);
+            change(&mut self.requisites, is_page.into());
+            change(&mut self.requisites_missing, (!is_page).into());
             return;
         }
         if let Some(kind) = SkippedBy::of(row) {
-            self.skipped[kind as usize] += 1;
+            change(&mut self.skipped[kind as usize], 1);
         }
-        self.pages += u64::from(row.fate.is_page());
-        self.kept_duplicates += u64::from(row.kept && row.fate.is_duplicate());
-        *match row.fate {
+        let is_kept_duplicate = row.kept && row.fate.is_duplicate();
+        change(&mut self.pages, is_page.into());
+        change(&mut self.kept_duplicates, is_kept_duplicate.into());
+        let of_fate = match row.fate {
             Fate::Unique => &mut self.unique,
             Fate::ExactDuplicate => &mut self.exact_duplicates,
             Fate::NearDuplicate => &mut self.near_duplicates,
             Fate::Failed => &mut self.failed,
             Fate::Excluded => &mut self.excluded,
             Fate::Changed => &mut self.changed,
-        } += 1;
-    }
-
-    /// Subtracts a visit record that was added before.
-    pub fn uncount(&mut self, row: &VisitRecord) {
-        let mut one = Self::default();
-        one.count(row);
-        let parts = [
-            (&mut self.pages, one.pages),
-            (&mut self.unique, one.unique),
-            (&mut self.exact_duplicates, one.exact_duplicates),
-            (&mut self.near_duplicates, one.near_duplicates),
-            (&mut self.failed, one.failed),
-            (&mut self.excluded, one.excluded),
-            (&mut self.bytes, one.bytes),
-            (&mut self.kept_duplicates, one.kept_duplicates),
-            (&mut self.requisites, one.requisites),
-            (&mut self.requisites_missing, one.requisites_missing),
-            (&mut self.changed, one.changed),
-        ];
-        let kinds = self.skipped.iter_mut().zip(one.skipped);
-        for (sum, part) in parts.into_iter().chain(kinds) {
-            *sum = sum.saturating_sub(part);
-        }
+        };
+        change(of_fate, 1);
     }
 }

@@ -7,9 +7,8 @@ use std::process::Command;
 /// Builds the crawler for release, with these further targets (`["--example", "demo"]`), and says
 /// where it is.
 ///
-/// What cargo tells a program that it runs (`CARGO_MANIFEST_DIR` and the like) is kept from the
-/// cargo within: ring's build script would take it for a change and build everything above it
-/// again.
+/// The environment that cargo sets (`CARGO_MANIFEST_DIR` and the like) is kept from the cargo
+/// within: ring's build script would take it for a change and build everything above it again.
 ///
 /// # Errors
 /// Those of starting cargo, and one that says that the build failed.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::http::{Reply, Site};
+use crate::prose::MONTHS;
 use crate::random::Random;
 use pool::{Pool, first_words};
 use shell::Shell;
@@ -87,7 +88,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The copies and originals that a crawl told apart.
+/// The score of a crawl: the copies that it found, and the originals that it lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score {
     /// The copies there were.
@@ -126,8 +127,8 @@ impl Corpus {
         .grown(pages, HOSTS.min(pages / 20))
     }
 
-    /// The same number of pages over another number of host names (64 unless told otherwise, fewer
-    /// for less than 1,280 pages).
+    /// The same number of pages over another number of host names (by default 64, fewer for less
+    /// than 1,280 pages).
     #[must_use]
     pub fn with_hosts(self, hosts: usize) -> Self {
         let pages = self.pages.len();
@@ -423,20 +424,6 @@ fn grow(pages: usize, hosts: usize, planted: &[Planted]) -> Vec<Page> {
 /// `day` days after the first of January 2000, in a calendar of equal months: it need only look
 /// like a date.
 fn date(day: usize) -> String {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
     format!(
         "{} {} {}",
         1 + day % 28,

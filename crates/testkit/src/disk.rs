@@ -6,7 +6,7 @@
 //! exposes code that syncs too little, too early, or twice after a failure.
 //!
 //! `plan.rs` has the failures, `ledger.rs` what was synced and what was not, `wreck.rs` what a
-//! power cut makes of it, `foreign.rs` the directories that somebody else writes.
+//! power cut makes of it, `foreign.rs` the directories that other code writes.
 
 mod foreign;
 mod ledger;

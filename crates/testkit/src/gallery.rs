@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_that_is_shown_is_there_and_what_is_never_shown_is_not() {
+    fn everything_that_is_shown_is_served_and_nothing_else() {
         let site = site();
         let ask = |host: &str, path: &str| {
             let path = path.replace(' ', "%20");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_told_apart_by_their_colour() {
+    fn pictures_differ_in_colour() {
         let (one, other) = (picture("/img/one.png"), picture("/img/deep (1).png"));
         assert!(one.body().starts_with(b"\x89PNG\r\n\x1a\n"));
         assert_ne!(one.body(), other.body());

@@ -14,16 +14,12 @@ pub struct HtmlBomb {
 
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// This, again and again.
-    Repeat(&'static str),
-    /// Once this, then that again and again, then the last.
-    Within(&'static str, &'static str, &'static str),
+    /// The first piece once, then the second again and again, then the third once.
+    Repeat(&'static str, &'static str, &'static str),
     /// The first piece this many times, then the second again and again.
     Below(usize, &'static str, &'static str),
-    /// This with a new number in place of each `#`.
-    Count(&'static str),
-    /// Once this, then that with a new number in place of each `#`, then the last.
-    CountWithin(&'static str, &'static str, &'static str),
+    /// Like `Repeat`, with a new number in place of each `#` of the second piece.
+    Count(&'static str, &'static str, &'static str),
     Bytes(fn(usize) -> Vec<u8>),
 }
 
@@ -31,19 +27,15 @@ impl HtmlBomb {
     /// Returns a page of about `bytes` bytes.
     #[must_use]
     pub fn page(&self, bytes: usize) -> Vec<u8> {
+        let repeated = |part: &str| part.repeat(bytes / part.len() + 1);
         match self.make {
-            Make::Repeat(part) => part.repeat(bytes / part.len() + 1).into_bytes(),
-            Make::Within(start, part, end) => {
-                format!("{start}{}{end}", part.repeat(bytes / part.len() + 1)).into_bytes()
+            Make::Repeat(start, part, end) => {
+                format!("{start}{}{end}", repeated(part)).into_bytes()
             }
-            Make::Below(depth, above, part) => format!(
-                "{}{}",
-                above.repeat(depth),
-                part.repeat(bytes / part.len() + 1)
-            )
-            .into_bytes(),
-            Make::Count(part) => counted("", part, "", bytes),
-            Make::CountWithin(start, part, end) => counted(start, part, end, bytes),
+            Make::Below(depth, above, part) => {
+                format!("{}{}", above.repeat(depth), repeated(part)).into_bytes()
+            }
+            Make::Count(start, part, end) => counted(start, part, end, bytes),
             Make::Bytes(make) => make(bytes),
         }
     }
@@ -65,319 +57,303 @@ fn counted(start: &str, part: &str, end: &str, bytes: usize) -> Vec<u8> {
     page.into_bytes()
 }
 
-const fn bomb(name: &'static str, make: Make) -> HtmlBomb {
-    HtmlBomb { name, make }
-}
-
 /// All of them.
 pub const HTML_BOMBS: &[HtmlBomb] = &[
     // Nesting.
-    bomb("blocks", Make::Repeat("<div>")),
-    bomb("spans", Make::Repeat("<span>")),
-    bomb("unknown elements", Make::Repeat("<x>")),
-    bomb("unknown elements, each another", Make::Count("<x#>")),
-    bomb("lists", Make::Repeat("<ul><li>")),
-    bomb("items without a list", Make::Repeat("<li>")),
-    bomb("definitions", Make::Repeat("<dl><dt><dd>")),
-    bomb("tables", Make::Repeat("<table><tr><td>")),
-    bomb("tables without cells", Make::Repeat("<table>")),
-    bomb("rubies", Make::Repeat("<ruby><rt>")),
-    bomb("headings", Make::Repeat("<h1><h2>")),
-    bomb("quotes", Make::Repeat("<blockquote><p>")),
-    bomb("buttons", Make::Repeat("<button>")),
-    bomb("forms", Make::Repeat("<form>")),
-    bomb("objects", Make::Repeat("<object>")),
-    bomb("applets and marquees", Make::Repeat("<applet><marquee>")),
-    bomb("templates", Make::Repeat("<template>")),
-    bomb(
-        "shadow roots",
-        Make::Repeat("<div><template shadowrootmode=open>"),
-    ),
-    bomb("framesets", Make::Repeat("<frameset>")),
-    bomb(
-        "frames",
-        Make::CountWithin("<frameset>", "<frame src=#>", "</frameset>"),
-    ),
-    bomb("selections", Make::Repeat("<select><option>")),
-    bomb(
-        "options",
-        Make::Within("<select>", "<option>a", "</select>"),
-    ),
-    bomb("details", Make::Repeat("<details><summary>")),
-    bomb("canvases and films", Make::Repeat("<canvas><video><audio>")),
-    bomb("drawings", Make::Repeat("<svg>")),
-    bomb("groups in a drawing", Make::Within("<svg>", "<g>", "")),
-    bomb("pages in drawings", Make::Repeat("<svg><foreignObject>")),
-    bomb("formulas", Make::Repeat("<math><mi>")),
-    bomb("breaking out of drawings", Make::Repeat("<svg><g><p>")),
-    bomb(
-        "blocks closed by nothing",
-        Make::Below(500, "<div>", "</p></x>"),
-    ),
-    bomb(
+    repeat("blocks", "<div>"),
+    repeat("spans", "<span>"),
+    repeat("unknown elements", "<x>"),
+    count("unknown elements, each another", "<x#>"),
+    repeat("lists", "<ul><li>"),
+    repeat("items without a list", "<li>"),
+    repeat("definitions", "<dl><dt><dd>"),
+    repeat("tables", "<table><tr><td>"),
+    repeat("tables without cells", "<table>"),
+    repeat("rubies", "<ruby><rt>"),
+    repeat("headings", "<h1><h2>"),
+    repeat("quotes", "<blockquote><p>"),
+    repeat("buttons", "<button>"),
+    repeat("forms", "<form>"),
+    repeat("objects", "<object>"),
+    repeat("applets and marquees", "<applet><marquee>"),
+    repeat("templates", "<template>"),
+    repeat("shadow roots", "<div><template shadowrootmode=open>"),
+    repeat("framesets", "<frameset>"),
+    count_within("frames", "<frameset>", "<frame src=#>", "</frameset>"),
+    repeat("selections", "<select><option>"),
+    within("options", "<select>", "<option>a", "</select>"),
+    repeat("details", "<details><summary>"),
+    repeat("canvases and films", "<canvas><video><audio>"),
+    repeat("drawings", "<svg>"),
+    within("groups in a drawing", "<svg>", "<g>", ""),
+    repeat("pages in drawings", "<svg><foreignObject>"),
+    repeat("formulas", "<math><mi>"),
+    repeat("breaking out of drawings", "<svg><g><p>"),
+    below("blocks closed by nothing", 500, "<div>", "</p></x>"),
+    below(
         "blocks behind a closed body",
-        Make::Below(400, "<div>", "</body><!---->"),
+        400,
+        "<div>",
+        "</body><!---->",
     ),
     // Formatting elements and their adoption agency.
-    bomb("bold", Make::Repeat("<b>")),
-    bomb("bold and paragraphs", Make::Repeat("<b><p>")),
-    bomb("bold, each another", Make::Count("<b id=#>")),
-    bomb("bold built again", Make::Count("<b id=#><p>")),
-    bomb("fonts", Make::Count("<font color=c#>")),
-    bomb("misnested", Make::Repeat("<b><i></b></i>")),
-    bomb(
-        "misnested over blocks",
-        Make::Repeat("<b><i><u><p></b></i></u>"),
-    ),
-    bomb("nobr", Make::Repeat("<nobr>")),
-    bomb("links in links", Make::Repeat("<a href=x>")),
-    bomb("links over blocks", Make::Count("<a id=#><div>")),
-    bomb("end tags of formatting", Make::Below(300, "<b><p>", "</b>")),
-    bomb("formatting in cells", Make::Repeat("<table><td><b><tr>")),
-    bomb("fostered text", Make::Within("<table>", "a<tr>", "")),
-    bomb("fostered elements", Make::Within("<table>", "<b>a", "")),
-    bomb("paragraphs far below", Make::Below(500, "<div>", "<p>")),
-    bomb("many small elements", Make::Repeat("<br>")),
-    bomb("many paragraphs", Make::Repeat("<p>a")),
-    bomb("end tags", Make::Repeat("</p>")),
-    bomb("ends of what was never open", Make::Repeat("</x>")),
+    repeat("bold", "<b>"),
+    repeat("bold and paragraphs", "<b><p>"),
+    count("bold, each another", "<b id=#>"),
+    count("bold built again", "<b id=#><p>"),
+    count("fonts", "<font color=c#>"),
+    repeat("misnested", "<b><i></b></i>"),
+    repeat("misnested over blocks", "<b><i><u><p></b></i></u>"),
+    repeat("nobr", "<nobr>"),
+    repeat("links in links", "<a href=x>"),
+    count("links over blocks", "<a id=#><div>"),
+    below("end tags of formatting", 300, "<b><p>", "</b>"),
+    repeat("formatting in cells", "<table><td><b><tr>"),
+    within("fostered text", "<table>", "a<tr>", ""),
+    within("fostered elements", "<table>", "<b>a", ""),
+    below("paragraphs far below", 500, "<div>", "<p>"),
+    repeat("many small elements", "<br>"),
+    repeat("many paragraphs", "<p>a"),
+    repeat("end tags", "</p>"),
+    repeat("ends of what was never open", "</x>"),
     // Attributes.
-    bomb("attributes", Make::CountWithin("<p ", "a# ", ">")),
-    bomb("the same attribute", Make::Within("<p ", "a ", ">")),
-    bomb(
-        "attributes of an end tag",
-        Make::CountWithin("</p ", "a# ", ">"),
-    ),
-    bomb("attributes of many roots", Make::Count("<html a#>")),
-    bomb("999 attributes in many tags", Make::Bytes(many_attributes)),
-    bomb("a long attribute", Make::Within("<p title='", "a b ", "'>")),
-    bomb("a long name of an attribute", Make::Within("<p ", "a", ">")),
-    bomb("a long name of an element", Make::Within("<", "a", ">")),
-    bomb("attributes without an end", Make::Within("<p ", "a=b ", "")),
-    bomb("a value without an end", Make::Within("<p a='", "<b> ", "")),
-    bomb("quotes in the wrong place", Make::Repeat("<p a'b\"=\"'>")),
-    bomb("slashes", Make::Within("<p ", "/", ">")),
-    bomb(
+    count_within("attributes", "<p ", "a# ", ">"),
+    within("the same attribute", "<p ", "a ", ">"),
+    count_within("attributes of an end tag", "</p ", "a# ", ">"),
+    count("attributes of many roots", "<html a#>"),
+    bytes("999 attributes in many tags", many_attributes),
+    within("a long attribute", "<p title='", "a b ", "'>"),
+    within("a long name of an attribute", "<p ", "a", ">"),
+    within("a long name of an element", "<", "a", ">"),
+    within("attributes without an end", "<p ", "a=b ", ""),
+    within("a value without an end", "<p a='", "<b> ", ""),
+    repeat("quotes in the wrong place", "<p a'b\"=\"'>"),
+    within("slashes", "<p ", "/", ">"),
+    count_within(
         "a list of classes",
-        Make::CountWithin("<div class='", "comment-# share-# ", "'>a</div>"),
+        "<div class='",
+        "comment-# share-# ",
+        "'>a</div>",
     ),
-    bomb(
+    repeat(
         "many lists of classes",
-        Make::Repeat("<div class='post__comments related-links share sidebar nav'>a</div>"),
+        "<div class='post__comments related-links share sidebar nav'>a</div>",
     ),
-    bomb("styles", Make::Within("<div style='", "a:b;", "'>a</div>")),
+    within("styles", "<div style='", "a:b;", "'>a</div>"),
     // Characters.
-    bomb("less-than signs", Make::Repeat("<")),
-    bomb("beginnings of end tags", Make::Repeat("</")),
-    bomb("ampersands", Make::Repeat("&")),
-    bomb("references", Make::Repeat("&amp;")),
-    bomb(
+    repeat("less-than signs", "<"),
+    repeat("beginnings of end tags", "</"),
+    repeat("ampersands", "&"),
+    repeat("references", "&amp;"),
+    repeat(
         "references without an end",
-        Make::Repeat("&CounterClockwiseContourIntegra "),
+        "&CounterClockwiseContourIntegra ",
     ),
-    bomb(
-        "long references",
-        Make::Repeat("&CounterClockwiseContourIntegral;"),
-    ),
-    bomb("numbers of characters", Make::Repeat("&#x1f600;")),
-    bomb("a number without an end", Make::Within("&#", "9", ";")),
-    bomb(
-        "references in an attribute",
-        Make::Within("<a href='", "&amp;", "'>"),
-    ),
-    bomb("zero bytes", Make::Repeat("\0")),
-    bomb("zero bytes in tags", Make::Repeat("<\0><p\0 a\0=\0>")),
-    bomb("carriage returns", Make::Repeat("\r")),
-    bomb("white space", Make::Within("<p>", " \t\n", "a")),
-    bomb("one line of words", Make::Count("word# ")),
-    bomb("a word", Make::Repeat("a")),
-    bomb("words of one letter", Make::Repeat("a ")),
-    bomb(
+    repeat("long references", "&CounterClockwiseContourIntegral;"),
+    repeat("numbers of characters", "&#x1f600;"),
+    within("a number without an end", "&#", "9", ";"),
+    within("references in an attribute", "<a href='", "&amp;", "'>"),
+    repeat("zero bytes", "\0"),
+    repeat("zero bytes in tags", "<\0><p\0 a\0=\0>"),
+    repeat("carriage returns", "\r"),
+    within("white space", "<p>", " \t\n", "a"),
+    count("one line of words", "word# "),
+    repeat("a word", "a"),
+    repeat("words of one letter", "a "),
+    repeat(
         "the same sentence",
-        Make::Repeat("<p>the same sentence is said here again and again</p>"),
+        "<p>the same sentence is said here again and again</p>",
     ),
-    bomb("combining marks", Make::Within("a", "\u{301}\u{327}", "")),
-    bomb(
-        "right to left",
-        Make::Repeat("\u{202e}\u{5d0}\u{202d}a\u{2067}"),
-    ),
-    bomb(
+    within("combining marks", "a", "\u{301}\u{327}", ""),
+    repeat("right to left", "\u{202e}\u{5d0}\u{202d}a\u{2067}"),
+    repeat(
         "flags and families",
-        Make::Repeat("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{1f1e9}\u{1f1ea}"),
+        "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{1f1e9}\u{1f1ea}",
     ),
-    bomb("ideographs", Make::Repeat("\u{4e00}\u{4e8c}\u{4e09}")),
-    bomb(
+    repeat("ideographs", "\u{4e00}\u{4e8c}\u{4e09}"),
+    repeat(
         "letters that change under case",
-        Make::Repeat("\u{130}\u{1e9e}\u{fb03}\u{3a3}"),
+        "\u{130}\u{1e9e}\u{fb03}\u{3a3}",
     ),
-    bomb(
-        "white space beyond ASCII",
-        Make::Repeat("\u{3000}\u{2003}\u{a0}"),
-    ),
-    bomb("punctuation", Make::Repeat("'.,:;a'b.c")),
-    bomb(
+    repeat("white space beyond ASCII", "\u{3000}\u{2003}\u{a0}"),
+    repeat("punctuation", "'.,:;a'b.c"),
+    repeat(
         "scripts of many languages",
-        Make::Repeat("a\u{431}\u{3b2}\u{5d1}\u{628}\u{915}\u{e01}\u{ac00}"),
+        "a\u{431}\u{3b2}\u{5d1}\u{628}\u{915}\u{e01}\u{ac00}",
     ),
     // Text that is no markup.
-    bomb("a comment without an end", Make::Within("<!--", "<b> ", "")),
-    bomb("dashes in a comment", Make::Within("<!--", "-", "")),
-    bomb("comments", Make::Repeat("<!---->")),
-    bomb("comments that nearly end", Make::Within("<!--", "--!-", "")),
-    bomb("document types", Make::Repeat("<!doctype a>")),
-    bomb(
+    within("a comment without an end", "<!--", "<b> ", ""),
+    within("dashes in a comment", "<!--", "-", ""),
+    repeat("comments", "<!---->"),
+    within("comments that nearly end", "<!--", "--!-", ""),
+    repeat("document types", "<!doctype a>"),
+    within(
         "a document type without an end",
-        Make::Within("<!doctype a public '", "a", ""),
+        "<!doctype a public '",
+        "a",
+        "",
     ),
-    bomb(
-        "CDATA without an end",
-        Make::Within("<svg><![CDATA[", "]]", ""),
-    ),
-    bomb("CDATA sections", Make::Within("<svg>", "<![CDATA[a]]>", "")),
-    bomb("instructions", Make::Repeat("<?a>")),
-    bomb(
-        "a script without an end",
-        Make::Within("<script>", "</scrip", ""),
-    ),
-    bomb(
+    within("CDATA without an end", "<svg><![CDATA[", "]]", ""),
+    within("CDATA sections", "<svg>", "<![CDATA[a]]>", ""),
+    repeat("instructions", "<?a>"),
+    within("a script without an end", "<script>", "</scrip", ""),
+    within(
         "a script in a comment",
-        Make::Within("<script><!--", "<script></script ", ""),
+        "<script><!--",
+        "<script></script ",
+        "",
     ),
-    bomb("scripts", Make::Repeat("<script></script>")),
-    bomb(
+    repeat("scripts", "<script></script>"),
+    count_within(
         "URLs in a script",
-        Make::CountWithin(
-            "<script>",
-            "'/path/#', \"http:\\/\\/a.example\\/#\" + ",
-            "</script>",
-        ),
+        "<script>",
+        "'/path/#', \"http:\\/\\/a.example\\/#\" + ",
+        "</script>",
     ),
-    bomb(
-        "quotes in a script",
-        Make::Within("<script>", "'/", "</script>"),
-    ),
-    bomb("styles of drawings", Make::Repeat("<svg><style><a>")),
-    bomb("a title", Make::Within("<title>", "word ", "</title>")),
-    bomb("titles", Make::Repeat("<title>a</title>")),
-    bomb("text areas", Make::Repeat("<textarea></textarea>")),
-    bomb("plain text", Make::Within("<plaintext>", "<b>", "")),
-    bomb(
+    within("quotes in a script", "<script>", "'/", "</script>"),
+    repeat("styles of drawings", "<svg><style><a>"),
+    within("a title", "<title>", "word ", "</title>"),
+    repeat("titles", "<title>a</title>"),
+    repeat("text areas", "<textarea></textarea>"),
+    within("plain text", "<plaintext>", "<b>", ""),
+    repeat(
         "for readers without scripts",
-        Make::Repeat("<noscript><a href=x></noscript>"),
+        "<noscript><a href=x></noscript>",
     ),
-    bomb(
+    within(
         "much for readers without scripts",
-        Make::Within("<noscript>", "<b><p>", "</noscript>"),
+        "<noscript>",
+        "<b><p>",
+        "</noscript>",
     ),
     // Links.
-    bomb("links", Make::Count("<a href=#>")),
-    bomb(
+    count("links", "<a href=#>"),
+    count_within(
         "links with a base",
-        Make::CountWithin("<base href=http://a.example/b/c/d/>", "<a href=../#>", ""),
+        "<base href=http://a.example/b/c/d/>",
+        "<a href=../#>",
+        "",
     ),
-    bomb("links with a long base", Make::Bytes(long_base)),
-    bomb("long links", Make::Bytes(long_links)),
-    bomb(
-        "a link of megabytes",
-        Make::Within("<a href='", "a/../", "'>"),
-    ),
-    bomb("links that are none", Make::Count("<a href=http://[#>")),
-    bomb("links to other hosts", Make::Count("<a href=//h#.example>")),
-    bomb(
+    bytes("links with a long base", long_base),
+    bytes("long links", long_links),
+    within("a link of megabytes", "<a href='", "a/../", "'>"),
+    count("links that are none", "<a href=http://[#>"),
+    count("links to other hosts", "<a href=//h#.example>"),
+    count(
         "links to hosts beyond ASCII",
-        Make::Count("<a href=//\u{fc}#\u{df}.example>"),
+        "<a href=//\u{fc}#\u{df}.example>",
     ),
-    bomb(
-        "links that climb",
-        Make::Count("<a href='../../../../../../#'>"),
-    ),
-    bomb("links with many parameters", Make::Bytes(parameters)),
-    bomb(
-        "words of links",
-        Make::Within("<a href=x>", "<b>a</b>\n", "</a>"),
-    ),
-    bomb(
-        "candidates",
-        Make::CountWithin("<img srcset='", "/i# 1x, ", "'>"),
-    ),
-    bomb(
-        "candidates in parentheses",
-        Make::Within("<img srcset='", "a (,", "'>"),
-    ),
-    bomb(
-        "commas of candidates",
-        Make::Within("<img srcset='", ",", "'>"),
-    ),
-    bomb("relations", Make::Within("<link rel='", "a ", "' href=x>")),
-    bomb(
-        "links by relation",
-        Make::Count("<link rel='a b c d next' href=#>"),
-    ),
-    bomb(
-        "refreshes",
-        Make::Count("<meta http-equiv=refresh content='0; url=#'>"),
-    ),
-    bomb(
+    count("links that climb", "<a href='../../../../../../#'>"),
+    bytes("links with many parameters", parameters),
+    within("words of links", "<a href=x>", "<b>a</b>\n", "</a>"),
+    count_within("candidates", "<img srcset='", "/i# 1x, ", "'>"),
+    within("candidates in parentheses", "<img srcset='", "a (,", "'>"),
+    within("commas of candidates", "<img srcset='", ",", "'>"),
+    within("relations", "<link rel='", "a ", "' href=x>"),
+    count("links by relation", "<link rel='a b c d next' href=#>"),
+    count("refreshes", "<meta http-equiv=refresh content='0; url=#'>"),
+    repeat(
         "directives",
-        Make::Repeat("<meta name=robots content='noindex, nofollow'>"),
+        "<meta name=robots content='noindex, nofollow'>",
     ),
-    bomb("bases", Make::Count("<base href=/#/>")),
-    bomb(
+    count("bases", "<base href=/#/>"),
+    repeat(
         "pages in frames",
-        Make::Repeat("<iframe srcdoc='<a href=x><iframe srcdoc=&quot;<a href=y>&quot;>'></iframe>"),
+        "<iframe srcdoc='<a href=x><iframe srcdoc=&quot;<a href=y>&quot;>'></iframe>",
     ),
-    bomb(
+    within(
         "a page in a frame",
-        Make::Within("<iframe srcdoc='", "<a href=x>", "'></iframe>"),
+        "<iframe srcdoc='",
+        "<a href=x>",
+        "'></iframe>",
     ),
-    bomb("pages in frames in frames", Make::Bytes(frames_in_frames)),
-    bomb(
+    bytes("pages in frames in frames", frames_in_frames),
+    count_within(
         "controls",
-        Make::CountWithin("<form action=x>", "<input name=a# value=b>", "</form>"),
+        "<form action=x>",
+        "<input name=a# value=b>",
+        "</form>",
     ),
-    bomb(
+    count(
         "forms with a control",
-        Make::Count("<form action=#><input name=a value=b></form>"),
+        "<form action=#><input name=a value=b></form>",
     ),
-    bomb(
+    count_within(
         "controls of a far form",
-        Make::CountWithin(
-            "<form id=f>",
-            "</form><input form=f name=a# type=radio checked>",
-            "",
-        ),
+        "<form id=f>",
+        "</form><input form=f name=a# type=radio checked>",
+        "",
     ),
-    bomb(
+    count_within(
         "choices",
-        Make::CountWithin(
-            "<form><select multiple name=a>",
-            "<option selected>#",
-            "</select></form>",
-        ),
+        "<form><select multiple name=a>",
+        "<option selected>#",
+        "</select></form>",
     ),
     // Charsets and languages.
-    bomb(
+    repeat(
         "charsets declared again",
-        Make::Repeat("<meta charset=utf-16><meta charset=shift_jis>\u{e9}"),
+        "<meta charset=utf-16><meta charset=shift_jis>\u{e9}",
     ),
-    bomb(
-        "bytes that mean nothing",
-        Make::Bytes(|bytes| vec![0xff; bytes]),
-    ),
-    bomb(
-        "half characters",
-        Make::Bytes(|bytes| b"\xe2\x82a\xf0\x9f".repeat(bytes / 5)),
-    ),
-    bomb("UTF-16 with a mark", Make::Bytes(utf16)),
-    bomb(
+    bytes("bytes that mean nothing", |bytes| vec![0xff; bytes]),
+    bytes("half characters", |bytes| {
+        b"\xe2\x82a\xf0\x9f".repeat(bytes / 5)
+    }),
+    bytes("UTF-16 with a mark", utf16),
+    within(
         "Japanese escapes",
-        Make::Within("<meta charset=iso-2022-jp>", "\u{1b}$B!!\u{1b}(B", ""),
+        "<meta charset=iso-2022-jp>",
+        "\u{1b}$B!!\u{1b}(B",
+        "",
     ),
-    bomb(
+    repeat(
         "languages",
-        Make::Repeat("<p lang=de>das ist <p lang=fr>le mot <p lang=cs>slovo je"),
+        "<p lang=de>das ist <p lang=fr>le mot <p lang=cs>slovo je",
     ),
 ];
+
+const fn repeat(name: &'static str, part: &'static str) -> HtmlBomb {
+    within(name, "", part, "")
+}
+
+const fn within(
+    name: &'static str,
+    start: &'static str,
+    part: &'static str,
+    end: &'static str,
+) -> HtmlBomb {
+    let make = Make::Repeat(start, part, end);
+    HtmlBomb { name, make }
+}
+
+const fn below(
+    name: &'static str,
+    depth: usize,
+    above: &'static str,
+    part: &'static str,
+) -> HtmlBomb {
+    let make = Make::Below(depth, above, part);
+    HtmlBomb { name, make }
+}
+
+const fn count(name: &'static str, part: &'static str) -> HtmlBomb {
+    count_within(name, "", part, "")
+}
+
+const fn count_within(
+    name: &'static str,
+    start: &'static str,
+    part: &'static str,
+    end: &'static str,
+) -> HtmlBomb {
+    let make = Make::Count(start, part, end);
+    HtmlBomb { name, make }
+}
+
+const fn bytes(name: &'static str, make: fn(usize) -> Vec<u8>) -> HtmlBomb {
+    let make = Make::Bytes(make);
+    HtmlBomb { name, make }
+}
 
 fn many_attributes(bytes: usize) -> Vec<u8> {
     let mut page = String::new();

@@ -144,7 +144,7 @@ pub struct Reply {
     pub(crate) headers: Vec<(Bytes, Bytes)>,
     pub(crate) body: Bytes,
     pub(crate) framing: Framing,
-    pub(crate) manner: Option<Box<Manner>>,
+    pub(crate) delivery: Option<Box<Delivery>>,
 }
 
 /// The way in which a client learns where the body ends.
@@ -162,7 +162,7 @@ pub(crate) enum Framing {
 
 /// Everything unusual about how an answer is sent. Positions count bytes of the body as framed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct Delivery {
     pub(crate) delay: Option<Duration>,
     pub(crate) gate: Option<Gate>,
     pub(crate) gate_within: Option<(usize, Gate)>,
@@ -197,7 +197,7 @@ impl Reply {
             headers: Vec::new(),
             body: body.into(),
             framing: Framing::Length,
-            manner: None,
+            delivery: None,
         };
         reply.header("Content-Type", content_type)
     }
@@ -267,28 +267,28 @@ impl Reply {
     /// Waits this long before the first byte.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
-        self.manner_mut().delay = Some(delay);
+        self.delivery_mut().delay = Some(delay);
         self
     }
 
     /// Answers nothing until `gate` is open.
     #[must_use]
     pub fn hold(mut self, gate: &Gate) -> Self {
-        self.manner_mut().gate = Some(gate.clone());
+        self.delivery_mut().gate = Some(gate.clone());
         self
     }
 
     /// Sends the head and `bytes` of the body, the rest when `gate` is open.
     #[must_use]
     pub fn hold_after(mut self, bytes: usize, gate: &Gate) -> Self {
-        self.manner_mut().gate_within = Some((bytes, gate.clone()));
+        self.delivery_mut().gate_within = Some((bytes, gate.clone()));
         self
     }
 
     /// Sends `bytes` of the body at a time, with a pause after each but the last.
     #[must_use]
     pub fn drip(mut self, bytes: usize, pause: Duration) -> Self {
-        self.manner_mut().drip = Some((bytes.max(1), pause));
+        self.delivery_mut().drip = Some((bytes.max(1), pause));
         self
     }
 
@@ -296,14 +296,14 @@ impl Reply {
     /// is reset, and may take with it what had not left yet.
     #[must_use]
     pub fn break_after(mut self, bytes: usize) -> Self {
-        self.manner_mut().end = Some((bytes, End::Reset));
+        self.delivery_mut().end = Some((bytes, End::Reset));
         self
     }
 
     /// Sends the head and `bytes` of the body, then closes the connection as if that were all.
     #[must_use]
     pub fn close_after(mut self, bytes: usize) -> Self {
-        self.manner_mut().end = Some((bytes, End::Close));
+        self.delivery_mut().end = Some((bytes, End::Close));
         self
     }
 
@@ -329,8 +329,8 @@ impl Reply {
         std::str::from_utf8(value).ok()
     }
 
-    fn manner_mut(&mut self) -> &mut Manner {
-        self.manner.get_or_insert_default()
+    fn delivery_mut(&mut self) -> &mut Delivery {
+        self.delivery.get_or_insert_default()
     }
 }
 

@@ -65,7 +65,7 @@ fn fnv(text: &str) -> u64 {
 }
 
 #[test]
-fn text_is_what_is_not_markup() {
+fn markup_is_no_text() {
     let html = "<title>no</title><p class=a>one <b>two</b></p><script>if (a<b) {}</script>\n three";
     assert_eq!(visible_text(html), "one two three");
     assert_eq!(main_text("a <main id=x>one <p>two</main> b"), "one two");

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_is_the_same_each_time_and_pages_of_equal_bytes_have_one_text() {
+    fn a_site_is_deterministic_and_pages_of_equal_bytes_have_one_text() {
         for ((name, one), (_, other)) in all().into_iter().zip(all()) {
             let mut text_of: HashMap<Bytes, usize> = HashMap::new();
             for (address, page) in &one.pages {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_lost_where_none_of_its_pages_was_archived() {
+    fn a_text_is_lost_if_none_of_its_pages_was_archived() {
         let mut known = KnownSite::default();
         known.add("a.test/1", "one", "1");
         known.add("a.test/2", "one", "1");

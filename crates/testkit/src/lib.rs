@@ -5,13 +5,13 @@
 //! [`Gate`] holds an answer back until the test has seen what it waits for, so nothing sleeps.
 //!
 //! [`ToyWeb`] is a small web with a bit of everything and the truth about it, [`Corpus`] a large
-//! one with planted copies; [`Site::directories`] serves documents that somebody else wrote.
+//! one with planted copies; [`Site::directories`] serves existing documents.
 //!
 //! A [`hostile`] web has a host for each way in which servers misbehave: every test that says
 //! "whatever the server does" is about it. [`traps`] has six sites without end, and one with.
 //! [`known_sites`] model real sites on which leaving out duplicates loses pages, with the truth
-//! about each page. The [`gallery`] is a site that is to look right when it is replayed. A
-//! [`Proxy`] leads to one server, whatever it is asked for.
+//! about each page. The [`gallery`] is a site that must look right when it is replayed. A [`Proxy`]
+//! forwards every request to one server.
 //!
 //! A [`FaultyDisk`] fails, runs full, and forgets what was not synced.
 //!

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::gate::Gate;
-use crate::http::{End, Framing, Manner, Reply, reason};
+use crate::http::{Delivery, End, Framing, Reply, reason};
 
 /// Something to do while a body is sent.
 #[derive(Debug)]
@@ -21,18 +21,18 @@ pub(crate) enum Step {
 }
 
 /// The steps in which a body of `length` framed bytes is sent, after its head.
-pub(crate) fn steps(manner: Option<&Manner>, length: usize) -> Vec<Step> {
+pub(crate) fn steps(delivery: Option<&Delivery>, length: usize) -> Vec<Step> {
     let mut steps = Vec::with_capacity(1);
-    let Some(manner) = manner else {
+    let Some(delivery) = delivery else {
         if length > 0 {
             steps.push(Step::Send(0..length));
         }
         return steps;
     };
-    let mut gate = manner.gate_within.as_ref();
+    let mut gate = delivery.gate_within.as_ref();
     let mut at = 0;
     loop {
-        if let Some((_, end)) = manner.end.filter(|&(place, _)| place <= at) {
+        if let Some((_, end)) = delivery.end.filter(|&(place, _)| place <= at) {
             steps.push(Step::End(end));
             return steps;
         }
@@ -44,7 +44,7 @@ pub(crate) fn steps(manner: Option<&Manner>, length: usize) -> Vec<Step> {
         }
         let mut next = length;
         for place in [
-            manner.end.map(|(place, _)| place),
+            delivery.end.map(|(place, _)| place),
             gate.map(|(place, _)| *place),
         ]
         .into_iter()
@@ -52,7 +52,7 @@ pub(crate) fn steps(manner: Option<&Manner>, length: usize) -> Vec<Step> {
         {
             next = next.min(place);
         }
-        if let Some((piece, pause)) = manner.drip {
+        if let Some((piece, pause)) = delivery.drip {
             if at > 0 {
                 steps.push(Step::Pause(pause));
             }
@@ -128,12 +128,12 @@ mod tests {
             Step::Pause(_) => "pause".into(),
             Step::End(end) => format!("{end:?}"),
         };
-        let steps = steps(reply.manner.as_deref(), reply.body.len());
+        let steps = steps(reply.delivery.as_deref(), reply.body.len());
         steps.into_iter().map(told).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn a_body_is_sent_in_the_steps_its_manner_asks_for() {
+    fn a_body_is_sent_in_the_steps_of_its_mode() {
         let gate = Gate::new();
         for (reply, expected) in [
             (Reply::text("sixsix"), "0..6"),

@@ -1,4 +1,4 @@
-//! English-like prose that can be told apart.
+//! English-like prose, different for each number.
 //!
 //! Each [`Prose`] is about something: it draws from a small part of the vocabulary and from names
 //! of its own, as a real page does. Two pages made of the same few words in another order would be
@@ -165,6 +165,22 @@ fn words(list: &'static str) -> Vec<&'static str> {
     list.split_whitespace().collect()
 }
 
+/// The names of the months.
+pub(crate) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 const NOUNS: &str = "
     acre almanac anchor apprentice arch archive atlas attic badge bakery balcony ballad bank barge \
     barn barometer
@@ -264,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_number_always_means_the_same_prose() {
+    fn a_page_number_determines_its_prose() {
         assert_eq!(
             Prose::new(1, 7).paragraph(80),
             Prose::new(1, 7).paragraph(80)
@@ -280,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_is_as_long_as_asked_and_no_longer_than_a_sentence_more() {
+    fn a_paragraph_has_the_requested_length_and_at_most_a_sentence_more() {
         for least in [1, 50, 400] {
             let count = Prose::new(3, 4).paragraph(least).split_whitespace().count();
             assert!((least..least + 40).contains(&count), "{count}");

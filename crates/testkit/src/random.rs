@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_means_the_same_numbers_for_ever() {
+    fn a_seed_determines_the_numbers() {
         // The first values of SplitMix64 for seed 1234567, as in its reference implementation.
         let mut random = Random(1_234_567);
         let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_below_their_limit_and_reach_all_of_it() {
+    fn numbers_cover_exactly_the_range_below_their_limit() {
         let mut random = Random::of(1, 2);
         let mut seen = [0; 7];
         for _ in 0..7_000 {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_repeats_nothing() {
+    fn a_sample_has_no_repetitions() {
         let mut sample = Random::of(1, 3).sample(&[1, 2, 3, 4, 5], 4);
         sample.sort_unstable();
         sample.dedup();

@@ -14,8 +14,8 @@ const MAX_FIELDS: usize = 100;
 /// The longest request body that is read; one byte more is answered with 413.
 pub(crate) const MAX_BODY: usize = 1024 * 1024;
 
-/// The next request and whether the connection goes on after it, `Err(status)` for one that is
-/// refused, `None` where the client has nothing more to ask.
+/// Returns the next request, with true if the connection continues after it, `Err(status)` for one
+/// that is refused, `None` where the client has nothing more to ask.
 pub(crate) async fn read_request<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut BytesMut,

@@ -108,14 +108,10 @@ impl Server {
         C: Fn(TcpStream, Arc<Shared>) -> F + Send + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        let (listener, address) = listen(settings.address)?;
-        let shared = Arc::new(Shared::new(site, settings.keep_log));
-        let task = tokio::spawn(accept(listener, Arc::clone(&shared), converse));
-        Ok(Self {
-            scheme,
-            address,
-            shared,
-            worker: Some(Worker::Task(task)),
+        Self::listen(scheme, site, settings, |listener, shared| {
+            Ok(Worker::Task(tokio::spawn(accept(
+                listener, shared, converse,
+            ))))
         })
     }
 
@@ -129,28 +125,43 @@ impl Server {
         C: Fn(TcpStream, Arc<Shared>) -> F + Send + 'static,
         F: Future<Output = io::Result<()>> + Send + 'static,
     {
-        let (listener, address) = listen(settings.address)?;
+        Self::listen(scheme, site, settings, |listener, shared| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            let (stop, stopped) = oneshot::channel();
+            let serving = accept(listener, shared, converse);
+            let thread = std::thread::Builder::new()
+                .name("toy-server".into())
+                .spawn(move || {
+                    runtime.block_on(async {
+                        tokio::select! {
+                            served = serving => served,
+                            _ = stopped => Ok(()),
+                        }
+                    })
+                })?;
+            Ok(Worker::Thread { stop, thread })
+        })
+    }
+
+    /// Listens on the address, and starts the worker that serves the site there.
+    fn listen(
+        scheme: &'static str,
+        site: Site,
+        settings: Settings,
+        start: impl FnOnce(TcpListener, Arc<Shared>) -> io::Result<Worker>,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind(settings.address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
         let shared = Arc::new(Shared::new(site, settings.keep_log));
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let (stop, stopped) = oneshot::channel();
-        let serving = accept(listener, Arc::clone(&shared), converse);
-        let thread = std::thread::Builder::new()
-            .name("toy-server".into())
-            .spawn(move || {
-                runtime.block_on(async {
-                    tokio::select! {
-                        served = serving => served,
-                        _ = stopped => Ok(()),
-                    }
-                })
-            })?;
+        let worker = start(listener, Arc::clone(&shared))?;
         Ok(Self {
             scheme,
             address,
             shared,
-            worker: Some(Worker::Thread { stop, thread }),
+            worker: Some(worker),
         })
     }
 
@@ -287,13 +298,6 @@ impl Shared {
     }
 }
 
-fn listen(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(address)?;
-    listener.set_nonblocking(true)?;
-    let address = listener.local_addr()?;
-    Ok((listener, address))
-}
-
 /// Dropping this future drops the connections with it.
 async fn accept<C, F>(listener: TcpListener, shared: Arc<Shared>, converse: C) -> io::Result<()>
 where
@@ -360,28 +364,28 @@ async fn converse(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> 
     Ok(())
 }
 
-/// Sends an answer as its manner says; `Some` where that ends the connection early.
+/// Sends an answer in its mode; returns `Some` if that ends the connection early.
 async fn send(
     stream: &mut TcpStream,
     reply: &Reply,
     head: &Bytes,
     framed: &Bytes,
 ) -> io::Result<Option<End>> {
-    let Some(manner) = reply.manner.as_deref() else {
+    let Some(delivery) = reply.delivery.as_deref() else {
         // Head and body in one system call: the quick way, for whatever is answered plainly.
         stream
             .write_all_buf(&mut head.clone().chain(framed.clone()))
             .await?;
         return Ok(None);
     };
-    if let Some(delay) = manner.delay {
+    if let Some(delay) = delivery.delay {
         tokio::time::sleep(delay).await;
     }
-    if let Some(gate) = &manner.gate {
+    if let Some(gate) = &delivery.gate {
         gate.pass().await;
     }
     stream.write_all(head).await?;
-    for step in play::steps(Some(manner), framed.len()) {
+    for step in play::steps(Some(delivery), framed.len()) {
         match step {
             Step::Send(range) => stream.write_all(&framed[range]).await?,
             Step::Wait(gate) => gate.pass().await,

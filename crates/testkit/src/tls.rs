@@ -131,7 +131,7 @@ async fn answer(
         response = hyper::Response::new(());
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     }
-    let steps = play::steps(reply.manner.as_deref(), reply.body.len());
+    let steps = play::steps(reply.delivery.as_deref(), reply.body.len());
     let entry = Entry {
         shared,
         hit: Some(Hit {
@@ -150,11 +150,11 @@ async fn answer(
             body: reply.body.clone(),
         }),
     };
-    if let Some(manner) = reply.manner.as_deref() {
-        if let Some(delay) = manner.delay {
+    if let Some(delivery) = reply.delivery.as_deref() {
+        if let Some(delay) = delivery.delay {
             tokio::time::sleep(delay).await;
         }
-        if let Some(gate) = &manner.gate {
+        if let Some(gate) = &delivery.gate {
             gate.pass().await;
         }
     }

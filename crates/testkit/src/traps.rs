@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_the_same_each_time_and_leads_on_from_wherever_one_is() {
+    fn pages_of_traps_are_deterministic_and_always_lead_on() {
         let site = traps_and_honest(10);
         for trap in Trap::ALL {
             let mut url = format!("http://{}:81{}", trap.host(), trap.entrance());

@@ -28,6 +28,8 @@ mod link_attributes;
 mod links;
 mod main_content;
 mod main_selectors;
+mod names;
+mod prefix_sums;
 mod read;
 mod refresh;
 mod region_flags;

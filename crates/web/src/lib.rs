@@ -3,6 +3,7 @@
 
 mod html;
 mod http;
+mod letter_case;
 mod pace;
 mod robots;
 mod scope;
@@ -26,7 +27,7 @@ pub use crate::robots::{
     product_token, whole_lines,
 };
 
-pub use crate::pace::{Pace, RestartRule, Why};
+pub use crate::pace::{Pace, RestartRule, WaitReason};
 pub use crate::time::{BadTimestamp, Clock, Timestamp};
 
 pub use crate::http::body::{Body, BodyReader, StoredBytes};

@@ -26,7 +26,7 @@ pub struct Pace {
     /// The wait from the end of its last response on: the longest of all reasons.
     pub wait: Duration,
     /// The reason of that wait.
-    pub why: Why,
+    pub why: WaitReason,
     /// The end of its last response; 1970 if none is known.
     pub answered: Timestamp,
     /// Its address, if known beforehand: hosts of one address may share a pace.
@@ -36,7 +36,7 @@ pub struct Pace {
 /// The reason of a host's wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum WaitReason {
     /// The configured delay; nothing asks for more.
     #[default]
     Delay,
@@ -54,7 +54,7 @@ pub enum Why {
     Unanswered,
 }
 
-impl Why {
+impl WaitReason {
     /// Returns the name of the reason.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -70,7 +70,7 @@ impl Why {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -127,7 +127,7 @@ impl Pace {
     #[must_use]
     pub fn after_restart(self, at: Timestamp, rule: RestartRule) -> Pace {
         let known = match self.why {
-            Why::Unanswered => {
+            WaitReason::Unanswered => {
                 let unanswered = at.since(self.ready.before(self.wait));
                 unanswered.saturating_mul(rule.factor) / 1000
             }
@@ -146,7 +146,7 @@ impl Pace {
         Pace {
             ready: at + least_wait,
             wait: least_wait,
-            why: Why::Unanswered,
+            why: WaitReason::Unanswered,
             ..Pace::default()
         }
     }
@@ -185,13 +185,13 @@ impl Pace {
     #[must_use]
     pub fn shared_rest(&self, least: Duration) -> Timestamp {
         let wait = match self.why {
-            Why::Failures => least,
-            Why::Delay
-            | Why::Slowness
-            | Why::CrawlDelay
-            | Why::SlowDown
-            | Why::RetryAfter
-            | Why::Unanswered => self.wait,
+            WaitReason::Failures => least,
+            WaitReason::Delay
+            | WaitReason::Slowness
+            | WaitReason::CrawlDelay
+            | WaitReason::SlowDown
+            | WaitReason::RetryAfter
+            | WaitReason::Unanswered => self.wait,
         };
         self.answered + wait
     }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_word_counts_but_no_wait_is_cut_short() {
+    fn the_newest_pace_counts_but_no_wait_is_shortened() {
         let promised = Pace {
             failures: 3,
             ..at(900).into()
@@ -234,10 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn after_a_death_what_is_obeyed_of_a_crawl_delay_counts_from_then_on() {
+    fn after_a_death_the_obeyed_part_of_a_crawl_delay_counts_from_then_on() {
         let second = Duration::from_secs(1);
-        // Crawl-delay, wait in use → when it may be asked, after a death at 5 s with a least wait
-        // of 1 s
+        // Crawl-delay, wait in use → time of the next request, after a death at 5 s with a least
+        // wait of 1 s
         for (asked, wait, expected) in [
             (None, 0, 6_000),
             (None, 30, 6_000),
@@ -263,23 +263,23 @@ mod tests {
     /// A host that answers in 400 ms and is to be left alone for 2 s was asked 1 s after the
     /// restart that followed a kill, because only its Crawl-delay outlasted the process.
     #[test]
-    fn after_a_death_a_host_waits_as_long_as_it_was_last_said_to() {
+    fn after_a_death_a_host_waits_for_its_last_known_wait() {
         let second = Duration::from_secs(1);
         let rule = RestartRule {
             least_wait: second,
             most_wait: 30 * second,
             factor: 5000,
         };
-        // Why it waits, how long → when it may be asked, after a death at 9 s
+        // Reason, length of the wait → time of the next request, after a death at 9 s
         for (why, wait, expected) in [
-            (Why::Delay, 1_000, 10_000),
-            (Why::Slowness, 2_000, 11_000),
-            (Why::CrawlDelay, 10_000, 19_000),
-            (Why::Failures, 8_000, 17_000),
-            // Of a plea, no more than the ceiling: it was kept before the host was asked again.
-            (Why::RetryAfter, 600_000, 39_000),
+            (WaitReason::Delay, 1_000, 10_000),
+            (WaitReason::Slowness, 2_000, 11_000),
+            (WaitReason::CrawlDelay, 10_000, 19_000),
+            (WaitReason::Failures, 8_000, 17_000),
+            // A Retry-After counts up to the ceiling: its wait was over before the next request.
+            (WaitReason::RetryAfter, 600_000, 39_000),
             // Never less than the delay.
-            (Why::Delay, 100, 10_000),
+            (WaitReason::Delay, 100, 10_000),
         ] {
             let pace = Pace {
                 wait: Duration::from_millis(wait),
@@ -293,7 +293,7 @@ mod tests {
                 "{why} {wait}"
             );
         }
-        // Nothing is known of it, and it was never asked.
+        // A host without any state was never asked.
         assert_eq!(
             Pace::default().after_restart(at(9_000), rule).ready,
             at(10_000)
@@ -303,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_never_answered_counts_as_slow_as_it_has_been_silent() {
+    fn a_host_that_never_answered_counts_as_slow_as_its_silence_is_long() {
         let rule = RestartRule {
             least_wait: Duration::from_secs(1),
             most_wait: Duration::from_secs(30),
             factor: 5000,
         };
-        // When it was asked → when it may be asked again, after a death at 20 s
+        // Time of the request → time of the next one, after a death at 20 s
         for (asked, expected) in [
             (20_000, 21_000),
             (19_900, 21_000),
@@ -327,18 +327,18 @@ mod tests {
     }
 
     #[test]
-    fn under_a_clock_that_was_set_back_no_wait_is_longer_than_it_was_and_none_is_cut_short() {
+    fn after_the_clock_is_set_back_waits_keep_their_length() {
         const DAY: u64 = 24 * 3600 * 1000;
         let least = Duration::from_secs(1);
-        // Answered, ready → ready, and by how much times are earlier; it is 5 s by the clock now
+        // Answered, ready → ready, shift of the times; the clock reads 5 s now
         for (answered, ready, expected, by) in [
             (DAY, DAY + 2_000, 7_000, DAY - 5_000),
             (DAY, DAY - 9_000, 0, DAY - 5_000),
             (5_001, 8_000, 7_999, 1),
-            // Its answer is not in the future: it waits for what it was told to.
+            // The answer is not in the future: the wait stays.
             (5_000, 8_000, 8_000, 0),
             (4_000, DAY, DAY, 0),
-            // It never answered.
+            // The host never answered.
             (0, DAY, 6_000, 0),
             (0, 5_500, 5_500, 0),
         ] {
@@ -356,13 +356,13 @@ mod tests {
             assert_eq!(
                 back.set_back(at(5_000), least),
                 (back, Duration::ZERO),
-                "once"
+                "the second call changes nothing"
             );
         }
     }
 
     #[test]
-    fn what_others_share_of_a_rest_is_all_of_it_unless_the_host_did_not_answer() {
+    fn other_hosts_share_a_whole_wait_unless_the_host_did_not_answer() {
         let rest = |why| Pace {
             wait: Duration::from_secs(60),
             why,
@@ -371,28 +371,28 @@ mod tests {
         };
         let least = Duration::from_secs(1);
         for why in [
-            Why::Delay,
-            Why::Slowness,
-            Why::CrawlDelay,
-            Why::SlowDown,
-            Why::RetryAfter,
+            WaitReason::Delay,
+            WaitReason::Slowness,
+            WaitReason::CrawlDelay,
+            WaitReason::SlowDown,
+            WaitReason::RetryAfter,
         ] {
             assert_eq!(rest(why).shared_rest(least), at(61_000), "{why}");
         }
-        assert_eq!(rest(Why::Failures).shared_rest(least), at(2_000));
+        assert_eq!(rest(WaitReason::Failures).shared_rest(least), at(2_000));
     }
 
     /// Bytes on disk are promises.
     #[test]
-    fn the_order_of_the_reasons_is_on_disk_for_ever() {
+    fn the_order_of_the_reasons_on_disk_never_changes() {
         let reasons = [
-            Why::Delay,
-            Why::Slowness,
-            Why::CrawlDelay,
-            Why::Failures,
-            Why::SlowDown,
-            Why::RetryAfter,
-            Why::Unanswered,
+            WaitReason::Delay,
+            WaitReason::Slowness,
+            WaitReason::CrawlDelay,
+            WaitReason::Failures,
+            WaitReason::SlowDown,
+            WaitReason::RetryAfter,
+            WaitReason::Unanswered,
         ];
         for (number, why) in reasons.into_iter().enumerate() {
             assert_eq!(why as usize, number);

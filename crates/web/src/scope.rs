@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_lets_in_what_its_scope_says() {
+    fn a_seed_lets_in_the_pages_of_its_scope() {
         use ScopeKind::{Any, Domain, Host, Prefix};
         for (kind, seed, page, inside) in [
             (
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_refine_the_territory_and_say_so() {
+    fn expressions_refine_the_territory_and_are_named_in_the_reason() {
         let scope = scope(
             ScopeKind::Host,
             &[r"\.html$", "/list/"],
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_excluded_for_the_time_being_is_let_in_again() {
+    fn temporarily_excluded_pages_can_be_let_in_again() {
         let mut scope = scope(ScopeKind::Host, &[], &[], &["http://a.example/"]);
         let excluding = |patterns: &[&str]| {
             let owned: Vec<String> = patterns.iter().map(ToString::to_string).collect();
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_that_is_none_is_named() {
+    fn an_invalid_expression_is_named_in_the_error() {
         for pattern in ["(", "a{1000}{1000}{1000}"] {
             let error = Scope::new(ScopeKind::Any, &[], &[pattern.to_owned()]).unwrap_err();
             assert_eq!(error.pattern, pattern);

@@ -159,14 +159,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_written_as_warc_and_cdxj_have_it() {
+    fn a_timestamp_is_written_in_the_forms_of_warc_and_cdxj() {
         let moment = Timestamp::from_millis(1_795_199_095_120);
         assert_eq!(moment.to_string(), "2026-11-20T18:24:55.120Z");
         assert_eq!(moment.digits(), "20261120182455");
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_timestamp_is_parsed_again() {
         for millis in [0, 1, 999, 1_795_199_095_120] {
             let moment = Timestamp::from_millis(millis);
             assert_eq!(moment.to_string().parse(), Ok(moment));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_from_never_stays_never_and_the_past_is_zero_away() {
+    fn adding_to_never_is_never_and_the_time_since_a_later_moment_is_zero() {
         assert_eq!(Timestamp::NEVER + Duration::from_secs(1), Timestamp::NEVER);
         assert_eq!(
             Timestamp::from_millis(5).since(Timestamp::from_millis(9)),

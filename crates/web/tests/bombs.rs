@@ -41,7 +41,7 @@ fn counted(part: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
+fn the_parser_stops_at_a_bomb_and_the_rest_of_the_page_is_read() {
     let attributes = counted(|n| format!("a{n} "));
     let many_attributes = counted(|n| {
         format!(
@@ -131,7 +131,7 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
 }
 
 #[test]
-fn what_is_only_long_is_no_bomb() {
+fn a_body_that_is_only_long_is_not_a_bomb() {
     for (name, text) in [
         (
             "a script",
@@ -179,8 +179,7 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
         nodes: 60,
         ..ReadLimits::default()
     };
-    // Besides its parts, a page has a document, and as open elements also html, body and the head
-    // that was.
+    // A page also has a document node, and as open elements html, body and the former head.
     let nested = |depth: usize| "<div>".repeat(depth);
     let attributes = |count: usize| {
         format!(
@@ -209,7 +208,7 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
 }
 
 #[test]
-fn what_is_read_of_a_bomb_is_bounded_whatever_it_is_made_of() {
+fn the_read_part_of_any_bomb_is_bounded() {
     let limits = ReadLimits {
         kinds: LinkKinds::PAGES
             .with(LinkKind::Form)
@@ -248,7 +247,7 @@ fn text_is_read_up_to_its_limit_and_links_beyond() {
     for (text, kept, warnings) in [
         ("a".repeat(80), 80, &[][..]),
         ("a".repeat(81), 80, &[ParseWarning::TooMuchText][..]),
-        // Letters beyond ASCII count twice.
+        // Non-ASCII letters count twice.
         ("\u{e9}".repeat(20), 40, &[]),
         ("\u{e9}".repeat(21), 40, &[ParseWarning::TooMuchText]),
     ] {
@@ -266,7 +265,7 @@ fn text_is_read_up_to_its_limit_and_links_beyond() {
 }
 
 #[test]
-fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
+fn a_page_is_read_until_its_steps_are_spent_with_a_warning() {
     let limits = ReadLimits {
         tree_effort: 0,
         stream_effort: 40,
@@ -283,7 +282,7 @@ fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
 }
 
 #[test]
-fn the_rest_of_a_page_is_read_without_what_is_not_text() {
+fn the_rest_of_a_page_is_read_without_invisible_content() {
     let document = read_page(
         &format!(
             "<p>before {}<p>one<script>x</script> t<b>w</b>o<br>three<style>y</style><!-- z \
@@ -376,7 +375,7 @@ proptest! {
     /// The scanner that runs ahead must be in the parser's state, or an attribute bomb could hide
     /// from it. The padding makes several pieces of it, after each of which they are compared.
     #[test]
-    fn scanner_and_parser_agree_about_any_soup(soup in soup()) {
+    fn scanner_and_parser_agree_about_any_tag_soup(soup in soup()) {
         let padding = "<p>word</p>".repeat(400);
         let page = format!("{soup}{padding}{soup}{padding}");
         let document = read_page(&page, &ReadLimits::default());

@@ -68,7 +68,7 @@ fn visible_text_is_read_block_by_block_with_white_space_folded() {
 }
 
 #[test]
-fn the_title_is_the_first_one_and_not_a_drawings() {
+fn the_title_is_the_first_one_outside_drawings() {
     for (source, title) in [
         (
             "<title> A\n title </title><title>B</title>",
@@ -139,8 +139,8 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
             format!("<p>{own}<ul><li><a href=/x>one</a><li><a href=/y>two</a></ul>"),
             own.clone(),
         ),
-        // A table of contents, as docutils 0.17 has it and as 0.18 has it: two manuals that
-        // differed in nothing else were taken for near-duplicates.
+        // A table of contents of docutils 0.17 and of 0.18: two manuals that differed in nothing
+        // else were taken for near-duplicates.
         (
             format!("<main><div class='contents topic'><p>Contents</div><p>{own}</main>"),
             own.clone(),
@@ -153,7 +153,7 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
             format!("<main><div class=contents>{own}</div></main>"),
             own.clone(),
         ),
-        // Footnotes are content, whatever they are set in.
+        // Footnotes are content in any element.
         (
             format!(
                 "<main><p>{own}<aside class='footnote-list brackets'><aside class='footnote \
@@ -161,9 +161,9 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
             ),
             format!("{own}\nnote"),
         ),
-        // The whole page in one form, as some frameworks have it.
+        // Some frameworks put the whole page into one form.
         (format!("<form><p>{own}</p></form>"), own.clone()),
-        // A list of links is a page of its own kind.
+        // A page of links alone is content.
         (
             format!(
                 "<main>{}</main>",
@@ -179,7 +179,7 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
 }
 
 #[test]
-fn a_page_with_little_of_its_own_is_judged_whole_and_says_what_is_its_own() {
+fn a_page_with_little_own_text_is_judged_whole_and_its_own_text_is_reported() {
     let frame = words("frame", 100);
     let document = html(&format!("<nav>{frame}</nav><p>Not found</p>"));
     assert_eq!(document.text, format!("{frame}\nNot found"));
@@ -190,7 +190,7 @@ fn a_page_with_little_of_its_own_is_judged_whole_and_says_what_is_its_own() {
         }
     );
     assert_eq!(document.own_text(), "Not found");
-    // Little, but most of what there is.
+    // The text is short, but most of the page.
     let document = html("<nav>home</nav><p>A short page with a few words");
     assert_eq!(document.text, "home\nA short page with a few words");
     assert_eq!(document.own, MainContent::Main);
@@ -202,7 +202,7 @@ fn prose(prefix: &str, count: usize) -> String {
 }
 
 #[test]
-fn what_stands_around_an_article_is_left_out_by_name_and_by_prose() {
+fn the_surroundings_of_an_article_are_excluded_by_name_and_by_prose() {
     let (own, text) = (prose("own", 120), words("own", 120));
     let other = prose("other", 60);
     for around in [
@@ -214,7 +214,7 @@ fn what_stands_around_an_article_is_left_out_by_name_and_by_prose() {
         format!("<div hidden>{other}</div>"),
         format!("<form>{other}</form>"),
         format!("<figure><figcaption>{other}</figcaption></figure>"),
-        // Nothing names it, but nearly all of the prose is elsewhere.
+        // The block has no name, but nearly all prose is elsewhere.
         "<div><div>Some words beside</div></div>".to_owned(),
     ] {
         let source = format!("<div>{around}</div><div><div>{own}{own}</div></div>");
@@ -223,26 +223,26 @@ fn what_stands_around_an_article_is_left_out_by_name_and_by_prose() {
 }
 
 #[test]
-fn a_name_is_not_believed_of_most_of_a_page() {
+fn a_class_name_on_most_of_a_page_is_not_trusted() {
     let posts = format!("<div class=comment>{}</div>", prose("post", 60)).repeat(4);
     let forum = format!("<nav>menu</nav><div id=comments>{posts}</div>");
     assert_eq!(
         html(&forum).text,
         [words("post", 60).as_str(); 4].join("\n")
     );
-    // Beside an article they are comments, be they ever so many.
+    // Beside an article they are comments, however many there are.
     let news = format!(
         "<article>{}</article><div id=comments>{posts}</div>",
         prose("own", 80)
     );
     assert_eq!(html(&news).text, words("own", 80));
-    // Shown later, by a script.
+    // A script shows the text later.
     let hidden = format!("<div>loading</div><div hidden>{}</div>", prose("own", 80));
     assert_eq!(html(&hidden).own_text(), words("own", 80));
 }
 
 #[test]
-fn the_text_that_its_author_marked_is_taken_though_other_text_is_more() {
+fn marked_text_is_chosen_over_longer_other_text() {
     let (own, other) = (prose("own", 60), prose("other", 50));
     for mark in [
         "itemprop=articleBody",
@@ -255,7 +255,7 @@ fn the_text_that_its_author_marked_is_taken_though_other_text_is_more() {
 }
 
 #[test]
-fn a_title_is_kept_that_stands_beside_the_text() {
+fn a_title_beside_the_text_is_kept() {
     let source = format!(
         "<main><div><h1>What it is about</h1><div>by someone</div></div><div>{}</div></main>",
         prose("own", 120)
@@ -269,7 +269,7 @@ fn a_title_is_kept_that_stands_beside_the_text() {
 
 #[test]
 fn a_section_of_a_manual_is_not_its_content() {
-    // An id is made of the heading: a section about comments is none.
+    // Ids are derived from headings: a section about comments is not a comment.
     let source = format!(
         "<div role=main><section id=comments><h2>Comments</h2>{}</section><section \
          id=related><h2>Related</h2>{}</section></div>",
@@ -285,7 +285,7 @@ fn a_section_of_a_manual_is_not_its_content() {
 }
 
 #[test]
-fn a_page_made_by_scripts_is_read_as_it_is_meant_for_readers_without() {
+fn a_page_made_by_scripts_is_read_by_its_noscript_content() {
     let source = format!(
         "<div id=app>Loading</div><noscript><div class=crawler><a \
          href=/next>next</a>{}</div></noscript>",
@@ -298,7 +298,7 @@ fn a_page_made_by_scripts_is_read_as_it_is_meant_for_readers_without() {
         document.text
     );
     assert_eq!(document.links.len(), 1);
-    // Not where there is a page without them.
+    // They are excluded if the page has other text.
     let source = format!(
         "{}<noscript>{}</noscript>",
         prose("own", 60),
@@ -365,7 +365,7 @@ fn links_are_resolved_once_each_in_their_order() {
 }
 
 #[test]
-fn the_first_base_counts_also_for_what_stands_before_it() {
+fn the_first_base_applies_to_earlier_links_too() {
     for (source, link) in [
         (
             "<base href='/base/'><base href='/other/'><a href=x>",
@@ -396,7 +396,7 @@ fn the_first_base_counts_also_for_what_stands_before_it() {
 }
 
 #[test]
-fn nofollow_marks_a_link_only_if_it_stands_on_all_of_its_kind() {
+fn a_link_is_nofollow_only_if_all_its_occurrences_are() {
     let nofollow = |source| {
         html(source).links[0]
             .relations
@@ -431,7 +431,7 @@ fn links_are_capped_and_that_is_noted() {
 }
 
 #[test]
-fn a_page_may_say_its_own_address() {
+fn a_page_can_declare_its_canonical_url() {
     let canonical = |source| html(source).canonical.map(|url| url.to_string());
     assert_eq!(
         canonical("<link rel='Canonical' href='/x?utm_source=a'>").as_deref(),
@@ -566,7 +566,7 @@ fn other_media_are_not_read_and_plain_text_is_only_text() {
 }
 
 #[test]
-fn the_encoding_is_found_where_it_is_said_and_guessed_where_not() {
+fn the_encoding_is_read_where_declared_and_guessed_otherwise() {
     let shift_jis = b"\x82\xb1\x82\xea\x82\xcd\x93\xfa\
           \x96{\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81B";
     let utf16: Vec<u8> = b"\xff\xfe"
@@ -577,7 +577,7 @@ fn the_encoding_is_found_where_it_is_said_and_guessed_where_not() {
     let late = format!("{}<meta charset=windows-1251>", " ".repeat(1024));
     let guessed = [b"<p>".as_slice(), shift_jis].concat();
     for (body, content_type, charset) in [
-        // a byte order mark before all
+        // a byte order mark takes precedence
         (
             &b"\xef\xbb\xbf<meta charset=koi8-r>\xc3\xa9"[..],
             "text/html; charset=latin1",
@@ -644,7 +644,7 @@ fn the_encoding_is_found_where_it_is_said_and_guessed_where_not() {
 }
 
 #[test]
-fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
+fn invalid_bytes_are_replaced_with_a_warning() {
     let document = read_as(
         b"<p>a\xff b",
         Some("text/html; charset=utf-8"),
@@ -657,7 +657,7 @@ fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
     );
 }
 
-/// Product tiles and lists of threads vanished, because what titles them are links.
+/// Product tiles and lists of threads vanished, because their titles are links.
 #[test]
 fn a_list_that_is_titled_by_links_stays_and_a_menu_does_not() {
     let tiles: String = (0..20)
@@ -709,7 +709,7 @@ fn marks_of_comments_are_summed_over_all_posts() {
 }
 
 #[test]
-fn a_footer_never_wins_over_a_short_text() {
+fn a_footer_is_never_chosen_over_a_short_text() {
     for mark in ["footer", "div class=footer", "div role=contentinfo"] {
         let end = mark.split(' ').next().unwrap();
         let foot = prose("foot", 90);
@@ -720,7 +720,7 @@ fn a_footer_never_wins_over_a_short_text() {
         assert_eq!(document.text, words("own", 55), "{mark}");
         assert_eq!(document.judged_text(), words("own", 55), "{mark}");
     }
-    // Not what only is called so, around all of the page.
+    // A class name around the whole page is not trusted.
     let document = html(&format!(
         "<div class=has-footer><h1>Title</h1>{}</div>",
         prose("own", 60)
@@ -729,7 +729,7 @@ fn a_footer_never_wins_over_a_short_text() {
 }
 
 #[test]
-fn what_buyers_say_is_left_out_beside_a_description_and_is_all_of_a_page_of_reviews() {
+fn reviews_are_excluded_beside_a_description_and_kept_on_a_page_of_reviews() {
     let reviews: String = (0..9)
         .map(|n| format!("<article>{}</article>", prose(&format!("buyer{n}x"), 40)))
         .collect();
@@ -761,7 +761,7 @@ fn a_paragraph_for_another_screen_is_read_once_and_an_answer_behind_a_tab_is_rea
 }
 
 #[test]
-fn what_is_written_on_buttons_is_no_text_unless_it_is_a_heading() {
+fn the_words_of_buttons_are_not_text_except_in_headings() {
     let document = html(&format!(
         "<div><h3><button>Why so?</button></h3>{}<p>before <button>Copy it</button> \
          behind</p></div>",

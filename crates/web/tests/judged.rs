@@ -33,10 +33,10 @@ fn prose(prefix: &str, count: usize) -> String {
 
 /// 307 of 508 wrongly merged pairs of LLVM's pages were equal only without their lines of links.
 #[test]
-fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
+fn a_verdict_is_made_from_everything_outside_the_frame() {
     let own = prose("own", 120);
     for (source, inside, outside) in [
-        // Lines of links, beside the prose and in it.
+        // Lines of links beside the prose and inside it.
         (
             format!(
                 "<div>{own}<ul><li><a href=/a>class alpha</a><li><a href=/b>beta</a></ul></div>"
@@ -44,8 +44,7 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
             "class alpha\nbeta",
             "",
         ),
-        // A synopsis and a title outside of the block that has the prose: Boost's ranlux3 and
-        // ranlux4.
+        // A synopsis and a title outside the block with the prose: Boost's ranlux3 and ranlux4.
         (
             format!(
                 "<h2>ranlux4</h2><div><pre>typedef ranlux4</pre></div><div><div>{own}</div></div>"
@@ -53,7 +52,7 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
             "ranlux4\ntypedef ranlux4",
             "",
         ),
-        // Posts of a forum, each of them marked as a comment.
+        // Posts of a forum, each marked as a comment.
         (
             format!("<div class=comment>{own}</div><div class=comment><p>a reply</p></div>"),
             "a reply",
@@ -65,7 +64,7 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
             "a reply",
             "",
         ),
-        // Tiles of products, and what leads on from an article.
+        // Tiles of products, and links to related articles.
         (
             format!("{own}<div class=related><a href=/x>Lamp 17</a></div>"),
             "Lamp 17",
@@ -89,7 +88,7 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
             "side",
         ),
         (format!("<div class=footer>foot</div>{own}"), "own0", "foot"),
-        // The table of contents is all that tells the index pages of two languages apart.
+        // Only the table of contents distinguishes the index pages of two languages.
         (
             format!(
                 "<h1>The FAQ</h1><div class=toc>{}</div>{own}",
@@ -98,7 +97,7 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
             "A question",
             "",
         ),
-        // A name is not believed of most of a page.
+        // A class name on most of a page is not trusted.
         (
             format!("<div class=has-sidebar>{own}</div><p>few"),
             "own0",
@@ -138,17 +137,17 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
 }
 
 #[test]
-fn a_main_element_is_trusted_however_short() {
+fn a_main_element_is_trusted_even_if_it_is_short() {
     let (frame, side) = (words("frame", 200), prose("side", 300));
     for source in [
         format!("<nav>{frame}</nav><main>Ten words</main>"),
         format!("<div>{side}</div><main>Ten words</main><div>{side}</div>"),
         format!("<article>{side}</article><div role=main>Ten words<nav>{side}</nav></div>"),
-        // As gi-docgen builds its pages.
+        // Pages of gi-docgen.
         format!(
             "<nav class=sidebar>{side}</nav><section id=main class=content>Ten words</section>"
         ),
-        // As mdBook and old Sphinx build their pages.
+        // Pages of mdBook and old Sphinx.
         format!(
             "<nav id=sidebar class=sidebar>{side}</nav><div class=page><main>Ten words</main></div>"
         ),
@@ -163,7 +162,7 @@ fn a_main_element_is_trusted_however_short() {
         assert_eq!(document.text, "Ten words", "{source}");
         assert_eq!(document.own, MainContent::Main, "{source}");
     }
-    // One without words says nothing.
+    // A `<main>` without words is ignored.
     let document = html(&format!(
         "<main><nav>{frame}</nav></main>{}",
         prose("own", 60)
@@ -172,7 +171,7 @@ fn a_main_element_is_trusted_however_short() {
 }
 
 #[test]
-fn a_page_that_is_all_frame_is_judged_whole_and_says_what_is_its_own() {
+fn a_page_that_is_all_frame_is_judged_whole_and_its_own_text_is_reported() {
     let frame = words("frame", 100);
     for (count, is_own) in [(49, false), (50, true)] {
         let document = html(&format!("<nav>{frame}</nav>{}", prose("own", count)));
@@ -188,7 +187,7 @@ fn a_page_that_is_all_frame_is_judged_whole_and_says_what_is_its_own() {
             );
         }
     }
-    // Little, but most of what there is.
+    // The text is short, but most of the page.
     let document = html("<nav>home</nav><p>A short page with a few words");
     assert_eq!(document.judged_text(), "A short page with a few words");
     assert_eq!(document.judged_own(), &MainContent::Main);
@@ -258,9 +257,9 @@ fn the_first_selector_that_matches_gives_main_content_and_judged_text() {
         (&[".absent", "#post-1"], "one\ninner"),
         (&["other.example=main", "span.post"], "two"),
         (&["EXAMPLE.org=span.post", "main"], "two"),
-        // Attributes that nobody else reads.
+        // Attributes that are otherwise omitted.
         (&["[data-x]"], "one\ninner"),
-        // Found, and without a word.
+        // The selector matches, but the element has no words.
         (&["head"], &*words("main", 80)),
         (&[".absent"], &*words("main", 80)),
     ] {

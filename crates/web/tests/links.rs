@@ -17,7 +17,7 @@ const ALL: LinkKinds = LinkKinds::PAGES
     .with(LinkKind::Script)
     .with(LinkKind::Requisite);
 
-/// The tree's limit that nothing keeps: from the first attribute on, the page is read without one.
+/// Limits that no page keeps: from the first attribute on, the page is read without a tree.
 const NO_TREE: usize = 0;
 
 fn read_page(text: &str, kinds: LinkKinds, attributes: usize) -> Document {
@@ -99,7 +99,7 @@ const PAGES: &[(&str, &str)] = pages![
 /// HTML Standard, section 4.8.4.4.2: the `alt` texts of the pictures are the text of a link without
 /// other words.
 #[test]
-fn a_link_around_pictures_alone_says_what_they_say_and_an_area_what_itself_says() {
+fn the_anchor_text_of_a_link_around_pictures_is_their_alt_and_that_of_an_area_its_own() {
     for (inside, words) in [
         ("<img src=a.png alt=' The  front\npage'>", "The front page"),
         (
@@ -128,7 +128,7 @@ fn a_link_around_pictures_alone_says_what_they_say_and_an_area_what_itself_says(
 }
 
 #[test]
-fn every_place_of_a_page_is_found_and_none_is_invented() {
+fn every_link_of_a_page_is_found_and_none_is_invented() {
     for (name, page) in PAGES {
         let wanted = expected(page);
         assert!(!wanted.is_empty(), "{name}");
@@ -145,7 +145,7 @@ fn every_place_of_a_page_is_found_and_none_is_invented() {
 }
 
 #[test]
-fn kinds_that_are_not_looked_for_are_not_found() {
+fn only_the_kinds_in_the_limits_are_found() {
     for (name, page) in PAGES {
         let pages: BTreeSet<_> = expected(page)
             .into_iter()
@@ -202,7 +202,7 @@ fn a_link_that_is_also_a_picture_is_a_page_and_keeps_its_words() {
 }
 
 #[test]
-fn header_fields_lead_to_pages_too() {
+fn header_fields_have_links_too() {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://site.example/dir/page", &form).unwrap();
     let link = [
@@ -267,7 +267,7 @@ fn header_fields_lead_to_pages_too() {
     }
 }
 
-/// A page of elements that carry URLs, in places where they do and where they do not.
+/// Generates elements with URLs, in places where these are links and where they are not.
 fn page() -> impl Strategy<Value = String> {
     let element = (0_usize..ELEMENTS.len(), 0_u8..8, any::<bool>()).prop_map(
         |(index, spelling, is_known)| {
@@ -433,7 +433,7 @@ fn style_sheets_drawings_and_manifests_need_what_they_name() {
 fn a_picture_that_is_a_link_to_itself_is_a_page_that_the_page_needs() {
     let page = "<a href=large.png><img src=small.png></a><a href=same.png><img src=same.png></a>";
     let document = read_page(page, ALL, 1_000);
-    let told: Vec<_> = document
+    let found: Vec<_> = document
         .links
         .iter()
         .map(|link| (short(link.url.as_str()), link.kind, link.is_needed))
@@ -444,7 +444,7 @@ fn a_picture_that_is_a_link_to_itself_is_a_page_that_the_page_needs() {
         ("/dir/same.png", LinkKind::Page, true),
     ];
     assert_eq!(
-        told,
+        found,
         expected.map(|(url, kind, needed)| (url.to_owned(), kind, needed))
     );
 }

@@ -88,7 +88,7 @@ fn an_index_lists_sitemaps() {
 }
 
 #[test]
-fn what_a_document_is_its_root_tells() {
+fn the_root_decides_the_kind_of_a_document() {
     for (body, kind) in [
         ("<urlset>", Some(ListingKind::Sitemap)),
         ("\u{feff}  <urlset/>", Some(ListingKind::Sitemap)),
@@ -137,9 +137,9 @@ fn what_a_document_is_its_root_tells() {
     ] {
         assert_eq!(ListingKind::of(None, body.as_bytes()), kind, "{body}");
         for name in ["text/html", "application/octet-stream"] {
-            let told = ListingKind::of(Some(name), body.as_bytes());
+            let found = ListingKind::of(Some(name), body.as_bytes());
             assert_eq!(
-                told,
+                found,
                 kind.filter(|kind| *kind != ListingKind::TextSitemap),
                 "{body}"
             );
@@ -169,7 +169,7 @@ fn a_text_sitemap_has_a_url_a_line() {
 }
 
 #[test]
-fn encodings_are_told_by_mark_declaration_or_bytes() {
+fn the_encoding_follows_from_the_mark_the_declaration_or_the_bytes() {
     let e_acute = "https://site.example/%C3%A9";
     let declared = |name: &str| {
         format!(
@@ -296,7 +296,7 @@ fn namespaces_may_be_wrong_or_missing() {
 }
 
 #[test]
-fn what_was_read_before_a_break_counts() {
+fn entries_before_a_break_count() {
     let body = urlset("<url><loc>/a</loc><lastmod>2020</lastmod></url><url><loc>/b</loc></url>");
     let b_ends = body.find("/b</loc>").unwrap() + "/b</loc>".len();
     for cut in body.find("<url>").unwrap()..body.len() {
@@ -357,7 +357,7 @@ fn a_declared_entity_is_neither_expanded_nor_fetched() {
 }
 
 #[test]
-fn more_entries_than_the_cap_are_left() {
+fn entries_beyond_the_cap_are_dropped() {
     let limits = ListingLimits { entries: 3 };
     let sitemap = |count: usize| urlset(&"<url><loc>/a</loc></url>".repeat(count));
     let text = |count: usize| format!("{A}\n").repeat(count);
@@ -382,7 +382,7 @@ fn more_entries_than_the_cap_are_left() {
 }
 
 #[test]
-fn tags_within_tags_without_end_are_left() {
+fn endlessly_nested_tags_end_the_reading() {
     let deep = format!(
         "{}{}",
         urlset("<url><loc>/a</loc></url>"),
@@ -403,7 +403,7 @@ fn rss_of_every_version_lists_its_items() {
         );
         lists(body, &[A, B]);
     }
-    // RSS 0.90 and 1.0: the items stand beside the channel.
+    // In RSS 0.90 and 1.0 the items are beside the channel.
     lists(
         format!(
             "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' \
@@ -418,7 +418,7 @@ fn rss_of_every_version_lists_its_items() {
 }
 
 #[test]
-fn of_an_item_the_links_count_and_a_guid_where_there_is_none() {
+fn the_links_of_an_item_count_or_else_its_guid() {
     for (item, page) in [
         (
             "<link>/a</link><guid>https://site.example/g</guid>",
@@ -544,7 +544,7 @@ fn entry() -> impl Strategy<Value = (String, Option<String>)> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_however_it_is_written(
+    fn equivalent_spellings_of_a_sitemap_are_read_alike(
         entries in proptest::collection::vec(entry(), 0..20),
         manner in 0_u32..128,
     ) {

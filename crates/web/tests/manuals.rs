@@ -1,7 +1,7 @@
 //! The main content of manuals lies within their `<main>`: mdBook, rustdoc, gi-docgen and Sphinx,
 //! as Debian packs them.
 //!  `tests/fetch-main-manuals.sh` fetches the packages into `target/main-manuals`, or
-//! `CRAWLER_MAIN_MANUALS` says where they lie; without them there is nothing to check. A debug
+//! `CRAWLER_MAIN_MANUALS` names their directory; without them there is nothing to check. A debug
 //! build reads some pages of each package, to stay quick, and a release build all of them.
 
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ fn outside(source: &[u8]) -> Option<Vec<String>> {
         return None;
     }
     let html = Html::parse_document(&page);
-    // gi-docgen has no `<main>`, but a section that stands for it.
+    // gi-docgen uses a section instead of `<main>`.
     let of_main = Selector::parse("main, [role=main], section#main.content").expect("a selector");
     let mut main = String::new();
     for element in html.select(&of_main) {

@@ -24,7 +24,7 @@ fn a_url_has_one_spelling() {
         ("http://[2001:DB8:0::1]/", "http://[2001:db8::1]/"),
         ("http://example.org\\a", "http://example.org/a"),
         ("http://example.org/é?ü", "http://example.org/%C3%A9?%C3%BC"),
-        // what is no part of a page's address
+        // parts that do not belong to a page's address
         ("http://example.org/a#b", "http://example.org/a"),
         ("http://user:secret@example.org/", "http://example.org/"),
         ("http://example.org./", "http://example.org/"),
@@ -64,8 +64,7 @@ fn a_url_has_one_spelling() {
             "http://example.org/a/..;jsessionid=1/b",
             "http://example.org/b",
         ),
-        // The percent sign that went with the session kept the `e` encoded, once: the text was no
-        // fixed point.
+        // The percent sign of the dropped session kept the `e` encoded: it was no fixed point.
         (
             "http://example.org/;jsessionid=1%;%65",
             "http://example.org/;e",
@@ -81,7 +80,7 @@ fn a_url_has_one_spelling() {
 }
 
 #[test]
-fn what_is_no_page_is_refused_with_its_reason() {
+fn a_url_that_is_not_a_page_is_refused_with_its_reason() {
     let form = CanonicalForm::default();
     for (text, complaint) in [
         ("", "not a URL"),
@@ -133,7 +132,7 @@ fn a_reference_is_resolved_and_made_canonical() {
         ("?utm_campaign=x", "http://example.org/a/b"),
         ("//www.example.org:80/%7e", "http://www.example.org/~"),
         ("", "http://example.org/a/b?c"),
-        // The `url` crate refuses these two; browsers go there.
+        // The `url` crate refuses these two, and browsers accept them.
         ("///www.example.org/e", "http://www.example.org/e"),
         (" /\\//www.example.org", "http://www.example.org/"),
     ] {
@@ -150,7 +149,7 @@ fn a_reference_is_resolved_and_made_canonical() {
 }
 
 #[test]
-fn the_list_of_parameters_is_the_users_choice() {
+fn the_user_chooses_the_list_of_parameters() {
     let form = CanonicalForm::new(["sid", "x_*"]);
     let parse = |text| PageUrl::parse(text, &form).unwrap().to_string();
     assert_eq!(
@@ -160,7 +159,7 @@ fn the_list_of_parameters_is_the_users_choice() {
 }
 
 #[test]
-fn a_stored_url_is_read_as_itself_whatever_the_list_says_now() {
+fn a_stored_url_is_read_unchanged_under_any_list_of_parameters() {
     let kept = PageUrl::parse(
         "http://example.org/?utm_source=x",
         &CanonicalForm::keep_all(),
@@ -244,10 +243,9 @@ fn a_url_says_whom_to_ask() {
     assert_eq!(Host::new("EXAMPLE.org").as_str(), "example.org");
 }
 
-/// Expectations computed by the `surt` package 0.3.1 (pywb's canonicaliser), except where it says
-/// so.
+/// Expectations of the `surt` package 0.3.1 (pywb's canonicaliser), with exceptions as noted.
 #[test]
-fn an_archive_key_is_the_one_that_replay_tools_look_up() {
+fn an_archive_key_equals_that_of_replay_tools() {
     for (text, key) in [
         ("http://example.com/", "com,example)/"),
         ("https://example.com/", "com,example)/"),
@@ -397,7 +395,7 @@ fn parameters() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
 
 proptest! {
     #[test]
-    fn the_order_of_parameters_is_no_part_of_an_address((one, other) in parameters()) {
+    fn the_order_of_parameters_is_not_part_of_an_address((one, other) in parameters()) {
         let parse = |parameters: &[String], form: &CanonicalForm| {
             PageUrl::parse(&format!("http://example.org/?{}", parameters.join("&")), form).unwrap()
         };

@@ -32,7 +32,7 @@ fn parse(text: &str) -> Result<PageUrl, UrlError> {
 }
 
 #[test]
-fn the_url_standards_cases_are_read_as_it_says() {
+fn the_cases_of_the_url_standard_are_parsed_as_expected() {
     let Some(text) = published("urltestdata.json") else {
         return;
     };
@@ -46,7 +46,7 @@ fn the_url_standards_cases_are_read_as_it_says() {
         let found = match base {
             None => parse(input),
             Some(Ok(base)) => base.join(input, &CanonicalForm::keep_all()),
-            // A base that is no page, such as `about:blank`.
+            // A base that is not a page, such as `about:blank`.
             Some(Err(_)) => continue,
         };
         if case["failure"].as_bool() == Some(true) {
@@ -59,7 +59,7 @@ fn the_url_standards_cases_are_read_as_it_says() {
             assert!(found.is_err(), "{case}");
             continue;
         }
-        // The base of a case may have credentials or a fragment that ours has not: both sides are
+        // The base of a case may have credentials or a fragment, and ours has none: both sides are
         // compared in the canonical form.
         assert_eq!(found, parse(href), "{case}");
         read += 1;
@@ -89,7 +89,7 @@ fn the_public_suffix_lists_cases_have_its_registrable_domains() {
         let Ok(url) = parse(&format!("http://{name}/")) else {
             panic!("{line}")
         };
-        // A public suffix stands for itself; names are compared as the URL standard writes them.
+        // A public suffix is its own domain; names are compared in the form of the URL standard.
         let expected = if domain == "null" {
             url.host()
         } else {

@@ -1,4 +1,4 @@
-//! Archives of other crawlers become a crawl that goes on.
+//! Archives of other crawlers become a crawl that continues.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::support::{Crawl, KEY};
 
 const OLD: &str = "old.test";
 
-/// A file as Common Crawl names them, which is how we do.
+/// A file name in the style of Common Crawl, which is ours, too.
 const COMMON: &str = "CC-MAIN-20240101000000-20240101030000-00007.warc.gz";
 
 /// Returns an archived visit of this URL as wget writes it: the request first, and no verdict.
@@ -40,7 +40,7 @@ fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-/// Archives of others, with all that can be in them.
+/// Archives of other crawlers, with every kind of record.
 fn put_old_archives(crawl: &Crawl, server: &Server) {
     let archive = crawl.out().join("archive");
     fs::create_dir_all(&archive).unwrap();
@@ -120,7 +120,7 @@ fn files_of_others(crawl: &Crawl) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
+fn archives_of_other_crawlers_become_a_crawl_that_continues_behind_them() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/fresh" => page(9, NONE),
         _ => Reply::status(404),
@@ -130,9 +130,9 @@ fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
     let before = files_of_others(&crawl);
     crawl
         .run()
-        .complained(2, "crawl/archive holds an archive whose state is gone");
+        .assert_error(2, "crawl/archive holds an archive whose state is gone");
 
-    let ran = crawl.tell(&[
+    let run = crawl.run_command(&[
         "rebuild",
         "crawl",
         "--from-archive",
@@ -143,15 +143,15 @@ fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
         "--format",
         "json",
     ]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let report = ran.json();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report = run.json();
     for (what, count) in [
         ("foreign_visits", 7),
         ("without_place", 1),
         ("captured_again", 1),
         ("left", 1),
         ("damaged_places", 1),
-        // The one that is gone is none.
+        // The page that is gone is no link target.
         ("pages", 6),
         ("queued", 1),
     ] {
@@ -187,14 +187,14 @@ fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
     let expected = expected.map(|(page, verdict)| (page.to_owned(), verdict.to_owned()));
     assert_eq!(verdicts, BTreeMap::from(expected));
 
-    // What is found in them can be had.
+    // The pages that they link to can be fetched.
     let word = prose(2, 1);
     for _ in 0..2 {
-        let found = crawl.tell(&["search", "crawl", word.trim(), "--format", "json"]);
+        let found = crawl.run_command(&["search", "crawl", word.trim(), "--format", "json"]);
         assert!(found.output.contains("/two\""), "{found:?}");
         assert!(found.output.contains(COMMON), "{found:?}");
-        let again = crawl.tell(&["reindex", "crawl", "--format", "json"]);
-        // Unique pages that have a place.
+        let again = crawl.run_command(&["reindex", "crawl", "--format", "json"]);
+        // Unique pages with a location in the archive.
         assert_eq!(
             (again.code, &again.json()["pages"]),
             (Some(0), &5.into()),
@@ -209,15 +209,15 @@ fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
         "{index}"
     );
 
-    let links = crawl.tell(&["export", "crawl", "--links"]);
+    let links = crawl.run_command(&["export", "crawl", "--links"]);
     assert_eq!(links.code, Some(0), "{links:?}");
     assert!(links.output.contains("/fresh"), "{links:?}");
 
     // And once more, from all of it.
     let rows = crawl.verdicts();
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
-    let ran = crawl.tell(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
+    assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(crawl.verdicts(), rows);
     crawl.is_sound();
     assert_eq!(files_of_others(&crawl), before);
@@ -246,10 +246,10 @@ fn revisit(
     foreign_warc::gzip(record.replacen("WARC-Date", &fields, 1).as_bytes())
 }
 
-/// They were passed over: what others had archived by reference counted as never visited, and was
-/// asked for again.
+/// Such records were ignored: pages that other crawlers had archived by reference counted as never
+/// visited, and were requested again.
 #[test]
-fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_to() {
+fn a_revisit_record_of_another_crawler_repeats_the_page_that_it_refers_to() {
     let server = Server::spawn_thread(Site::new(|_request| Reply::status(404)));
     let crawl = Crawl::of(&server, &[OLD]).seeds(&[server.url(OLD, "/one")]);
     let archive = crawl.out().join("archive");
@@ -272,7 +272,7 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
     const GONE: &str = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html";
     const MOVED: &str = "HTTP/1.1 301 Moved Permanently\r\nLocation: /there";
     let one = article(1, &["/elsewhere"]);
-    // What it refers to comes in another file.
+    // The referenced record comes in a later file.
     fs::write(archive.join("a.warc.gz"), same("/early", "/one")).unwrap();
     let rest = [
         old(&server, "/one", OK, &one),
@@ -332,9 +332,9 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
         "--hash-key",
         KEY,
     ];
-    let ran = crawl.tell(&[&command[..], &["--format", "json"]].concat());
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let report = ran.json();
+    let run = crawl.run_command(&[&command[..], &["--format", "json"]].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let report = run.json();
     for (what, count) in [
         ("foreign_visits", 8),
         ("captured_again", 2),
@@ -345,7 +345,7 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
         assert_eq!(report[what], count, "{what}: {report}");
     }
     crawl.is_sound();
-    let told = |row: &Value| {
+    let line_of = |row: &Value| {
         let text = |name: &str| row[name].as_str().unwrap_or_default().replace(&url(""), "");
         let status = row["status"].to_string();
         [
@@ -357,7 +357,7 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
         ]
         .join(" | ")
     };
-    let mut rows: Vec<String> = crawl.rows().iter().map(told).collect();
+    let mut rows: Vec<String> = crawl.rows().iter().map(line_of).collect();
     rows.sort();
     assert_eq!(
         rows,
@@ -374,12 +374,12 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
     );
     let row = crawl.row(&url("/again"));
     assert_eq!(row["fingerprint"], crawl.row(&url("/one"))["fingerprint"]);
-    let why = crawl.tell(&["why", "crawl", &url("/again")]);
+    let why = crawl.run_command(&["why", "crawl", &url("/again")]);
     assert_eq!(why.json()["original"]["url"], url("/one"));
     let index = fs::read_to_string(archive.join("index.cdxj")).unwrap();
     assert!(index.contains("\"mime\": \"warc/revisit\""), "{index}");
 
-    let in_words = crawl.tell(&[&command[..], &["--format", "table"]].concat());
+    let in_words = crawl.run_command(&[&command[..], &["--format", "table"]].concat());
     assert!(
         in_words
             .output
@@ -396,10 +396,9 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
     crawl.is_sound();
 }
 
-/// Of our own archive there is nothing then but the beginning of a file, and of our own visits
-/// nothing in the journal.
+/// Our own archive is then the beginning of one file, and the journal has none of our own visits.
 #[test]
-fn a_crawl_behind_archives_of_others_that_is_killed_before_its_first_visit_ended_goes_on() {
+fn a_crawl_behind_foreign_archives_that_is_killed_before_its_first_settlement_continues() {
     let from_archive = ["--from-archive", "--hash-key", KEY];
     for again in [None, Some(&[][..]), Some(&from_archive[..])] {
         let gate = Gate::new();
@@ -412,9 +411,10 @@ fn a_crawl_behind_archives_of_others_that_is_killed_before_its_first_visit_ended
         put_old_archives(&crawl, &server);
         let archives = files_of_others(&crawl);
         let rebuild = |more: &[&str]| {
-            let ran = crawl.tell(&[&["rebuild", "crawl", "--format", "json"], more].concat());
-            assert_eq!(ran.code, Some(0), "{ran:?}");
-            let report = ran.json();
+            let run =
+                crawl.run_command(&[&["rebuild", "crawl", "--format", "json"], more].concat());
+            assert_eq!(run.code, Some(0), "{run:?}");
+            let report = run.json();
             (
                 report["pages"].clone(),
                 report["queued"].clone(),
@@ -441,7 +441,7 @@ fn a_crawl_behind_archives_of_others_that_is_killed_before_its_first_visit_ended
         assert_eq!(
             crawl.archive_files().len(),
             archives.len() + 1,
-            "one of our own"
+            "one file of ours"
         );
         crawl.is_sound();
     }
@@ -453,10 +453,10 @@ fn without_seeds_and_settings_the_first_page_of_each_host_is_a_seed() {
     let crawl = Crawl::of(&server, &[OLD]);
     put_old_archives(&crawl, &server);
     crawl
-        .tell(&["rebuild", "crawl"])
-        .complained(2, "crawl has no crawler.toml");
-    let ran = crawl.tell(&["rebuild", "crawl", "--from-archive"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+        .run_command(&["rebuild", "crawl"])
+        .assert_error(2, "crawl has no crawler.toml");
+    let run = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
     let settings = fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
     let seed = format!("\"{}\"", server.url(OLD, "/packed"));
     assert!(settings.contains(&seed), "{settings}");
@@ -464,12 +464,12 @@ fn without_seeds_and_settings_the_first_page_of_each_host_is_a_seed() {
 }
 
 #[test]
-fn a_file_of_others_that_would_count_as_behind_our_own_is_refused() {
+fn a_foreign_file_whose_name_sorts_behind_ours_is_refused() {
     let half = half(&[]);
     let archive = half.crawl.out().join("archive");
     let page = foreign_warc::page("http://old.test/", OK, "old");
     fs::write(archive.join("wget-00009.warc"), page).unwrap();
     half.crawl
-        .tell(&["rebuild", "crawl", "--from-archive"])
-        .complained(2, "wget-00009.warc is of another crawler");
+        .run_command(&["rebuild", "crawl", "--from-archive"])
+        .assert_error(2, "wget-00009.warc is of another crawler");
 }

@@ -35,13 +35,13 @@ fn lose_state(crawl: &Crawl) {
 }
 
 fn rebuild(crawl: &Crawl) -> (Value, String) {
-    let ran = crawl.tell(&["rebuild", "crawl", "--hash-key", KEY, "--format", "json"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    (ran.json(), ran.errors)
+    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY, "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    (run.json(), run.errors)
 }
 
-/// A crawl of five pages that nothing has changed of since an earlier one, interrupted when three
-/// were asked for: of the first and the second their server says so, the third it sends again.
+/// A crawl of five pages that have not changed since an earlier crawl, interrupted after three
+/// requests: the server answers 304 to the first two, and sends the third again.
 fn unchanged() -> (Server, Crawl, Crawl) {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/" => versioned(request, "\"1\"", page(1, &["/a", "/b"])),
@@ -64,9 +64,9 @@ fn unchanged() -> (Server, Crawl, Crawl) {
     (server, first, second)
 }
 
-/// They were followed while crawling; a rebuild lost them, and the crawl ended at its seed.
+/// Such links were followed while crawling; a rebuild lost them, and the crawl ended at its seed.
 #[test]
-fn pages_that_are_unchanged_since_an_earlier_crawl_lead_on() {
+fn links_of_pages_that_are_unchanged_since_an_earlier_crawl_are_rebuilt() {
     let (_server, _first, second) = unchanged();
     let rows = second.rows();
     lose_state(&second);
@@ -83,7 +83,7 @@ fn pages_that_are_unchanged_since_an_earlier_crawl_lead_on() {
 }
 
 #[test]
-fn where_the_earlier_crawl_is_gone_it_is_said_of_how_many_pages_the_links_are_lost() {
+fn without_the_earlier_crawl_rebuild_counts_the_pages_whose_links_are_lost() {
     for gone in ["archive", ""] {
         let (_server, first, second) = unchanged();
         let rows = second.rows();
@@ -100,8 +100,8 @@ fn where_the_earlier_crawl_is_gone_it_is_said_of_how_many_pages_the_links_are_lo
     }
 }
 
-/// The archived robots.txt was passed over, and where no page of its host waited any more, it was
-/// not asked for again either.
+/// The archived robots.txt was ignored, and it was not requested again if no page of its host was
+/// waiting.
 #[test]
 fn sitemaps_that_an_archived_robots_txt_names_are_queued_again() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
@@ -126,7 +126,7 @@ fn sitemaps_that_an_archived_robots_txt_names_are_queued_again() {
         _ => Reply::status(404),
     }));
     let crawl = crawl(&server).with(&["--exclude", "/closed"]);
-    // As far as this crawl came, none of them was visited.
+    // This crawl visited none of them.
     assert_eq!(crawl.run_with(&["--sitemaps", "off"]).summary()["pages"], 1);
     let as_run = crawl.out().join("crawler.toml");
     let settings = fs::read_to_string(&as_run).unwrap();

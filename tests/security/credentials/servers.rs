@@ -1,4 +1,4 @@
-//! Two servers that may hear secrets, and one that tries all that strangers can to hear them, too.
+//! Two servers that may receive secrets, and one that tries to obtain them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -117,7 +117,7 @@ fn safe_site(request: &Request, places: &Places) -> Reply {
     }
 }
 
-/// Another text for each host and path, so that nothing is a duplicate.
+/// Returns a different text for each host and path, so that no page is a duplicate.
 fn number(request: &Request) -> u64 {
     let place = format!("{}{:?}{}", request.host, request.port, request.target);
     place.bytes().fold(1000, |number, byte| {
@@ -164,7 +164,7 @@ impl Web {
         }
     }
 
-    /// A crawl of all of it from own.test and safe.test, which keep secrets.
+    /// Returns a crawl from own.test and safe.test, the origins of the secrets.
     pub(super) fn crawl(&self) -> Crawl {
         let seed = self.own.url(OWN, "/");
         let seed = seed.replace("://", &format!("://someone:{SEED_LOGIN}@"));

@@ -43,7 +43,7 @@ pub(super) async fn with_cdxj(
         cdxj::remove(&**disk, &directory).map_err(|error| with_disk_remedy(&error, settings))?;
         return Ok(archive);
     }
-    match Indexed::open(archive, Arc::clone(disk), &directory).await {
+    match Indexed::open(archive, Arc::clone(disk), &directory, cdxj::MEMORY).await {
         Ok(indexed) => Ok(Arc::new(indexed)),
         Err(error) => Err(damaged(&error, settings)),
     }

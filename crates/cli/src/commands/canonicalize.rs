@@ -10,13 +10,12 @@ use crate::output;
 
 pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), CliError> {
     let form = CanonicalForm::default();
-    let canonical = |text: &str| {
+    let canonical = |text: &str| -> Result<String, CliError> {
         let url = PageUrl::parse(text.trim(), &form)
             .map_err(|error| usage(format!("{text:?}: {error}")))?;
-        Ok(if args.surt {
-            url.surt()
-        } else {
-            url.to_string()
+        Ok(match args.surt {
+            true => url.surt(),
+            false => url.to_string(),
         })
     };
     let mut lines = Vec::new();

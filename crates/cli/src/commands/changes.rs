@@ -1,6 +1,6 @@
 //! `crawler changes`: the new, changed, moved, gone and unchanged pages between two crawls.
 //!
-//! The rows of both are compared by key, in memory; texts are read from the archives, one page at a
+//! The rows of both are compared by key, in memory. Texts are read from the archives, one page at a
 //! time, and only of pages that changed. A page that is gone and a new one with its bytes or its
 //! text are one page that moved.
 
@@ -14,23 +14,16 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use neardup::{HashKey, NormalText, Shingles, Width};
 use store::{Fate, StoreFault, VisitRecord, embedded};
-use web::{Document, Media, UrlKey};
+use web::{Media, UrlKey};
 
 use self::captures::{Journals, Side, State};
 use self::line::{Change, ChangedText};
 use self::words::ChangedWords;
 use crate::args::{ChangeKind, ChangesArgs};
-use crate::cli_error::{CliError, fault};
+use crate::cli_error::CliError;
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
 use crate::terminal::say;
-
-/// Two pages, compared by what they say.
-struct Compared {
-    resemblance: Option<f64>,
-    text: Option<ChangedText>,
-    reason: Option<String>,
-}
 
 /// Two crawls, compared by key.
 struct Changes<'a> {
@@ -39,7 +32,7 @@ struct Changes<'a> {
     journals: Journals,
     /// The old URL of each page that moved, by its new one.
     moved: HashMap<UrlKey, UrlKey>,
-    /// The old URLs of these, as they are written.
+    /// The spelling of these old URLs.
     moved_from: HashMap<UrlKey, String>,
     /// Pages of the earlier crawl that the later one does not have.
     gone: HashSet<UrlKey>,
@@ -60,15 +53,13 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
         counts: BTreeMap::new(),
     };
     changes.match_moved();
-    changes.name_moved().map_err(|error| fault(&error))?;
-    let mut broken = None;
+    changes.name_moved()?;
+    let mut written = Ok(());
     output::to_stdout(|out| {
-        broken = changes.write(out)?;
+        written = changes.write(out)?;
         Ok(())
     })?;
-    if let Some(error) = broken {
-        return Err(fault(&error));
-    }
+    written?;
     say(&changes.summary());
     Ok(())
 }
@@ -112,7 +103,7 @@ impl Changes<'_> {
         self.gone.retain(|url| !taken.contains(url));
     }
 
-    /// Looks up the URLs that pages moved from: the key of a URL does not tell it.
+    /// Looks up the URLs that pages moved from, of which only the keys are known.
     fn name_moved(&mut self) -> Result<(), StoreFault> {
         if self.moved.is_empty() {
             return Ok(());
@@ -128,25 +119,25 @@ impl Changes<'_> {
     }
 
     /// Writes a line for each page: those of the later crawl in the order of its visits, then those
-    /// that are gone. Returns the error of a journal, if one has an error.
-    fn write(&mut self, out: &mut dyn Write) -> io::Result<Option<StoreFault>> {
+    /// that are gone. The inner error is that of a journal.
+    fn write(&mut self, out: &mut dyn Write) -> io::Result<Result<(), StoreFault>> {
         let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
             let state = self.journals.state_directory(side);
             let rows = match embedded::rows(&state) {
                 Ok(rows) => rows,
-                Err(error) => return Ok(Some(error)),
+                Err(error) => return Ok(Err(error)),
             };
             for row in rows {
                 match row {
                     Ok(row) if side == Side::New => self.write_new(&row, out)?,
                     Ok(row) => self.write_old(&row, out)?,
-                    Err(error) => return Ok(Some(error)),
+                    Err(error) => return Ok(Err(error)),
                 }
                 progress.step();
             }
         }
-        Ok(None)
+        Ok(Ok(()))
     }
 
     /// Writes the change of a page of the later crawl.
@@ -154,45 +145,36 @@ impl Changes<'_> {
         let url = row.url.key();
         if !row.fate.is_page() {
             if self.gone.contains(&url) {
-                let reason = row
-                    .reason
-                    .clone()
-                    .unwrap_or_else(|| row.fate.as_str().to_owned());
+                let fate = || row.fate.as_str().to_owned();
+                let reason = row.reason.clone().unwrap_or_else(fate);
                 self.gone_because.insert(url, reason);
             }
             return Ok(());
         }
         let known = self.journals.state(Side::Old, url);
         if !known.is_some_and(State::is_page) {
-            let from = self
-                .moved
-                .get(&url)
-                .and_then(|from| self.moved_from.get(from));
-            let kind = from.map_or(ChangeKind::New, |_| ChangeKind::Moved);
-            let from = from.cloned();
+            let from = self.moved.get(&url);
+            let from = from.and_then(|from| self.moved_from.get(from)).cloned();
+            let kind = from.as_ref().map_or(ChangeKind::New, |_| ChangeKind::Moved);
             let change = Change {
                 from: from.as_deref(),
                 ..Change::of(kind, row)
             };
-            return self.tell(kind, &change, out);
+            return self.write_change(kind, &change, out);
         }
         match self.journals.is_unchanged(url) {
             Some(true) => {
                 let change = Change::of(ChangeKind::Unchanged, row);
-                self.tell(ChangeKind::Unchanged, &change, out)
+                self.write_change(ChangeKind::Unchanged, &change, out)
             }
             Some(false) => {
-                let compared = self.compare_texts(url);
-                let change = Change {
-                    // If a text cannot be read any more: the crawl's own estimate.
-                    resemblance: compared.resemblance.or_else(|| resemblance_to_itself(row)),
-                    text: compared.text,
-                    reason: compared.reason.as_deref(),
-                    ..Change::of(ChangeKind::Changed, row)
-                };
-                self.tell(ChangeKind::Changed, &change, out)
+                let change = self.compare_texts(row);
+                self.write_change(ChangeKind::Changed, &change, out)
             }
-            None => self.tell_unknown(row, "a journal does not say which bytes it had", out),
+            None => {
+                let reason = "a journal does not say which bytes it had";
+                self.write_with(ChangeKind::Unknown, row, reason.to_owned(), out)
+            }
         }
     }
 
@@ -202,42 +184,41 @@ impl Changes<'_> {
         if !row.fate.is_page() || !self.gone.contains(&url) {
             return Ok(());
         }
-        match self.journals.state(Side::New, url) {
+        let (kind, reason) = match self.journals.state(Side::New, url) {
             Some(State::Waiting) => {
-                self.tell_unknown(row, "it waits to be visited in the later crawl", out)
+                let reason = "it waits to be visited in the later crawl";
+                (ChangeKind::Unknown, reason.to_owned())
             }
             Some(State::Reached) => {
                 let reason = "the later crawl reached it by the redirect of another URL, and \
                               tells it under that";
-                self.tell_unknown(row, reason, out)
+                (ChangeKind::Unknown, reason.to_owned())
             }
             _ => {
+                let nothing = || "nothing in the later crawl led to it".to_owned();
                 let because = self.gone_because.remove(&url);
-                let reason =
-                    because.unwrap_or_else(|| "nothing in the later crawl led to it".to_owned());
-                let change = Change {
-                    reason: Some(&reason),
-                    ..Change::of(ChangeKind::Gone, row)
-                };
-                self.tell(ChangeKind::Gone, &change, out)
+                (ChangeKind::Gone, because.unwrap_or_else(nothing))
             }
-        }
+        };
+        self.write_with(kind, row, reason, out)
     }
 
-    fn tell_unknown(
+    /// Writes a change with its reason.
+    fn write_with(
         &mut self,
+        kind: ChangeKind,
         row: &VisitRecord,
-        reason: &str,
+        reason: String,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let change = Change {
             reason: Some(reason),
-            ..Change::of(ChangeKind::Unknown, row)
+            ..Change::of(kind, row)
         };
-        self.tell(ChangeKind::Unknown, &change, out)
+        self.write_change(kind, &change, out)
     }
 
-    fn tell(
+    fn write_change(
         &mut self,
         kind: ChangeKind,
         change: &Change<'_>,
@@ -257,34 +238,34 @@ impl Changes<'_> {
 
     /// Compares the texts of a page in both crawls: the main text, or all of it if only the rest
     /// changed.
-    fn compare_texts(&self, url: UrlKey) -> Compared {
-        let journals = &self.journals;
-        let captures = journals
-            .capture(Side::Old, url)
-            .zip(journals.capture(Side::New, url));
-        let Some((old, new)) = captures else {
+    fn compare_texts<'r>(&self, row: &'r VisitRecord) -> Change<'r> {
+        let without_text = |reason: String| Change {
+            // The crawl's own estimate for a new version of a page.
+            resemblance: row.resemblance.filter(|_| row.fate == Fate::Changed),
+            reason: Some(reason),
+            ..Change::of(ChangeKind::Changed, row)
+        };
+        let capture = |side| self.journals.capture(side, row.url.key());
+        let Some((old, new)) = capture(Side::Old).zip(capture(Side::New)) else {
             let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its \
                           text is not archived";
-            return Compared::without_text(reason.to_owned());
+            return without_text(reason.to_owned());
         };
-        let documents = journals
-            .document(&old)
-            .and_then(|old| Ok((old, journals.document(&new)?)));
+        let old = self.journals.document(&old);
+        let documents = old.and_then(|old| Ok((old, self.journals.document(&new)?)));
         let (old, new) = match documents {
             Ok(documents) => documents,
-            Err(trouble) => {
-                return Compared::without_text(format!("its text cannot be read: {trouble}"));
-            }
+            Err(trouble) => return without_text(format!("its text cannot be read: {trouble}")),
         };
-        if is_no_text(&old) || is_no_text(&new) {
-            return Compared::without_text("other bytes; it is no text".to_owned());
+        if old.media == Media::Other || new.media == Media::Other {
+            return without_text("other bytes; it is no text".to_owned());
         }
         let (mut before, mut now) = (old.text.as_str(), new.text.as_str());
         if before == now {
             (before, now) = (old.full_text(), new.full_text());
         }
-        let changed = ChangedWords::between(before, now);
-        let is_same_text = changed == ChangedWords::default();
+        let words = ChangedWords::between(before, now);
+        let is_same_text = words == ChangedWords::default();
         let reason = match (is_same_text, old.title == new.title) {
             (false, _) => None,
             (true, true) => Some("the same text in other bytes".to_owned()),
@@ -294,14 +275,14 @@ impl Changes<'_> {
                 new.title.as_deref().unwrap_or_default()
             )),
         };
-        Compared {
+        Change {
             resemblance: Some(resemblance(before, now)),
             text: Some(ChangedText {
                 diff: self.args.diff.then(|| words::unified(before, now)),
-                added: changed.added,
-                removed: changed.removed,
+                words,
             }),
             reason,
+            ..Change::of(ChangeKind::Changed, row)
         }
     }
 
@@ -315,27 +296,8 @@ impl Changes<'_> {
     }
 }
 
-/// Returns the resemblance that the crawl itself found for a new version of a page.
-fn resemblance_to_itself(row: &VisitRecord) -> Option<f64> {
-    row.resemblance.filter(|_| row.fate == Fate::Changed)
-}
-
-fn is_no_text(document: &Document) -> bool {
-    document.media == Media::Other
-}
-
 /// Returns the exact resemblance of two texts, to four places.
 fn resemblance(one: &str, two: &str) -> f64 {
     let shingles = |text| Shingles::of(&NormalText::of(text), Width::VERIFICATION, HashKey::ZERO);
     (shingles(one).resemblance(&shingles(two)) * 10_000.0).round() / 10_000.0
-}
-
-impl Compared {
-    fn without_text(reason: String) -> Self {
-        Self {
-            resemblance: None,
-            text: None,
-            reason: Some(reason),
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! `crawler clean`: removes the leftover files in the directory of a crawl. [`leftovers`] has the
 //! table.
 
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
@@ -24,16 +25,19 @@ struct Line<'a> {
 pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     let directory = &args.directory;
     let state = crawl_directory::state_of(directory)?;
-    // What is left over is what nobody uses: a crawl that runs may have some of it open.
-    let _nobody_writes = DirectoryLock::take(&state, machine::clock().now())
-        .map_err(|error| crawl_directory::cli_error(&error))?;
-    let found = leftovers::find(directory).map_err(|error| unreadable(directory, &error))?;
+    // A crawl that runs may have some of the files open.
+    let _lock = DirectoryLock::take(&state, machine::clock().now())?;
+    let found = leftovers::find(directory);
+    let found = found.map_err(|error| cannot("look through", directory, &error))?;
     let goes = |item: &Leftover| args.cut || !item.is_cut;
     let (gone, kept): (Vec<Leftover>, Vec<Leftover>) = found.into_iter().partition(goes);
     if !args.dry_run {
         for item in &gone {
-            item.remove(directory)
-                .map_err(|error| stuck(&directory.join(&item.path), &error))?;
+            item.remove(directory).map_err(|error| {
+                cannot("remove", &directory.join(&item.path), &error).with_remedy(
+                    "the crawl does not need it: remove it by hand, or run `crawler clean` again",
+                )
+            })?;
         }
     }
     output::to_stdout(|out| {
@@ -62,19 +66,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     })
 }
 
-fn unreadable(directory: &Path, error: &std::io::Error) -> CliError {
-    let told = std::io::Error::new(
-        error.kind(),
-        format!("cannot look through {}: {error}", directory.display()),
-    );
-    fault(&told)
-}
-
-fn stuck(path: &Path, error: &std::io::Error) -> CliError {
-    let told = std::io::Error::new(
-        error.kind(),
-        format!("cannot remove {}: {error}", path.display()),
-    );
-    fault(&told)
-        .with_remedy("the crawl does not need it: remove it by hand, or run `crawler clean` again")
+fn cannot(verb: &str, path: &Path, error: &io::Error) -> CliError {
+    let message = format!("cannot {verb} {}: {error}", path.display());
+    fault(&io::Error::new(error.kind(), message))
 }

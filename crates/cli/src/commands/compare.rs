@@ -11,6 +11,7 @@ use neardup::{
 };
 use serde::Serialize;
 
+use super::column;
 use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs, LikenessArgs};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{self, Documents, Reader};
@@ -79,7 +80,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let signature_builder = args
         .likeness
         .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?;
-    let compared = |path| {
+    let compared = |path| -> Result<ComparedDocument, CliError> {
         let document = documents::only(path)?;
         Ok(ComparedDocument {
             text: reader.normal_text(&document.content),
@@ -126,14 +127,14 @@ impl Comparison {
     fn lines(&self) -> Vec<(&'static str, Option<String>)> {
         let share = |share: f64| Some(format!("{share:.4}"));
         vec![
-            ("verdict", Some(self.verdict.to_owned())),
-            ("distance", Some(format!("{} of 64 bits", self.distance))),
-            ("resemblance", share(self.resemblance)),
-            ("estimated", self.resemblance_estimate.and_then(share)),
-            ("a in b", share(self.containment_a_in_b)),
-            ("b in a", share(self.containment_b_in_a)),
-            ("fingerprint a", Some(self.fingerprint_a.clone())),
-            ("fingerprint b", Some(self.fingerprint_b.clone())),
+            column("verdict", Some(self.verdict)),
+            column("distance", Some(format!("{} of 64 bits", self.distance))),
+            column("resemblance", share(self.resemblance)),
+            column("estimated", self.resemblance_estimate.and_then(share)),
+            column("a in b", share(self.containment_a_in_b)),
+            column("b in a", share(self.containment_b_in_a)),
+            column("fingerprint a", Some(&self.fingerprint_a)),
+            column("fingerprint b", Some(&self.fingerprint_b)),
         ]
     }
 }
@@ -163,10 +164,9 @@ impl LikenessArgs {
             .learned_from(paths, reader)?
             .fingerprinter()?;
         let signature_builder = SignatureBuilder::new(fingerprinter, HashKey::ZERO);
-        Ok(if self.is_halved() {
-            signature_builder.halved()
-        } else {
-            signature_builder
+        Ok(match self.is_halved() {
+            true => signature_builder.halved(),
+            false => signature_builder,
         })
     }
 
@@ -175,15 +175,14 @@ impl LikenessArgs {
     }
 
     fn digits(&self, fingerprint: Fingerprint) -> String {
-        if self.is_halved() {
-            fingerprint.halved().to_string()
-        } else {
-            fingerprint.to_string()
+        match self.is_halved() {
+            true => fingerprint.halved().to_string(),
+            false => fingerprint.to_string(),
         }
     }
 
     /// Returns the width of the shingles of resemblance and containment: the requested runs of
-    /// words, or else those that decide in a crawl.
+    /// words, or else those of a crawl's verdict.
     fn shingles(&self) -> Width {
         match self.features.map(|features| features.unit) {
             Some(Unit::Words(width)) => width,

@@ -1,4 +1,4 @@
-//! `crawler --seeds FILE`: the main job.
+//! `crawler --seeds FILE`: crawls.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,19 +12,18 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
+use super::warn;
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
-use crate::crawl_directory;
-use crate::disk_error;
-use crate::features;
-use crate::progress;
 use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
 use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
-use crate::{control, earlier, log, machine, output};
+use crate::{
+    control, crawl_directory, disk_error, earlier, features, log, machine, output, progress,
+};
 
 /// The longest wait for running visits after an interrupt or at the end of `--max-time`, because
 /// servers decide how long a visit takes.
@@ -34,20 +33,19 @@ const DRAIN: Duration = Duration::from_secs(30);
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
-    // Before anything is complained of that may be a secret gone astray.
+    // First, so that no message quotes a secret that stands in the wrong place.
     let given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = Settings::gather(args)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
     let seeds = Seeds::gather(&settings, &form)?;
-    let threads = machine::cores();
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads)
+        .worker_threads(machine::cores())
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
     let code = runtime.block_on(crawl(settings, &seeds, form, given, &args.run));
-    // What an impatient user left under way is not waited for.
+    // Visits that a second interrupt left under way are not waited for.
     runtime.shutdown_background();
     code
 }
@@ -86,7 +84,7 @@ async fn crawl(
     let progress = progress::show(context.frontier.clone(), bar.clone(), args.quiet);
     let (handle, stop) = crawl::stop();
     let listening = tokio::spawn(listen(handle, args.quiet));
-    // What ends the crawl must not wait for a task that keeps the store.
+    // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     drop(store);
     let controlling = tokio::spawn(control.go_on(Arc::clone(&context)));
@@ -108,19 +106,17 @@ async fn crawl(
         Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
     })?;
     if ended.is_ok() && log.count() > 0 && !args.quiet {
-        say(&format!(
-            "warning: {} lines of crawl.log could not be written",
-            log.count()
-        ));
+        let lost = log.count();
+        warn(&format!("{lost} lines of crawl.log could not be written"));
     }
     match ended {
         Ok(Finish::Interrupted) => kept.map(|()| ExitCode::from(INTERRUPTED)),
         Ok(_) => kept.map(|()| ExitCode::SUCCESS),
         Err(error) => {
-            // Where the directory is gone, whatever failed first failed for that.
+            // If the directory is gone, that is the cause of the first failure.
             let gone = context.disk_space.gone().map(|path| Fault::Gone { path });
-            // Dropping the tables would flush them, and on a full disk sled may wait for that for
-            // ever. The journal has it all.
+            // Dropping the tables would flush them, for which sled may wait for ever on a full
+            // disk. The journal has everything.
             std::mem::forget(context);
             Err(explain(&gone.unwrap_or(error), settings))
         }
@@ -155,28 +151,23 @@ fn limits(settings: &Settings) -> Limits {
 
 fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool) {
     for complaint in seeds.complaints.iter().chain(warnings) {
-        say(&format!("warning: {}", printable(complaint)));
+        warn(complaint);
     }
     if settings.ignore_robots {
-        say(
-            "warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says \
-             so",
-        );
+        warn("robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so");
     }
     for host in &settings.insecure_host {
-        let host = printable(host);
-        say(&format!(
-            "warning: certificates of {host} are NOT CHECKED: anybody on the way may read and \
-             change its pages; the archive says so"
+        warn(&format!(
+            "certificates of {host} are NOT CHECKED: anybody on the way may read and change its \
+             pages; the archive says so"
         ));
     }
     if settings.contact.is_none() && settings.user_agent.is_none() {
-        say("warning: no --contact: sites cannot write to you about this crawl");
+        warn("no --contact: sites cannot write to you about this crawl");
     }
-    let verb = if resumed {
-        "going on with"
-    } else {
-        "crawling into"
+    let verb = match resumed {
+        true => "going on with",
+        false => "crawling into",
     };
     let count = seeds.urls.len();
     let noun = if count == 1 { "seed" } else { "seeds" };
@@ -188,12 +179,7 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
 
 /// Listens for interrupts, termination and hang-ups while the crawl runs.
 async fn listen(handle: StopHandle, quiet: bool) {
-    let tell = |line: &str| {
-        if !quiet {
-            say(line);
-        }
-    };
-    // Listening from the start: an interrupt between the two calls below is not missed.
+    // From the start, so that no interrupt between two calls of `recv` is missed.
     let (Ok(mut interrupt), Ok(mut terminate)) = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
@@ -210,11 +196,13 @@ async fn listen(handle: StopHandle, quiet: bool) {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
-            () = heard(&mut hangup) => {}
+            () = received(&mut hangup) => {}
         }
-        // First the act, then the word: whoever hears the word may count on it.
+        // Before the line, which promises it.
         handle.ask();
-        tell(line);
+        if !quiet {
+            say(line);
+        }
     }
 }
 
@@ -238,12 +226,12 @@ fn is_ignored(kind: SignalKind) -> bool {
 }
 
 /// Waits for the signal; forever without one.
-async fn heard(signal: &mut Option<Signal>) {
-    let heard = match signal {
+async fn received(signal: &mut Option<Signal>) {
+    let received = match signal {
         Some(signal) => signal.recv().await,
         None => None,
     };
-    if heard.is_none() {
+    if received.is_none() {
         std::future::pending::<()>().await;
     }
 }
@@ -275,13 +263,12 @@ fn of_gone(path: &Path, settings: &Settings) -> String {
     if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {
         return format!(
             "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from \
-             the archive, \
-             which is whole up to the last save (the queue is found again by its links)"
+             the archive, which is whole up to the last save (the queue is found again by its \
+             links)"
         );
     }
     format!(
         "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its \
-         pages are \
-         lost, and only a new crawl has them again"
+         pages are lost, and only a new crawl has them again"
     )
 }

@@ -8,16 +8,18 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use batch::dedup::{self, Cluster, Document, Finding, FindingKind, Options, Summary};
 use batch::{BatchError, Control, Progress, Step};
 use indicatif::{HumanCount, ProgressBar};
+use neardup::Likeness;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use super::unwritable;
 use crate::args::DedupArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::documents::{Documents, Reader, Signatures, SkipReport};
@@ -53,16 +55,14 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     };
     let compared = match &args.output {
         Some(path) => {
-            let unwritable =
-                |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
-            let file = File::create(path).map_err(unwritable)?;
-            compare_into(file, compare, unwritable)
+            let file = File::create(path).map_err(unwritable(path))?;
+            compare_into(file, compare, unwritable(path))
         }
         None => compare_into(io::stdout().lock(), compare, |error| fault(&error)),
     };
     progress_bar.end();
     let Some(summary) = compared? else {
-        return Ok(()); // Whoever read the findings has had enough.
+        return Ok(()); // The reader of the findings went away.
     };
     if summary.documents == 0 {
         let remedy = "text, HTML, WARC and JSON lines are read: {\"id\": …, \"text\": …} a line";
@@ -161,14 +161,21 @@ fn compare_into(
 struct DuplicateLine<'a> {
     document: &'a str,
     duplicate_of: &'a str,
-    distance: u32,
-    resemblance: f64,
+    #[serde(flatten)]
+    degree: Degree,
 }
 
 #[derive(Serialize)]
 struct PairLine<'a> {
     a: &'a str,
     b: &'a str,
+    #[serde(flatten)]
+    degree: Degree,
+}
+
+/// The degree of the likeness of two documents.
+#[derive(Clone, Copy, Serialize)]
+struct Degree {
     distance: u32,
     resemblance: f64,
 }
@@ -177,30 +184,22 @@ fn write(out: &mut dyn Write, format: Format, finding: &Finding<'_>) -> Result<(
     match finding {
         Finding::Duplicate(found) => {
             let (document, duplicate_of) = (found.document, found.duplicate_of);
-            let (distance, resemblance) = numbers(found.likeness);
+            let degree = Degree::of(found.likeness);
             let line = DuplicateLine {
                 document,
                 duplicate_of,
-                distance,
-                resemblance,
+                degree,
             };
             match format {
                 Format::Json => output::json_line(out, &line)?,
-                Format::Table => row(out, found.likeness, document, "repeats", duplicate_of)?,
+                Format::Table => degree.write(out, document, "repeats", duplicate_of)?,
             }
         }
         Finding::Pair(found) => {
-            let (a, b) = (found.a, found.b);
-            let (distance, resemblance) = numbers(found.likeness);
-            let line = PairLine {
-                a,
-                b,
-                distance,
-                resemblance,
-            };
+            let (a, b, degree) = (found.a, found.b, Degree::of(found.likeness));
             match format {
-                Format::Json => output::json_line(out, &line)?,
-                Format::Table => row(out, found.likeness, a, "and", b)?,
+                Format::Json => output::json_line(out, &PairLine { a, b, degree })?,
+                Format::Table => degree.write(out, a, "and", b)?,
             }
         }
         Finding::Cluster(cluster) => write_cluster(out, format, cluster)?,
@@ -208,23 +207,23 @@ fn write(out: &mut dyn Write, format: Format, finding: &Finding<'_>) -> Result<(
     Ok(())
 }
 
-fn numbers(likeness: neardup::Likeness) -> (u32, f64) {
-    (likeness.distance(), likeness.resemblance())
-}
+impl Degree {
+    fn of(likeness: Likeness) -> Self {
+        Self {
+            distance: likeness.distance(),
+            resemblance: likeness.resemblance(),
+        }
+    }
 
-fn row(
-    out: &mut dyn Write,
-    likeness: neardup::Likeness,
-    one: &str,
-    between: &str,
-    two: &str,
-) -> io::Result<()> {
-    let (distance, resemblance) = numbers(likeness);
-    let (one, two) = (printable(one), printable(two));
-    writeln!(
-        out,
-        "{resemblance:.3}  {distance:>2} bits  {one}  {between}  {two}"
-    )
+    /// Writes a line for people.
+    fn write(&self, out: &mut dyn Write, one: &str, relation: &str, two: &str) -> io::Result<()> {
+        let (distance, resemblance) = (self.distance, self.resemblance);
+        let (one, two) = (printable(one), printable(two));
+        writeln!(
+            out,
+            "{resemblance:.3}  {distance:>2} bits  {one}  {relation}  {two}"
+        )
+    }
 }
 
 /// Writes one member at a time: a cluster may be larger than memory.
@@ -260,7 +259,8 @@ fn write_cluster(
 struct DedupProgress {
     bar: ProgressBar,
     plain: bool,
-    told: Mutex<Instant>,
+    /// The time of the last plain line.
+    said: Mutex<Instant>,
     begun: Instant,
 }
 
@@ -270,7 +270,7 @@ impl DedupProgress {
         Self {
             bar: progress::counting_bar(quiet),
             plain: !quiet && !is_seen(),
-            told: Mutex::new(now),
+            said: Mutex::new(now),
             begun: now,
         }
     }
@@ -294,19 +294,13 @@ impl Progress for DedupProgress {
             self.bar.set_message(doing);
             return;
         }
-        let mut told = self
-            .told
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if told.elapsed() < PLAIN_LINE_EVERY {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.elapsed() < PLAIN_LINE_EVERY {
             return;
         }
-        *told = Instant::now();
+        *said = Instant::now();
         let of = of.map_or(String::new(), |all| format!(" of {}", HumanCount(all)));
-        let seconds = self.begun.elapsed().as_secs();
-        say(&format!(
-            "{}{of} {doing} after {seconds} s",
-            HumanCount(done)
-        ));
+        let (done, seconds) = (HumanCount(done), self.begun.elapsed().as_secs());
+        say(&format!("{done}{of} {doing} after {seconds} s"));
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use store::{StoreFault, VisitRecord, embedded};
 
 use crate::args::DuplicatesArgs;
-use crate::cli_error::{CliError, fault};
+use crate::cli_error::CliError;
 use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::terminal::printable;
@@ -39,28 +39,27 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
     let format = Format::or_fitting(args.format);
     if args.clusters {
-        let clusters = clusters(&state).map_err(|error| fault(&error))?;
+        let clusters = clusters(&state)?;
         return output::to_stdout(|out| clusters.iter().try_for_each(|one| one.write(format, out)));
     }
-    let mut rows = embedded::rows(&state).map_err(|error| fault(&error))?;
-    let mut broken = None;
+    let mut rows = embedded::rows(&state)?;
+    let mut read = Ok(());
     output::to_stdout(|out| {
         for row in &mut rows {
-            match row {
-                Ok(row) => {
-                    if let Some(duplicate) = Duplicate::of(&row) {
-                        duplicate.write(format, out)?;
-                    }
-                }
+            let row = match row {
+                Ok(row) => row,
                 Err(error) => {
-                    broken = Some(error);
+                    read = Err(error);
                     break;
                 }
+            };
+            if let Some(duplicate) = Duplicate::of(&row) {
+                duplicate.write(format, out)?;
             }
         }
         Ok(())
     })?;
-    broken.map_or(Ok(()), |error| Err(fault(&error)))
+    Ok(read?)
 }
 
 /// Returns the clusters in the order of their first duplicates. A page that only repeats itself in
@@ -90,11 +89,7 @@ impl Cluster {
         match format {
             Format::Json => output::json_line(out, self),
             Format::Table => {
-                let members: Vec<String> = self
-                    .members
-                    .iter()
-                    .map(|url| printable(url).to_string())
-                    .collect();
+                let members: Vec<_> = self.members.iter().map(|url| printable(url)).collect();
                 writeln!(out, "{:>6}  {}", members.len(), members.join("  "))
             }
         }
@@ -104,11 +99,14 @@ impl Cluster {
 impl<'a> Duplicate<'a> {
     fn of(row: &'a VisitRecord) -> Option<Self> {
         // A new version of a page repeats none.
-        row.fate.is_duplicate().then_some(())?;
+        let original = row
+            .duplicate_of
+            .as_ref()
+            .filter(|_| row.fate.is_duplicate())?;
         Some(Self {
             url: row.url.as_str(),
             verdict: row.fate.as_str(),
-            duplicate_of: row.duplicate_of.as_ref()?.as_str(),
+            duplicate_of: original.as_str(),
             distance: row.distance,
             resemblance: row.resemblance,
             kept: row.kept,

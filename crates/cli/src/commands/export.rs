@@ -17,9 +17,9 @@ use export::{
 use neardup::HashKey;
 use store::embedded::History;
 
-use self::links::Pages;
-pub(super) use self::links::{has_page, read as read_again, read_at};
+use self::links::LinkBatch;
 use self::target::ExportTarget;
+use super::unwritable;
 use crate::args::ExportArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
@@ -33,15 +33,15 @@ struct Export<'a> {
     table: Table,
     about: ExportInfo,
     state: PathBuf,
-    /// The pages from which links are read.
-    pages: Option<Pages>,
+    /// The visits whose links are written together.
+    links: Option<LinkBatch>,
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
     let target = ExportTarget::of(args)?;
     let form = args.form();
-    let export = Export {
+    let mut export = Export {
         args,
         form,
         table: match (args.links, args.sketches || form == Form::Parquet) {
@@ -52,23 +52,22 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
         about: ExportInfo {
             version: env!("CARGO_PKG_VERSION"),
             algorithm: neardup::ALGORITHM,
-            zero_key: History::open(&state).map_err(|error| fault(&error))?.key()
-                == Some(HashKey::ZERO),
+            zero_key: History::open(&state)?.key() == Some(HashKey::ZERO),
         },
-        pages: args
-            .links
-            .then(|| Pages::of_crawl(&args.directory))
-            .transpose()?,
+        links: match args.links {
+            true => Some(LinkBatch::of_crawl(&args.directory)?),
+            false => None,
+        },
         state,
     };
     export
         .write(&target)
         .map_err(|fault| complain(fault, &target, form))?;
-    export.pages.as_ref().map_or(Ok(()), Pages::complain)
+    export.links.map_or(Ok(()), |links| links.check_unread())
 }
 
 impl Export<'_> {
-    fn write(&self, target: &ExportTarget) -> Result<(), ExportFault> {
+    fn write(&mut self, target: &ExportTarget) -> Result<(), ExportFault> {
         match target {
             ExportTarget::Stdout => match self.stream(BufWriter::new(io::stdout())) {
                 // A reader that went away (`| head`) is no error.
@@ -100,7 +99,7 @@ impl Export<'_> {
     }
 
     /// Writes to an output that cannot be truncated.
-    fn stream(&self, out: impl Write + Send) -> Result<(), ExportFault> {
+    fn stream(&mut self, out: impl Write + Send) -> Result<(), ExportFault> {
         let mut destination = Destination::Table(TableWriter::begin(
             self.form,
             self.table,
@@ -111,14 +110,14 @@ impl Export<'_> {
         destination.finish()
     }
 
-    fn file(&self, path: &Path) -> Result<(), ExportFault> {
-        let linked = match &self.pages {
+    fn file(&mut self, path: &Path) -> Result<(), ExportFault> {
+        let linked = match &self.links {
             Some(_) if self.args.resume => {
                 linked_so_far(path, self.form, Visits::open(&self.state, false)?)?
             }
             _ => Linked::default(),
         };
-        let beginning = match (self.args.resume, &self.pages) {
+        let beginning = match (self.args.resume, &self.links) {
             (false, _) => Beginning::Anew,
             (true, None) => Beginning::Compared,
             (true, Some(_)) => Beginning::Behind(linked.bytes),
@@ -148,7 +147,7 @@ impl Export<'_> {
 
     /// Writes the records of all visits except the first `but_for`.
     fn fill<W: Write + Send>(
-        &self,
+        &mut self,
         destination: &mut Destination<W>,
         but_for: u64,
     ) -> Result<(), ExportFault> {
@@ -160,17 +159,17 @@ impl Export<'_> {
             let Some(mark) = destination.advance(&visit)?.filter(|_| number >= but_for) else {
                 continue;
             };
-            match &self.pages {
+            match &mut self.links {
                 None => {
                     destination.write(&visit.fields())?;
                     destination.wrote(mark)?;
                 }
-                Some(pages) => pages.add(visit, mark, destination)?,
+                Some(links) => links.add(visit, mark, destination)?,
             }
         }
-        self.pages
-            .as_ref()
-            .map_or(Ok(()), |pages| pages.write(destination))
+        self.links
+            .as_mut()
+            .map_or(Ok(()), |links| links.write(destination))
     }
 }
 
@@ -216,38 +215,34 @@ fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
         ExportTarget::Stdout => Path::new("-"),
         ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,
     };
-    let name = path.display();
     match error {
-        ExportFault::Store(error) => fault(&error),
+        ExportFault::Store(error) => error.into(),
         ExportFault::Write(error) if matches!(target, ExportTarget::Stdout) => fault(&error),
         ExportFault::Write(error) => {
-            let told = usage(format!("cannot write {name}: {error}"));
+            let unwritten = unwritable(path)(error);
             let draft = draft_of(path);
             match target {
-                ExportTarget::File(_) if form != Form::Parquet && draft.exists() => told
+                ExportTarget::File(_) if form != Form::Parquet && draft.exists() => unwritten
                     .with_remedy(format!(
                         "what could be written is in {}: make room, and --resume goes on with it",
                         draft.display()
                     )),
                 ExportTarget::File(_) => {
                     drop_draft(&draft);
-                    told
+                    unwritten
                 }
-                ExportTarget::Parts(_) => told.with_remedy(
-                    "the existing parts are complete: \
-                                                            --resume continues after them",
-                ),
-                ExportTarget::Stdout | ExportTarget::Device(_) => told,
+                ExportTarget::Parts(_) => unwritten
+                    .with_remedy("the existing parts are complete: --resume continues after them"),
+                ExportTarget::Stdout | ExportTarget::Device(_) => unwritten,
             }
         }
-        ExportFault::Differs(differs) => usage(format!(
-            "{name} cannot be continued: \
-                                                        {differs}"
-        ))
-        .with_remedy(
-            "it was made from another crawl, format or table, or the crawl has changed; without \
-             --resume it is overwritten",
-        ),
+        ExportFault::Differs(differs) => {
+            let path = path.display();
+            usage(format!("{path} cannot be continued: {differs}")).with_remedy(
+                "it was made from another crawl, format or table, or the crawl has changed; \
+                 without --resume it is overwritten",
+            )
+        }
         ExportFault::Occupied(_) => usage(format!("{error}"))
             .with_remedy("--resume goes on with them; or name another directory"),
         ExportFault::ForeignPart { .. } => usage(format!("{error}"))

@@ -11,6 +11,7 @@ use web::{
     Relations, ResponseMetadata,
 };
 
+use super::unreadable;
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{
@@ -58,7 +59,7 @@ struct ExtractedLink<'a> {
 /// The base URL of a document whose own URL is not given.
 const NOWHERE: &str = "http://localhost/";
 
-/// Bytes that are read to tell an archive from a document.
+/// Bytes that are read to distinguish an archive from a document.
 const BEGINNING: usize = 256 << 10;
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
@@ -75,14 +76,10 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
         limits: limits(args),
         oddities: SeenDeviations::default(),
     };
-    let unreadable =
-        |error: io::Error| usage(format!("cannot read {}: {error}", args.file.display()));
+    let unreadable = unreadable(&args.file);
     if is_wacz(&args.file) {
-        return extractor.all(
-            WaczStreams::open(&args.file)
-                .map_err(unreadable)?
-                .documents(extractor.oddities.clone()),
-        );
+        let streams = WaczStreams::open(&args.file).map_err(unreadable)?;
+        return extractor.all(streams.documents(extractor.oddities.clone()));
     }
     let input: Box<dyn Read + Send> = match is_standard_input(&args.file) {
         true => Box::new(io::stdin()),
@@ -92,7 +89,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
     if is_archive(&args.file, &mut input).map_err(unreadable)? {
         let stream = match is_standard_input(&args.file) {
             true => WarcStream::new(&args.file, input),
-            // In a file, we can go back behind a broken record from anywhere.
+            // In a file, reading can go back behind a broken record.
             false => WarcStream::open(&args.file).map_err(|fault| usage(fault.to_string()))?,
         };
         return extractor.all(ArchiveDocuments::of(stream, extractor.oddities.clone()));
@@ -111,16 +108,15 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
 }
 
 fn limits(args: &ExtractArgs) -> ReadLimits {
-    let also = [
-        (LinkKind::Form, args.forms),
-        (LinkKind::Script, args.script_links),
-    ];
-    let also = also.into_iter().filter(|(_, is_wanted)| *is_wanted);
+    let mut kinds = LinkKinds::PAGES.with(LinkKind::Requisite);
+    if args.forms {
+        kinds = kinds.with(LinkKind::Form);
+    }
+    if args.script_links {
+        kinds = kinds.with(LinkKind::Script);
+    }
     ReadLimits {
-        kinds: also.fold(
-            LinkKinds::PAGES.with(LinkKind::Requisite),
-            |kinds, (kind, _)| kinds.with(kind),
-        ),
+        kinds,
         ..ReadLimits::default()
     }
 }
@@ -132,7 +128,7 @@ struct Extractor<'a> {
     wanted: Option<PageUrl>,
     main: MainSelectors,
     limits: ReadLimits,
-    /// Of the archive that is read.
+    /// The deviations in the archive that is read.
     oddities: SeenDeviations,
 }
 
@@ -183,7 +179,7 @@ impl Extractor<'_> {
                         continue;
                     }
                 };
-                // What is archived under no URL of a page, or an odd one, is relative to nothing.
+                // Without a page's URL, links have no base of their own.
                 let url = PageUrl::parse(&document.id, self.form).ok();
                 if self.wanted.is_some() && url != self.wanted {
                     continue;

@@ -11,10 +11,11 @@ use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
 use store::embedded::DirectoryLock;
 
+use super::{exit_code, unreadable, unwritable, warn};
 use crate::args::IndexArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
-use crate::terminal::{printable, say};
+use crate::terminal::say;
 use crate::{crawl_directory, machine, output};
 
 pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
@@ -34,56 +35,45 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     let report = match file {
         Some(path) => to_file(&files, path)?,
         None => {
-            let scratch = args
-                .temp_dir
-                .clone()
-                .unwrap_or_else(super::dedup::usual_temp_dir);
-            to_stdout(
-                &files,
-                &scratch.join(format!("crawler-index-{}", std::process::id())),
-            )?
+            let scratch = args.temp_dir.clone();
+            let scratch = scratch.unwrap_or_else(super::dedup::usual_temp_dir);
+            let name = format!("crawler-index-{}", std::process::id());
+            to_stdout(&files, &scratch.join(name))?
         }
     };
     for broken in &report.faults {
-        say(&format!("warning: {}", printable(&broken.to_string())));
+        warn(&broken.to_string());
     }
-    if report.broken > 0 {
-        let places = report.broken;
+    let IndexingReport {
+        broken, sharing, ..
+    } = report;
+    if broken > 0 {
         say(&format!(
-            "{places} places could not be read: all else is in the index"
+            "{broken} places could not be read: all else is in the index"
         ));
     }
-    if report.sharing > 0 {
-        let records = report.sharing;
+    if sharing > 0 {
         say(&format!(
-            "{records} records are not packed one by one: they cannot be found by a place in \
+            "{sharing} records are not packed one by one: they cannot be found by a place in \
              their file, and are not in the index"
         ));
     }
-    let is_whole = report.broken == 0 && report.sharing == 0;
-    Ok(match is_whole {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    })
+    Ok(exit_code(broken == 0 && sharing == 0))
 }
 
 fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
     let state = crawl_directory::state(directory);
-    let _nobody_writes = state
-        .is_dir()
-        .then(|| DirectoryLock::take(&state, machine::clock().now()))
-        .transpose()
-        .map_err(|error| crawl_directory::cli_error(&error))?;
+    let _lock = match state.is_dir() {
+        true => Some(DirectoryLock::take(&state, machine::clock().now())?),
+        false => None,
+    };
     let archive = crawl_directory::archive(directory);
-    let made = cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
+    let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY)
+        .map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
-        let index = archive.join(cdxj::INDEX);
-        let (lines, records) = (made.lines, made.records);
-        writeln!(
-            out,
-            "{}: {lines} lines, of {records} records",
-            index.display()
-        )
+        let (index, lines, records) = (archive.join(cdxj::INDEX), made.lines, made.records);
+        let index = index.display();
+        writeln!(out, "{index}: {lines} lines, of {records} records")
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -95,8 +85,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     }
     let archive = crawl_directory::archive(path);
     let directory = if archive.is_dir() { &archive } else { path };
-    let files = crawl_directory::archive_files(directory)
-        .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
+    let files = crawl_directory::archive_files(directory).map_err(unreadable(directory))?;
     if files.is_empty() {
         return Err(usage(format!("{} holds no archive", directory.display()))
             .with_remedy("archives end in .warc.gz, .warc.zst or .warc"));
@@ -122,8 +111,7 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<IndexingReport, CliErr
 
 /// Replaces the file with the index in one step.
 fn to_file(files: &[PathBuf], path: &Path) -> Result<IndexingReport, CliError> {
-    let unwritable =
-        |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
+    let unwritable = unwritable(path);
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(".runs");
     let mut out = BufWriter::new(DraftFile::begin(path).map_err(unwritable)?);
@@ -142,7 +130,7 @@ fn gather(
 ) -> Result<IndexingReport, SinkFault> {
     let report = cdxj::index_files(&SystemDisk, files, scratch, out);
     if scratch.is_dir() {
-        // Empty, unless something failed, and that is told.
+        // It is empty unless something failed, and that is reported.
         fs::remove_dir_all(scratch).ok();
     }
     report

@@ -6,18 +6,20 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use disk::{Disk, SystemDisk};
 use serde::Serialize;
+use store::embedded::History;
 use store::embedded::record::Record;
-use store::embedded::{EmbeddedStore, History};
-use store::{Example, Frontier, LeftOut, PatternName, PatternReport, PatternState, Patterns};
+use store::{
+    Example, Frontier, LeftOut, PatternName, PatternReport, PatternState, Patterns, StoreFault,
+};
 
+use super::{open_store, runtime};
 use crate::args::PatternsArgs;
-use crate::cli_error::{CliError, fault, usage};
+use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, crawl_directory, earlier, machine};
+use crate::{crawl_directory, earlier, machine};
 
 /// Examples of the links that a rule left out.
 const EXAMPLES: usize = 3;
@@ -38,20 +40,20 @@ struct Pattern<'a> {
 }
 
 /// A rule that took links for traps.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Rule {
+    /// The number of links that it left out.
     links: u64,
+    /// Some of them.
     examples: Vec<String>,
 }
 
 #[derive(Serialize)]
 struct TrapLine<'a> {
-    /// The rule.
+    /// The name of the rule.
     trap: &'a str,
-    /// Links that it left out.
-    links: u64,
-    /// Some of them.
-    examples: &'a [String],
+    #[serde(flatten)]
+    rule: &'a Rule,
 }
 
 pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
@@ -60,22 +62,24 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
         return reopen(args, name);
     }
     let (mut patterns, mut rules) = (Patterns::default(), BTreeMap::<String, Rule>::new());
-    for record in History::open(&state).map_err(|error| fault(&error))? {
-        let record = record.map_err(|error| fault(&error))?;
+    for record in History::open(&state)? {
+        let record = record?;
         patterns.apply(&record);
         if let Record::Settled(settled) = record {
-            for told in settled.visit.left_out {
-                rules.entry(told.rule.clone()).or_default().add(told);
+            for links in settled.visit.left_out {
+                rules.entry(links.rule.clone()).or_default().add(links);
             }
         }
     }
     let mut reports: Vec<PatternReport<'_>> = patterns.reports().collect();
-    let order = |report: &PatternReport<'_>| match report.state {
-        PatternState::Closed => 0,
-        PatternState::Poor => 1,
-        PatternState::Open => 2,
-    };
-    reports.sort_by_key(|report| (order(report), std::cmp::Reverse(report.visited)));
+    reports.sort_by_key(|report| {
+        let state = match report.state {
+            PatternState::Closed => 0,
+            PatternState::Poor => 1,
+            PatternState::Open => 2,
+        };
+        (state, std::cmp::Reverse(report.visited))
+    });
     let format = Format::or_fitting(args.format);
     output::to_stdout(|out| {
         for report in &reports {
@@ -99,21 +103,15 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
     };
     let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
     let settings = Settings::of_crawl(&args.directory)?;
-    let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
     let earlier = earlier::load(&settings)?.map(Arc::new);
-    let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
-    let store = EmbeddedStore::open(&crawl_directory::state(&args.directory), &options)
-        .map_err(|error| crawl_directory::cli_error(&error))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = runtime.map_err(|error| fault(&error))?;
-    let reopened = runtime.block_on(async {
+    let state = crawl_directory::state(&args.directory);
+    let store = open_store(&settings, earlier, &machine::clock(), &state)?;
+    let reopened = runtime()?.block_on(async {
         let reopened = store.reopen(&pattern).await?;
         store.close().await?;
-        Ok(reopened)
+        Ok::<_, StoreFault>(reopened)
     });
-    let queued = reopened
-        .map_err(|error: store::StoreFault| fault(&error))?
-        .ok_or_else(unknown)?;
+    let queued = reopened?.ok_or_else(unknown)?;
     say(&format!(
         "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
          goes on",
@@ -123,9 +121,9 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
 }
 
 impl Rule {
-    fn add(&mut self, told: LeftOut) {
-        self.links += told.links;
-        let example = String::from(told.example);
+    fn add(&mut self, left_out: LeftOut) {
+        self.links += left_out.links;
+        let example = String::from(left_out.example);
         if self.examples.len() < EXAMPLES && !self.examples.contains(&example) {
             self.examples.push(example);
         }
@@ -133,22 +131,14 @@ impl Rule {
 
     fn write(&self, name: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Json {
-            let (links, examples) = (self.links, self.examples.as_slice());
-            return output::json_line(
-                out,
-                &TrapLine {
-                    trap: name,
-                    links,
-                    examples,
-                },
-            );
+            let line = TrapLine {
+                trap: name,
+                rule: self,
+            };
+            return output::json_line(out, &line);
         }
-        writeln!(
-            out,
-            "trap    {}: {} links left out",
-            printable(name),
-            self.links
-        )?;
+        let (name, links) = (printable(name), self.links);
+        writeln!(out, "trap    {name}: {links} links left out")?;
         for example in &self.examples {
             writeln!(out, "          {}", printable(example))?;
         }
@@ -190,15 +180,11 @@ impl<'a> Pattern<'a> {
             return Ok(());
         }
         for Example { url, original } in self.examples {
-            match original {
-                Some(original) => writeln!(
-                    out,
-                    "          {}  repeats {}",
-                    printable(url),
-                    printable(original)
-                )?,
-                None => writeln!(out, "          {}", printable(url))?,
+            write!(out, "          {}", printable(url))?;
+            if let Some(original) = original {
+                write!(out, "  repeats {}", printable(original))?;
             }
+            writeln!(out)?;
         }
         Ok(())
     }

@@ -13,16 +13,17 @@ use crate::output::{self, Format};
 #[derive(Serialize)]
 struct Line {
     tables: usize,
-    /// Bits that the shortest prefix has.
+    /// The bits of the shortest prefix.
     prefix: u32,
     longest_prefix: u32,
     /// Bytes of all tables, uncoded.
     memory: u128,
-    /// In the table that leaves the most.
+    /// The expected candidates in the table that leaves the most.
     expected_candidates: f64,
-    /// Over all tables.
+    /// The expected candidates over all tables.
     candidates_in_all: f64,
-    /// Into how many blocks the bits are cut, then those behind the chosen ones, and so on.
+    /// The number of blocks into which the bits are cut, then those behind the chosen ones, and so
+    /// on.
     blocks: Vec<u32>,
     chosen: bool,
 }
@@ -73,10 +74,9 @@ fn table(out: &mut dyn Write, plan: &Plan, lines: &[Line]) -> io::Result<()> {
         "  tables   prefix       memory  candidates a probe   in all  blocks"
     )?;
     for line in lines {
-        let prefix = if line.prefix == line.longest_prefix {
-            line.prefix.to_string()
-        } else {
-            format!("{}–{}", line.prefix, line.longest_prefix)
+        let prefix = match (line.prefix, line.longest_prefix) {
+            (shortest, longest) if shortest == longest => shortest.to_string(),
+            (shortest, longest) => format!("{shortest}–{longest}"),
         };
         let memory = HumanBytes(u64::try_from(line.memory).unwrap_or(u64::MAX)).to_string();
         writeln!(

@@ -21,6 +21,7 @@ mod scratch_index;
 pub(super) mod visits;
 
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,46 +32,44 @@ use neardup::HashKey;
 use serde::Serialize;
 use sinks::warc::{name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
-use store::embedded::record::Record;
-use store::embedded::{
-    DirectoryLock, EarlierCrawls, EmbeddedStore, History, Revocation, revocations,
-};
-use store::{ArchiveSpan, FinishedVisit, StoreFault};
+use store::embedded::{DirectoryLock, EarlierCrawls, EmbeddedStore, History, Revocation};
+use store::{Frontier, StoreFault};
 use web::Clock;
 
 use self::journal::Rebuilding;
 use self::scratch_index::ScratchIndex;
+use super::journal::visits as journal_visits;
+use super::{open_store, runtime, warn};
 use crate::args::RebuildArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
 use crate::seeds::Seeds;
 use crate::settings::{SETTINGS_FILE, Settings};
-use crate::terminal::{printable, say};
-use crate::{assembly, crawl_directory, earlier, machine};
+use crate::{crawl_directory, earlier, machine};
 
 /// The result of a rebuild.
 #[derive(Default, Serialize)]
 struct Report {
-    /// `journal`, or `archive` where the journal had to be made again too.
+    /// `journal`, or `archive` if the journal was made again too.
     from: &'static str,
-    /// Records that the old journal still told.
+    /// Records that were copied from the old journal.
     journal_records: u64,
-    /// Visits that only the archive told.
+    /// Visits that only the archive has.
     archived_visits: u64,
-    /// Visits that files of other crawlers tell, which are judged here.
+    /// Visits in files of other crawlers, which are judged here.
     foreign_visits: u64,
-    /// Of those, the ones that no index can name: their records are packed together with others.
+    /// Visits among them that no index can name: their records are packed together with others.
     without_place: u64,
     /// Further captures in those files of pages that count as visited already.
     captured_again: u64,
-    /// Visits in those files that found what is archived elsewhere, and not there.
+    /// Revisits in those files whose original is archived elsewhere.
     without_original: u64,
     /// Texts in those files that were made of pages, and are no visits.
     conversions: u64,
-    /// Records of redirects and failures in those files that are left to be asked for again.
+    /// Records of redirects and failures in those files: their URLs will be requested again.
     left: u64,
-    /// Pages that repeat themselves in an earlier crawl, of which no archive tells where they lead.
+    /// Pages unchanged since an earlier crawl whose links no archive has.
     without_links: u64,
     /// Places of the archive that could not be read.
     damaged_places: u64,
@@ -85,16 +84,16 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     let directory = &args.directory;
     let archive = crawl_directory::archive(directory);
     let is_crawl = directory.join(SETTINGS_FILE).exists();
-    let is_made_one = args.from_archive && archive.is_dir();
-    if !is_crawl && !is_made_one {
-        let told = usage(format!(
+    let becomes_crawl = args.from_archive && archive.is_dir();
+    if !is_crawl && !becomes_crawl {
+        return Err(usage(format!(
             "{} has no {SETTINGS_FILE}, which says what belongs to the crawl",
             directory.display()
-        ));
-        return Err(told.with_remedy(
+        ))
+        .with_remedy(
             "name the directory that was given to --out; or write the crawl's settings and seeds \
-             there once more; \
-             --from-archive makes a crawl of what is in DIR/archive, whoever archived it",
+             there once more; --from-archive makes a crawl of what is in DIR/archive, whoever \
+             archived it",
         ));
     }
     let mut settings = Settings::of_crawl(directory)?;
@@ -104,13 +103,11 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     }
     let clock = machine::clock();
     let state = crawl_directory::state(directory);
-    // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is
-    // made again.
+    // A rebuild that was interrupted between its two renames left no state, and the new one beside:
+    // that is made again.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
-    let lock = DirectoryLock::take(&state, clock.now())
-        .map_err(|error| crawl_directory::cli_error(&error))?;
-    let sound = !args.from_archive && tells_everything(&settings, &state)?;
-    let report = if sound {
+    let lock = DirectoryLock::take(&state, clock.now())?;
+    let report = if !args.from_archive && is_complete(&settings, &state)? {
         let kept = set_tables_aside(&state, &clock)?;
         drop(lock);
         let mut report = Report {
@@ -138,7 +135,7 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
             settings.seeds = Some(file.clone());
             let seeds = Seeds::gather(settings, &form)?;
             for complaint in &seeds.complaints {
-                say(&format!("warning: {}", printable(complaint)));
+                warn(complaint);
             }
             seeds.urls
         }
@@ -152,41 +149,39 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
 
 /// Returns true if the journal exists, can be read to its end, and does not end before the archive,
 /// as an older journal does or one that was begun over an archive whose own was lost.
-fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError> {
+fn is_complete(settings: &Settings, state: &Path) -> Result<bool, CliError> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
     }
-    let mut progress = SlowProgress::new("journal records read");
-    let records = match History::open(state) {
-        Ok(records) => records,
+    let mut progress = SlowProgress::new("visits read");
+    let visits = match journal_visits(state) {
+        Ok(visits) => visits,
         Err(damage) if is_damage(&damage) => return Ok(false),
-        Err(error) => return Err(fault(&error)),
+        Err(error) => return Err(error.into()),
     };
-    let mut revoked = revocations(state).map_err(|error| fault(&error))?;
-    let mut tells_of_visits = false;
-    let mut end = None;
-    for record in records {
-        match record {
-            Ok(Record::Settled(settled)) => {
-                let FinishedVisit { row, archived, .. } = settled.visit;
-                tells_of_visits = true;
-                let is_lost = revoked.take(&row) == Some(Revocation::Lost);
-                if let Some(span) = archived.filter(|_| !is_lost) {
-                    let ArchiveSpan { file, end: at, .. } = span;
-                    end = Some(ArchiveEnd { file, end: at });
+    let (mut has_visits, mut end) = (false, None);
+    for visit in visits {
+        match visit {
+            Ok((visit, revocation)) => {
+                has_visits = true;
+                let is_lost = revocation == Some(Revocation::Lost);
+                if let Some(span) = visit.archived.filter(|_| !is_lost) {
+                    end = Some(ArchiveEnd {
+                        file: span.file,
+                        end: span.end,
+                    });
                 }
             }
-            Ok(_) => {}
             Err(damage) if is_damage(&damage) => {
-                say(&format!("warning: {}", printable(&damage.to_string())));
+                warn(&damage.to_string());
                 return Ok(false);
             }
-            Err(error) => return Err(fault(&error)),
+            Err(error) => return Err(error.into()),
         }
         progress.step();
     }
     let archive = crawl_directory::archive(&settings.out);
-    if !tells_of_visits {
+    if !has_visits {
         return Ok(!crawl_directory::archive_files(&archive).is_ok_and(|files| !files.is_empty()));
     }
     let missing = crawl_directory::missing_journal(&settings.out)?;
@@ -243,9 +238,10 @@ fn from_archive(
         fs::remove_dir_all(&new).map_err(|error| fault(&error))?;
     }
     fs::create_dir_all(&new).map_err(|error| fault(&error))?;
-    let old = (!ignore_journal)
-        .then(|| History::open(state).ok())
-        .flatten();
+    let old = match ignore_journal {
+        true => None,
+        false => History::open(state).ok(),
+    };
     let others = foreign::files(&archive)?;
     refuse_names(&archive, &others)?;
     let earlier = match earlier::load(settings) {
@@ -254,11 +250,11 @@ fn from_archive(
             complaint.warn();
             None
         }
-        // They are judged by what was seen before.
+        // Pages of other crawlers cannot be judged without the earlier ones.
         Err(complaint) => return Err(complaint),
     };
-    // A crawl that was run against others hashed under their key, and can be compared with them
-    // under no other.
+    // A crawl against others was hashed under their key, and can be compared with them under no
+    // other.
     let key = old
         .as_ref()
         .and_then(History::key)
@@ -294,7 +290,7 @@ fn from_archive(
     rebuilding.replay_foreign(&others)?;
     rebuilding.replay_archive(&archive)?;
     if !others.is_empty() {
-        rebuilding.go_on_behind(&archive, settings, clock)?;
+        rebuilding.continue_behind(&archive, settings, clock)?;
     }
     let mut report = rebuilding.finish(&archive, &new)?;
     report.open(settings, &new, clock)?;
@@ -304,10 +300,11 @@ fn from_archive(
         .map_err(|error| fault(&error))?;
 
     if settings.cdxj.is_on() {
-        cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
+        cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY)
+            .map_err(|error| fault(&error))?;
     }
 
-    // What it says of a journal is not true of the new one.
+    // The note is about the old journal.
     let noted = Settled::path(&archive);
     if noted.exists() {
         SystemDisk
@@ -329,8 +326,8 @@ fn from_archive(
 /// is needed.
 fn archives(settings: &Settings, pages: Arc<EarlierCrawls>) -> EarlierArchives {
     let directories = settings.against.iter();
-    let directories = directories.map(|directory| Some(crawl_directory::archive(directory)));
-    EarlierArchives::new(pages, directories.collect())
+    let archives = directories.map(|directory| Some(crawl_directory::archive(directory)));
+    EarlierArchives::new(pages, archives.collect())
 }
 
 /// Refuses files of others whose names sort behind ours. A continued crawl removes what is behind
@@ -360,33 +357,22 @@ impl Report {
             hash_key: None,
             ..settings.clone()
         };
-        let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        let options = assembly::store_options(&settings, None, clock, &disk)?;
-        let store = EmbeddedStore::open(state, &options)
-            .map_err(|error| crawl_directory::cli_error(&error))?;
-        let standing = store::Frontier::standing(&store);
+        let store = open_store(&settings, None, clock, state)?;
+        let standing = store.standing();
         (self.pages, self.queued) = (standing.totals.pages, standing.queued);
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let runtime = runtime.map_err(|error| fault(&error))?;
-        runtime
-            .block_on(store::Frontier::close(&store))
-            .map_err(|error| fault(&error))
+        Ok(runtime()?.block_on(store.close())?)
     }
 
-    fn write(&self, out: &mut dyn std::io::Write, directory: &Path) -> std::io::Result<()> {
-        let (pages, queued) = (self.pages, self.queued);
+    fn write(&self, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
         match self.from {
-            "journal" => writeln!(
+            "journal" => write!(out, "tables made again from the journal")?,
+            _ => write!(
                 out,
-                "tables made again from the journal: {pages} pages, {queued} queued"
-            )?,
-            _ => writeln!(
-                out,
-                "journal made again from {} records of the old one and {} visits of the archive: \
-                 {pages} pages, {queued} queued",
+                "journal made again from {} records of the old one and {} visits of the archive",
                 self.journal_records, self.archived_visits
             )?,
         }
+        writeln!(out, ": {} pages, {} queued", self.pages, self.queued)?;
         if self.foreign_visits > 0 {
             writeln!(
                 out,
@@ -395,52 +381,46 @@ impl Report {
                 self.foreign_visits, self.captured_again, self.left
             )?;
         }
-        if self.without_original > 0 {
-            writeln!(
-                out,
-                "{} visits found what is not in these files (revisit records): whatever leads \
-                 there is asked for again",
-                self.without_original
-            )?;
-        }
-        if self.conversions > 0 {
-            writeln!(
-                out,
-                "{} texts were skipped (conversion records, as in WET files): they belong to no \
-                 visit",
-                self.conversions
-            )?;
-        }
-        if self.without_place > 0 {
-            writeln!(
-                out,
-                "{} of these pages are packed together with others: no index can name them, and \
-                 their text is not found again",
-                self.without_place
-            )?;
-        }
-        if self.without_links > 0 {
-            writeln!(
-                out,
-                "{} pages repeat themselves in an earlier crawl, and no archive tells where they \
-                 lead",
-                self.without_links
-            )?;
-        }
-        if self.damaged_places > 0 {
-            writeln!(
-                out,
-                "{} places of the archive could not be read",
-                self.damaged_places
-            )?;
+        for (count, text) in self.remarks() {
+            if count > 0 {
+                writeln!(out, "{count} {text}")?;
+            }
         }
         if let Some(kept) = &self.kept {
             writeln!(out, "what was there before is kept in {kept}")?;
         }
+        let directory = directory.display();
         writeln!(
             out,
-            "`crawler verify {0}` checks it; `crawler --out {0}` goes on",
-            directory.display()
+            "`crawler verify {directory}` checks it; `crawler --out {directory}` goes on"
         )
+    }
+
+    /// Returns the counts of what could not be restored in full, each with its explanation.
+    const fn remarks(&self) -> [(u64, &'static str); 5] {
+        [
+            (
+                self.without_original,
+                "visits found what is not in these files (revisit records): whatever leads there \
+                 is asked for again",
+            ),
+            (
+                self.conversions,
+                "texts were skipped (conversion records, as in WET files): they belong to no visit",
+            ),
+            (
+                self.without_place,
+                "of these pages are packed together with others: no index can name them, and \
+                 their text is not found again",
+            ),
+            (
+                self.without_links,
+                "pages repeat themselves in an earlier crawl, and no archive tells where they lead",
+            ),
+            (
+                self.damaged_places,
+                "places of the archive could not be read",
+            ),
+        ]
     }
 }

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use web::{CanonicalForm, PageUrl, RobotsRules, RobotsVerdict};
+use web::{CanonicalForm, RobotsRules, RobotsVerdict};
 
+use super::{parse_url, read_input};
 use crate::args::{RobotsArgs, RobotsForm};
-use crate::cli_error::{CliError, usage};
+use crate::cli_error::CliError;
 use crate::output;
 
 /// The exit code if some URL is disallowed.
@@ -17,7 +18,7 @@ const DISALLOWED: u8 = 3;
 struct Answer<'a> {
     url: &'a str,
     allowed: bool,
-    /// The rule that decided, where one did, and the number of its line.
+    /// The rule that decided, if one did, and the number of its line.
     rule: Option<String>,
     line: Option<u32>,
     /// The user agent of its group.
@@ -28,11 +29,10 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, CliError> {
-    let rules = RobotsRules::parse(&super::read_input(&args.file)?, &args.agent);
+    let rules = RobotsRules::parse(&read_input(&args.file)?, &args.agent);
     let mut verdicts = Vec::with_capacity(args.urls.len());
     for text in &args.urls {
-        let url = PageUrl::parse(text, &CanonicalForm::keep_all())
-            .map_err(|error| usage(format!("{text:?}: {error}")))?;
+        let url = parse_url(text, &CanonicalForm::keep_all())?;
         verdicts.push((text.as_str(), rules.verdict(&url)));
     }
     output::to_stdout(|out| {
@@ -44,19 +44,16 @@ pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, CliError> {
                 Some(RobotsForm::Text) | None => writeln!(out, "{}", word(verdict)),
             })
     })?;
-    let all_allowed = verdicts.iter().all(|(_, verdict)| verdict.allowed);
-    Ok(if all_allowed {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(DISALLOWED)
+    Ok(match verdicts.iter().all(|(_, verdict)| verdict.allowed) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(DISALLOWED),
     })
 }
 
 const fn word(verdict: &RobotsVerdict) -> &'static str {
-    if verdict.allowed {
-        "allowed"
-    } else {
-        "disallowed"
+    match verdict.allowed {
+        true => "allowed",
+        false => "disallowed",
     }
 }
 

@@ -1,9 +1,9 @@
 //! `crawler search`: finds pages by words, best first. It reads the index as last committed, so it
 //! works while the crawl runs.
 //!
-//! The text is not in the index: snippets are cut from the record in the archive. Near-duplicates
-//! of a hit are the rows of the journal that name it as their original; the journal is read for
-//! them only where they are asked for.
+//! The text is not in the index: snippets are cut from the record in the archive. Duplicates of a
+//! hit are the rows of the journal that name it as their original; the journal is read only with
+//! `--duplicates`.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -13,11 +13,11 @@ use std::thread::available_parallelism;
 
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
-use store::embedded;
+use store::{StoreFault, embedded};
 use web::UrlKey;
 
 use crate::args::SearchArgs;
-use crate::cli_error::{CliError, fault, usage};
+use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -58,11 +58,11 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     let query = Query::parse(&args.query)
         .map_err(|error| usage(error.to_string()).with_remedy(error.reason.remedy()))?;
     if args.limit.saturating_add(args.offset) > MAX_HITS {
-        let told = usage(format!(
-            "--limit {} with --offset {} is too much",
-            args.limit, args.offset
-        ));
-        return Err(told.with_remedy(format!("{MAX_HITS} hits can be told at most")));
+        let (limit, offset) = (args.limit, args.offset);
+        return Err(usage(format!(
+            "--limit {limit} with --offset {offset} is too much"
+        ))
+        .with_remedy(format!("{MAX_HITS} hits can be told at most")));
     }
     let state = crawl_directory::state_of(&args.directory)?;
     let broken = |error: IndexFault| match error {
@@ -73,13 +73,11 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
         other => search_index::cli_error_of(&other, &args.directory),
     };
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-    let finder = Finder::open(&search_index::directory(&args.directory))
-        .and_then(|finder| finder.with_threads(threads));
-    let finder = finder.map_err(broken)?;
-    let hits = finder
-        .search(&query, args.limit, args.offset)
-        .map_err(broken)?;
-    let mut found: Vec<SearchHit> = hits.into_iter().map(SearchHit::of).collect();
+    let hits = Finder::open(&search_index::directory(&args.directory))
+        .and_then(|finder| finder.with_threads(threads))
+        .and_then(|finder| finder.search(&query, args.limit, args.offset));
+    let hits = hits.map_err(broken)?.into_iter();
+    let mut found: Vec<SearchHit> = hits.map(SearchHit::of).collect();
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
         let policy = assembly::policy(&settings, settings.canonical_form());
@@ -91,7 +89,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
         }
     }
     if args.duplicates {
-        tell_duplicates(&mut found, &state)?;
+        add_duplicates(&mut found, &state)?;
     }
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => found.iter().try_for_each(|hit| output::json_line(out, hit)),
@@ -122,12 +120,9 @@ impl SearchHit {
 
     fn show(&mut self, cut: Snippet) {
         let characters = |bytes: usize| cut.text[..bytes].chars().count();
-        let places = cut.found.iter();
-        self.highlights = Some(
-            places
-                .map(|place| [characters(place.start), characters(place.end)])
-                .collect(),
-        );
+        let ranges = cut.found.iter();
+        let ranges = ranges.map(|range| [characters(range.start), characters(range.end)]);
+        self.highlights = Some(ranges.collect());
         self.snippet = Some(cut.text.clone());
         self.cut = Some(cut);
     }
@@ -148,12 +143,8 @@ impl SearchHit {
             writeln!(out, "     {}", printable(&marked(cut)))?;
         }
         for duplicate in self.duplicates.iter().flatten() {
-            writeln!(
-                out,
-                "     {}: {}",
-                duplicate.verdict,
-                printable(&duplicate.url)
-            )?;
+            let (verdict, url) = (duplicate.verdict, printable(&duplicate.url));
+            writeln!(out, "     {verdict}: {url}")?;
         }
         Ok(())
     }
@@ -178,17 +169,17 @@ fn marked(cut: &Snippet) -> String {
     text
 }
 
-/// Adds the pages that repeat these, from the journal, in which a page comes before those that
-/// repeat it.
-fn tell_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), CliError> {
+/// Adds the pages that repeat these, from the journal, where an original comes before its
+/// duplicates.
+fn add_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), StoreFault> {
     let mut by_place = HashMap::new();
     for (number, hit) in found.iter_mut().enumerate() {
         hit.duplicates = Some(Vec::new());
         by_place.insert((hit.warc_file.clone(), hit.warc_offset), number);
     }
     let mut by_page: HashMap<UrlKey, usize> = HashMap::new();
-    for row in embedded::rows(state).map_err(|error| fault(&error))? {
-        let row = row.map_err(|error| fault(&error))?;
+    for row in embedded::rows(state)? {
+        let row = row?;
         if let Some(place) = row.warc_file.clone().zip(row.warc_offset)
             && let Some(number) = by_place.get(&place)
         {
@@ -199,8 +190,8 @@ fn tell_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), CliError
             .as_ref()
             .filter(|url| **url != row.url && !row.of_earlier);
         let hit = original.and_then(|url| by_page.get(&url.key()));
-        if let Some(told) = hit.and_then(|number| found[*number].duplicates.as_mut()) {
-            told.push(Duplicate {
+        if let Some(known) = hit.and_then(|number| found[*number].duplicates.as_mut()) {
+            known.push(Duplicate {
                 url: row.url.to_string(),
                 verdict: row.fate.as_str(),
                 distance: row.distance,

@@ -9,12 +9,14 @@ use std::path::Path;
 
 use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
-use store::embedded::{History, record::Record};
+use store::embedded::History;
+use store::embedded::record::Record;
 use store::{Fate, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
 
+use super::parse_url;
 use crate::args::SimilarArgs;
-use crate::cli_error::{CliError, fault, usage};
+use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::documents::{self, Reader};
 use crate::output::{self, Format};
@@ -59,32 +61,27 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     let settings = Settings::of_crawl(&args.directory)?;
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
     if !(0.0..=1.0).contains(&resemblance) {
-        let told = usage(format!("--resemblance {resemblance} is impossible"));
-        return Err(told.with_remedy("a resemblance lies between 0 and 1"));
+        return Err(usage(format!("--resemblance {resemblance} is impossible"))
+            .with_remedy("a resemblance lies between 0 and 1"));
     }
     let is_url = args.what.starts_with("http://") || args.what.starts_with("https://");
-    let page = if is_url {
-        let form = settings.canonical_form();
-        let parsed = PageUrl::parse(&args.what, &form);
-        Some(parsed.map_err(|error| usage(format!("{:?}: {error}", args.what)))?)
-    } else {
-        None
+    let page = match is_url {
+        true => Some(parse_url(&args.what, &settings.canonical_form())?),
+        false => None,
     };
-    let scan = JournalScan::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
+    let scan = JournalScan::of(&state, page.as_ref())?;
     let signature = match &page {
         Some(url) => scan.signature_of(url, &args.directory)?,
         None => signature_of_file(&args.what, &state, &settings)?,
     };
-    let question = SimilarityQuery {
+    let query = SimilarityQuery {
         page,
         signature,
         distance: args.distance.unwrap_or(u64::BITS),
         resemblance,
         limit: args.limit,
     };
-    let hits = question
-        .ask(&state, &scan.forgotten)
-        .map_err(|error| fault(&error))?;
+    let hits = query.nearest(&state, &scan.forgotten)?;
     output::to_stdout(|out| {
         for hit in &hits {
             match Format::or_fitting(args.format) {
@@ -116,9 +113,8 @@ fn signature_of_file(
         .feature_settings()?
         .learned_by(state)?
         .fingerprinter()?;
-    let history = History::open(state).map_err(|error| fault(&error))?;
-    let signature_builder =
-        SignatureBuilder::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
+    let key = History::open(state)?.key().unwrap_or(HashKey::ZERO);
+    let signature_builder = SignatureBuilder::new(fingerprinter, key);
     let reader = Reader::new(settings.main_content.is_on())?;
     let payload = crawl::payload_name(document.content.bytes());
     Ok(signature_builder.signature(payload, reader.text(&reader.read(&document.content))))
@@ -135,8 +131,8 @@ impl JournalScan {
                 } if Some(&one.url) == page => {
                     scan.signature = Some(*signature);
                 }
-                Record::Retained(seated) if Some(&seated.page.url) == page => {
-                    scan.signature = Some(seated.signature);
+                Record::Retained(retained) if Some(&retained.page.url) == page => {
+                    scan.signature = Some(retained.signature);
                 }
                 Record::Forgotten { page: one } => {
                     scan.forgotten.insert(one);
@@ -158,42 +154,44 @@ impl JournalScan {
             return Ok(signature.clone());
         }
         let Some(row) = &self.row else {
-            let told = usage(format!("{url} was not visited by this crawl"));
-            return Err(told.with_remedy(format!(
-                "`crawler export {directory}` lists every URL that was"
-            )));
+            return Err(
+                usage(format!("{url} was not visited by this crawl")).with_remedy(format!(
+                    "`crawler export {directory}` lists every URL that was"
+                )),
+            );
         };
-        let told = usage(format!(
-            "{url} was not kept, so its signature is not stored: {}",
-            row.reason.as_deref().unwrap_or(row.fate.as_str())
-        ));
-        Err(match &row.duplicate_of {
-            Some(original) if !row.of_earlier => told.with_remedy(format!(
-                "ask for its original: `crawler similar {directory} {original}`"
-            )),
-            _ => told.with_remedy(format!("`crawler why {directory} {url}` says more")),
-        })
+        let remedy = match &row.duplicate_of {
+            Some(original) if !row.of_earlier => {
+                format!("ask for its original: `crawler similar {directory} {original}`")
+            }
+            _ => format!("`crawler why {directory} {url}` says more"),
+        };
+        let reason = row.reason.as_deref().unwrap_or(row.fate.as_str());
+        Err(usage(format!(
+            "{url} was not kept, so its signature is not stored: {reason}"
+        ))
+        .with_remedy(remedy))
     }
 }
 
 impl SimilarityQuery {
     /// Returns the nearest pages, nearest first.
-    fn ask(&self, state: &Path, forgotten: &HashSet<UrlKey>) -> Result<Vec<Hit>, StoreFault> {
-        let (mut hits, mut let_through) = (Vec::new(), HashSet::new());
+    fn nearest(&self, state: &Path, forgotten: &HashSet<UrlKey>) -> Result<Vec<Hit>, StoreFault> {
+        let (mut hits, mut retained) = (Vec::new(), HashSet::new());
         for record in History::open(state)? {
             let hit = match record? {
                 Record::Admitted { page, signature } if !forgotten.contains(&page.key()) => {
                     self.compare(&page.url, Fate::Unique, &signature)
                 }
-                Record::Retained(seated) if !forgotten.contains(&seated.page.key()) => {
-                    let_through.insert(seated.page.key());
-                    let fate = match seated.likeness {
+                Record::Retained(found) if !forgotten.contains(&found.page.key()) => {
+                    retained.insert(found.page.key());
+                    let fate = match found.likeness {
                         Likeness::Near { .. } => Fate::NearDuplicate,
                         Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
                     };
-                    self.compare(&seated.page.url, fate, &seated.signature)
+                    self.compare(&found.page.url, fate, &found.signature)
                 }
-                Record::Settled(settled) if !let_through.contains(&settled.visit.row.url.key()) => {
+                Record::Settled(settled) if !retained.contains(&settled.visit.row.url.key()) => {
                     self.left_out(&settled.visit.row)
                 }
                 _ => None,
@@ -213,19 +211,15 @@ impl SimilarityQuery {
         if self.page.as_ref() == Some(url) {
             return None;
         }
-        let same_bytes = self.signature.payload == signature.payload;
-        let texts = self
-            .signature
-            .text
-            .as_deref()
-            .zip(signature.text.as_deref());
+        let own = &self.signature;
+        let texts = own.text.as_deref().zip(signature.text.as_deref());
         let (distance, resemblance) = match texts {
-            _ if same_bytes => (0, 1.0),
+            _ if own.payload == signature.payload => (0, 1.0),
             None => return None,
             Some((one, two)) if one.digest == two.digest => (0, 1.0),
             Some((one, two)) => {
                 let sketches = one.sketch.as_ref().zip(two.sketch.as_ref());
-                // Texts too short for a sketch are the same or are not.
+                // Texts too short for a sketch resemble only equal ones.
                 let resemblance = sketches.map_or(0.0, |(one, two)| one.resemblance(two));
                 (one.fingerprint.distance(two.fingerprint), resemblance)
             }
@@ -261,5 +255,5 @@ impl SimilarityQuery {
     }
 }
 
-/// Hits that may wait for the next sorting, at least.
+/// The least number of hits before they are sorted and cut.
 const SLACK: usize = 1_024;

@@ -1,39 +1,34 @@
 //! `crawler skipped`: lists the URLs that a crawl has seen and not visited, with the reasons. Works
 //! while the crawl runs.
 //!
-//! The journal tells of URLs that wait and of those that were left out when they came up. Links
-//! that were never queued (out of the scope, shaped like a trap, too deep, not to be followed) are
-//! in no journal: the archived pages are read again and judged by the same rules. Each URL is told
-//! once, with the first page that leads there.
+//! The journal has the URLs that wait and those that were left out when their turn came. It does
+//! not have links that were never queued (out of the scope, shaped like a trap, too deep, not to be
+//! followed): the archived pages are read again and judged by the same rules. Each URL is listed
+//! once, with the first page that links to it.
 
 mod ledger;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crawl::Policy;
-use rayon::prelude::*;
 use serde::Serialize;
-use store::embedded::{History, record::Record, revocations};
-use store::{DiscoveredUrl, FinishedVisit, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
-use web::{CanonicalForm, Document, PageUrl, Scope};
+use store::embedded::record::Record;
+use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
+use web::{Document, PageUrl, Scope};
 
 use self::ledger::{Event, Ledger, Skipped};
-use super::export::{has_page, read_again};
+use super::journal::{records, visits};
+use super::read_again::{ArchivedPages, BATCH};
+use super::scope_in_force;
 use crate::args::SkippedArgs;
 use crate::cli_error::{CliError, fault};
+use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, control, crawl_directory};
-
-/// Pages that are read at a time: what their links take is in memory.
-const BATCH: usize = 64;
-/// Pages that could not be read and are named; more are counted.
-const NAMED: u64 = 10;
 
 /// A line of the list; the names are those of `--format json`.
 #[derive(Serialize)]
@@ -47,41 +42,35 @@ struct Line<'a> {
 /// Facts from the journal that the ledger does not have.
 struct JournalFacts {
     scope: Scope,
-    /// Domains with links that were left out for having hosts enough.
+    /// Domains with links that were left out because they have hosts enough.
     full_domains: HashSet<Box<str>>,
-    /// Visits that were told.
+    /// The number of visits in the journal.
     visits: u64,
 }
-
-/// Pages of the archive that could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{0} pages cannot be read from the archive again: their links are missing in the list")]
-struct Missing(u64);
 
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
-    let form = settings.canonical_form();
     let mut ledger = Ledger::new(&args.directory, journal_bytes(&state));
-    let facts = read_journal(&state, &settings, &form, &mut ledger)?;
-    let mut unread = 0;
+    let mut facts = JournalFacts {
+        scope: scope_in_force(&settings, &settings.canonical_form())?,
+        full_domains: HashSet::new(),
+        visits: 0,
+    };
+    for record in records(&state, "records")? {
+        facts
+            .apply(record?, &mut ledger)
+            .map_err(|error| fault(&error))?;
+    }
+    let pages = ArchivedPages::of(&settings);
     if asks_for_links(args.why, &settings) {
-        let pages = Pages {
-            policy: assembly::policy(&settings, form),
-            archive: crawl_directory::archive(&args.directory),
-            facts: &facts,
-        };
-        unread = pages.add_links(&state, &mut ledger)?;
+        facts.add_links(&state, &pages, &mut ledger)?;
     }
     write(args, ledger)?;
-    match unread {
-        0 => Ok(()),
-        unread => Err(fault(&Missing(unread))
-            .with_remedy("`crawler verify` says what is wrong with the archive")),
-    }
+    pages.check_unread("their links are missing in the list")
 }
 
-/// Returns whether this kind may be found on links that were never queued.
+/// Returns true if URLs of this kind may be among links that were never queued.
 fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
     match why {
         Some(SkippedBy::DuplicatesLinks | SkippedBy::Pattern | SkippedBy::Robots) => false,
@@ -101,56 +90,19 @@ fn journal_bytes(state: &Path) -> u64 {
     sizes.sum()
 }
 
-/// Reads the journal to its end as it stands now.
-fn read_journal(
-    state: &Path,
-    settings: &Settings,
-    form: &CanonicalForm,
-    ledger: &mut Ledger,
-) -> Result<JournalFacts, CliError> {
-    let mut scope = assembly::scope(settings)?;
-    if let Some(in_force) = control::last_in_force(&settings.out)? {
-        scope.exclude_now(in_force.overrides.exclude);
-    }
-    for seed in &settings.url {
-        if let Ok(seed) = PageUrl::parse(seed, form) {
-            scope.add_seed(&seed);
-        }
-    }
-    let mut facts = JournalFacts {
-        scope,
-        full_domains: HashSet::new(),
-        visits: 0,
-    };
-    let mut progress = SlowProgress::new("records");
-    for record in History::open(state).map_err(|error| fault(&error))? {
-        progress.step();
-        facts
-            .apply(record.map_err(|error| fault(&error))?, ledger)
-            .map_err(|error| fault(&error))?;
-    }
-    Ok(facts)
-}
-
 impl JournalFacts {
     fn apply(&mut self, record: Record, ledger: &mut Ledger) -> io::Result<()> {
         match record {
             Record::Discovered { finds, .. } => self.queued(&finds, ledger),
             Record::Settled(settled) => {
-                let FinishedVisit {
-                    row,
-                    finds,
-                    reached,
-                    left_out,
-                    ..
-                } = settled.visit;
+                let visit = settled.visit;
                 self.visits += 1;
-                self.left_out(&left_out);
-                self.queued(&finds, ledger)?;
-                for url in &reached {
+                self.left_out(&visit.left_out);
+                self.queued(&visit.finds, ledger)?;
+                for url in &visit.reached {
                     ledger.add(Event::Visited, url.key(), None)?;
                 }
-                self.settled(&row, ledger)
+                settle(&visit.row, ledger)
             }
             Record::Revoked {
                 entry,
@@ -163,17 +115,14 @@ impl JournalFacts {
                 if row.requisite > 0 {
                     return Ok(());
                 }
-                ledger.add(
-                    Event::Requeued,
-                    row.url.key(),
-                    Some(&waiting(&entry.discovered)),
-                )
+                let skipped = waiting(&entry.discovered);
+                ledger.add(Event::Requeued, row.url.key(), Some(&skipped))
             }
             Record::SeedAdopted { url } => {
                 self.scope.add_seed(&url);
                 Ok(())
             }
-            // Nothing else tells what becomes of a URL.
+            // Nothing else decides on a URL.
             _ => Ok(()),
         }
     }
@@ -183,7 +132,7 @@ impl JournalFacts {
             if find.depth == 0 && find.via.is_none() {
                 self.scope.add_seed(&find.url);
             }
-            // What a page needs is no page.
+            // A requisite is no page.
             if find.requisite == 0 {
                 ledger.add(Event::Queued, find.url.key(), Some(&waiting(find)))?;
             }
@@ -191,113 +140,54 @@ impl JournalFacts {
         Ok(())
     }
 
-    fn settled(&self, row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
-        let Some(kind) = SkippedBy::of(row) else {
-            if let Some(url) = &row.final_url {
-                ledger.add(Event::Visited, url.key(), None)?;
-            }
-            return ledger.add(Event::Visited, row.url.key(), None);
-        };
-        let skipped = Skipped {
-            url: row.url.as_str().to_owned(),
-            kind: kind as u8,
-            reason: row.reason.clone().unwrap_or_default(),
-            via: row.via.as_ref().map(ToString::to_string),
-        };
-        ledger.add(Event::LeftOut, row.url.key(), Some(&skipped))
-    }
-
     fn left_out(&mut self, left_out: &[LeftOut]) {
-        for told in left_out.iter().filter(|told| told.rule == HOSTS_RULE) {
-            self.full_domains
-                .insert(told.example.registrable_domain().into());
-        }
+        let full = left_out.iter().filter(|links| links.rule == HOSTS_RULE);
+        let domains = full.map(|links| links.example.registrable_domain().into());
+        self.full_domains.extend(domains);
     }
-}
 
-fn waiting(find: &DiscoveredUrl) -> Skipped {
-    Skipped {
-        url: find.url.as_str().to_owned(),
-        kind: SkippedBy::Limit as u8,
-        reason: format!("it waits to be visited, {} links from a seed", find.depth),
-        via: find.via.as_ref().map(ToString::to_string),
-    }
-}
-
-/// The archived pages of a crawl.
-struct Pages<'a> {
-    policy: Policy,
-    archive: PathBuf,
-    facts: &'a JournalFacts,
-}
-
-impl Pages<'_> {
-    /// Adds the links of all pages that the journal told of; returns how many pages could not be
-    /// read.
-    fn add_links(&self, state: &Path, ledger: &mut Ledger) -> Result<u64, CliError> {
-        let mut revoked = revocations(state).map_err(|error| fault(&error))?;
-        let (mut batch, mut seen, mut unread) = (Vec::new(), 0, 0);
+    /// Adds the links of all pages that the journal had before.
+    fn add_links(
+        &self,
+        state: &Path,
+        pages: &ArchivedPages,
+        ledger: &mut Ledger,
+    ) -> Result<(), CliError> {
         let mut progress = SlowProgress::new("pages");
-        for record in History::open(state).map_err(|error| fault(&error))? {
-            let Record::Settled(settled) = record.map_err(|error| fault(&error))? else {
-                continue;
-            };
-            let row = settled.visit.row;
-            // What a crawl that runs visits meanwhile links to what the ledger has not heard of.
-            if seen == self.facts.visits {
-                break;
-            }
-            seen += 1;
+        let mut batch = Vec::new();
+        // The ledger does not know the pages that a running crawl visits meanwhile.
+        for visit in visits(state)?.take(self.visits as usize) {
+            let (visit, revocation) = visit?;
             progress.step();
-            if revoked.take(&row).is_some() || row.requisite > 0 || !has_page(&row) {
-                continue;
+            if revocation.is_none() && visit.row.requisite == 0 {
+                batch.push(*visit.row);
             }
-            batch.push(*row);
             if batch.len() == BATCH {
-                unread += self
-                    .read(&mut batch, ledger, unread)
-                    .map_err(|error| fault(&error))?;
+                self.read(&mut batch, pages, ledger)?;
             }
         }
-        unread += self
-            .read(&mut batch, ledger, unread)
-            .map_err(|error| fault(&error))?;
-        Ok(unread)
+        self.read(&mut batch, pages, ledger)
     }
 
-    /// Reads some pages; returns how many of them could not be read.
     fn read(
         &self,
         batch: &mut Vec<VisitRecord>,
+        pages: &ArchivedPages,
         ledger: &mut Ledger,
-        before: u64,
-    ) -> io::Result<u64> {
-        let read: Vec<_> = batch
-            .par_drain(..)
-            .map(|row| {
-                let document = read_again(&self.policy, &self.archive, &row);
-                (row, document)
-            })
-            .collect();
-        let mut unread = 0;
-        for (row, document) in read {
-            match document {
-                Ok(document) => self.add_page(&row, &document, ledger)?,
-                Err(trouble) => {
-                    unread += 1;
-                    if before + unread <= NAMED {
-                        say(&format!("warning: {}: {}", row.url, printable(&trouble)));
-                    }
-                }
-            }
-        }
-        Ok(unread)
+    ) -> Result<(), CliError> {
+        let add = |row: VisitRecord, document: Option<Document>| match document {
+            Some(document) => self.add_page(&row, &document, pages, ledger),
+            None => Ok(()),
+        };
+        let read = pages.read_all(batch, |row| row, add);
+        read.map_err(|error| fault(&error))
     }
 
     fn add_page(
         &self,
         row: &VisitRecord,
         document: &Document,
+        pages: &ArchivedPages,
         ledger: &mut Ledger,
     ) -> io::Result<()> {
         let page = row.final_url.as_ref().unwrap_or(&row.url);
@@ -305,8 +195,8 @@ impl Pages<'_> {
             if link.kind == web::LinkKind::Requisite {
                 continue;
             }
-            let scope = &self.facts.scope;
-            let ruled = crawl::why_unvisited(&self.policy, scope, page, row.depth, document, link);
+            let (policy, scope) = (&pages.policy, &self.scope);
+            let ruled = crawl::why_unvisited(policy, scope, page, row.depth, document, link);
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));
             let skipped = Skipped {
                 url: link.url.as_str().to_owned(),
@@ -322,7 +212,7 @@ impl Pages<'_> {
     /// Returns the reason for a link that was not queued although no rule about links excludes it.
     fn not_queued(&self, url: &PageUrl) -> (SkippedBy, String) {
         let domain = url.registrable_domain();
-        if self.facts.full_domains.contains(domain) {
+        if self.full_domains.contains(domain) {
             let reason =
                 format!("{domain} has as many hosts as are visited (--max-hosts-per-domain)");
             return (SkippedBy::Trap, reason);
@@ -332,7 +222,32 @@ impl Pages<'_> {
     }
 }
 
-/// Writes the list, and how many there are of each kind.
+fn settle(row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
+    let Some(kind) = SkippedBy::of(row) else {
+        if let Some(url) = &row.final_url {
+            ledger.add(Event::Visited, url.key(), None)?;
+        }
+        return ledger.add(Event::Visited, row.url.key(), None);
+    };
+    let skipped = Skipped {
+        url: row.url.as_str().to_owned(),
+        kind: kind as u8,
+        reason: row.reason.clone().unwrap_or_default(),
+        via: row.via.as_ref().map(ToString::to_string),
+    };
+    ledger.add(Event::LeftOut, row.url.key(), Some(&skipped))
+}
+
+fn waiting(find: &DiscoveredUrl) -> Skipped {
+    Skipped {
+        url: find.url.as_str().to_owned(),
+        kind: SkippedBy::Limit as u8,
+        reason: format!("it waits to be visited, {} links from a seed", find.depth),
+        via: find.via.as_ref().map(ToString::to_string),
+    }
+}
+
+/// Writes the list, and the number of URLs of each kind.
 fn write(args: &SkippedArgs, ledger: Ledger) -> Result<(), CliError> {
     let format = Format::or_fitting(args.format);
     let counts = RefCell::new(BTreeMap::<SkippedBy, u64>::new());

@@ -5,11 +5,14 @@ mod hosts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
-use store::embedded::{History, record::Record};
+use store::embedded::History;
+use store::embedded::record::Record;
 use store::{FinishedVisit, PatternState, Patterns, STRIKES_ASIDE, Totals};
 
+use super::column;
+use super::page_counts::PageCounts;
 use crate::args::StatusArgs;
-use crate::cli_error::{CliError, fault};
+use crate::cli_error::CliError;
 use crate::control::{self, ControlInForce};
 use crate::crawl_directory;
 use crate::leftovers::{self, Leftover};
@@ -20,22 +23,16 @@ use crate::terminal::printable;
 /// The counts of a crawl; the names are those of the summary.
 #[derive(Debug, Default, Serialize)]
 struct Status {
-    pages: u64,
-    unique: u64,
-    changed: u64,
-    exact_duplicates: u64,
-    near_duplicates: u64,
-    failed: u64,
-    excluded: u64,
+    #[serde(flatten)]
+    counts: PageCounts,
     bytes: u64,
     hosts: u64,
     requisites: u64,
     requisites_missing: u64,
     queued: u64,
-    set_aside: usize,
-    /// URL patterns that bring nothing new any more, and how many URLs were left out for the sake
-    /// of a pattern.
-    closed_patterns: usize,
+    set_aside: u64,
+    /// URL patterns that bring nothing new any more, and the number of URLs left out for them.
+    closed_patterns: u64,
     left_out_by_pattern: u64,
     /// Links that were left out, by the rule that took them for traps.
     left_out_links: BTreeMap<String, u64>,
@@ -46,79 +43,26 @@ struct Status {
     /// Leftover files, which `crawler clean` removes.
     left_over: Vec<Leftover>,
     #[serde(skip)]
-    control_told: Option<String>,
+    control_in_words: Option<String>,
 }
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
+    let format = Format::or_fitting(args.format);
     if args.hosts {
         let settings = Settings::of_crawl(&args.directory)?;
-        let format = Format::or_fitting(args.format);
-        let hosts = hosts::read(&state).map_err(|error| fault(&error))?;
+        let hosts = hosts::read(&state)?;
         return output::to_stdout(|out| hosts::write(hosts, &settings, format, out));
     }
     let mut status = Status::default();
-    let mut totals = Totals::default();
-    let (mut hosts, mut deaths) = (HashSet::new(), HashMap::new());
-    let mut patterns = Patterns::default();
-    for record in History::open(&state).map_err(|error| fault(&error))? {
-        let record = record.map_err(|error| fault(&error))?;
-        patterns.apply(&record);
-        match record {
-            Record::Begun { at, .. } => status.begun_at = Some(at.to_string()),
-            Record::Discovered { finds, .. } => status.queued += finds.len() as u64,
-            Record::Died { sequences } => {
-                for sequence in sequences {
-                    *deaths.entry(sequence).or_insert(0) += 1;
-                }
-            }
-            Record::Revoked { row, .. } => {
-                status.queued += 1;
-                totals.uncount(&row);
-            }
-            Record::Settled(settled) => {
-                let FinishedVisit { row, finds, .. } = settled.visit;
-                for told in settled.visit.left_out {
-                    *status.left_out_links.entry(told.rule).or_insert(0) += told.links;
-                }
-                deaths.remove(&settled.sequence);
-                status.queued = (status.queued + finds.len() as u64).saturating_sub(1);
-                totals.count(&row);
-                if row.is_page() {
-                    hosts.insert(row.url.host());
-                }
-                status.last_visit_at = Some(row.fetched_at.to_string());
-            }
-            // Nothing else is counted.
-            _ => {}
-        }
-    }
-    status.set_aside = deaths
-        .values()
-        .filter(|deaths| **deaths >= STRIKES_ASIDE)
-        .count();
-    for report in patterns.reports() {
-        status.closed_patterns += usize::from(report.state == PatternState::Closed);
-        status.left_out_by_pattern += report.left_out;
-    }
-    status.hosts = hosts.len() as u64;
-    status.pages = totals.pages;
-    status.unique = totals.unique;
-    status.changed = totals.changed;
-    status.exact_duplicates = totals.exact_duplicates;
-    status.near_duplicates = totals.near_duplicates;
-    status.failed = totals.failed;
-    status.excluded = totals.excluded;
-    status.bytes = totals.bytes;
-    status.requisites = totals.requisites;
-    status.requisites_missing = totals.requisites_missing;
+    status.read_journal(History::open(&state)?)?;
     if let Some(ControlInForce { table, overrides }) = control::last_in_force(&args.directory)? {
-        status.control_told = Some(control::in_words(&overrides));
+        status.control_in_words = Some(control::in_words(&overrides));
         status.control = Some(table);
     }
-    // What goes away meanwhile was in use for a moment.
+    // A file that disappears meanwhile was in use for a moment.
     status.left_over = leftovers::find(&args.directory).unwrap_or_default();
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    output::to_stdout(|out| match format {
         Format::Json => output::json_line(out, &status),
         Format::Table => {
             output::columns(out, &status.lines())?;
@@ -131,6 +75,56 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
 }
 
 impl Status {
+    fn read_journal(&mut self, history: History) -> Result<(), CliError> {
+        let mut totals = Totals::default();
+        let (mut hosts, mut deaths) = (HashSet::new(), HashMap::new());
+        let mut patterns = Patterns::default();
+        for record in history {
+            let record = record?;
+            patterns.apply(&record);
+            match record {
+                Record::Begun { at, .. } => self.begun_at = Some(at.to_string()),
+                Record::Discovered { finds, .. } => self.queued += finds.len() as u64,
+                Record::Died { sequences } => {
+                    for sequence in sequences {
+                        *deaths.entry(sequence).or_insert(0) += 1;
+                    }
+                }
+                Record::Revoked { row, .. } => {
+                    self.queued += 1;
+                    totals.uncount(&row);
+                }
+                Record::Settled(settled) => {
+                    let FinishedVisit { row, finds, .. } = settled.visit;
+                    for left_out in settled.visit.left_out {
+                        *self.left_out_links.entry(left_out.rule).or_insert(0) += left_out.links;
+                    }
+                    deaths.remove(&settled.sequence);
+                    self.queued = (self.queued + finds.len() as u64).saturating_sub(1);
+                    totals.count(&row);
+                    if row.is_page() {
+                        hosts.insert(row.url.host());
+                    }
+                    self.last_visit_at = Some(row.fetched_at.to_string());
+                }
+                // Nothing else is counted.
+                _ => {}
+            }
+        }
+        let set_aside = deaths.values().filter(|deaths| **deaths >= STRIKES_ASIDE);
+        self.set_aside = set_aside.count() as u64;
+        for report in patterns.reports() {
+            self.closed_patterns += u64::from(report.state == PatternState::Closed);
+            self.left_out_by_pattern += report.left_out;
+        }
+        self.hosts = hosts.len() as u64;
+        self.counts = PageCounts::from(&totals);
+        self.bytes = totals.bytes;
+        self.requisites = totals.requisites;
+        self.requisites_missing = totals.requisites_missing;
+        Ok(())
+    }
+
     /// Describes the closed URL patterns and the URLs left out for them; none if there are none.
     fn patterns(&self) -> Option<String> {
         let (closed, left_out) = (self.closed_patterns, self.left_out_by_pattern);
@@ -139,55 +133,38 @@ impl Status {
     }
 
     fn trap_links(&self) -> Option<String> {
-        let told = self
-            .left_out_links
-            .iter()
-            .map(|(rule, links)| format!("{links} {rule}"));
-        let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| told.join(", "))
+        let rules = self.left_out_links.iter();
+        let rules: Vec<String> = rules
+            .map(|(rule, links)| format!("{links} {rule}"))
+            .collect();
+        (!rules.is_empty()).then(|| rules.join(", "))
     }
 
     fn lines(&self) -> Vec<(&'static str, Option<String>)> {
-        let count = |number: u64| Some(number.to_string());
+        let if_any = |count: u64| (count > 0).then_some(count);
+        let left_over = (!self.left_over.is_empty())
+            .then(|| format!("{} (`crawler clean`)", leftovers::total(&self.left_over)));
+        let received = bytesize::ByteSize(self.bytes).display().iec();
         vec![
-            ("begun", self.begun_at.clone()),
-            ("last visit", self.last_visit_at.clone()),
-            ("pages", count(self.pages)),
-            ("unique", count(self.unique)),
-            (
-                "changed",
-                (self.changed > 0).then(|| self.changed.to_string()),
-            ),
-            ("exact duplicates", count(self.exact_duplicates)),
-            ("near-duplicates", count(self.near_duplicates)),
-            ("failed", count(self.failed)),
-            ("excluded", count(self.excluded)),
-            (
-                "received",
-                Some(bytesize::ByteSize(self.bytes).display().iec().to_string()),
-            ),
-            ("hosts", count(self.hosts)),
-            (
-                "requisites",
-                (self.requisites > 0).then(|| self.requisites.to_string()),
-            ),
-            (
-                "missing ones",
-                (self.requisites_missing > 0).then(|| self.requisites_missing.to_string()),
-            ),
-            ("queued", count(self.queued)),
-            (
-                "set aside",
-                (self.set_aside > 0).then(|| self.set_aside.to_string()),
-            ),
-            ("patterns", self.patterns()),
-            ("trap links", self.trap_links()),
-            ("control.toml", self.control_told.clone()),
-            (
-                "left over",
-                (!self.left_over.is_empty())
-                    .then(|| format!("{} (`crawler clean`)", leftovers::total(&self.left_over))),
-            ),
+            column("begun", self.begun_at.as_ref()),
+            column("last visit", self.last_visit_at.as_ref()),
+            column("pages", Some(self.counts.pages)),
+            column("unique", Some(self.counts.unique)),
+            column("changed", if_any(self.counts.changed)),
+            column("exact duplicates", Some(self.counts.exact_duplicates)),
+            column("near-duplicates", Some(self.counts.near_duplicates)),
+            column("failed", Some(self.counts.failed)),
+            column("excluded", Some(self.counts.excluded)),
+            column("received", Some(received)),
+            column("hosts", Some(self.hosts)),
+            column("requisites", if_any(self.requisites)),
+            column("missing ones", if_any(self.requisites_missing)),
+            column("queued", Some(self.queued)),
+            column("set aside", if_any(self.set_aside)),
+            column("patterns", self.patterns()),
+            column("trap links", self.trap_links()),
+            column("control.toml", self.control_in_words.as_ref()),
+            column("left over", left_over),
         ]
     }
 }

@@ -1,9 +1,8 @@
-//! `crawler wacz`: a crawl packed into one file that replay tools open as it is.
+//! `crawler wacz`: packs a crawl into one file that replay tools open as it is.
 //!
-//! What is settled is packed, no byte of the archive behind it: of a crawl that was killed, the
-//! file that it left open under the name that it would have had. Nobody may write to the crawl
-//! meanwhile. The index is that of the crawl, made first where it is not there or does not tell of
-//! all that.
+//! The archive is packed up to the end of the last settled visit. If the crawl was killed, its open
+//! file is packed under its final name. Nobody may write to the crawl meanwhile. The index is that
+//! of the crawl; it is made first if it is missing or does not cover the settled visits.
 
 mod pages;
 
@@ -14,17 +13,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use disk::SystemDisk;
-use sinks::cdxj;
 use sinks::wacz::{PackageInfo, Packer, WaczFault};
 use sinks::warc::name_of;
+use sinks::{ArchiveEnd, cdxj};
 use store::StoreFault;
 use store::embedded::DirectoryLock;
 
-use self::pages::{CrawlExtent, PageTexts};
+use self::pages::CrawlExtent;
+use super::journal::damaged;
+use super::read_again::ArchivedPages;
+use super::{unreadable, unwritable};
 use crate::args::WaczArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
 use crate::progress::SlowProgress;
+use crate::settings::Settings;
 use crate::terminal::say;
 use crate::{crawl_directory, disk_error, machine};
 
@@ -37,9 +40,10 @@ struct Packing<'a> {
     state: PathBuf,
     archive: PathBuf,
     extent: CrawlExtent,
-    /// The files of the archive, with as many bytes of each as are settled.
+    /// The files of the archive, with the number of settled bytes of each.
     files: Vec<(String, PathBuf, u64)>,
-    texts: Option<PageTexts>,
+    /// The pages whose texts are packed.
+    pages: Option<ArchivedPages>,
 }
 
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
@@ -51,35 +55,32 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         );
     }
     if args.output.is_dir() {
-        let told = usage(format!("{} is a directory", args.output.display()));
-        return Err(told.with_remedy("--output names a file"));
+        return Err(usage(format!("{} is a directory", args.output.display()))
+            .with_remedy("--output names a file"));
     }
-    let mut lock = DirectoryLock::share(&state).map_err(|error| running(&error))?;
+    // Held until the end: what is packed must not change meanwhile.
+    let mut lock = DirectoryLock::share(&state)?;
     let archive = crawl_directory::archive(&args.directory);
-    let extent = CrawlExtent::of(&state).map_err(|error| unreadable(&error, &args.directory))?;
+    let extent = CrawlExtent::of(&state).map_err(damaged(&args.directory))?;
     let files = files(&archive, &extent)?;
     if !is_indexed(&archive, &extent) {
         drop(lock);
-        let taken =
-            DirectoryLock::take(&state, machine::clock().now()).map_err(|error| running(&error))?;
-        let made = cdxj::make_again(Arc::new(SystemDisk), &archive);
+        let taken = DirectoryLock::take(&state, machine::clock().now())?;
+        let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY);
         made.map_err(|error| {
             fault(&error).with_remedy(disk_error::remedy_of(&error, &args.directory))
         })?;
         drop(taken);
-        lock = DirectoryLock::share(&state).map_err(|error| running(&error))?;
+        lock = DirectoryLock::share(&state)?;
     }
-    let texts = args
-        .text
-        .then(|| PageTexts::of_crawl(&args.directory))
-        .transpose()?;
+    let settings = args.text.then(|| Settings::of_crawl(&args.directory));
     let packing = Packing {
         args,
         state,
         archive,
         extent,
         files,
-        texts,
+        pages: settings.transpose()?.as_ref().map(ArchivedPages::of),
     };
     packing.warn();
     if to_stdout {
@@ -88,7 +89,9 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         packing.to_file(&args.output)?;
     }
     drop(lock);
-    packing.texts.as_ref().map_or(Ok(()), PageTexts::complain)?;
+    if let Some(pages) = &packing.pages {
+        pages.check_unread("they are packed without their text, everything else is there")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,8 +101,8 @@ impl Packing<'_> {
         if self.files.iter().any(|(name, ..)| name.ends_with(".zst")) {
             say(
                 "warning: the archive is packed with Zstandard, which the WACZ format does not \
-                 have: pywb and others cannot replay it; a \
-                 crawl with --compression gzip can be replayed by all",
+                 have: pywb and others cannot replay it; a crawl with --compression gzip can be \
+                 replayed by all",
             );
         }
     }
@@ -113,7 +116,7 @@ impl Packing<'_> {
             {
                 Ok(())
             }
-            Err(trouble) => Err(trouble.complaint(self)),
+            Err(error) => Err(error.into_cli_error(self)),
             Ok(stream) => stream
                 .into_inner()
                 .into_inner()
@@ -123,13 +126,12 @@ impl Packing<'_> {
     }
 
     fn to_file(&self, path: &Path) -> Result<(), CliError> {
-        let unwritable =
-            |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
+        let unwritable = unwritable(path);
         let draft = DraftFile::begin(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
         match self.pack(Packer::new(out, self.extent.latest)) {
             Err(PackError::Wacz(WaczFault::Write(error))) => Err(unwritable(error)),
-            Err(trouble) => Err(trouble.complaint(self)),
+            Err(error) => Err(error.into_cli_error(self)),
             Ok(out) => {
                 let draft = out
                     .into_inner()
@@ -186,16 +188,17 @@ impl From<StoreFault> for PackError {
 }
 
 impl PackError {
-    fn complaint(&self, packing: &Packing<'_>) -> CliError {
-        let directory = packing.args.directory.display();
+    fn into_cli_error(self, packing: &Packing<'_>) -> CliError {
+        let directory = &packing.args.directory;
         match self {
-            Self::Store(error) => unreadable(error, &packing.args.directory),
-            Self::Wacz(error @ WaczFault::Index { .. }) => fault(error).with_remedy(format!(
-                "remove {}: it is made again from the archive; `crawler verify {directory}` says \
-                 whether that is whole",
-                packing.archive.join(cdxj::INDEX).display()
+            Self::Store(error) => damaged(directory)(error),
+            Self::Wacz(error @ WaczFault::Index { .. }) => fault(&error).with_remedy(format!(
+                "remove {}: it is made again from the archive; `crawler verify {}` says whether \
+                 that is whole",
+                packing.archive.join(cdxj::INDEX).display(),
+                directory.display()
             )),
-            Self::Wacz(error) => fault(error),
+            Self::Wacz(error) => fault(&error),
         }
     }
 }
@@ -207,36 +210,21 @@ fn reading(path: &Path, source: io::Error) -> WaczFault {
     }
 }
 
-fn unreadable(error: &StoreFault, directory: &Path) -> CliError {
-    match error {
-        StoreFault::Damaged { .. } => fault(error).with_remedy(crawl_directory::rebuild(directory)),
-        other => crawl_directory::cli_error(other),
-    }
-}
-
-/// Returns the error for a crawl that runs: what is packed must not change meanwhile.
-fn running(error: &StoreFault) -> CliError {
-    crawl_directory::cli_error(error)
-}
-
 /// Returns the files of the archive with settled bytes.
 fn files(archive: &Path, extent: &CrawlExtent) -> Result<Vec<(String, PathBuf, u64)>, CliError> {
     let Some(end) = &extent.end else {
         return Err(usage("nothing was archived yet: there is nothing to pack"));
     };
-    let found = crawl_directory::archive_files(archive)
-        .map_err(|error| usage(format!("cannot read {}: {error}", archive.display())))?;
+    let number = crawl_directory::file_number;
     let mut files = Vec::new();
-    for path in found {
+    for path in crawl_directory::archive_files(archive).map_err(unreadable(archive))? {
         let Some(name) = name_of(&path).map(str::to_owned) else {
             continue;
         };
-        let length = std::fs::metadata(&path)
-            .map_err(|error| fault(&error))?
-            .len();
+        let metadata = std::fs::metadata(&path).map_err(|error| fault(&error))?;
+        let length = metadata.len();
         let is_last = name == end.file;
-        if is_last || crawl_directory::file_number(&name) < crawl_directory::file_number(&end.file)
-        {
+        if is_last || number(&name) < number(&end.file) {
             let settled = if is_last { length.min(end.end) } else { length };
             files.push((name, path, settled));
         }
@@ -249,11 +237,9 @@ fn files(archive: &Path, extent: &CrawlExtent) -> Result<Vec<(String, PathBuf, u
 
 /// Returns true if the index is one file and covers everything that is settled.
 fn is_indexed(archive: &Path, extent: &CrawlExtent) -> bool {
-    let number = |file: &str| crawl_directory::file_number(file);
+    let position = |end: &ArchiveEnd| (crawl_directory::file_number(&end.file), end.end);
     match (cdxj::whole(archive), &extent.end) {
-        (Some(covered), Some(end)) => {
-            (number(&end.file), end.end) <= (number(&covered.file), covered.end)
-        }
+        (Some(covered), Some(end)) => position(end) <= position(&covered),
         _ => false,
     }
 }

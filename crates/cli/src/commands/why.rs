@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 
 use export::VisitRow;
 use serde::Serialize;
-use store::embedded::{EmbeddedStore, History, record::Record};
-use store::{FinishedVisit, STRIKES_ASIDE, SkippedBy, VisitRecord};
+use store::embedded::record::Record;
+use store::embedded::{self, EmbeddedStore, History};
+use store::{DiscoveredUrl, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
+use super::{column, parse_url, scope_in_force};
 use crate::args::WhyArgs;
-use crate::cli_error::{CliError, fault, usage};
+use crate::cli_error::CliError;
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{assembly, control, crawl_directory, machine};
+use crate::{crawl_directory, machine};
 
 /// The history of a URL in the journal.
 #[derive(Default)]
@@ -26,15 +28,16 @@ struct UrlHistory {
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
     queued: Option<(u32, Option<PageUrl>)>,
-    /// The number of its place in the queue, and how many sessions died while they visited it.
-    place: Option<u64>,
+    /// Its sequence number in the queue, and the number of sessions that died while they visited
+    /// it.
+    sequence: Option<u64>,
     deaths: u32,
     postponed: Option<u32>,
     original: Option<VisitRecord>,
     adopted: Vec<PageUrl>,
-    /// The rule that took it for a trap on a page, which told it as its example.
+    /// The rule that took it for a trap, if a page names it as the example.
     left_out: Option<String>,
-    /// Hosts of its domain that URLs were queued of.
+    /// Hosts of its domain with queued URLs.
     hosts: HashSet<Host>,
 }
 
@@ -58,26 +61,22 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
-    let url = PageUrl::parse(&args.url, &form)
-        .map_err(|error| usage(format!("{:?}: {error}", args.url)))?;
-
+    let url = parse_url(&args.url, &form)?;
     let mut history = UrlHistory::default();
-    for record in History::open(&state).map_err(|error| fault(&error))? {
-        history.apply(record.map_err(|error| fault(&error))?, &url);
+    for record in History::open(&state)? {
+        history.apply(record?, &url);
     }
-    if let Some(row) = history.row.clone().filter(|row| row.duplicate_of.is_some()) {
-        history.original = original_of(&row, &state, &settings)?;
+    if let Some(row) = &history.row {
+        history.original = original_of(row, &state, &settings)?;
     }
     let (verdict, reason) = history.explain(&url, &settings, &form)?;
+    let row = history.row.as_ref();
     let answer = Answer {
         url: url.as_str(),
         verdict,
         reason,
-        canonical: history
-            .row
-            .as_ref()
-            .and_then(|row| Some(row.canonical.as_ref()?.as_str())),
-        page: history.row.as_ref().map(VisitRow),
+        canonical: row.and_then(|row| Some(row.canonical.as_ref()?.as_str())),
+        page: row.map(VisitRow),
         original: history.original.as_ref().map(VisitRow),
     };
     output::to_stdout(|out| match Format::or_fitting(args.format) {
@@ -86,31 +85,31 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
     })
 }
 
-/// Returns the visit of the original; none if an earlier crawl that had it is gone.
+/// Returns the visit of a duplicate's original; none if the page is no duplicate, or if the earlier
+/// crawl that had its original is gone.
 fn original_of(
     row: &VisitRecord,
     state: &Path,
     settings: &Settings,
-) -> Result<Option<VisitRecord>, CliError> {
-    let earlier = || {
-        settings
-            .against
-            .iter()
-            .map(|directory| crawl_directory::state(directory))
+) -> Result<Option<VisitRecord>, StoreFault> {
+    let Some(url) = &row.duplicate_of else {
+        return Ok(None);
     };
-    let places: Vec<PathBuf> = if row.of_earlier {
-        earlier()
+    let states: Vec<PathBuf> = if row.of_earlier {
+        let earlier = settings.against.iter();
+        let states = earlier.map(|directory| crawl_directory::state(directory));
+        states
             .filter(|state| EmbeddedStore::exists(state))
             .collect()
     } else {
         vec![state.to_owned()]
     };
     let mut found = None;
-    for place in places {
-        for told in store::embedded::rows(&place).map_err(|error| fault(&error))? {
-            let told = told.map_err(|error| fault(&error))?;
-            if told.kept && Some(&told.url) == row.duplicate_of.as_ref() {
-                found = Some(told);
+    for state in states {
+        for row in embedded::rows(&state)? {
+            let row = row?;
+            if row.kept && row.url == *url {
+                found = Some(row);
             }
         }
     }
@@ -122,57 +121,47 @@ impl UrlHistory {
         match record {
             Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),
             Record::Died { sequences }
-                if self.place.is_some_and(|place| sequences.contains(&place)) =>
+                if self.sequence.is_some_and(|own| sequences.contains(&own)) =>
             {
                 self.deaths += 1;
             }
             Record::Revoked { entry, row, .. } if row.url == *url => {
                 self.row = None;
                 self.queued = Some((entry.discovered.depth, entry.discovered.via));
-                self.place = Some(entry.sequence);
+                self.sequence = Some(entry.sequence);
             }
             Record::Postponed { entry, .. } if entry.discovered.url == *url => {
                 self.postponed = Some(entry.attempts);
             }
             Record::Settled(settled) => {
-                let FinishedVisit {
-                    row,
-                    finds,
-                    reached,
-                    left_out,
-                    ..
-                } = settled.visit;
-                if let Some(told) = left_out.into_iter().find(|told| told.example == *url) {
-                    self.left_out = Some(told.rule);
+                let visit = settled.visit;
+                let mut left_out = visit.left_out.into_iter();
+                if let Some(links) = left_out.find(|links| links.example == *url) {
+                    self.left_out = Some(links.rule);
                 }
-                self.apply_discovered(settled.first, finds, url);
-                if reached.contains(url) {
-                    self.reached_from = Some(row.url.clone());
+                self.apply_discovered(settled.first, visit.finds, url);
+                if visit.reached.contains(url) {
+                    self.reached_from = Some(visit.row.url.clone());
                 }
-                if row.url == *url {
-                    self.row = Some(*row);
+                if visit.row.url == *url {
+                    self.row = Some(*visit.row);
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),
-            Record::Revoked { entry, .. } if entry.discovered.url == *url => {
-                self.row = None;
-                self.queued = Some((entry.discovered.depth, entry.discovered.via));
-            }
-            // Nothing else tells of a place in the queue.
+            // Nothing else concerns a single URL.
             _ => {}
         }
     }
 
-    fn apply_discovered(&mut self, first: u64, finds: Vec<store::DiscoveredUrl>, url: &PageUrl) {
+    fn apply_discovered(&mut self, first: u64, discovered: Vec<DiscoveredUrl>, url: &PageUrl) {
         let domain = url.registrable_domain();
-        let akin = finds
-            .iter()
-            .filter(|find| find.url.registrable_domain() == domain);
-        self.hosts.extend(akin.map(|find| find.url.host()));
-        let mut places = (first..).zip(finds);
-        if let Some((place, find)) = places.find(|(_, find)| find.url == *url) {
-            self.queued = Some((find.depth, find.via));
-            self.place = Some(place);
+        let urls = discovered.iter().map(|page| &page.url);
+        let of_domain = urls.filter(|found| found.registrable_domain() == domain);
+        self.hosts.extend(of_domain.map(PageUrl::host));
+        let mut entries = (first..).zip(discovered);
+        if let Some((sequence, page)) = entries.find(|(_, page)| page.url == *url) {
+            self.queued = Some((page.depth, page.via));
+            self.sequence = Some(sequence);
         }
     }
 
@@ -199,35 +188,27 @@ impl UrlHistory {
             ));
         }
         if let Some((depth, via)) = &self.queued {
-            let tried = self
-                .postponed
-                .map(|attempts| format!("; it failed {attempts} times and will be tried again"));
-            let set_aside = (self.deaths >= STRIKES_ASIDE).then(|| {
-                format!(
+            let mut reason = format!("it waits to be visited, {depth} links from a seed");
+            if let Some(via) = via {
+                reason.push_str(&format!(", found on {via}"));
+            }
+            if let Some(attempts) = self.postponed {
+                reason.push_str(&format!(
+                    "; it failed {attempts} times and will be tried again"
+                ));
+            }
+            if self.deaths >= STRIKES_ASIDE {
+                reason.push_str(&format!(
                     "; it is set aside, because {} sessions died while they visited it: it is \
                      visited when nothing else can be, alone",
                     self.deaths
-                )
-            });
-            let reason = format!(
-                "it waits to be visited, {depth} links from a seed{}{}{}",
-                via.as_ref()
-                    .map_or_else(String::new, |via| format!(", found on {via}")),
-                tried.unwrap_or_default(),
-                set_aside.unwrap_or_default()
-            );
+                ));
+            }
             return Ok(("queued", reason));
         }
-        let mut scope = assembly::scope(settings)?;
-        if let Some(in_force) = control::last_in_force(&settings.out)? {
-            scope.exclude_now(in_force.overrides.exclude);
-        }
-        let seeds = settings
-            .url
-            .iter()
-            .filter_map(|seed| PageUrl::parse(seed, form).ok());
-        for seed in seeds.chain(self.adopted.iter().cloned()) {
-            scope.add_seed(&seed);
+        let mut scope = scope_in_force(settings, form)?;
+        for seed in &self.adopted {
+            scope.add_seed(seed);
         }
         let unlinked = || {
             "it is in scope, but no page that was read links to it (nofollow and --max-depth aside)"
@@ -239,9 +220,7 @@ impl UrlHistory {
         };
         Ok(("not-queued", reason))
     }
-}
 
-impl UrlHistory {
     /// Returns the trap rule that keeps the URL out.
     fn trap(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
         let max = settings.max_hosts_per_domain;
@@ -255,67 +234,34 @@ impl UrlHistory {
             return None;
         }
         let by_shape = TrapRules::at(machine::clock().now()).judge(url, None);
-        let told = |rule: &String| format!("as a link it was taken for a trap (trap rule {rule})");
+        let as_link = |rule| format!("as a link it was taken for a trap (trap rule {rule})");
         by_shape
             .map(|trap| trap.to_string())
-            .or_else(|| self.left_out.as_ref().map(told))
+            .or_else(|| self.left_out.as_ref().map(as_link))
     }
 }
 
 fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option<String>)> {
-    let row = history.row.as_ref();
-    let title = |row: Option<&VisitRecord>| row.and_then(|row| row.title.clone());
-    let place = |row: Option<&VisitRecord>| {
-        row.and_then(|row| {
-            Some(format!(
-                "{} at {}",
-                row.warc_file.as_ref()?,
-                row.warc_offset?
-            ))
-        })
+    let (row, original) = (history.row.as_ref(), history.original.as_ref());
+    let place = |row: &VisitRecord| {
+        let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
+        Some(format!("{file} at {offset}"))
     };
     vec![
-        ("url", Some(answer.url.to_owned())),
-        ("verdict", Some(answer.verdict.to_owned())),
-        ("reason", Some(answer.reason.clone())),
-        ("canonical", answer.canonical.map(str::to_owned)),
-        ("title", title(row)),
-        (
-            "status",
-            row.and_then(|row| row.status)
-                .map(|status| status.to_string()),
-        ),
-        (
-            "final url",
-            row.and_then(|row| row.final_url.as_ref())
-                .map(ToString::to_string),
-        ),
-        (
-            "found on",
-            row.and_then(|row| row.via.as_ref())
-                .map(ToString::to_string),
-        ),
-        ("fetched", row.map(|row| row.fetched_at.to_string())),
-        (
-            "fingerprint",
-            row.and_then(|row| row.fingerprint)
-                .map(|fingerprint| fingerprint.to_string()),
-        ),
-        ("archived", place(row)),
-        (
-            "original",
-            row.and_then(|row| row.duplicate_of.as_ref())
-                .map(ToString::to_string),
-        ),
-        ("its title", title(history.original.as_ref())),
-        (
-            "its fingerprint",
-            history
-                .original
-                .as_ref()
-                .and_then(|row| row.fingerprint)
-                .map(|fingerprint| fingerprint.to_string()),
-        ),
-        ("it is archived", place(history.original.as_ref())),
+        column("url", Some(answer.url)),
+        column("verdict", Some(answer.verdict)),
+        column("reason", Some(&answer.reason)),
+        column("canonical", answer.canonical),
+        column("title", row.and_then(|row| row.title.as_ref())),
+        column("status", row.and_then(|row| row.status)),
+        column("final url", row.and_then(|row| row.final_url.as_ref())),
+        column("found on", row.and_then(|row| row.via.as_ref())),
+        column("fetched", row.map(|row| row.fetched_at)),
+        column("fingerprint", row.and_then(|row| row.fingerprint)),
+        column("archived", row.and_then(place)),
+        column("original", row.and_then(|row| row.duplicate_of.as_ref())),
+        column("its title", original.and_then(|row| row.title.as_ref())),
+        column("its fingerprint", original.and_then(|row| row.fingerprint)),
+        column("it is archived", original.and_then(place)),
     ]
 }

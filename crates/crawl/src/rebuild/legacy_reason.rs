@@ -17,7 +17,7 @@ pub(crate) struct Matched {
     pub(crate) by_canonical: bool,
 }
 
-/// Returns the match that this `reason` tells.
+/// Returns the match that this `reason` describes.
 pub(crate) fn matched(reason: &str) -> Matched {
     let rank = reason
         .split_once(RANK)

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn frequent_words_lose_weight_at_the_thousandth_page_and_not_before() {
+    fn frequent_words_lose_weight_from_the_thousandth_page_on() {
         let adaptive_signatures = learning();
         let text = "the one and the other of the two and the rest of them";
         let at_first = fingerprint(&adaptive_signatures, text);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_goes_on_where_it_was_left() {
+    fn learning_resumes_from_stored_frequencies() {
         let adaptive_signatures = learning();
         for page in 0..FIRST_LESSON {
             fingerprint(&adaptive_signatures, &format!("the page {page}"));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn other_weights_have_nothing_to_learn() {
+    fn weights_other_than_tf_idf_learn_nothing() {
         let features = Features::default();
         let none = DocumentFrequencies::new(features.unit);
         assert!(AdaptiveSignatures::learning(features, None, HashKey::ZERO, none).is_err());

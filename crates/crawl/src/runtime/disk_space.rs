@@ -76,42 +76,23 @@ impl DiskSpace {
         // second.
         let margin = if paused { self.rules.least / 4 } else { 0 };
         let reserved = spent.map_or(0, Reserve::bytes);
-        let needed = self
-            .rules
-            .least
-            .saturating_add(margin)
-            .saturating_add(reserved);
+        let least = self.rules.least;
+        let needed = least.saturating_add(margin).saturating_add(reserved);
+        let short = |directory: &PathBuf, free| Shortage {
+            path: directory.clone(),
+            free,
+            needed,
+        };
         for directory in &self.directories {
             let free = self.disk.free_room(directory);
             if free.is_some_and(|free| free < needed) {
-                return Ok(Some(self.short(directory, free, needed)));
+                return Ok(Some(short(directory, free)));
             }
         }
-        match (
-            spent.map(Reserve::restore).transpose()?,
-            self.directories.first(),
-        ) {
-            (Some(Restored::NoRoom), Some(directory)) => Ok(Some(self.short(
-                directory,
-                self.disk.free_room(directory),
-                needed,
-            ))),
-            _ => Ok(None),
-        }
-    }
-
-    fn short(&self, directory: &std::path::Path, free: Option<u64>, needed: u64) -> Shortage {
-        Shortage {
-            path: directory.to_owned(),
-            free,
-            needed,
-        }
-    }
-
-    fn release(&self) -> io::Result<()> {
-        self.reserve
-            .as_ref()
-            .map_or(Ok(()), |reserve| reserve.release())
+        let restored = spent.map(Reserve::restore).transpose()?;
+        let is_missing = matches!(restored, Some(Restored::NoRoom));
+        let directory = self.directories.first().filter(|_| is_missing);
+        Ok(directory.map(|directory| short(directory, self.disk.free_room(directory))))
     }
 }
 
@@ -136,12 +117,8 @@ impl DiskSpaceMonitor {
 
     /// Returns true if the reserve was freed since the last check. Costs nothing.
     pub(crate) fn is_reserve_spent(&self) -> bool {
-        let spent = self
-            .disk_space
-            .reserve
-            .as_ref()
-            .is_some_and(|reserve| reserve.is_spent());
-        spent && !self.pauses()
+        let reserve = self.disk_space.reserve.as_ref();
+        !self.pauses() && reserve.is_some_and(|reserve| reserve.is_spent())
     }
 
     /// Returns true if no visit may begin.
@@ -151,18 +128,11 @@ impl DiskSpaceMonitor {
 
     /// Returns true once in a pause, when no visit is active any more: the results are to be saved.
     pub(crate) fn must_save(&mut self, under_way: usize) -> bool {
-        let Some(pause) = self
-            .pause
-            .as_mut()
-            .filter(|pause| under_way == 0 && !pause.saved)
-        else {
-            return false;
-        };
-        pause.saved = true;
-        true
+        let pause = self.pause.as_mut().filter(|_| under_way == 0);
+        pause.is_some_and(|pause| !std::mem::replace(&mut pause.saved, true))
     }
 
-    /// Begins or ends a pause, and warns the user; a fault if the crawl's patience is at its end.
+    /// Begins or ends a pause, and warns the user; returns a fault if the patience has run out.
     pub(crate) async fn check(&mut self) -> Result<(), Fault> {
         let (room, paused) = (Arc::clone(&self.disk_space), self.pauses());
         let checking = tokio::task::spawn_blocking(move || {
@@ -170,36 +140,33 @@ impl DiskSpaceMonitor {
             room.shortage(paused).map_err(Fault::Reserve)
         });
         let found = checking.await.map_err(Fault::Panicked)??;
-        let patience = self.disk_space.rules.patience;
-        match (&self.pause, found) {
-            (None, None) => {}
-            (None, Some(shortage)) => {
-                // Without patience the fault says it.
-                if !patience.is_zero() {
-                    tracing::warn!(
-                        path = %shortage.path.display(),
-                        free = shortage.free,
-                        needed = shortage.needed,
-                        "the disk is full: {shortage}. Nothing new is begun; \
-                         make room, and the crawl goes on by itself \
-                         (it waits {patience:?})"
-                    );
-                }
-                self.pause = Some(Pause {
-                    began: Instant::now(),
-                    saved: false,
-                });
-                return self.wait_no_longer_than(patience, shortage);
-            }
-            (Some(_), Some(shortage)) => return self.wait_no_longer_than(patience, shortage),
-            (Some(pause), None) => {
+        let Some(shortage) = found else {
+            if let Some(pause) = self.pause.take() {
                 let waited = pause.began.elapsed();
                 tracing::warn!(
                     ?waited,
                     "there is room on the disk again: the crawl goes on"
                 );
-                self.pause = None;
             }
+            return Ok(());
+        };
+        let patience = self.disk_space.rules.patience;
+        // Without patience the fault says it.
+        if !paused && !patience.is_zero() {
+            tracing::warn!(
+                path = %shortage.path.display(),
+                free = shortage.free,
+                needed = shortage.needed,
+                "the disk is full: {shortage}. Nothing new is begun; \
+                 make room, and the crawl goes on by itself (it waits {patience:?})"
+            );
+        }
+        let pause = self.pause.get_or_insert_with(|| Pause {
+            began: Instant::now(),
+            saved: false,
+        });
+        if pause.began.elapsed() >= patience {
+            return Err(Fault::NoRoom { shortage, patience });
         }
         Ok(())
     }
@@ -208,17 +175,9 @@ impl DiskSpaceMonitor {
     pub(crate) async fn release(self) -> Result<(), Fault> {
         let released = tokio::task::spawn_blocking(move || {
             self.disk_space.check_directories()?;
-            self.disk_space.release().map_err(Fault::Reserve)
+            let reserve = self.disk_space.reserve.as_ref();
+            reserve.map_or(Ok(()), |reserve| reserve.release().map_err(Fault::Reserve))
         });
         released.await.map_err(Fault::Panicked)?
-    }
-
-    fn wait_no_longer_than(&self, patience: Duration, shortage: Shortage) -> Result<(), Fault> {
-        match &self.pause {
-            Some(pause) if pause.began.elapsed() >= patience => {
-                Err(Fault::NoRoom { shortage, patience })
-            }
-            _ => Ok(()),
-        }
     }
 }

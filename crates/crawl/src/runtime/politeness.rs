@@ -14,8 +14,8 @@
 //! Invariant: whenever the process dies, the journal has the longest wait that the last answer of
 //! each host led to.
 
-use store::{Lease, StoreFault};
-use web::{Host, Pace, Timestamp, Why};
+use store::{Lease, Settlement, StoreFault};
+use web::{Host, Pace, Timestamp, WaitReason};
 
 use crate::context::CrawlContext;
 
@@ -41,9 +41,14 @@ pub(crate) async fn is_ready(context: &CrawlContext, lease: &Lease) -> bool {
     context.pacer.enqueue_unless_ready(&key)
 }
 
-/// Returns the pace of a lease's host, as far as it is known.
-pub(crate) fn pace(context: &CrawlContext, lease: &Lease) -> Pace {
-    context.pacer.pace(&lease.url().host())
+/// Settles a lease with the pace of its host, as far as that is known.
+pub(crate) async fn settle(
+    context: &CrawlContext,
+    lease: Lease,
+    settlement: Settlement,
+) -> Result<(), StoreFault> {
+    let pace = context.pacer.pace(&lease.url().host());
+    context.frontier.settle(lease, settlement, pace).await
 }
 
 /// Gives the pacer the stored state of a host reached on the way, before it is asked.
@@ -68,7 +73,7 @@ pub(crate) async fn record_unanswered(
     host: &Host,
 ) -> Result<(), StoreFault> {
     let known = context.frontier.hosts().pace(host).await?;
-    if known.is_some_and(|known| known.why == Why::Unanswered || has_answered(&known)) {
+    if known.is_some_and(|known| known.why == WaitReason::Unanswered || has_answered(&known)) {
         return Ok(());
     }
     let pace = Pace {
@@ -87,13 +92,8 @@ pub(crate) async fn record_pace(
 ) -> Result<(), StoreFault> {
     let pace = context.pacer.pace(host);
     if lease.url().host() == *host {
-        let known = context
-            .frontier
-            .hosts()
-            .pace(host)
-            .await?
-            .filter(has_answered);
-        if known.is_some_and(|known| pace.wait <= known.wait) {
+        let known = context.frontier.hosts().pace(host).await?;
+        if known.is_some_and(|known| has_answered(&known) && pace.wait <= known.wait) {
             return Ok(());
         }
     }

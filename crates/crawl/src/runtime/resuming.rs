@@ -15,9 +15,9 @@ use disk::Disk;
 use sinks::warc::{beginning, settled_behind, whole_visits};
 use sinks::{ArchiveEnd, ArchiveOptions, Sink, SinkFault, WarcArchive};
 use store::embedded::EmbeddedStore;
-use store::{ArchivePlace, ArchiveSpan, Frontier};
+use store::{ArchivePlace, ArchiveSpan};
 
-use crate::context::settled;
+use crate::context;
 use crate::fault::Fault;
 
 /// Opens the archive in `directory`, which is created if it is missing. Call it before the first
@@ -40,10 +40,7 @@ pub async fn open_archive(
     if is_known {
         // The rest behind the end is cut off now, even if it was all: an older record must not call
         // durable what is written there.
-        let synced = archive.sync().await?;
-        let ArchiveEnd { file, end } = synced.clone();
-        let durable = store.checkpoint(Some(ArchivePlace { file, end })).await?;
-        archive.settled(settled(synced, durable)).await?;
+        context::save(&archive, store).await?;
     }
     Ok(archive)
 }
@@ -79,9 +76,6 @@ async fn take_back(
         return Ok(());
     }
     let last_whole = whole.checked_sub(1).and_then(|last| tail.visits.get(last));
-    let (file, end) = last_whole
-        .or(durable)
-        .map_or(("", 0), |place| (place.file.as_str(), place.end));
     // If the archive cannot continue from there, nothing is changed.
     let place = last_whole.or(durable).map(end_of);
     let files = settled_behind(directory, prefix, place.as_ref())?;
@@ -89,7 +83,8 @@ async fn take_back(
         let directory = directory.to_owned();
         return Err(SinkFault::JournalEnds { directory, files }.into());
     }
-    let pages = store.revoke_after(file, end).await?;
+    let (file, end) = place.map_or((String::new(), 0), |place| (place.file, place.end));
+    let pages = store.revoke_after(&file, end).await?;
     tracing::warn!(
         pages,
         file,

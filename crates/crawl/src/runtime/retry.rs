@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_pass_is_tried_again_with_doubling_waits_and_what_will_not_is_given_up() {
+    fn transient_failures_are_retried_with_doubling_waits_and_permanent_ones_are_given_up() {
         let again = |seconds| Decision::Again(Duration::from_secs(seconds));
         let cases = [
             (
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_our_disk_has_no_room_for_is_never_given_up() {
+    fn a_page_that_finds_the_disk_full_is_never_given_up() {
         for failure in [
             VisitFailure::Fetch(FailureKind::Spool),
             VisitFailure::Robots(Some(FailureKind::Spool)),

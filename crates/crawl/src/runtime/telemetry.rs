@@ -1,6 +1,6 @@
 //! Counts of this session, beside those that the frontier stores.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use store::SkippedBy;
 use web::UrlKey;
@@ -10,16 +10,7 @@ use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 /// The counts of this session.
 #[derive(Debug, Default)]
 pub struct Telemetry {
-    links_found: AtomicU64,
-    links_out_of_scope: AtomicU64,
-    links_too_deep: AtomicU64,
-    links_nofollow: AtomicU64,
-    links_of_other_dates: AtomicU64,
-    links_too_many: AtomicU64,
-    links_to_traps: AtomicU64,
-    retries: AtomicU64,
-    private_addresses: AtomicU64,
-    not_modified: AtomicU64,
+    counts: Mutex<Counts>,
     unvisited: UnvisitedUrls,
 }
 
@@ -51,19 +42,7 @@ pub struct Counts {
 impl Telemetry {
     /// Returns the counts now.
     pub fn counts(&self) -> Counts {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Counts {
-            links_found: read(&self.links_found),
-            links_out_of_scope: read(&self.links_out_of_scope),
-            links_too_deep: read(&self.links_too_deep),
-            links_nofollow: read(&self.links_nofollow),
-            links_of_other_dates: read(&self.links_of_other_dates),
-            links_too_many: read(&self.links_too_many),
-            links_to_traps: read(&self.links_to_traps),
-            retries: read(&self.retries),
-            private_addresses: read(&self.private_addresses),
-            not_modified: read(&self.not_modified),
-        }
+        *self.locked()
     }
 
     /// Counts the different URLs that were left out for this kind of reason.
@@ -78,16 +57,20 @@ impl Telemetry {
 
     /// Adds the counts of one page.
     pub(crate) fn add(&self, more: &Counts) {
-        let add = |count: &AtomicU64, more: u64| count.fetch_add(more, Ordering::Relaxed);
-        add(&self.links_found, more.links_found);
-        add(&self.links_out_of_scope, more.links_out_of_scope);
-        add(&self.links_too_deep, more.links_too_deep);
-        add(&self.links_nofollow, more.links_nofollow);
-        add(&self.links_of_other_dates, more.links_of_other_dates);
-        add(&self.links_too_many, more.links_too_many);
-        add(&self.links_to_traps, more.links_to_traps);
-        add(&self.retries, more.retries);
-        add(&self.private_addresses, more.private_addresses);
-        add(&self.not_modified, more.not_modified);
+        let mut counts = self.locked();
+        counts.links_found += more.links_found;
+        counts.links_out_of_scope += more.links_out_of_scope;
+        counts.links_too_deep += more.links_too_deep;
+        counts.links_nofollow += more.links_nofollow;
+        counts.links_of_other_dates += more.links_of_other_dates;
+        counts.links_too_many += more.links_too_many;
+        counts.links_to_traps += more.links_to_traps;
+        counts.retries += more.retries;
+        counts.private_addresses += more.private_addresses;
+        counts.not_modified += more.not_modified;
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_counted_once_and_beyond_the_bound_not_at_all() {
+    fn urls_are_counted_once_and_only_up_to_the_bound() {
         let unvisited = UnvisitedUrls {
             most: 3,
             ..UnvisitedUrls::default()

@@ -1,12 +1,9 @@
-//! Admission to the near-duplicate index, and its consequences: whether a page is archived, and
-//! whether its links are followed.
+//! Admission to the near-duplicate index, and its consequences: the part of a page that is
+//! archived, and the way in which its links are followed.
 
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{
-    EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault,
-    Verdict,
-};
+use store::{Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault, Verdict};
 use web::Exchange;
 
 use crate::context::CrawlContext;
@@ -16,15 +13,10 @@ use crate::steps::duplicate_links::Following;
 use crate::steps::evidence::{self, Evidence};
 use crate::steps::reading::Reading;
 
-/// The decision about a page.
+/// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
-    pub(crate) fate: Fate,
-    /// The page that it repeats.
-    pub(crate) original: Option<Box<Original>>,
-    /// The capture of which it is a new version.
-    pub(crate) earlier: Option<Box<EarlierCapture>>,
-    /// Its rank in the original's cluster, if it is retained beside the original.
-    pub(crate) retained: Option<RetainedDuplicate>,
+    /// The verdict; none if the page forbids archiving it, and is therefore not judged.
+    pub(crate) verdict: Option<Verdict>,
     /// The rule that decided, if it was not likeness.
     pub(crate) reason: Option<String>,
     /// The part of the page that the archive gets.
@@ -39,12 +31,9 @@ pub(crate) struct Admission {
 
 impl Admission {
     /// Returns the admission of a page that is archived whole because it repeats none.
-    fn whole(fate: Fate, following: Following) -> Self {
+    fn whole(verdict: Verdict, following: Following) -> Self {
         Self {
-            fate,
-            original: None,
-            earlier: None,
-            retained: None,
+            verdict: Some(verdict),
             reason: None,
             keeping: Keeping::Whole,
             following,
@@ -57,10 +46,12 @@ impl Admission {
     fn forbidden(following: Following) -> Self {
         let reason = format!("{PAGE_REASON} not to be archived (robots: noarchive)");
         Self {
+            verdict: None,
             reason: Some(reason),
             keeping: Keeping::LeftOut,
+            following,
+            evidence: None,
             is_shown: false,
-            ..Self::whole(Fate::Excluded, following)
         }
     }
 
@@ -71,19 +62,20 @@ impl Admission {
             "not modified since {}; it repeats itself in an earlier crawl",
             original.at
         );
+        let keeping = Keeping::NotModified {
+            of: archived_at(original),
+        };
+        let verdict = Verdict::Duplicate(Box::new(Original {
+            page: original.clone(),
+            likeness: Likeness::SamePayload,
+            earlier: true,
+            bytes: Some(original.clone()),
+            by_canonical: false,
+        }));
         Self {
             reason: Some(reason),
-            keeping: Keeping::NotModified {
-                of: archived_at(original),
-            },
-            original: Some(Box::new(Original {
-                page: original.clone(),
-                likeness: Likeness::SamePayload,
-                earlier: true,
-                bytes: Some(original.clone()),
-                by_canonical: false,
-            })),
-            ..Self::whole(Fate::ExactDuplicate, following)
+            keeping,
+            ..Self::whole(verdict, following)
         }
     }
 
@@ -96,8 +88,17 @@ impl Admission {
         );
         Self {
             reason: Some(reason),
-            ..Self::whole(Fate::Unique, following)
+            ..Self::whole(Verdict::Unique, following)
         }
+    }
+}
+
+/// Returns the original that a page repeats, and the page's rank if it is retained beside it.
+pub(crate) fn repeated(verdict: &Verdict) -> Option<(&Original, Option<RetainedDuplicate>)> {
+    match verdict {
+        Verdict::Unique | Verdict::Own | Verdict::Changed(_) => None,
+        Verdict::Duplicate(original) => Some((original, None)),
+        Verdict::Retained(original, retained) => Some((original, Some(*retained))),
     }
 }
 
@@ -141,45 +142,35 @@ pub(crate) async fn admit(
         .index
         .admit(&page, &reading.signature, canonical)
         .await?;
-    let (original, retained) = match verdict {
-        Verdict::Unique | Verdict::Own => return Ok(Admission::whole(Fate::Unique, following)),
-        // Kept whatever else it is like: an archive has the versions of a page.
-        Verdict::Changed(capture) => {
-            return Ok(Admission {
-                earlier: Some(capture),
-                ..Admission::whole(Fate::Changed, following)
-            });
-        }
-        Verdict::Duplicate(original) => (original, None),
-        Verdict::Retained(original, retained) => (original, Some(retained)),
+    // A changed page is kept whatever else it is like: an archive has the versions of a page.
+    let Some((original, retained)) = repeated(&verdict) else {
+        return Ok(Admission::whole(verdict, following));
     };
-    let evidence = evidence::of(context, lease, exchange, reading, &original);
+    let evidence = evidence::of(context, lease, exchange, reading, original);
     let policy = &context.policy;
     let of_duplicate = match may_follow {
-        true => policy.duplicate_links.of_duplicate(is_seed(lease)),
+        true => policy.duplicate_links.of_duplicate(lease.is_seed()),
         false => Following::Nowhere,
     };
     if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {
-        return Ok(Admission::outweighing(&original, evidence, of_duplicate));
+        return Ok(Admission::outweighing(original, evidence, of_duplicate));
     }
     // The links of a page that repeats itself in an earlier crawl are followed, or a second crawl
     // would end at a seed that is unchanged.
     let itself = original.earlier && original.page.url == page.url;
-    let is_followed = itself || retained.is_some() || policy.on_duplicate == OnDuplicate::Follow;
-    let is_kept =
-        retained.is_some() || evidence.is_some() || policy.on_duplicate != OnDuplicate::Drop;
-    let keeping = keeping(&original, is_kept || lease.discovered().requisite > 0);
+    let is_retained = retained.is_some();
+    let is_requisite = lease.discovered().requisite > 0;
+    let is_followed = itself || is_retained || policy.on_duplicate == OnDuplicate::Follow;
+    let is_kept = is_retained || evidence.is_some() || policy.on_duplicate != OnDuplicate::Drop;
+    let keeping = keeping(original, is_kept || is_requisite);
     Ok(Admission {
-        fate: fate_of(original.likeness),
-        original: Some(original),
-        earlier: None,
-        retained,
         reason: None,
         following: if is_followed { following } else { of_duplicate },
         evidence,
         // The same style sheet at another place names other pictures.
-        is_shown: itself || lease.discovered().requisite > 0 || keeping == Keeping::Whole,
+        is_shown: itself || is_requisite || keeping == Keeping::Whole,
         keeping,
+        verdict: Some(verdict),
     })
 }
 
@@ -195,21 +186,9 @@ fn keeping(original: &Original, is_kept: bool) -> Keeping {
     }
 }
 
-fn is_seed(lease: &Lease) -> bool {
-    lease.discovered().depth == 0 && lease.discovered().via.is_none()
-}
-
 fn archived_at(page: &Page) -> sinks::Original {
     sinks::Original {
         url: page.final_url.clone(),
         at: page.at,
-    }
-}
-
-/// Returns the fate of a page that repeats another with this likeness.
-pub(crate) fn fate_of(likeness: Likeness) -> Fate {
-    match likeness {
-        Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
-        Likeness::Near { .. } => Fate::NearDuplicate,
     }
 }

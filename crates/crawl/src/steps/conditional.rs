@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use web::{Exchange, PageUrl};
+use web::{CanonicalForm, Exchange, PageUrl};
 
 use crate::context::CrawlContext;
 use crate::steps::earlier_archives::{ArchivedPage, UnmodifiedPage};
@@ -14,17 +14,9 @@ pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Opti
         .earlier
         .clone()
         .filter(|earlier| earlier.knows(url.key()))?;
-    let (context_too, url_too) = (Arc::clone(context), url.clone());
-    let found = context
-        .compute(move || earlier.find(&url_too, &context_too.policy.canonical))
-        .await;
-    match found? {
-        Ok(page) => page.filter(|page| !page.validators.is_empty()),
-        Err(error) => {
-            context.earlier.as_ref()?.warn_once(url, &error);
-            None
-        }
-    }
+    let url_too = url.clone();
+    let page = compute(context, url, move |form| earlier.find(&url_too, form)).await??;
+    (!page.validators.is_empty()).then_some(page)
 }
 
 /// Returns the page that `answer`, 304 Not Modified, is about; none if it cannot be read any more.
@@ -33,14 +25,25 @@ pub(crate) async fn unmodified(
     page: ArchivedPage,
     answer: &Exchange,
 ) -> Option<UnmodifiedPage> {
-    let (context_too, original) = (Arc::clone(context), page.page.clone());
-    let read = context
-        .compute(move || page.read(&context_too.policy.canonical))
+    let original = page.page.clone();
+    let archived = compute(context, &original.url, move |form| page.read(form)).await?;
+    Some(UnmodifiedPage::new(archived, answer, original))
+}
+
+/// Reads the capture of `url` off the reactor, and warns if it cannot be read.
+async fn compute<T: Send + 'static>(
+    context: &Arc<CrawlContext>,
+    url: &PageUrl,
+    read: impl FnOnce(&CanonicalForm) -> Result<T, String> + Send + 'static,
+) -> Option<T> {
+    let context_too = Arc::clone(context);
+    let done = context
+        .compute(move || read(&context_too.policy.canonical))
         .await;
-    match read? {
-        Ok(archived) => Some(UnmodifiedPage::new(archived, answer, original)),
+    match done? {
+        Ok(capture) => Some(capture),
         Err(error) => {
-            context.earlier.as_ref()?.warn_once(&original.url, &error);
+            context.earlier.as_ref()?.warn_once(url, &error);
             None
         }
     }

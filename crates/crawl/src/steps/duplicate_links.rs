@@ -17,7 +17,7 @@ use std::str::FromStr;
 
 use store::DiscoveredUrl;
 
-use crate::choice::UnknownChoice;
+use crate::choice::{self, UnknownChoice};
 
 /// A choice of what happens to the links of pages that are left out as duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,16 +32,6 @@ pub enum DuplicateLinks {
 }
 
 impl DuplicateLinks {
-    /// Returns the option's value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Probe => "probe",
-            Self::Follow => "follow",
-            Self::None => "none",
-        }
-    }
-
     /// Returns the way in which the links of a duplicate are queued. The links of seeds are always
     /// queued.
     pub(crate) const fn of_duplicate(self, is_seed: bool) -> Following {
@@ -54,7 +44,11 @@ impl DuplicateLinks {
 
 impl fmt::Display for DuplicateLinks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(match self {
+            Self::Probe => "probe",
+            Self::Follow => "follow",
+            Self::None => "none",
+        })
     }
 }
 
@@ -62,10 +56,7 @@ impl FromStr for DuplicateLinks {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        let all = [Self::Probe, Self::Follow, Self::None];
-        all.into_iter()
-            .find(|choice| choice.as_str() == word)
-            .ok_or_else(|| UnknownChoice::new(word, "probe, follow or none"))
+        choice::parse(word, [Self::Probe, Self::Follow, Self::None])
     }
 }
 

@@ -148,22 +148,16 @@ impl EarlierArchives {
 impl ArchivedPage {
     /// Reads the page again from its archive.
     pub(crate) fn read(&self, form: &CanonicalForm) -> Result<Exchange, String> {
-        let mut reader =
-            WarcReader::open_at(&self.file, self.offset).map_err(|fault| fault.to_string())?;
-        let record = reader
-            .next_record(MAX_RECORD)
+        let record = WarcReader::open_at(&self.file, self.offset)
+            .and_then(|mut reader| reader.next_record(MAX_RECORD))
             .map_err(|fault| fault.to_string())?;
-        let record =
-            record.filter(|record| record.digests_hold() && record.head_and_payload().is_some());
-        record
-            .and_then(|record| record.answer(form))
-            .ok_or_else(|| {
-                format!(
-                    "{} at {}: not what it was",
-                    self.file.display(),
-                    self.offset
-                )
-            })
+        let is_intact =
+            |record: &Record| record.digests_hold() && record.head_and_payload().is_some();
+        let answer = record
+            .filter(is_intact)
+            .and_then(|record| record.answer(form));
+        let (file, offset) = (self.file.display(), self.offset);
+        answer.ok_or_else(|| format!("{file} at {offset}: not what it was"))
     }
 }
 

@@ -4,7 +4,7 @@
 //! a copy. So the order of arrival decides only within a site. Across registrable domains a page is
 //! kept beside the earlier one if there is evidence for it:
 //!
-//! 1. it is a seed: somebody asked for it by name;
+//! 1. it is a seed: the user named it;
 //! 2. a seed is of its domain, and none is of the earlier page's domain;
 //! 3. it names itself as its canonical page (RFC 6596), which a verbatim copy does not: the copy
 //!    names the original.

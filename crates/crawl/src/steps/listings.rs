@@ -29,14 +29,14 @@ use store::{DiscoveredUrl, Lease, StoreFault};
 use tokio::sync::mpsc;
 use web::{
     Exchange, ListedUrl, Listing, ListingKind, OutOfScope, PageUrl, RobotsRules,
-    SNIFFED_LISTING_BYTES, Scope, read_listing_in_parts,
+    SNIFFED_LISTING_BYTES, read_listing_in_parts,
 };
 
-use self::quota::ListingQuota;
 use self::rules::{ROBOTS, Sitemaps};
 use crate::context::CrawlContext;
 use crate::policy::Policy;
 use crate::steps::duplicate_links::Following;
+use crate::steps::link_rules::LinkRules;
 use crate::steps::unvisited::LinkTally;
 
 /// Queues the sitemaps that the robots.txt of `url`'s origin names.
@@ -51,8 +51,8 @@ pub(crate) async fn queue_sitemaps(
     }
     let discovered = {
         let scope = context.scope();
-        let (policy, find) = (&context.policy, lease.discovered().clone());
-        sitemaps_named(policy, &scope, &context.listings, &find, url, &answer.rules)
+        let rules = LinkRules::new(context, &scope);
+        named_sitemaps(rules, lease.discovered(), url, &answer.rules)
     };
     if !discovered.is_empty() {
         context.frontier.discover(discovered).await?;
@@ -62,19 +62,21 @@ pub(crate) async fn queue_sitemaps(
 
 /// Returns the sitemaps that the robots.txt of `url`'s origin names, which was fetched on behalf of
 /// `find`.
-pub(crate) fn sitemaps_named(
-    policy: &Policy,
-    scope: &Scope,
-    quota: &ListingQuota,
+pub(crate) fn named_sitemaps(
+    link_rules: LinkRules<'_>,
     find: &DiscoveredUrl,
     url: &PageUrl,
     robots: &RobotsRules,
 ) -> Vec<DiscoveredUrl> {
+    let LinkRules {
+        policy,
+        scope,
+        quota,
+    } = link_rules;
     let rules = &policy.listings;
-    let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
     // Otherwise the sitemap of another host would bring in the sitemaps that one names, and so on.
     let is_ours = matches!(scope.judge(url), Ok(()) | Err(OutOfScope::NotIncluded));
-    if rules.sitemaps == Sitemaps::Off || leads_too_deep || !is_ours {
+    if rules.sitemaps == Sitemaps::Off || policy.is_deepest(find.depth) || !is_ours {
         return Vec::new();
     }
     let form = &policy.canonical;
@@ -111,11 +113,8 @@ const USUAL: &str = "/sitemap.xml";
 /// Returns true if a redirect of this lease may lead to `to` although that is out of scope: a
 /// sitemap may move on its host, for example where `--scope prefix` lets in one folder.
 pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
-    let is_named = lease
-        .discovered()
-        .via
-        .as_ref()
-        .is_some_and(|via| via.as_url().path() == ROBOTS);
+    let via = lease.discovered().via.as_ref();
+    let is_named = via.is_some_and(|via| via.as_url().path() == ROBOTS);
     let is_sitemap = is_named || context.listings.knows(lease.url().key());
     is_sitemap && to.host() == lease.url().host()
 }
@@ -189,8 +188,14 @@ pub(crate) async fn discover(
             }
         });
     });
-    let find = lease.discovered().clone();
-    let queuing = queue(context, &find, &page.url, following, parts, tally);
+    let queuing = queue(
+        context,
+        lease.discovered(),
+        &page.url,
+        following,
+        parts,
+        tally,
+    );
     let (read, queued) = tokio::join!(reading, queuing);
     if read.is_none() {
         tracing::error!(
@@ -214,20 +219,10 @@ async fn queue(
     while let Some(part) = parts.recv().await {
         let discovered = {
             let scope = context.scope();
-            to_visit(
-                &context.policy,
-                &scope,
-                &context.listings,
-                find,
-                at,
-                &part,
-                tally,
-            )
+            to_visit(LinkRules::new(context, &scope), find, at, &part, tally)
         };
-        context
-            .frontier
-            .discover(following.queued(discovered))
-            .await?;
+        let queued = following.queued(discovered);
+        context.frontier.discover(queued).await?;
     }
     Ok(())
 }
@@ -254,18 +249,20 @@ impl Read for BodyEnd {
 /// Returns the entries of a listing to visit. `find` is the listing as it was queued, `at` its
 /// final URL.
 pub(crate) fn to_visit(
-    policy: &Policy,
-    scope: &Scope,
-    quota: &ListingQuota,
+    link_rules: LinkRules<'_>,
     find: &DiscoveredUrl,
     at: &PageUrl,
     listing: &Listing,
     tally: &mut LinkTally,
 ) -> Vec<DiscoveredUrl> {
+    let LinkRules {
+        policy,
+        scope,
+        quota,
+    } = link_rules;
     let rules = &policy.listings;
-    let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
     tally.counts.links_found += (listing.pages.len() + listing.further.len()) as u64;
-    if leads_too_deep {
+    if policy.is_deepest(find.depth) {
         for listed in listing.pages.iter().chain(&listing.further) {
             tally.too_deep(&listed.url);
         }
@@ -275,29 +272,27 @@ pub(crate) fn to_visit(
     let found = |listed: &ListedUrl, depth: u32| {
         DiscoveredUrl::new(listed.url.clone(), depth, Some(at.clone()))
     };
-    if listing.kind.is_sitemap() {
-        for sitemap in &listing.further {
-            let judged = scope.judge(&sitemap.url);
-            let shares_host = sitemap.url.host() == at.host();
-            let is_excluded = matches!(judged, Err(OutOfScope::Excluded { .. }));
-            if is_excluded || (judged.is_err() && !shares_host) {
-                tally.out_of_scope(&sitemap.url);
-            } else if rules.is_too_old(sitemap.lastmod) {
-                // Nothing in it changed since. After the end of the range, older entries may still
-                // be in it.
-                tally.counts.links_of_other_dates += 1;
-            } else if let Some(place) = quota.admit_nested(rules, find, at, &sitemap.url) {
-                discovered.push(place.of(found(sitemap, find.depth)));
-            } else {
-                tally.too_many(&sitemap.url);
-            }
+    let (sitemaps, next_pages) = match listing.kind.is_sitemap() {
+        true => (&*listing.further, &[][..]),
+        false => (&[][..], &*listing.further),
+    };
+    for sitemap in sitemaps {
+        let judged = scope.judge(&sitemap.url);
+        let shares_host = sitemap.url.host() == at.host();
+        let is_excluded = matches!(judged, Err(OutOfScope::Excluded { .. }));
+        if is_excluded || (judged.is_err() && !shares_host) {
+            tally.out_of_scope(&sitemap.url);
+        } else if rules.is_too_old(sitemap.lastmod) {
+            // Nothing in it changed since. After the end of the range, older entries may still be
+            // in it.
+            tally.counts.links_of_other_dates += 1;
+        } else if let Some(place) = quota.admit_nested(rules, find, at, &sitemap.url) {
+            discovered.push(place.of(found(sitemap, find.depth)));
+        } else {
+            tally.too_many(&sitemap.url);
         }
     }
-    let goes_on = listing
-        .further
-        .iter()
-        .filter(|_| !listing.kind.is_sitemap());
-    for page in listing.pages.iter().chain(goes_on) {
+    for page in listing.pages.iter().chain(next_pages) {
         if rules.is_too_old(page.lastmod) || rules.is_too_new(page.lastmod) {
             tally.counts.links_of_other_dates += 1;
         } else if scope.judge(&page.url).is_err() {

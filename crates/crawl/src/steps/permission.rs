@@ -19,39 +19,30 @@ pub(crate) enum Permission {
     NotYet,
     /// This rule forbids the page.
     Forbidden(String),
-    /// robots.txt is unavailable because of this error, which forbids everything until then
-    /// (section 2.3.1.4).
-    Unknown {
-        until: Timestamp,
-        error: RobotsError,
-    },
+    /// robots.txt is unavailable, which forbids everything (section 2.3.1.4).
+    Unknown(RobotsOutage),
+}
+
+/// The error for which a robots.txt is unavailable, and the time until which that holds.
+pub(crate) struct RobotsOutage {
+    pub(crate) until: Timestamp,
+    pub(crate) error: RobotsError,
 }
 
 /// Checks a page whose host is leased.
 pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
-    if !context.policy.ignore_robots {
-        let Some(answer) = cached_rules(context, lease.url()).await? else {
-            return check_by_fetching(context, lease).await;
-        };
-        match evaluate(&answer, lease.url()) {
-            Permission::Granted => {}
-            other => return Ok(other),
-        }
-    }
-    Ok(if politeness::is_ready(context, lease).await {
-        Permission::Granted
-    } else {
-        Permission::NotYet
-    })
-}
-
-/// Checks a page whose robots.txt must be fetched first, which takes a permit like a page.
-async fn check_by_fetching(
-    context: &CrawlContext,
-    lease: &Lease,
-) -> Result<Permission, StoreFault> {
-    if !politeness::is_ready(context, lease).await {
-        return Ok(Permission::NotYet);
+    let cached = match context.policy.ignore_robots {
+        true => Some(Permission::Granted),
+        false => cached_rules(context, lease.url())
+            .await?
+            .map(|answer| evaluate(&answer, lease.url())),
+    };
+    match cached {
+        Some(denied @ (Permission::Forbidden(_) | Permission::Unknown(_))) => return Ok(denied),
+        // A robots.txt that must be fetched first takes a permit like a page.
+        _ if !politeness::is_ready(context, lease).await => return Ok(Permission::NotYet),
+        Some(granted) => return Ok(granted),
+        None => {}
     }
     let answer = fetch_rules(context, lease, lease.url()).await?;
     let asked_just_now = !answer.asked.is_empty();
@@ -70,19 +61,11 @@ pub(crate) async fn check_hop(
     if context.policy.ignore_robots {
         return Ok(Permission::Granted);
     }
-    Ok(evaluate(&rules(context, lease, url).await?, url))
-}
-
-/// Returns the rules for `url`: cached, remembered by the frontier, or fetched, in this order.
-async fn rules(
-    context: &CrawlContext,
-    lease: &Lease,
-    url: &PageUrl,
-) -> Result<RobotsAnswer, StoreFault> {
-    match cached_rules(context, url).await? {
-        Some(answer) => Ok(answer),
-        None => fetch_rules(context, lease, url).await,
-    }
+    let answer = match cached_rules(context, url).await? {
+        Some(answer) => answer,
+        None => fetch_rules(context, lease, url).await?,
+    };
+    Ok(evaluate(&answer, url))
 }
 
 /// Returns the rules for `url` without a request.
@@ -97,10 +80,8 @@ async fn cached_rules(
         return Ok(None);
     };
     let lines = text.map(Into::into);
-    context
-        .robots
-        .recall(url, RobotsText { lines, until })
-        .await;
+    let known = RobotsText { lines, until };
+    context.robots.recall(url, known).await;
     Ok(context.robots.cached(url))
 }
 
@@ -109,23 +90,18 @@ async fn fetch_rules(
     lease: &Lease,
     url: &PageUrl,
 ) -> Result<RobotsAnswer, StoreFault> {
-    let origin = url.origin();
     politeness::recall(context, lease, &url.host()).await?;
     politeness::record_unanswered(context, &url.host()).await?;
     let answer = context.robots.rules(url).await;
-    context
-        .robots_files
-        .keep(lease.url().key(), &answer.exchanges);
+    let files = &context.robots_files;
+    files.keep(lease.url().key(), &answer.exchanges);
     if let Some(RobotsText { lines, until }) = &answer.read {
         let robots = Robots {
             text: lines.as_ref().map(|lines| lines.to_vec()),
             until: *until,
         };
-        context
-            .frontier
-            .hosts()
-            .record_robots(&origin, robots)
-            .await?;
+        let hosts = context.frontier.hosts();
+        hosts.record_robots(&url.origin(), robots).await?;
     }
     for host in &answer.asked {
         politeness::record_pace(context, lease, host).await?;
@@ -137,7 +113,7 @@ async fn fetch_rules(
 fn evaluate(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
     if let Some(error) = answer.error.clone() {
         let until = answer.until;
-        return Permission::Unknown { until, error };
+        return Permission::Unknown(RobotsOutage { until, error });
     }
     let verdict = answer.rules.verdict(url);
     if verdict.allowed {

@@ -48,6 +48,72 @@ pub(crate) struct Reading {
     _share: Option<MemoryShare>,
 }
 
+/// The largest plain body that is read on the reactor. Reading it takes half a millisecond; a
+/// switch to another thread and back costs a tenth of that.
+const SMALL_BODY: usize = 32 << 10;
+
+/// The least size of a large body, decoded. Only decoding shows the size, so reading begins with a
+/// share for this much, and begins again with a share for the maximum.
+const LARGE_BODY: u64 = 1 << 20;
+
+/// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies
+/// of both.
+const READING_FACTOR: u64 = 8;
+
+/// Decoded bytes for each received one, usually. A body that grows more is still read, within
+/// [`LARGE_BODY`].
+const USUAL_GROWTH: u64 = 12;
+
+/// Reads an answer: off the reactor, unless it is small, and within the memory budget.
+///
+/// # Errors
+/// [`Fault::Spool`] if the body is on the disk and cannot be read back.
+pub(crate) async fn read(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Result<Reading, Fault> {
+    let reader = Reader::new(context, kind);
+    let is_small = exchange.body.held().is_some_and(|body| {
+        body.len() <= SMALL_BODY && !is_coded(exchange) && !listings::is_packed(body)
+    });
+    let reading = if is_small {
+        reader.try_read(exchange)
+    } else {
+        read_elsewhere(context, exchange, kind).await
+    };
+    reading
+        .unwrap_or_else(|| reader.read_bytes_only(exchange))
+        .map_err(Fault::Spool)
+}
+
+fn is_coded(exchange: &Exchange) -> bool {
+    exchange.header("content-encoding").is_some()
+}
+
+/// Reads an answer on another thread; returns none if that panicked.
+async fn read_elsewhere(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Option<io::Result<Reading>> {
+    let growth = if is_coded(exchange) { USUAL_GROWTH } else { 1 };
+    let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
+    let share = context.memory.page(likely * READING_FACTOR).await;
+    let (context_too, exchange_too) = (Arc::clone(context), exchange.clone());
+    let unless_large = move || Reader::new(&context_too, kind).read_unless_large(&exchange_too);
+    if let Some(reading) = context.compute(unless_large).await?.transpose() {
+        return Some(reading.map(|reading| reading.with(share)));
+    }
+    drop(share);
+    let largest = context.policy.max_decoded * READING_FACTOR;
+    let share = context.memory.large_page(largest).await;
+    let (context_too, exchange) = (Arc::clone(context), exchange.clone());
+    let whole = move || Reader::new(&context_too, kind).read(&exchange);
+    let reading = context.compute(whole).await?;
+    Some(reading.map(|reading| reading.with(share)))
+}
+
 impl Reading {
     fn with(self, share: MemoryShare) -> Self {
         Self {
@@ -57,133 +123,81 @@ impl Reading {
     }
 }
 
-/// The largest plain body that is read on the reactor. Reading it takes half a millisecond; a
-/// switch to another thread and back costs a tenth of that.
-const SMALL_BODY: usize = 32 << 10;
+/// The rules by which answers of a kind are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) signatures: &'a AdaptiveSignatures,
+    pub(crate) kind: Kind,
+}
 
-/// The least size of a large body, decoded. Only decoding tells the size, so reading begins with a
-/// share for this much, and begins again with a share for the maximum.
-const LARGE_BODY: u64 = 1 << 20;
-
-/// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies
-/// of both.
-const READING_FACTOR: u64 = 8;
-
-/// Decoded bytes for each received one, usually. A body that grows more is read all the same,
-/// within [`LARGE_BODY`].
-const USUAL_GROWTH: u64 = 12;
-
-/// Reads an answer: off the reactor, unless it is small, and within the memory budget.
-pub(crate) async fn read(
-    context: &Arc<CrawlContext>,
-    exchange: &Exchange,
-    kind: Kind,
-) -> Result<Reading, Fault> {
-    let coded = exchange.header("content-encoding").is_some();
-    let small = exchange
-        .body
-        .held()
-        .is_some_and(|body| body.len() <= SMALL_BODY && !coded && !listings::is_packed(body));
-    let reading = if small {
-        read_at_once(
-            &context.policy,
-            &context.adaptive_signatures,
-            exchange,
+impl<'a> Reader<'a> {
+    fn new(context: &'a CrawlContext, kind: Kind) -> Self {
+        Self {
+            policy: &context.policy,
+            signatures: &context.adaptive_signatures,
             kind,
-        )
-    } else {
-        read_elsewhere(context, exchange, kind).await
-    };
-    match reading {
-        Some(reading) => reading,
-        None => by_its_bytes(&context.policy, &context.adaptive_signatures, exchange),
+        }
     }
-    .map_err(Fault::Spool)
-}
 
-/// Reads an answer on another thread; returns none if that panicked.
-async fn read_elsewhere(
-    context: &Arc<CrawlContext>,
-    exchange: &Exchange,
-    kind: Kind,
-) -> Option<io::Result<Reading>> {
-    let is_coded = exchange.header("content-encoding").is_some();
-    let growth = if is_coded { USUAL_GROWTH } else { 1 };
-    let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
-    let share = context.memory.page(likely * READING_FACTOR).await;
-    let (context_too, exchange_too) = (Arc::clone(context), exchange.clone());
-    let unless_large = move || {
-        read_unless_large(
-            &context_too.policy,
-            &context_too.adaptive_signatures,
-            &exchange_too,
-            kind,
-        )
-    };
-    if let Some(reading) = context.compute(unless_large).await?.transpose() {
-        return Some(reading.map(|reading| reading.with(share)));
+    /// Reads an answer from an archive, on this thread.
+    pub(crate) fn read_archived(self, exchange: &Exchange) -> Reading {
+        self.try_read(exchange)
+            .unwrap_or_else(|| self.read_bytes_only(exchange))
+            .expect("what comes from an archive is in memory")
     }
-    drop(share);
-    let share = context
-        .memory
-        .large_page(context.policy.max_decoded * READING_FACTOR)
-        .await;
-    let (context_too, exchange) = (Arc::clone(context), exchange.clone());
-    let read = move || {
-        read_now(
-            &context_too.policy,
-            &context_too.adaptive_signatures,
-            &exchange,
-            kind,
-        )
-    };
-    let reading = context.compute(read).await?;
-    Some(reading.map(|reading| reading.with(share)))
-}
 
-/// Reads an answer from an archive, on this thread.
-pub(crate) fn read_here(
-    policy: &Policy,
-    adaptive_signatures: &AdaptiveSignatures,
-    exchange: &Exchange,
-    kind: Kind,
-) -> Reading {
-    read_at_once(policy, adaptive_signatures, exchange, kind)
-        .unwrap_or_else(|| by_its_bytes(policy, adaptive_signatures, exchange))
-        .expect("what comes from an archive is in memory")
-}
+    /// Reads an answer on this thread; returns none if that panicked: a document can be that
+    /// hostile to a library, and the page is to blame.
+    fn try_read(self, exchange: &Exchange) -> Option<io::Result<Reading>> {
+        catch_unwind(AssertUnwindSafe(|| self.read(exchange))).ok()
+    }
 
-/// Reads an answer on this thread; returns none if that panicked: a document can be that hostile to
-/// a library, and the page is to blame.
-fn read_at_once(
-    policy: &Policy,
-    adaptive_signatures: &AdaptiveSignatures,
-    exchange: &Exchange,
-    kind: Kind,
-) -> Option<io::Result<Reading>> {
-    catch_unwind(AssertUnwindSafe(|| {
-        read_now(policy, adaptive_signatures, exchange, kind)
-    }))
-    .ok()
-}
+    fn read(self, exchange: &Exchange) -> io::Result<Reading> {
+        self.read_decoded(exchange, &decoded(self.policy, exchange))
+    }
 
-fn by_its_bytes(
-    policy: &Policy,
-    adaptive_signatures: &AdaptiveSignatures,
-    exchange: &Exchange,
-) -> io::Result<Reading> {
-    tracing::error!(
-        url = %exchange.url,
-        "reading this page panicked: it is judged by its bytes alone"
-    );
-    let (payload, name) = digests(policy, &exchange.body)?;
-    Ok(Reading {
-        signature: adaptive_signatures.signature(name, None),
-        payload,
-        document: None,
-        listing: None,
-        _share: None,
-    })
+    /// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: it
+    /// has no text to compare, and its entries are read elsewhere.
+    fn read_unless_large(self, exchange: &Exchange) -> io::Result<Option<Reading>> {
+        let most = LARGE_BODY.min(self.policy.max_decoded);
+        let decoded = fetch::decode(&exchange.headers, &exchange.body, most);
+        if decoded.truncated && listings::kind(self.policy, exchange, &decoded).is_none() {
+            return Ok(None);
+        }
+        self.read_decoded(exchange, &decoded).map(Some)
+    }
+
+    fn read_decoded(self, exchange: &Exchange, decoded: &Decoded) -> io::Result<Reading> {
+        let (payload, name) = digests(self.policy, &exchange.body)?;
+        let (document, listing) = documents(self.policy, exchange, decoded);
+        // Only pages are compared by text: a likeness of texts says little about files of data.
+        let is_compared = document.media == Media::Html && self.kind == Kind::Page;
+        let text = is_compared.then(|| page_text(&document, self.policy.main_content));
+        Ok(Reading {
+            payload,
+            signature: self.signatures.signature(name, text),
+            document: Some(document),
+            listing,
+            _share: None,
+        })
+    }
+
+    /// Returns the reading of an answer whose document cannot be read.
+    fn read_bytes_only(self, exchange: &Exchange) -> io::Result<Reading> {
+        tracing::error!(
+            url = %exchange.url,
+            "reading this page panicked: it is judged by its bytes alone"
+        );
+        let (payload, name) = digests(self.policy, &exchange.body)?;
+        Ok(Reading {
+            payload,
+            signature: self.signatures.signature(name, None),
+            document: None,
+            listing: None,
+            _share: None,
+        })
+    }
 }
 
 /// Returns the document of an answer, read on this thread; none if reading it failed.
@@ -193,63 +207,6 @@ pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
         documents(policy, exchange, &decoded(policy, exchange)).0
     }))
     .ok()
-}
-
-fn read_now(
-    policy: &Policy,
-    adaptive_signatures: &AdaptiveSignatures,
-    exchange: &Exchange,
-    kind: Kind,
-) -> io::Result<Reading> {
-    read_decoded(
-        policy,
-        adaptive_signatures,
-        exchange,
-        kind,
-        &decoded(policy, exchange),
-    )
-}
-
-/// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: it has
-/// no text to compare, and its entries are read elsewhere.
-fn read_unless_large(
-    policy: &Policy,
-    adaptive_signatures: &AdaptiveSignatures,
-    exchange: &Exchange,
-    kind: Kind,
-) -> io::Result<Option<Reading>> {
-    let decoded = fetch::decode(
-        &exchange.headers,
-        &exchange.body,
-        LARGE_BODY.min(policy.max_decoded),
-    );
-    let is_large = decoded.truncated && listings::kind(policy, exchange, &decoded).is_none();
-    match is_large {
-        true => Ok(None),
-        false => read_decoded(policy, adaptive_signatures, exchange, kind, &decoded).map(Some),
-    }
-}
-
-fn read_decoded(
-    policy: &Policy,
-    adaptive_signatures: &AdaptiveSignatures,
-    exchange: &Exchange,
-    kind: Kind,
-    decoded: &Decoded,
-) -> io::Result<Reading> {
-    let (payload, name) = digests(policy, &exchange.body)?;
-    let (document, listing) = documents(policy, exchange, decoded);
-    // Only pages are compared by text: a likeness of texts says little about files of data.
-    let is_compared = document.media == Media::Html && kind == Kind::Page;
-    let text = is_compared.then(|| page_text(&document, policy.main_content));
-    let signature = adaptive_signatures.signature(name, text);
-    Ok(Reading {
-        payload,
-        signature,
-        document: Some(document),
-        listing,
-        _share: None,
-    })
 }
 
 fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
@@ -272,23 +229,20 @@ fn documents(
             .map(|value| String::from_utf8_lossy(value.as_bytes()))
             .collect()
     };
-    let (tags, link) = (values("x-robots-tag"), values("link"));
+    let (tags, links) = (values("x-robots-tag"), values("link"));
     let content_location = values("content-location");
-    let x_robots_tag: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
-    let link: Vec<&str> = link.iter().map(|link| &**link).collect();
     let listing = listings::kind(policy, exchange, decoded);
     let is_markup = listing.is_some_and(ListingKind::is_markup);
     let metadata = ResponseMetadata {
         url: &exchange.url,
         // Some servers call a listing HTML, and it has no text to compare.
-        content_type: if is_markup {
-            Some("application/xml")
-        } else {
-            exchange.header("content-type")
+        content_type: match is_markup {
+            true => Some("application/xml"),
+            false => exchange.header("content-type"),
         },
-        x_robots_tag: &x_robots_tag,
-        link: &link,
-        content_location: content_location.first().map(|location| &**location),
+        x_robots_tag: &tags.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
+        link: &links.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
+        content_location: content_location.first().map(AsRef::as_ref),
         refresh: exchange.header("refresh"),
         agent: &policy.agent,
         main: Some(&policy.main_selectors),

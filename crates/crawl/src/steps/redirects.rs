@@ -7,7 +7,7 @@
 use std::io;
 use std::sync::Arc;
 
-use fetch::{Answer, FetchFailure, RobotsError};
+use fetch::{Answer, FetchFailure};
 use store::{Lease, Page, StoreFault};
 use web::{Exchange, PageUrl, Timestamp, Validators};
 
@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::retry::VisitFailure;
 use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
-use crate::steps::permission::{self, Permission};
+use crate::steps::permission::{self, Permission, RobotsOutage};
 use crate::steps::{conditional, listings};
 
 /// The requests from a leased URL to its page.
@@ -42,10 +42,7 @@ enum StopReason {
     /// A rule forbids the next hop.
     Barred(String),
     /// The robots.txt of the next hop is unavailable.
-    RobotsUnavailable {
-        until: Timestamp,
-        error: RobotsError,
-    },
+    NoRobots(RobotsOutage),
 }
 
 /// The result of a chain.
@@ -54,34 +51,65 @@ pub(crate) enum ChainEnd<'a> {
     Page(&'a Exchange),
     /// The rule that forbids a hop.
     Barred(String),
-    /// A failure; the page is not tried again before this time.
-    Failure(VisitFailure, Timestamp),
+    /// A failure, after which the page may be tried again.
+    Failed(FailedChain),
+}
+
+/// A chain that ended without a page.
+pub(crate) struct FailedChain {
+    pub(crate) failure: VisitFailure,
+    /// The failure as a clause.
+    pub(crate) reason: String,
+    /// The page is not tried again before this time.
+    pub(crate) until: Timestamp,
 }
 
 impl RedirectChain {
-    /// Returns a chain without a request, because robots.txt is unavailable until `until`.
-    pub(crate) fn robots_unavailable(until: Timestamp, error: RobotsError) -> Self {
+    /// Returns a chain without a request, because this rule forbids it.
+    pub(crate) fn barred(rule: String) -> Self {
         Self {
-            stopped_by: StopReason::RobotsUnavailable { until, error },
+            stopped_by: StopReason::Barred(rule),
+            ..Self::default()
+        }
+    }
+
+    /// Returns a chain without a request, because robots.txt is unavailable.
+    pub(crate) fn without_robots(outage: RobotsOutage) -> Self {
+        Self {
+            stopped_by: StopReason::NoRobots(outage),
             ..Self::default()
         }
     }
 
     /// Returns the result: an answer is a page if its status is 200 to 299 (RFC 9110 section 15.3).
     pub(crate) fn end(&self) -> ChainEnd<'_> {
+        let failed = |failure, reason, until| {
+            ChainEnd::Failed(FailedChain {
+                failure,
+                reason,
+                until,
+            })
+        };
         let soon = Timestamp::default();
         match &self.stopped_by {
             StopReason::Barred(reason) => ChainEnd::Barred(reason.clone()),
-            StopReason::RobotsUnavailable { until, error } => {
-                ChainEnd::Failure(VisitFailure::of_robots(error), *until)
+            StopReason::NoRobots(RobotsOutage { until, error }) => {
+                let reason =
+                    format!("robots.txt is unavailable ({error}), which forbids everything");
+                failed(VisitFailure::of_robots(error), reason, *until)
             }
-            StopReason::Unanswered(failure) => {
-                ChainEnd::Failure(VisitFailure::Fetch(failure.kind()), soon)
-            }
+            StopReason::Unanswered(failure) => failed(
+                VisitFailure::Fetch(failure.kind()),
+                failure.to_string(),
+                soon,
+            ),
             StopReason::NotModified(unmodified) => ChainEnd::Page(&unmodified.exchange),
             StopReason::Arrived => match self.exchanges.last() {
                 Some(page) if (200..300).contains(&page.status) => ChainEnd::Page(page),
-                Some(other) => ChainEnd::Failure(VisitFailure::Status(other.status), soon),
+                Some(Exchange { status, .. }) => {
+                    let reason = format!("HTTP status {status}");
+                    failed(VisitFailure::Status(*status), reason, soon)
+                }
                 None => ChainEnd::Barred("nothing was requested".to_owned()),
             },
         }
@@ -92,21 +120,6 @@ impl RedirectChain {
         match &self.stopped_by {
             StopReason::NotModified(unmodified) => Some(&unmodified.original),
             _ => None,
-        }
-    }
-
-    /// Returns the reason of a failure, as a clause.
-    pub(crate) fn reason(&self, failure: VisitFailure) -> String {
-        match (&self.stopped_by, failure) {
-            (StopReason::Unanswered(failure), _) => failure.to_string(),
-            (_, VisitFailure::Status(status)) => format!("HTTP status {status}"),
-            (StopReason::RobotsUnavailable { error, .. }, _) => {
-                format!("robots.txt is unavailable ({error}), which forbids everything")
-            }
-            (_, VisitFailure::Robots(_)) => {
-                "robots.txt is unavailable, which forbids everything".to_owned()
-            }
-            (_, VisitFailure::Fetch(kind)) => kind.to_string(),
         }
     }
 
@@ -130,9 +143,8 @@ pub(crate) async fn follow(
     let mut archived = conditional::archived(context, &url).await;
     loop {
         let asked_by = archived.take();
-        let validators = asked_by.as_ref().map(|page| page.validators.clone());
-        let outcome = request(context, lease, &url, &validators.unwrap_or_default()).await?;
-        let exchange = match outcome {
+        let validators = asked_by.as_ref().map(|page| &page.validators);
+        let exchange = match request(context, lease, &url, validators).await? {
             Ok(exchange) => exchange,
             Err(FetchFailure::Spool(kind)) if !is_want_of_room(kind) => {
                 return Err(Fault::Spool(kind.into()));
@@ -174,14 +186,18 @@ async fn request(
     context: &CrawlContext,
     lease: &Lease,
     url: &PageUrl,
-    validators: &Validators,
+    validators: Option<&Validators>,
 ) -> Result<Result<Exchange, FetchFailure>, StoreFault> {
     let host = url.host();
     politeness::recall(context, lease, &host).await?;
     let key = context.pacer.politeness_key(&*context.fetch, url).await;
     let permit = context.pacer.permit(key).await;
     politeness::record_unanswered(context, &host).await?;
-    let outcome = context.fetch.ask(url, validators).await;
+    let unconditional = Validators::default();
+    let outcome = context
+        .fetch
+        .ask(url, validators.unwrap_or(&unconditional))
+        .await;
     permit.finish(Answer::of(&outcome, context.clock.date()));
     politeness::record_pace(context, lease, &host).await?;
     Ok(outcome)
@@ -235,9 +251,7 @@ async fn bar(
     match permission::check_hop(context, lease, next).await? {
         Permission::Granted | Permission::NotYet => {}
         Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
-        Permission::Unknown { until, error } => {
-            return Ok(Some(StopReason::RobotsUnavailable { until, error }));
-        }
+        Permission::Unknown(outage) => return Ok(Some(StopReason::NoRobots(outage))),
     }
     if !context.frontier.claim(lease, next).await? {
         return barred(format!(

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use web::{OutOfScope, PageUrl, Scope};
 
-use crate::choice::UnknownChoice;
+use crate::choice::{self, UnknownChoice};
 
 /// A choice of which requisites are fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,16 +20,6 @@ pub enum Requisites {
 }
 
 impl Requisites {
-    /// Returns the option's value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Scope => "scope",
-            Self::Any => "any",
-        }
-    }
-
     /// The most steps from a page: what the page names (1), what a style sheet of it names (2), and
     /// so on. Browsers have no bound, and a server may answer each sheet with the import of
     /// another.
@@ -54,7 +44,11 @@ impl Requisites {
 
 impl fmt::Display for Requisites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::Scope => "scope",
+            Self::Any => "any",
+        })
     }
 }
 
@@ -62,9 +56,6 @@ impl FromStr for Requisites {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        let all = [Self::Off, Self::Scope, Self::Any];
-        all.into_iter()
-            .find(|requisites| requisites.as_str() == word)
-            .ok_or_else(|| UnknownChoice::new(word, "off, scope or any"))
+        choice::parse(word, [Self::Off, Self::Scope, Self::Any])
     }
 }

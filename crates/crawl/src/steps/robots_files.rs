@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_waits_for_the_page_that_it_was_asked_for() {
+    fn a_robots_txt_waits_for_the_page_that_requested_it() {
         let files = RobotsFiles::default();
         files.keep(
             page("a"),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_what_is_longer_than_anybody_reads_is_cut() {
+    fn waiting_files_are_bounded_and_long_ones_are_truncated() {
         let files = RobotsFiles::default();
         let many = MOST_WAITING / MAX_ROBOTS_BYTES + 5;
         for number in 0..many {

@@ -61,11 +61,7 @@ pub fn why_unvisited(
     if let Err(out_of_scope) = scope.judge(&link.url) {
         return Some((SkippedBy::Scope, out_of_scope.to_string()));
     }
-    if let Some(trap) = policy
-        .traps
-        .as_ref()
-        .and_then(|rules| rules.judge(&link.url, Some(page)))
-    {
+    if let Some(trap) = policy.trap(page, &link.url) {
         return Some((SkippedBy::Trap, trap.to_string()));
     }
     if document.directives.nofollow && !policy.ignore_robots {

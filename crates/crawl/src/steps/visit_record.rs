@@ -2,10 +2,12 @@
 
 use neardup::Likeness;
 use sinks::{Keeping, MetadataField};
-use store::{DiscoveredUrl, EarlierCapture, Fate, Lease, Original, RetainedDuplicate, VisitRecord};
+use store::{
+    DiscoveredUrl, EarlierCapture, Fate, Lease, Original, RetainedDuplicate, Verdict, VisitRecord,
+};
 use web::{Exchange, PageUrl, Timestamp};
 
-use crate::steps::admission::Admission;
+use crate::steps::admission::{self, Admission};
 use crate::steps::reading::Reading;
 
 /// Returns the row of a visit without a page to judge, from the exchanges alone.
@@ -44,33 +46,36 @@ pub(crate) fn with_page(
     reading: &Reading,
     admission: &Admission,
 ) -> VisitRecord {
-    let mut row = without_page(
-        lease.discovered().clone(),
-        exchanges,
-        Timestamp::default(),
-        admission.fate,
-        String::new(),
-    );
+    let (found, never) = (lease.discovered().clone(), Timestamp::default());
+    let mut row = without_page(found, exchanges, never, Fate::Excluded, String::new());
     row.reason.clone_from(&admission.reason);
     row.content_type = page.header("content-type").map(web::essence);
     row.kept = admission.keeping == Keeping::Whole;
     row.payload = Some(reading.signature.payload);
     record_content(&mut row, reading);
-    if let Some(original) = &admission.original {
-        record_duplicate(&mut row, original, admission.retained);
+    if let Some(verdict) = &admission.verdict {
+        record_verdict(&mut row, verdict);
     }
     if let (Some(reason), Some(evidence)) = (&mut row.reason, admission.evidence) {
         reason.push_str("; kept all the same: ");
         reason.push_str(evidence.as_str());
     }
-    if let Some(capture) = &admission.earlier {
-        record_change(&mut row, capture);
-    }
     row
 }
 
+/// Records the verdict, and the page that is repeated or has changed.
+pub(crate) fn record_verdict(row: &mut VisitRecord, verdict: &Verdict) {
+    match verdict {
+        Verdict::Unique | Verdict::Own => row.fate = Fate::Unique,
+        Verdict::Changed(capture) => record_change(row, capture),
+        Verdict::Duplicate(original) => record_duplicate(row, original, None),
+        Verdict::Retained(original, retained) => record_duplicate(row, original, Some(*retained)),
+    }
+}
+
 /// Records that an earlier crawl archived another version of the page.
-pub(crate) fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
+fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
+    row.fate = Fate::Changed;
     row.duplicate_of = Some(capture.page.url.clone());
     row.of_earlier = true;
     row.distance = capture.distance;
@@ -93,20 +98,21 @@ pub(crate) fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
 }
 
 /// Records that the page repeats another.
-pub(crate) fn record_duplicate(
+fn record_duplicate(
     row: &mut VisitRecord,
     original: &Original,
     retained: Option<RetainedDuplicate>,
 ) {
     row.duplicate_of = Some(original.page.url.clone());
     row.of_earlier = original.earlier;
-    let (distance, resemblance) = match original.likeness {
-        Likeness::SamePayload | Likeness::SameText => (0, 1.0),
+    let (fate, distance, resemblance) = match original.likeness {
+        Likeness::SamePayload | Likeness::SameText => (Fate::ExactDuplicate, 0, 1.0),
         Likeness::Near {
             distance,
             resemblance,
-        } => (distance, resemblance),
+        } => (Fate::NearDuplicate, distance, resemblance),
     };
+    row.fate = fate;
     row.distance = Some(distance);
     row.resemblance = Some(resemblance);
     if row.reason.is_none() {
@@ -171,12 +177,8 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
 /// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]).
 ///
 /// [`rebuild_visit`]: crate::rebuild_visit
-///
-pub(crate) fn match_fields(
-    original: Option<&Original>,
-    retained: Option<RetainedDuplicate>,
-) -> Vec<MetadataField> {
-    let Some(original) = original else {
+pub(crate) fn match_fields(verdict: Option<&Verdict>) -> Vec<MetadataField> {
+    let Some((original, retained)) = verdict.and_then(admission::repeated) else {
         return Vec::new();
     };
     let matched_by = match original.likeness {
@@ -185,10 +187,9 @@ pub(crate) fn match_fields(
         Likeness::SameText => "text",
         Likeness::Near { .. } => "resemblance",
     };
-    let rank = retained.map(|retained| (CLUSTER_RANK, retained.rank.to_string()));
-    std::iter::once((MATCHED_BY, matched_by.to_owned()))
-        .chain(rank)
-        .collect()
+    let mut fields = vec![(MATCHED_BY, matched_by.to_owned())];
+    fields.extend(retained.map(|retained| (CLUSTER_RANK, retained.rank.to_string())));
+    fields
 }
 
 /// The field with the feature that matched a page with its original.
@@ -201,61 +202,50 @@ pub(crate) const BY_CANONICAL: &str = "canonical";
 /// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
 pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 
-/// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `matched`
-/// the fields of [`match_fields`], `outlinks` those of the page's links.
+/// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `more` the
+/// fields of [`match_fields`] and those of the page's links.
 pub(crate) fn metadata(
     row: &VisitRecord,
     last: Option<&Exchange>,
-    matched: Vec<MetadataField>,
-    outlinks: Vec<MetadataField>,
+    more: Vec<MetadataField>,
 ) -> Vec<MetadataField> {
+    let resemblance = row.resemblance.map(|share| format!("{share:.4}"));
+    // A payload in the archive has a digest of its own there.
+    let payload = row.payload.filter(|_| !row.kept);
+    let fetch_time = last.map(|exchange| exchange.elapsed.as_millis());
     let fields = [
-        ("verdict", Some(row.fate.as_str().to_owned())),
+        ("verdict", text(Some(row.fate.as_str()))),
         ("reason", row.reason.clone()),
-        (
-            "duplicate-of",
-            row.duplicate_of.as_ref().map(ToString::to_string),
-        ),
-        ("canonical", row.canonical.as_ref().map(ToString::to_string)),
-        ("distance", row.distance.map(|bits| bits.to_string())),
-        (
-            "resemblance",
-            row.resemblance.map(|share| format!("{share:.4}")),
-        ),
-        (
-            "fingerprint",
-            row.fingerprint.map(|fingerprint| fingerprint.to_string()),
-        ),
+        ("duplicate-of", text(row.duplicate_of.as_ref())),
+        ("canonical", text(row.canonical.as_ref())),
+        ("distance", text(row.distance)),
+        ("resemblance", resemblance),
+        ("fingerprint", text(row.fingerprint)),
         (
             "duplicate-of-earlier-crawl",
-            row.of_earlier.then(|| "yes".to_owned()),
+            text(row.of_earlier.then_some("yes")),
         ),
-        (
-            "payload",
-            // A payload in the archive has a digest of its own there.
-            row.payload
-                .filter(|_| !row.kept)
-                .map(|payload| format!("{payload:032x}")),
-        ),
-        ("http-status", row.status.map(|status| status.to_string())),
+        ("payload", payload.map(|payload| format!("{payload:032x}"))),
+        ("http-status", text(row.status)),
         ("content-type", row.content_type.clone()),
-        ("bytes", Some(row.bytes.to_string())),
+        ("bytes", text(Some(row.bytes))),
         ("charset", row.charset.clone()),
         ("language", row.language.clone()),
         ("title", row.title.clone()),
-        ("via", row.via.as_ref().map(ToString::to_string)),
+        ("via", text(row.via.as_ref())),
         (
             "requisite",
-            (row.requisite > 0).then(|| row.requisite.to_string()),
+            text(Some(row.requisite).filter(|steps| *steps > 0)),
         ),
-        ("hopsFromSeed", Some(row.depth.to_string())),
-        (
-            "fetchTimeMs",
-            last.map(|exchange| exchange.elapsed.as_millis().to_string()),
-        ),
+        ("hopsFromSeed", text(Some(row.depth))),
+        ("fetchTimeMs", text(fetch_time)),
     ];
     let fields = fields
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)));
-    fields.chain(matched).chain(outlinks).collect()
+    fields.chain(more).collect()
+}
+
+fn text(value: Option<impl ToString>) -> Option<String> {
+    value.map(|value| value.to_string())
 }

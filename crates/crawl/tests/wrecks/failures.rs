@@ -1,4 +1,4 @@
-//! The disk fails at one of its first calls: for once, or from then on.
+//! Failures of one of the first disk calls: of one call, or of all calls from then on.
 
 use std::sync::Arc;
 
@@ -35,12 +35,12 @@ fn survives(call: u64, failure: Failure, lasting: bool, random: &mut Random) {
 }
 
 #[test]
-fn a_crawl_goes_on_after_its_disk_has_failed_at_any_call() {
+fn a_crawl_continues_after_its_disk_has_failed_at_any_call() {
     let failures = of_environment("FAILURES").unwrap_or(12);
     let mut random = Random::of(seed(), 1);
     let kinds = [Failure::Broken, Failure::NoRoom, Failure::ReadOnly];
     for number in 0..failures {
-        // Spread over the first 500 calls, a few others each time; with 500, each of them.
+        // Spread over the first 500 calls, at random; with 500 failures, each of them.
         let step = (500 / failures.max(1)).max(1);
         let call = 1 + number * step + random.below(usize::try_from(step).unwrap()) as u64;
         survives(call, random.pick(&kinds), random.below(2) == 0, &mut random);
@@ -48,7 +48,7 @@ fn a_crawl_goes_on_after_its_disk_has_failed_at_any_call() {
 }
 
 #[test]
-fn a_crawl_on_a_sound_disk_comes_to_what_the_web_has() {
+fn a_crawl_on_a_sound_disk_archives_the_whole_web() {
     let mut crawl = Crawl::new();
     let disk = Arc::new(FaultyDisk::new(crawl.directory(), 0));
     disk.foreign(&crawl.tables());

@@ -1,4 +1,4 @@
-//! The power fails at a random call, and what was not synced is lost.
+//! Power cuts at random disk calls: unsynced bytes are lost.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

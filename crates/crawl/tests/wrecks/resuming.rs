@@ -94,7 +94,7 @@ fn row(lease: &Lease) -> VisitRecord {
 /// place were taken for durable although they were not: after a power cut the crawl could not be
 /// continued, or kept a page whose records were lost.
 #[tokio::test]
-async fn an_archive_that_is_begun_anew_is_not_taken_for_durable() {
+async fn a_restarted_archive_does_not_count_as_durable() {
     for seed in 0..12 {
         let directory = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(directory.path(), seed));
@@ -123,7 +123,7 @@ async fn an_archive_that_is_begun_anew_is_not_taken_for_durable() {
         assert_eq!(
             records,
             1 + settled,
-            "seed {seed}: a warcinfo, and what was settled"
+            "seed {seed}: a warcinfo record, and the settled visits"
         );
         assert_eq!(third.store.standing().queued, 1 - settled, "seed {seed}");
     }

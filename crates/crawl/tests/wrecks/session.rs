@@ -1,5 +1,5 @@
-//! A session of a crawl, from opening the files of the one before to its end, and the checks of the
-//! directory afterwards.
+//! A session of a crawl, from opening its directory to its end, and the checks of the directory
+//! afterwards.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,12 +50,12 @@ pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions
     }
 }
 
-/// The fate of sled's files since the last session.
+/// The state of sled's files since the last session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
     /// Nothing.
     Whole,
-    /// They are older, cut short, or gone.
+    /// They are older, truncated, or missing.
     Wrecked,
 }
 
@@ -93,7 +93,7 @@ impl Crawl {
         self.directory().join("archive")
     }
 
-    /// Runs a session to its end. No task and no lock of it is left on return.
+    /// Runs a session to its end. None of its tasks and locks is left on return.
     pub(crate) fn session(&mut self, disk: Arc<dyn Disk>) -> Result<Finish, Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -201,7 +201,7 @@ impl Crawl {
         ended
     }
 
-    /// Asserts that no page was requested again that had been settled for good.
+    /// Asserts that no durably settled page was requested again.
     pub(crate) fn asked_no_page_in_vain(&self, case: &str) {
         let again: Vec<String> = self
             .site
@@ -256,7 +256,7 @@ impl Crawl {
         for (url, verdict) in &truth.verdicts {
             assert_eq!(verdicts.remove(url), Some(*verdict), "{case}: {url}");
         }
-        assert_eq!(verdicts, BTreeMap::new(), "{case}: nothing leads there");
+        assert_eq!(verdicts, BTreeMap::new(), "{case}: unexpected URLs");
         let unique = truth
             .verdicts
             .into_iter()

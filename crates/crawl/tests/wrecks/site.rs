@@ -16,7 +16,7 @@ const HUBS: u64 = 7;
 /// Answers for the hosts, each of them a chain of hubs that lead to a page, to two that are nearly
 /// the same, to one that all hosts have, to a redirect, and to one that is gone.
 pub(crate) struct Site {
-    /// Pages that were settled for good, as far as the test knows.
+    /// Pages that were durably settled, as far as the test knows.
     settled: Mutex<HashSet<PageUrl>>,
     /// The settled pages that were requested again.
     again: Mutex<Vec<PageUrl>>,
@@ -27,7 +27,7 @@ pub(crate) struct Truth {
     pub(crate) verdicts: BTreeMap<String, &'static str>,
     /// One of each group is unique, the others repeat it.
     pub(crate) alike: Vec<BTreeSet<String>>,
-    /// Answered and archived, but no unique page.
+    /// URLs that are archived without being unique pages.
     pub(crate) also_archived: Vec<String>,
 }
 

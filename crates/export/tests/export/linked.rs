@@ -1,4 +1,4 @@
-//! A link graph in text that was cut anywhere, and how far it goes.
+//! The extent of a link graph in a text file that was cut anywhere.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ fn so_far(path: &Path, form: Form, graph: &Graph) -> Result<Linked, ExportFault>
 
 proptest! {
     #[test]
-    fn wherever_it_was_cut_what_is_kept_and_what_is_written_again_are_the_whole(
+    fn the_kept_and_the_rewritten_links_of_a_cut_file_are_complete(
         pages in prop::collection::vec(prop::collection::vec((texts(), texts()), 0..4), 0..6),
         share in 0..=1000_usize,
         zeros in prop_oneof![Just(0), 1..9_usize],
@@ -103,7 +103,7 @@ fn links_of_other_pages_are_refused() {
             let found = so_far(&path, form, &graph);
             let line = line + u64::from(form == Form::Csv);
             assert!(
-                matches!(found, Err(ExportFault::Differs(Differs { line: told })) if told == line),
+                matches!(found, Err(ExportFault::Differs(Differs { line: at })) if at == line),
                 "{found:?}"
             );
         }

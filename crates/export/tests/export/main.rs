@@ -1,4 +1,4 @@
-//! Tables in every form, read back; files that are whole or not there; parts that go on.
+//! Tables in every form, read back; complete files; continued directories.
 
 #![expect(
     clippy::unwrap_used,

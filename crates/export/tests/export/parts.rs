@@ -1,4 +1,4 @@
-//! A directory of Parquet files that goes on.
+//! Continuing a directory of Parquet files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tempfile::tempdir;
 use testkit::{Failure, FaultyDisk, Plan};
 
-use crate::read_back::{ABOUT, Told, from_parquet, told, visit};
+use crate::read_back::{ABOUT, RecordText, from_parquet, record_text, visit};
 
 fn export(
     disk: Arc<dyn Disk>,
@@ -32,8 +32,8 @@ fn system() -> Arc<dyn Disk> {
     Arc::new(SystemDisk)
 }
 
-/// The records of all parts, and how many parts there are.
-fn there(directory: &Path) -> (Vec<Told>, usize) {
+/// Returns the records of all parts, and the number of parts.
+fn there(directory: &Path) -> (Vec<RecordText>, usize) {
     let mut records = Vec::new();
     for number in 0.. {
         let path = directory.join(format!("part-{number:05}.parquet"));
@@ -45,8 +45,11 @@ fn there(directory: &Path) -> (Vec<Told>, usize) {
     unreachable!()
 }
 
-fn truth(visits: &[Visit]) -> Vec<Told> {
-    visits.iter().map(|visit| told(&visit.fields())).collect()
+fn truth(visits: &[Visit]) -> Vec<RecordText> {
+    visits
+        .iter()
+        .map(|visit| record_text(&visit.fields()))
+        .collect()
 }
 
 fn some(count: u32) -> Vec<Visit> {
@@ -54,7 +57,7 @@ fn some(count: u32) -> Vec<Visit> {
 }
 
 #[test]
-fn parts_are_full_but_for_the_last() {
+fn all_parts_but_the_last_are_full() {
     for (visits, parts) in [(0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)] {
         let directory = tempdir().unwrap();
         export(system(), directory.path(), &some(visits), 3, false).unwrap();
@@ -63,7 +66,7 @@ fn parts_are_full_but_for_the_last() {
 }
 
 #[test]
-fn what_is_of_another_crawl_or_another_state_of_it_is_refused() {
+fn parts_of_another_crawl_or_another_state_are_refused() {
     let directory = tempdir().unwrap();
     let here = directory.path();
     export(system(), here, &some(7), 3, false).unwrap();
@@ -87,7 +90,7 @@ fn what_is_of_another_crawl_or_another_state_of_it_is_refused() {
 }
 
 #[test]
-fn whatever_call_of_the_disk_fails_parts_are_whole_and_the_rest_comes_later() {
+fn after_any_failed_call_parts_are_whole_and_can_be_continued() {
     let visits = some(8);
     for call in 1.. {
         let directory = tempdir().unwrap();
@@ -111,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn however_often_it_goes_on_each_visit_is_there_once_and_in_order(
+    fn each_visit_is_written_once_and_in_order_across_continuations(
         ends in prop::collection::vec(0..40_u32, 1..6),
         rows_per_file in 1..12_u64,
     ) {

@@ -1,4 +1,4 @@
-//! The three forms, read by readers that are not ours; and visits to write.
+//! The three forms, read by readers of others; and visits to write.
 
 use bytes::Bytes;
 use export::{ExportInfo, Form, Kind, Table, TableWriter, Value, Visit};
@@ -17,11 +17,10 @@ pub(crate) const ABOUT: ExportInfo = ExportInfo {
     zero_key: true,
 };
 
-/// A record as text, each field told so that different values are told differently; none is a field
-/// of nothing.
-pub(crate) type Told = Vec<Option<String>>;
+/// A record as text: different values have different texts, and null is `None`.
+pub(crate) type RecordText = Vec<Option<String>>;
 
-pub(crate) fn told(fields: &[Option<Value<'_>>]) -> Told {
+pub(crate) fn record_text(fields: &[Option<Value<'_>>]) -> RecordText {
     fields
         .iter()
         .map(|field| {
@@ -49,7 +48,7 @@ pub(crate) fn written(form: Form, table: Table, records: &[Vec<Option<Value<'_>>
     writer.finish().unwrap()
 }
 
-/// A field of text, as its column means it.
+/// Returns a field of a text form, as defined by its column.
 fn meant(kind: Kind, text: &str) -> String {
     match kind {
         Kind::Text | Kind::U16 | Kind::U32 | Kind::U64 | Kind::Bytes(_) => text.to_owned(),
@@ -59,7 +58,7 @@ fn meant(kind: Kind, text: &str) -> String {
     }
 }
 
-pub(crate) fn from_jsonl(table: Table, bytes: &[u8]) -> Vec<Told> {
+pub(crate) fn from_jsonl(table: Table, bytes: &[u8]) -> Vec<RecordText> {
     let text = std::str::from_utf8(bytes).unwrap();
     text.split_terminator('\n')
         .map(|line| {
@@ -85,8 +84,8 @@ pub(crate) fn from_jsonl(table: Table, bytes: &[u8]) -> Vec<Told> {
         .collect()
 }
 
-/// CSV has no nothing: it is read as an empty text where there may be nothing.
-pub(crate) fn from_csv(table: Table, bytes: &[u8]) -> Vec<Told> {
+/// CSV has no null: an empty field of a nullable column is read as an empty text.
+pub(crate) fn from_csv(table: Table, bytes: &[u8]) -> Vec<RecordText> {
     let mut reader = csv::Reader::from_reader(bytes);
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     assert_eq!(reader.headers().unwrap(), names);
@@ -101,7 +100,7 @@ pub(crate) fn from_csv(table: Table, bytes: &[u8]) -> Vec<Told> {
     records.collect()
 }
 
-pub(crate) fn from_parquet(bytes: Vec<u8>) -> Vec<Told> {
+pub(crate) fn from_parquet(bytes: Vec<u8>) -> Vec<RecordText> {
     let reader = SerializedFileReader::new(Bytes::from(bytes)).unwrap();
     let rows = reader.get_row_iter(None).unwrap();
     rows.map(|row| {
@@ -130,7 +129,7 @@ pub(crate) fn url(number: u32) -> PageUrl {
     .unwrap()
 }
 
-/// A visit that brought next to nothing.
+/// Returns a visit with nearly all fields empty.
 pub(crate) fn visit(number: u32) -> Visit {
     Visit {
         row: VisitRecord {
@@ -145,7 +144,7 @@ pub(crate) fn visit(number: u32) -> Visit {
     }
 }
 
-/// Texts with everything that a form might break on.
+/// Texts with characters that are special in one of the forms.
 pub(crate) fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -168,7 +167,7 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
     ]);
     let texts = || option::of(texts());
     let urls = || option::of(any::<u32>().prop_map(url));
-    // The last moment that can be told as a date.
+    // The last time that has a date.
     let moments = prop_oneof![0..=253_402_207_200_999_u64, Just(0)];
     (
         (

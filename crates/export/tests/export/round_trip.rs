@@ -5,13 +5,13 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 
 use crate::read_back::{
-    Told, from_csv, from_jsonl, from_parquet, texts, told, visit, visits, written,
+    RecordText, from_csv, from_jsonl, from_parquet, record_text, texts, visit, visits, written,
 };
 
 fn check(table: Table, records: &[Vec<Option<Value<'_>>>]) -> Result<(), TestCaseError> {
-    let truth: Vec<Told> = records
+    let truth: Vec<RecordText> = records
         .iter()
-        .map(|fields| told(&fields[..table.columns.len()]))
+        .map(|fields| record_text(&fields[..table.columns.len()]))
         .collect();
     prop_assert_eq!(
         &from_jsonl(table, &written(Form::Jsonl, table, records)),
@@ -95,7 +95,7 @@ fn a_row_group_ends_with_the_record_that_fills_it() {
 }
 
 #[test]
-fn a_row_by_itself_is_the_line_of_the_export() {
+fn a_single_record_equals_the_line_of_the_export() {
     let visit = visit(7);
     let line = written(Form::Jsonl, VISITS, &[visit.fields().to_vec()]);
     let row = serde_json::to_string(&export::VisitRow(&visit.row)).unwrap();

@@ -32,7 +32,7 @@ fn the_schemas_are_those_that_are_documented() {
 }
 
 #[test]
-fn there_are_statistics_of_what_is_asked_for_and_none_of_sketches() {
+fn queried_columns_have_statistics_and_sketches_have_none() {
     let mut visit = visit(1);
     visit.row.fingerprint = Some(neardup::Fingerprint::new(u64::MAX));
     visit.sketch = Some([7; neardup::SKETCH_BYTES]);

@@ -1,4 +1,4 @@
-//! A file that has its name only once it is whole, on disks that fail.
+//! Files that get their names once they are complete, on failing disks.
 
 use std::io::Write;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn differs(result: std::io::Result<()>) -> Option<u64> {
 }
 
 #[test]
-fn whatever_call_of_the_disk_fails_the_file_is_the_old_one_or_the_new_one_and_then_it_goes_on() {
+fn after_any_failed_call_the_file_is_the_old_or_the_new_one_and_can_be_continued() {
     let (old, new) = (
         vec![b'o'; 600_000],
         [vec![b'o'; 600_000], vec![b'n'; 700_000]].concat(),
@@ -89,7 +89,7 @@ fn after_a_power_cut_the_file_is_whole() {
 }
 
 #[test]
-fn what_is_no_beginning_is_refused_and_left_as_it_is() {
+fn a_file_that_is_not_a_beginning_is_refused_and_unchanged() {
     let new = b"one\ntwo\nthree\n";
     for (there, line) in [
         (&b"one\ntoo\n"[..], 2),
@@ -130,7 +130,7 @@ fn two_exports_do_not_write_one_file() {
 
 proptest! {
     #[test]
-    fn an_export_that_goes_on_leaves_what_one_that_begins_anew_leaves(
+    fn a_continued_export_equals_a_new_one(
         bytes in prop::collection::vec(prop_oneof![Just(b'\n'), Just(0), any::<u8>()], 0..3000),
         share in 0..=1000_usize,
         zeros in 0..20_usize,
@@ -145,7 +145,7 @@ proptest! {
         let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
         let result = write(system(), &path, Beginning::Compared, &pieces);
         prop_assert!(result.is_ok(), "{:?}", result);
-        // Zeros at the end of a whole file that says everything are nobody's, and stay.
+        // Zeros at the end of a complete file stay.
         if is_draft || there.len() <= bytes.len() {
             prop_assert_eq!(std::fs::read(&path).unwrap(), bytes);
         }

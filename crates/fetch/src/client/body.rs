@@ -6,7 +6,7 @@
 //! memory and *n* × the limit of disk.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use disk::{Spool, Spooled};
@@ -16,24 +16,16 @@ use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 use web::{Body, StoredBytes, Truncation};
 
-use crate::client::options::{FetchLimits, FetchOptions};
+use crate::client::options::FetchOptions;
 use crate::client::progress::{Movement, Progress};
 use crate::failure::FetchFailure;
 use crate::memory::{MemoryBudget, MemoryShare};
-use crate::stalls::{Stalled, Stalls};
+use crate::stalls::Stalled;
 
 /// Bytes of a body that are held in memory.
 const HELD: usize = 256 << 10;
 /// The step in which shares are taken, in bytes.
 const STEP: usize = 32 << 10;
-
-#[derive(Debug)]
-pub(crate) struct BodyReader {
-    limits: FetchLimits,
-    memory: MemoryBudget,
-    spool: Option<PathBuf>,
-    stalls: Stalls,
-}
 
 /// A body as received, perhaps cut.
 #[derive(Debug)]
@@ -42,57 +34,45 @@ pub(crate) struct ReceivedBody {
     pub(crate) truncated: Option<Truncation>,
 }
 
-impl BodyReader {
-    pub(crate) fn new(options: &FetchOptions) -> Self {
-        Self {
-            limits: options.limits.clone(),
-            memory: options.memory.clone(),
-            spool: options.spool.clone(),
-            stalls: options.stalls.clone(),
-        }
-    }
-
-    /// Reads until the end, the limit (the body is cut, not failed), the deadline, or until too few
-    /// bytes came recently. A broken connection is a failure, unless the body ends with its
-    /// connection.
-    pub(crate) async fn read(
-        &self,
-        response: &mut Response,
-        deadline: Instant,
-    ) -> Result<ReceivedBody, FetchFailure> {
-        let mut received = BodyBuffer::new(&self.memory, self.spool.as_deref());
-        let mut progress = Progress::new(&self.limits, Instant::now());
-        let mut stalled: Option<Stalled> = None;
-        loop {
-            if Instant::now() >= progress.due() {
-                stalled = match progress.look(Instant::now()) {
-                    Movement::TooSlow => return Err(FetchFailure::TooSlow),
-                    Movement::Stalled => stalled.or_else(|| Some(self.stalls.begin())),
-                    Movement::Moving => None,
-                };
-            }
-            let look = progress.due();
-            let chunk = match timeout_at(deadline.min(look), response.chunk()).await {
-                Ok(Ok(Some(chunk))) => chunk,
-                Ok(Ok(None)) => return received.end(None).await,
-                Ok(Err(error)) => match FetchFailure::of(&error) {
-                    FetchFailure::Disconnected if ends_with_connection(response) => {
-                        return received.end(Some(Truncation::Disconnect)).await;
-                    }
-                    failure => return Err(failure),
-                },
-                Err(_elapsed) if deadline <= look => return Err(FetchFailure::Timeout),
-                Err(_elapsed) => continue,
+/// Reads a body until the end, the limit (it is cut, not failed), the deadline, or until too few
+/// bytes came recently. A broken connection is a failure, unless the body ends with its connection.
+pub(crate) async fn read(
+    response: &mut Response,
+    options: &FetchOptions,
+    deadline: Instant,
+) -> Result<ReceivedBody, FetchFailure> {
+    let mut received = BodyBuffer::new(&options.memory, options.spool.as_deref());
+    let mut progress = Progress::new(&options.limits, Instant::now());
+    let mut stalled: Option<Stalled> = None;
+    loop {
+        if Instant::now() >= progress.due() {
+            stalled = match progress.end_span(Instant::now()) {
+                Movement::TooSlow => return Err(FetchFailure::TooSlow),
+                Movement::Stalled => stalled.or_else(|| Some(options.stalls.begin())),
+                Movement::Moving => None,
             };
-            progress.add(chunk.len());
-            let room = self.limits.body - received.length();
-            if chunk.len() as u64 > room {
-                let room = usize::try_from(room).unwrap_or(chunk.len());
-                received.add(&chunk[..room]).await?;
-                return received.end(Some(Truncation::Length)).await;
-            }
-            received.add(&chunk).await?;
         }
+        let span_ends = progress.due();
+        let chunk = match timeout_at(deadline.min(span_ends), response.chunk()).await {
+            Ok(Ok(Some(chunk))) => chunk,
+            Ok(Ok(None)) => return received.end(None).await,
+            Ok(Err(error)) => match FetchFailure::of(&error) {
+                FetchFailure::Disconnected if ends_with_connection(response) => {
+                    return received.end(Some(Truncation::Disconnect)).await;
+                }
+                failure => return Err(failure),
+            },
+            Err(_elapsed) if deadline <= span_ends => return Err(FetchFailure::Timeout),
+            Err(_elapsed) => continue,
+        };
+        progress.add(chunk.len());
+        let room = options.limits.body - received.length();
+        if chunk.len() as u64 > room {
+            let room = usize::try_from(room).unwrap_or(chunk.len());
+            received.add(&chunk[..room]).await?;
+            return received.end(Some(Truncation::Length)).await;
+        }
+        received.add(&chunk).await?;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Removal of content codings from a body, up to a limit.
 //!
-//! Decoding is streamed: lengths in the body are never believed, it stops at the limit, and the
+//! Decoding is streamed: lengths in the body are not trusted, it stops at the limit, and the
 //! memory that a compressor may demand is bounded (a window of 16 MiB for brotli, 8 MiB for zstd,
 //! as RFC 7932 and RFC 9659 have it for the web). 809 bytes of brotli can decode to a gibibyte: a
 //! body that grows a thousandfold is a bomb and is abandoned long before the limit. The members of
@@ -11,7 +11,6 @@
 //! section 8.4 (order of codings), RFC 1950 to 1952, RFC 7932, RFC 8878.
 
 use std::cell::Cell;
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
@@ -49,27 +48,20 @@ pub struct Decoded {
 }
 
 /// An error in a coded body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// An unknown coding: the bytes are as received.
+    #[error("unknown content coding")]
     Unknown,
     /// Too many codings: the bytes are as received.
+    #[error("too many content codings")]
     Layers,
     /// The body breaks off or is damaged: the bytes are the part before.
+    #[error("broken content coding")]
     Broken,
     /// The body grows as no page does: the bytes are the beginning.
+    #[error("a bomb of content coding")]
     Bomb,
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unknown => "unknown content coding",
-            Self::Layers => "too many content codings",
-            Self::Broken => "broken content coding",
-            Self::Bomb => "a bomb of content coding",
-        })
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -185,7 +177,7 @@ impl<'a> Decoding<'a> {
 
     fn whole(mut self) -> Decoded {
         let mut bytes = Vec::new();
-        // These fields say how it ended.
+        // The fields below record the end.
         let _end = self.read_to_end(&mut bytes);
         Decoded {
             bytes: bytes.into(),
@@ -270,7 +262,7 @@ fn peel<'a>(
 fn decoder<'a>(coding: Coding, mut coded: Box<dyn BufRead + 'a>) -> io::Result<Box<dyn Read + 'a>> {
     let head = coded.fill_buf()?;
     if head.is_empty() {
-        // Many servers code an empty page as nothing at all.
+        // Many servers send an empty page without any coded bytes.
         return Ok(Box::new(io::empty()));
     }
     Ok(match coding {
@@ -378,10 +370,8 @@ fn one_more(begun: &mut u32) -> io::Result<()> {
 /// 9110 section 8.4.1.2). The first two bytes of zlib are a multiple of 31 and name method 8 (RFC
 /// 1950 section 2.2).
 fn is_zlib(head: &[u8]) -> bool {
-    match head {
-        [first, second, ..] => first & 0x0f == 8 && u16::from_be_bytes([*first, *second]) % 31 == 0,
-        _ => false,
-    }
+    head.first_chunk()
+        .is_some_and(|start| start[0] & 0x0f == 8 && u16::from_be_bytes(*start) % 31 == 0)
 }
 
 /// Returns true for the extension of brotli to windows of up to a gibibyte: it starts with a code

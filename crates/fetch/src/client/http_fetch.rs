@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use http::{HeaderValue, StatusCode, Version};
 use reqwest::{Request, Response};
 use tokio::time::{Instant, timeout, timeout_at};
-use web::{Clock, Exchange, PageUrl, Protocol, Validators};
+use web::{Exchange, PageUrl, Protocol, Validators};
 
-use crate::client::body::{BodyReader, ReceivedBody};
+use crate::client::body::{self, ReceivedBody};
 use crate::client::connections::Clients;
 use crate::client::options::{FetchLimits, FetchOptions};
 use crate::client::proxy::{ProxyPrecheck, ProxyUrl};
@@ -22,8 +22,7 @@ use crate::client::setup_error::SetupError;
 use crate::failure::FetchFailure;
 use crate::fetch::Fetch;
 use crate::ssrf_guard::guard::Guard;
-use crate::ssrf_guard::names::Names;
-use crate::stalls::Stalls;
+use crate::ssrf_guard::names::{Addresses, Names};
 
 /// The client for real servers.
 #[derive(Debug)]
@@ -31,12 +30,8 @@ pub struct HttpFetch {
     clients: Clients,
     guard: Guard,
     names: Arc<Names>,
-    proxy: Option<ProxyUrl>,
     request_headers: RequestHeaders,
-    body: BodyReader,
-    stalls: Stalls,
-    limits: FetchLimits,
-    clock: Clock,
+    options: FetchOptions,
 }
 
 impl HttpFetch {
@@ -58,23 +53,19 @@ impl HttpFetch {
             options.limits.names_kept,
         ));
         Ok(Self {
-            body: BodyReader::new(&options),
-            stalls: options.stalls.clone(),
             clients: Clients::new(&options, &names)?,
             guard,
             names,
-            proxy: options.proxy,
-            request_headers: RequestHeaders::new(user_agent, options.secrets),
-            limits: options.limits,
-            clock: options.clock,
+            request_headers: RequestHeaders::new(user_agent, Arc::clone(&options.secrets)),
+            options,
         })
     }
 
-    /// Checks whether a page may be requested, except for the checks in a connection's own look-up.
+    /// Checks that a page may be requested, except for the checks in a connection's own look-up.
     async fn check(&self, url: &PageUrl) -> Result<(), FetchFailure> {
         let host = url.as_url().host_str().ok_or(FetchFailure::Unaskable)?;
         self.guard.check_literal(host)?;
-        let Some(proxy) = &self.proxy else {
+        let Some(proxy) = &self.options.proxy else {
             return Ok(());
         };
         if url.as_url().scheme() == "https" && host.starts_with('[') {
@@ -83,16 +74,17 @@ impl HttpFetch {
         match proxy.precheck(host) {
             ProxyPrecheck::Nothing => Ok(()),
             ProxyPrecheck::Spelling => self.guard.check_unresolved(host),
-            ProxyPrecheck::Addresses => {
-                let port = url.as_url().port_or_known_default().unwrap_or_default();
-                let found = timeout(
-                    self.limits.connect_timeout,
-                    self.names.addresses(host, port),
-                )
-                .await;
-                found.unwrap_or(Err(FetchFailure::Dns)).map(|_addresses| ())
-            }
+            ProxyPrecheck::Addresses => self.addresses(url).await.map(|_addresses| ()),
         }
+    }
+
+    /// Looks up the addresses of a page's host.
+    async fn addresses(&self, url: &PageUrl) -> Result<Addresses, FetchFailure> {
+        let host = url.as_url().host_str().ok_or(FetchFailure::Unaskable)?;
+        let port = url.as_url().port_or_known_default().unwrap_or_default();
+        let found = self.names.addresses(host, port);
+        let found = timeout(self.options.limits.connect_timeout, found).await;
+        found.unwrap_or(Err(FetchFailure::Dns))
     }
 
     /// Returns the head of the answer.
@@ -100,12 +92,12 @@ impl HttpFetch {
         self.check(url).await?;
         let asked = self.clients.of(url).execute(request).await;
         let https = url.as_url().scheme() == "https";
-        let response = match (asked, &self.proxy) {
-            (Ok(response), _) => response,
-            (Err(error), None) => return Err(FetchFailure::of(&error)),
-            (Err(error), Some(_)) => return Err(FetchFailure::by_way_of_proxy(&error, https)),
-        };
-        match &self.proxy {
+        let proxy = self.options.proxy.as_ref();
+        let response = asked.map_err(|error| match proxy {
+            None => FetchFailure::of(&error),
+            Some(_) => FetchFailure::by_way_of_proxy(&error, https),
+        })?;
+        match proxy {
             None => {
                 if let Some(peer) = response.remote_addr() {
                     self.guard.check(peer.ip())?;
@@ -118,7 +110,7 @@ impl HttpFetch {
                 }
             }
         }
-        check_head(&response, &self.limits)?;
+        check_head(&response, &self.options.limits)?;
         Ok(response)
     }
 }
@@ -126,18 +118,18 @@ impl HttpFetch {
 #[async_trait]
 impl Fetch for HttpFetch {
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        let started = self.clock.date();
+        let (options, started) = (&self.options, self.options.clock.date());
         let headers = self.request_headers.for_url(url, known, started);
         let request = request::request(url, &headers)?;
         let began = Instant::now();
-        let deadline = began + self.limits.timeout;
+        let deadline = began + options.limits.timeout;
 
-        let answer = self.stalls.watch(self.answer(url, request));
+        let answer = options.stalls.watch(self.answer(url, request));
         let answered = timeout_at(deadline, answer).await;
         let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
         // With a proxy the peer is the proxy, and the server's address is not known.
-        let address = response.remote_addr().filter(|_| self.proxy.is_none());
-        let ReceivedBody { body, truncated } = self.body.read(&mut response, deadline).await?;
+        let address = response.remote_addr().filter(|_| options.proxy.is_none());
+        let ReceivedBody { body, truncated } = body::read(&mut response, options, deadline).await?;
 
         let protocol = protocol(response.version())?;
         Ok(Exchange {
@@ -155,19 +147,11 @@ impl Fetch for HttpFetch {
     }
 
     async fn address(&self, url: &PageUrl) -> Option<IpAddr> {
-        if self.proxy.as_ref().is_some_and(ProxyUrl::looks_up_itself) {
+        let proxy = self.options.proxy.as_ref();
+        if proxy.is_some_and(ProxyUrl::looks_up_itself) {
             return None;
         }
-        let (host, port) = (
-            url.as_url().host_str()?,
-            url.as_url().port_or_known_default()?,
-        );
-        let found = timeout(
-            self.limits.connect_timeout,
-            self.names.addresses(host, port),
-        )
-        .await;
-        found.ok()?.ok()?.first().copied()
+        self.addresses(url).await.ok()?.first().copied()
     }
 }
 

@@ -65,7 +65,7 @@ impl Progress {
 
     /// Ends the present span. The next one begins at `now`: while this process was not running, no
     /// server could send.
-    pub(crate) fn look(&mut self, now: Instant) -> Movement {
+    pub(crate) fn end_span(&mut self, now: Instant) -> Movement {
         self.spans[self.ended % SPANS] = self.now;
         self.ended += 1;
         self.due = now + self.span;
@@ -99,7 +99,7 @@ mod tests {
             progress.add(bytes(span));
             let end = progress.due();
             assert_eq!(end - began, Duration::from_secs(2) * (span as u32 + 1));
-            (progress.look(end) == Movement::TooSlow).then_some((span + 1) * 2)
+            (progress.end_span(end) == Movement::TooSlow).then_some((span + 1) * 2)
         })
     }
 
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(given_up(100, |_span| 0), Some(20));
         assert_eq!(given_up(100, |_span| 199), Some(20));
         assert_eq!(given_up(100, |_span| 200), None);
-        // Much at once counts for as long as the grace time, and no longer.
+        // A burst counts for the grace time and no longer.
         assert_eq!(
             given_up(100, |span| if span == 0 { 4 << 20 } else { 2 }),
             Some(22)
@@ -118,7 +118,7 @@ mod tests {
             given_up(100, |span| if span < 30 { 200 } else { 0 }),
             Some(62)
         );
-        // A pause that is made up for is no harm.
+        // A pause that later bytes make up for is no failure.
         assert_eq!(
             given_up(100, |span| if span % 9 == 8 { 2_000 } else { 0 }),
             None
@@ -136,7 +136,7 @@ mod tests {
             (1_024, Movement::Moving),
         ] {
             progress.add(bytes);
-            assert_eq!(progress.look(progress.due()), expected, "{bytes}");
+            assert_eq!(progress.end_span(progress.due()), expected, "{bytes}");
         }
     }
 }

@@ -105,8 +105,7 @@ impl FromStr for ProxyUrl {
                 return Err(ProxyUrlError::Credentials);
             }
         }
-        // A text that the HTTP library takes for no URI is no proxy to it either, and it would go
-        // without one.
+        // The HTTP library ignores a proxy that it cannot parse as a URI, and connects directly.
         let uri: http::Uri = url
             .as_str()
             .parse()

@@ -10,7 +10,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
+};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
@@ -70,7 +72,7 @@ pub(crate) fn client_config(
     let verifier = CertificateVerifier {
         system: system_verifier(extra, Arc::clone(&provider))?,
         insecure: insecure.iter().map(|host| host.name.clone()).collect(),
-        provider: Arc::clone(&provider),
+        algorithms: provider.signature_verification_algorithms,
     };
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -118,7 +120,7 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupE
 struct CertificateVerifier {
     system: Option<Verifier>,
     insecure: Vec<ServerName<'static>>,
-    provider: Arc<CryptoProvider>,
+    algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl ServerCertVerifier for CertificateVerifier {
@@ -147,8 +149,7 @@ impl ServerCertVerifier for CertificateVerifier {
         shown: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, shown, signature, algorithms)
+        verify_tls12_signature(message, shown, signature, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -157,14 +158,11 @@ impl ServerCertVerifier for CertificateVerifier {
         shown: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, shown, signature, algorithms)
+        verify_tls13_signature(message, shown, signature, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
+        self.algorithms.supported_schemes()
     }
 }
 

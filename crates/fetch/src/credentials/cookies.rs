@@ -138,7 +138,7 @@ impl Cookie {
     fn read(line: &[u8]) -> Result<Self, CookieError> {
         let mut fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
         if fields.len() == 6 {
-            // An empty value, after which an editor has removed the tab.
+            // The value is empty, and an editor has removed the tab before it.
             fields.push(b"");
         }
         let [domain, subdomains, path, secure, expires, name, value] = fields[..] else {
@@ -195,10 +195,9 @@ impl Cookie {
 
     /// Returns true if the path matches (RFC 6265 section 5.1.4).
     fn is_below(&self, path: &str) -> bool {
-        match path.strip_prefix(&self.path) {
-            Some(rest) => rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'),
-            None => false,
-        }
+        path.strip_prefix(&self.path).is_some_and(|rest| {
+            rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/')
+        })
     }
 }
 
@@ -259,11 +258,7 @@ impl Jar {
                 field.extend_from_slice(part);
             }
         }
-        if field.is_empty() {
-            None
-        } else {
-            secret(&field)
-        }
+        secret(&field).filter(|_| !field.is_empty())
     }
 
     /// Returns the number of cookies that can be sent, and the number of these over http.

@@ -32,10 +32,10 @@ fn value(said: &HeaderMap, name: &str) -> String {
 }
 
 #[test]
-fn a_field_is_said_to_the_origins_of_the_seeds_and_to_no_other() {
+fn a_field_is_sent_to_the_origins_of_the_seeds_only() {
     let seeds = urls(&["https://a.test/deep/x", "http://b.test:8080/"]);
     let secrets = Secrets::new(vec![field("X-Token: one")], Vec::new(), &seeds);
-    for (to, hears) in [
+    for (to, is_sent) in [
         ("https://a.test/", true),
         ("https://a.test:443/other?q", true),
         ("http://b.test:8080/y", true),
@@ -51,14 +51,14 @@ fn a_field_is_said_to_the_origins_of_the_seeds_and_to_no_other() {
         let said = secrets.headers_for(&url(to), NOW);
         assert_eq!(
             value(&said, "x-token"),
-            if hears { "one" } else { "" },
+            if is_sent { "one" } else { "" },
             "{to}"
         );
     }
 }
 
 #[test]
-fn a_field_that_names_its_origin_is_said_there_only_even_if_no_seed_is_there() {
+fn a_field_that_names_its_origin_is_sent_there_only_even_without_a_seed_there() {
     let fields = vec![
         field("https://b.test X-Token: two"),
         field("HTTPS://A.test/   X-Token:three"),
@@ -78,7 +78,7 @@ fn a_field_that_names_its_origin_is_said_there_only_even_if_no_seed_is_there() {
 }
 
 #[test]
-fn what_is_no_field_of_the_users_is_refused_without_repeating_it() {
+fn an_invalid_field_is_refused_without_quoting_it() {
     let long = format!("X-Long: SECRET{}", "x".repeat(8 << 10));
     for (text, message) in [
         ("SECRET", "not 'Name: value'"),
@@ -149,7 +149,7 @@ fn basic_authentication_is_rfc_7617s() {
 }
 
 #[test]
-fn nothing_that_is_secret_is_shown() {
+fn secrets_are_never_shown() {
     let file = "a.test\tFALSE\t/\tFALSE\t0\tSECRET3\tSECRET3";
     let read = read_cookies(file.as_bytes());
     let fields = vec![

@@ -46,7 +46,7 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(rules: &PacingRules) -> Self {
         let clock = Monotonic(Instant::now());
-        // `with_period` knows no zero: without a delay there is no gate for hosts.
+        // `with_period` refuses zero: without a delay there is no gate for hosts.
         let per_host = Quota::with_period(rules.delay).map(|quota| {
             let store = DashMapStateStore::default();
             RateLimiter::new(quota, store, clock)

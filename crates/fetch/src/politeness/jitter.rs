@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_same_for_the_same_and_spread_evenly_over_what_differs() {
+    fn jitter_is_deterministic_and_spread_evenly_over_hosts_failures_and_seeds() {
         let host = |number: u32| Host::new(&format!("h{number}.test"));
         assert_eq!(
             chance(7, &host(1), 3).to_bits(),

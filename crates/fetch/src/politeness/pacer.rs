@@ -30,7 +30,7 @@
 mod expiring_map;
 mod group;
 mod host;
-mod slots;
+mod readiness;
 mod wait_queue;
 
 use std::collections::BTreeMap;
@@ -40,16 +40,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tracing::debug;
 use web::{Clock, Group, GroupBy, Host, Pace, PageUrl, Timestamp};
 
-use self::expiring_map::{Expiring as _, ExpiringMap};
+use self::expiring_map::ExpiringMap;
 use self::group::GroupState;
 use self::host::HostState;
-use self::slots::acquire;
+use self::readiness::{Readiness, sleep_while};
 use crate::fetch::Fetch;
-use crate::politeness::gate::Gate;
 use crate::politeness::jitter::chance;
 use crate::politeness::pacing::{Answer, AnswerKind, HostPace, PacingRules};
 use crate::politeness::rules_in_force::RulesInForce;
@@ -62,7 +61,6 @@ pub struct Pacer {
 struct PacerInner {
     rules: RwLock<Arc<RulesInForce>>,
     clock: Clock,
-    gate: RwLock<Arc<Gate>>,
     seed: u64,
     known: Mutex<PacerState>,
 }
@@ -87,9 +85,8 @@ pub struct PolitenessKey {
 
 impl From<&Host> for PolitenessKey {
     fn from(host: &Host) -> Self {
-        let host = host.clone();
         Self {
-            host,
+            host: host.clone(),
             address: None,
         }
     }
@@ -116,13 +113,11 @@ impl Pacer {
     /// crawlers do not come back at the same time.
     #[must_use]
     pub fn seeded(rules: PacingRules, clock: Clock, seed: u64) -> Self {
-        let gate = Arc::new(Gate::new(&rules));
         let rules = Arc::new(RulesInForce::new(rules, &BTreeMap::new()));
         Self {
             shared: Arc::new(PacerInner {
                 rules: RwLock::new(rules),
                 clock,
-                gate: RwLock::new(gate),
                 seed,
                 known: Mutex::default(),
             }),
@@ -171,22 +166,23 @@ impl Pacer {
         let (shared, to) = (&self.shared, to.into());
         let group = shared.group_of(&to);
         let host = &to.host;
-        let mut slots =
-            vec![acquire(shared.with_host(host, |entry, _| Arc::clone(&entry.slots))).await];
+        let mut slots = vec![
+            shared
+                .with_host(host, |entry, _| entry.readiness.slot())
+                .await,
+        ];
         match &group {
             Some(group) => slots.push(shared.begin_in(group, host).await),
             None => {
-                while let Some(ready) =
-                    shared.with_host(host, |entry, rules| entry.begin(Instant::now(), rules))
-                {
-                    sleep_until(ready).await;
-                }
+                let begin = |entry: &mut HostState, rules: &_| entry.begin(Instant::now(), rules);
+                sleep_while(|| shared.with_host(host, begin)).await;
             }
         }
-        if shared.rules().common.group_by == GroupBy::Address {
+        let rules = shared.rules();
+        if rules.common.group_by == GroupBy::Address {
             shared.with_host(host, |entry, _| entry.address = to.address);
         }
-        shared.gate().pass(host, group.as_ref()).await;
+        rules.gate.pass(host, group.as_ref()).await;
         Permit {
             shared: Arc::clone(shared),
             host: to.host,
@@ -211,7 +207,7 @@ impl Pacer {
                 ..Pace::default()
             };
         };
-        let ready = entry.ready().max(entry.place.unwrap_or(now));
+        let ready = entry.readiness.ready.max(entry.place.unwrap_or(now));
         Pace {
             ready: shared.stamp(ready, now),
             failures: entry.pace.failures,
@@ -260,7 +256,6 @@ impl Pacer {
     /// The connections per host, and the groups, stay as they are.
     pub fn change(&self, rules: PacingRules, delays: &BTreeMap<Host, Duration>) {
         let shared = &self.shared;
-        *shared.gate.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Gate::new(&rules));
         let rules = Arc::new(RulesInForce::new(rules, delays));
         let before = {
             let mut in_force = shared.rules.write().unwrap_or_else(PoisonError::into_inner);
@@ -315,7 +310,7 @@ impl Permit {
                 "backing off"
             );
         }
-        // Only now, or the next in the queue would see the old time.
+        // The slots are returned last, or the next in the queue would see the old time.
         self.slots.clear();
         shared.stamp(ready, now)
     }
@@ -340,10 +335,6 @@ impl PacerInner {
 
     fn rules(&self) -> Arc<RulesInForce> {
         Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn gate(&self) -> Arc<Gate> {
-        Arc::clone(&self.gate.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn with_host<T>(
@@ -371,17 +362,12 @@ impl PacerInner {
     /// and returns the group's slot.
     async fn begin_in(&self, group: &Group, host: &Host) -> OwnedSemaphorePermit {
         loop {
-            while let Some(ready) =
-                self.with_host(host, |entry, _| entry.waits_until(Instant::now()))
-            {
-                sleep_until(ready).await;
-            }
-            let slot = acquire(self.with_group(group, |group| Arc::clone(&group.slots))).await;
-            while let Some(ready) =
-                self.with_group(group, |group| group.waits_until(Instant::now()))
-            {
-                sleep_until(ready).await;
-            }
+            let waits_until = |readiness: &Readiness| readiness.waits_until(Instant::now());
+            let of_host = || self.with_host(host, |entry, _| waits_until(&entry.readiness));
+            sleep_while(of_host).await;
+            let slot = self.with_group(group, |group| group.readiness.slot()).await;
+            let of_group = || self.with_group(group, |group| waits_until(&group.readiness));
+            sleep_while(of_group).await;
             if self.begins_both(group, host) {
                 return slot;
             }
@@ -391,7 +377,7 @@ impl PacerInner {
     fn begins_both(&self, group: &Group, host: &Host) -> bool {
         let (now, rules) = (Instant::now(), self.rules());
         let mut known = self.known();
-        let is_early = known.group(group, now, &rules).waits_until(now).is_some();
+        let is_early = known.group(group, now, &rules).readiness.ready > now;
         let entry = known.host(host, now, &rules);
         if is_early || entry.begin(now, rules.of(host)).is_some() {
             return false;
@@ -432,7 +418,7 @@ impl PacerState {
 impl fmt::Debug for Pacer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pacer")
-            .field("rules", &self.shared.rules)
+            .field("rules", &self.shared.rules().common)
             .finish_non_exhaustive()
     }
 }

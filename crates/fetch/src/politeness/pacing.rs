@@ -10,9 +10,9 @@
 //! `max_back_off`; all that is longer by chance, by up to `jitter`.
 //!
 //! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
-//! than the delay. The longest of the reasons counts, and is part of the result ([`Why`]; of equals
-//! the first in the table). `max_delay` bounds the effect of servers in the first row; a longer
-//! `delay` of the user holds all the same.
+//! than the delay. The longest of the reasons counts, and is part of the result ([`WaitReason`]; of
+//! equals the first in the table). `max_delay` bounds the effect of servers in the first row; a
+//! longer `delay` of the user holds all the same.
 //!
 //! A success forgives all failures before it. So does time: for each `max_back_off` that a host
 //! could have been asked and was not, its failures in a row count half. Chance is an argument; it
@@ -21,7 +21,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use web::{Exchange, GroupBy, Timestamp, Why};
+use web::{Exchange, GroupBy, Timestamp, WaitReason};
 
 use crate::failure::{FailureKind, FetchFailure};
 use crate::politeness::retry_after::retry_after;
@@ -156,13 +156,13 @@ pub struct Cooldown {
     /// The wait from the end of the answer.
     pub wait: Duration,
     /// The longest of the reasons.
-    pub why: Why,
+    pub why: WaitReason,
 }
 
 impl Cooldown {
     /// Returns the longer of two waits; this one if they are equal.
     #[must_use]
-    pub(crate) fn or_longer(self, wait: Duration, why: Why) -> Self {
+    pub(crate) fn or_longer(self, wait: Duration, why: WaitReason) -> Self {
         if wait > self.wait {
             Self { wait, why }
         } else {
@@ -186,15 +186,15 @@ impl HostPace {
                 };
                 return (pace, calm);
             }
-            AnswerKind::SlowDown { retry_after } => (retry_after, Why::SlowDown),
-            AnswerKind::Failed => (None, Why::Failures),
+            AnswerKind::SlowDown { retry_after } => (retry_after, WaitReason::SlowDown),
+            AnswerKind::Failed => (None, WaitReason::Failures),
         };
         let failures = self.failures.saturating_add(1);
         let rest = calm
             .or_longer(rules.after_failures(failures, chance), why)
             .or_longer(
                 retry_after.unwrap_or_default().min(rules.retry_after_cap),
-                Why::RetryAfter,
+                WaitReason::RetryAfter,
             );
         let pace = Self {
             failures,
@@ -246,12 +246,14 @@ impl PacingRules {
             .unwrap_or(ceiling);
         let delay = Cooldown {
             wait: self.delay,
-            why: Why::Delay,
+            why: WaitReason::Delay,
         };
-        delay.or_longer(slow.min(ceiling), Why::Slowness).or_longer(
-            self.obeyed(crawl_delay.unwrap_or_default()),
-            Why::CrawlDelay,
-        )
+        delay
+            .or_longer(slow.min(ceiling), WaitReason::Slowness)
+            .or_longer(
+                self.obeyed(crawl_delay.unwrap_or_default()),
+                WaitReason::CrawlDelay,
+            )
     }
 
     fn after_failures(&self, failures: u32, chance: f64) -> Duration {

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use web::Host;
 
+use crate::politeness::gate::Gate;
 use crate::politeness::pacing::PacingRules;
 
 /// Rules for all hosts, and for some of them in particular.
-#[derive(Debug)]
 pub(crate) struct RulesInForce {
     /// The rules of groups, and of hosts without rules of their own.
     pub(crate) common: PacingRules,
     of_hosts: HashMap<Host, PacingRules>,
+    pub(crate) gate: Gate,
 }
 
 impl RulesInForce {
@@ -33,6 +34,7 @@ impl RulesInForce {
             .map(|(host, delay)| (host.clone(), of_host(*delay)));
         Self {
             of_hosts: of_hosts.collect(),
+            gate: Gate::new(&common),
             common,
         }
     }

@@ -7,37 +7,29 @@
 //! for IPv4 and IPv6 (RFC 6890 and its updates), RFC 6052 and RFC 8215 (NAT64), RFC 3056 (6to4),
 //! RFC 4380 (Teredo), RFC 5214 (ISATAP).
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The kind of an address that is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
     /// This machine itself.
+    #[error("a loopback address")]
     Loopback,
     /// A private network (RFC 1918, RFC 4193, site-local, carriers' RFC 6598).
+    #[error("a private address")]
     Private,
     /// The local link, where cloud machines keep their secrets.
+    #[error("a link-local address")]
     LinkLocal,
     /// No address at all.
+    #[error("the unspecified address")]
     Unspecified,
     /// More than one machine.
+    #[error("a multicast or broadcast address")]
     Multicast,
     /// Reserved for documentation, benchmarks, protocols or the future.
+    #[error("a reserved address")]
     Reserved,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loopback => "a loopback address",
-            Self::Private => "a private address",
-            Self::LinkLocal => "a link-local address",
-            Self::Unspecified => "the unspecified address",
-            Self::Multicast => "a multicast or broadcast address",
-            Self::Reserved => "a reserved address",
-        })
-    }
 }
 
 /// Returns the reason to refuse `address`, or `None` if it is public.
@@ -130,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_that_is_an_address_is_read_as_urls_have_it() {
+    fn a_host_that_is_an_address_is_parsed_as_in_urls() {
         let cases = [
             ("127.0.0.1", true),
             ("[::1]", true),

@@ -36,8 +36,8 @@ impl Guard {
         literal(host).map_or(Ok(()), |address| self.check(address))
     }
 
-    /// Checks a name that a proxy will look up: it must not be one for this machine whoever looks
-    /// it up (RFC 6761 section 6.3).
+    /// Checks a name that a proxy will look up: it must not be one that always means this machine
+    /// (RFC 6761 section 6.3).
     pub(crate) fn check_unresolved(&self, host: &str) -> Result<(), FetchFailure> {
         if host == "localhost" || host.ends_with(".localhost") {
             return self.check(IpAddr::V4(Ipv4Addr::LOCALHOST));

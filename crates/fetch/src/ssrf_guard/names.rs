@@ -22,6 +22,7 @@ use tokio::sync::{Semaphore, SetOnce};
 use tokio::time::Instant;
 
 use crate::failure::FetchFailure;
+use crate::generational_cache::GenerationalCache;
 use crate::ssrf_guard::address::literal;
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::resolve_rule::ResolveRule;
@@ -79,7 +80,7 @@ pub(crate) struct Names {
     guard: Guard,
     kept: Duration,
     at_a_time: Arc<Semaphore>,
-    known: Mutex<Generations<Arc<SetOnce<Resolution>>>>,
+    known: Mutex<GenerationalCache<Arc<SetOnce<Resolution>>>>,
 }
 
 /// The result of a look-up.
@@ -97,16 +98,9 @@ impl Names {
         kept: Duration,
     ) -> Self {
         let mut rules: HashMap<_, Vec<IpAddr>> = HashMap::new();
-        for ResolveRule {
-            host,
-            port,
-            addresses,
-        } in resolve
-        {
-            rules
-                .entry((host.clone(), *port))
-                .or_default()
-                .extend(addresses);
+        for rule in resolve {
+            let addresses = rules.entry((rule.host.clone(), rule.port)).or_default();
+            addresses.extend(&rule.addresses);
         }
         Self {
             service,
@@ -114,7 +108,7 @@ impl Names {
             guard,
             kept,
             at_a_time: Arc::new(Semaphore::new(AT_A_TIME)),
-            known: Mutex::new(Generations::new(MAX_NAMES / 2)),
+            known: Mutex::new(GenerationalCache::new(MAX_NAMES, usize::MAX, |_look_up| 0)),
         }
     }
 
@@ -161,7 +155,7 @@ impl Names {
             return Arc::clone(look_up);
         }
         let look_up = Arc::new(SetOnce::new());
-        known.insert(name, Arc::clone(&look_up));
+        known.insert(name.to_owned(), Arc::clone(&look_up));
         drop(known);
 
         let (answer, permit) = (
@@ -179,7 +173,7 @@ impl Names {
             let until = Instant::now() + kept;
             resolution
                 .set(Resolution { addresses, until })
-                .expect("nobody else sets it");
+                .expect("only this task sets it");
         });
         look_up
     }
@@ -206,56 +200,4 @@ fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, F
     allowed.dedup();
     allowed.truncate(MAX_ADDRESSES);
     Ok(allowed.into())
-}
-
-/// A map that drops entries that were not used lately: when the young are `half`, they become the
-/// old, and the old are dropped.
-#[derive(Debug)]
-struct Generations<V> {
-    young: HashMap<String, V>,
-    old: HashMap<String, V>,
-    half: usize,
-}
-
-impl<V> Generations<V> {
-    fn new(half: usize) -> Self {
-        Self {
-            young: HashMap::new(),
-            old: HashMap::new(),
-            half,
-        }
-    }
-
-    fn get(&mut self, key: &str) -> Option<&V> {
-        if let Some((key, value)) = self.old.remove_entry(key) {
-            self.insert(&key, value);
-        }
-        self.young.get(key)
-    }
-
-    fn insert(&mut self, key: &str, value: V) {
-        if self.young.len() >= self.half && !self.young.contains_key(key) {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.old.remove(key);
-        self.young.insert(key.to_owned(), value);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_asked_for_lately_is_remembered_and_the_rest_is_bounded() {
-        let mut map = Generations::new(3);
-        for round in 0..100 {
-            map.insert(&format!("name {round}"), round);
-            assert_eq!(map.get("name 0"), Some(&0), "after {round}");
-            assert!(map.young.len() + map.old.len() <= 6);
-        }
-        assert_eq!(map.get("name 1"), None);
-        map.insert("name 0", 7);
-        assert_eq!(map.get("name 0"), Some(&7), "the last word counts");
-    }
 }

@@ -55,7 +55,7 @@ async fn a_longer_delay_counts_from_the_last_answer_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_waits_already_waits_longer() {
+async fn waiting_callers_wait_for_the_longer_delay() {
     let (pacer, host) = (pacer(1_000), Host::new("a.test"));
     ask(&pacer, &host).await;
     let before = Instant::now();
@@ -77,7 +77,7 @@ async fn a_shorter_delay_counts_from_the_next_answer_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hosts_own_delay_is_one_more_reason() {
+async fn the_delay_of_a_single_host_is_one_more_reason_to_wait() {
     let (pacer, host, other) = (pacer(100), Host::new("a.test"), Host::new("b.test"));
     pacer.change(
         every(100),

@@ -65,7 +65,7 @@ fn whole(text: &[u8]) -> Decoded {
 }
 
 #[test]
-fn every_coding_is_taken_off() {
+fn every_coding_is_decoded() {
     for coding in CODINGS {
         for text in [
             &b""[..],
@@ -226,7 +226,7 @@ fn rubbish_after_gzip_does_not_spoil_what_came_before() {
 }
 
 #[test]
-fn what_is_not_coded_at_all_is_trouble() {
+fn an_uncoded_body_with_a_content_coding_is_broken() {
     for coding in ["gzip", "br", "zstd"] {
         let answer = decoded(&[coding], b"<html>not coded</html>", CAP);
         assert_eq!(answer.error, Some(DecodeError::Broken), "{coding}");
@@ -257,7 +257,7 @@ fn bombs_stop_at_the_cap() {
 }
 
 #[test]
-fn what_grows_a_thousandfold_is_left_at_a_mebibyte() {
+fn a_body_that_grows_a_thousandfold_is_abandoned_at_a_mebibyte() {
     const ROOM: u64 = 64 << 20;
     let zeros = vec![0; 8 << 20];
     for coding in CODINGS {
@@ -277,14 +277,14 @@ fn what_grows_a_thousandfold_is_left_at_a_mebibyte() {
             "{coding}: {}",
             answer.bytes.len()
         );
-        // Two layers of it are no better.
+        // The same bomb in two layers stops, too.
         let twice = decoded(&[coding, "gzip"], &best("gzip", &bomb), ROOM);
         assert_eq!(twice.error, Some(DecodeError::Bomb), "{coding} in gzip");
     }
 }
 
 #[test]
-fn a_page_that_repeats_itself_is_no_bomb() {
+fn a_repetitive_page_is_not_a_bomb() {
     let row = "<tr><td>0</td><td>0</td></tr>\n";
     let mut table = String::new();
     for number in 0..200_000 {

@@ -339,7 +339,7 @@ fn flipping() -> (NameService, Arc<AtomicUsize>) {
     (names, look_ups)
 }
 
-fn letting_the_good_one_through(names: NameService, kept: Duration) -> HttpFetch {
+fn fetch_that_allows_the_good_address(names: NameService, kept: Duration) -> HttpFetch {
     HttpFetch::new(FetchOptions {
         allow_addresses: vec![[127, 0, 0, 2].into()],
         limits: FetchLimits {
@@ -355,7 +355,7 @@ fn letting_the_good_one_through(names: NameService, kept: Duration) -> HttpFetch
 async fn ten_thousand_flips_of_a_name_never_reach_the_private_address() {
     let (served, canary) = a_public_server_and_a_canary(CLOSING).await;
     let (names, look_ups) = flipping();
-    let fetch = letting_the_good_one_through(names, Duration::ZERO);
+    let fetch = fetch_that_allows_the_good_address(names, Duration::ZERO);
     let url = page(&format!("http://rebinding.test:{}/", canary.port));
     let (mut answered, mut refused) = (0, 0);
     while look_ups.load(Ordering::SeqCst) < 10_000 {
@@ -376,10 +376,10 @@ async fn ten_thousand_flips_of_a_name_never_reach_the_private_address() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_goes_on_to_the_address_that_was_allowed() {
+async fn a_kept_connection_stays_at_the_allowed_address() {
     let (served, canary) = a_public_server_and_a_canary(STAYING).await;
     let (names, look_ups) = flipping();
-    let fetch = letting_the_good_one_through(names, Duration::ZERO);
+    let fetch = fetch_that_allows_the_good_address(names, Duration::ZERO);
     let url = page(&format!("http://rebinding.test:{}/", canary.port));
     for _ in 0..100 {
         // A new answer each time, in rotation; an open connection stays where it is.
@@ -394,10 +394,10 @@ async fn a_kept_connection_goes_on_to_the_address_that_was_allowed() {
 }
 
 #[tokio::test]
-async fn where_the_public_address_is_dead_the_private_one_is_no_way_out() {
+async fn a_dead_public_address_does_not_lead_to_the_private_one() {
     let canary = Canary::on("127.0.0.1:0").await;
     let (names, _) = flipping();
-    let fetch = letting_the_good_one_through(names, Duration::ZERO);
+    let fetch = fetch_that_allows_the_good_address(names, Duration::ZERO);
     let url = page(&format!("http://rebinding.test:{}/", canary.port));
     for _ in 0..8 {
         let failure = fetch.fetch(&url).await.unwrap_err();

@@ -11,7 +11,7 @@ use fetch::{Answer, AnswerKind, Pacer, PacingRules, PolitenessKey};
 use proptest::prelude::*;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
-use web::{Clock, GroupBy, Host, Pace, Timestamp, Why};
+use web::{Clock, GroupBy, Host, Pace, Timestamp, WaitReason};
 
 const EPOCH: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -251,7 +251,7 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
     assert_eq!(
         ended,
         499 * ms(1050) + ms(50),
-        "as if it were alone in the world"
+        "as if there were no other host"
     );
 
     let many = log.seen.iter().filter(|seen| seen.host != 0);
@@ -290,7 +290,7 @@ async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
         (at("b.test", 2), 0),
         (nowhere, 0),
         (at("c.test", 1), 1000),
-        // It has another address, and keeps its own wait.
+        // This host has another address and keeps its own wait.
         (at("c.test", 3), 2000),
     ] {
         let permit = pacer.permit(to.clone()).await;
@@ -300,7 +300,7 @@ async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
+async fn a_host_whose_group_is_not_ready_gets_its_own_time() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
     let to = |number: u32| PolitenessKey::from(&Host::new(&format!("h{number}.site.test")));
     let ready = |number: u32| pacer.pace(&to(number).host).ready;
@@ -311,35 +311,30 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
         assert_eq!(ready(number), EPOCH + ms(1000) * number);
     }
     permit.finish(FINE);
-    // Waiting hosts ask again in time, in the order in which they came; a newcomer does not get
-    // between.
+    // Waiting hosts ask again in time, in the order of their arrival; a newcomer comes last.
     for number in 1..=5 {
         sleep_until(Instant::now() + ms(1000)).await;
         assert!(
             !pacer.enqueue_unless_ready(&to(99)),
-            "the others came before"
+            "the others came first"
         );
         assert!(pacer.enqueue_unless_ready(&to(number)), "{number}");
         assert!(
             !pacer.enqueue_unless_ready(&to(98)),
-            "it was promised to another"
+            "the turn is granted to another host"
         );
         pacer.permit(to(number)).await.finish(FINE);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
+async fn a_429_slows_the_group_down_and_a_dead_host_does_not() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
     let host = |name: &str| Host::new(&format!("{name}.site.test"));
     drop(pacer.permit(&host("dead")).await);
     let began = Instant::now();
     let permit = pacer.permit(&host("busy")).await;
-    assert_eq!(
-        began.elapsed(),
-        ms(1000),
-        "no more than after any other request"
-    );
+    assert_eq!(began.elapsed(), ms(1000), "as after any other request");
     let retry_after = Some(ms(7000));
     permit.finish(Answer {
         elapsed: Duration::ZERO,
@@ -355,8 +350,8 @@ async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
     let pace = pacer.pace(&host("other"));
     assert_eq!(
         (pace.failures, pace.wait, pace.why),
-        (1, ms(4000), Why::SlowDown),
-        "the second plea of the group in a row"
+        (1, ms(4000), WaitReason::SlowDown),
+        "the second 429 of the group in a row"
     );
     let began = Instant::now();
     pacer.permit(&host("third")).await.finish(FINE);
@@ -392,7 +387,7 @@ async fn a_host_that_rests_for_an_hour_does_not_keep_its_group_waiting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_asked_for() {
+async fn after_a_restart_a_group_waits_as_long_as_its_last_answer_asked_for() {
     let now = EPOCH + ms(400);
     let asked = |wait: u64, why| Pace {
         ready: Timestamp::NEVER,
@@ -404,17 +399,17 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
     };
     // stored pace of a host of the group → wait of another host, after the 400 ms that passed
     for (group_by, pace, expected) in [
-        (GroupBy::Domain, asked(1000, Why::Delay), 1002),
-        (GroupBy::Address, asked(1000, Why::Delay), 1002),
-        (GroupBy::Address, asked(9000, Why::RetryAfter), 9002),
-        (GroupBy::Domain, asked(600_000, Why::Failures), 1002),
-        (GroupBy::Host, asked(9000, Why::RetryAfter), 0),
+        (GroupBy::Domain, asked(1000, WaitReason::Delay), 1002),
+        (GroupBy::Address, asked(1000, WaitReason::Delay), 1002),
+        (GroupBy::Address, asked(9000, WaitReason::RetryAfter), 9002),
+        (GroupBy::Domain, asked(600_000, WaitReason::Failures), 1002),
+        (GroupBy::Host, asked(9000, WaitReason::RetryAfter), 0),
         // No wait is longer than the rules allow, whatever the clock.
         (
             GroupBy::Domain,
             Pace {
                 answered: Timestamp::NEVER,
-                ..asked(1, Why::Delay)
+                ..asked(1, WaitReason::Delay)
             },
             3_600_002,
         ),

@@ -45,7 +45,7 @@ async fn address(fetch: &HttpFetch, url: &str) -> Option<IpAddr> {
 }
 
 #[tokio::test]
-async fn the_address_told_is_the_first_that_may_be_asked_whatever_the_order_of_the_answer() {
+async fn the_reported_address_is_the_first_allowed_one_in_any_order_of_the_answer() {
     let cases = [
         (&["93.184.216.34"][..], Some("93.184.216.34")),
         (&["93.184.216.40", "93.184.216.34"], Some("93.184.216.34")),
@@ -97,7 +97,7 @@ async fn an_address_in_the_url_and_a_resolve_rule_need_no_look_up() {
 }
 
 #[tokio::test]
-async fn the_address_told_is_the_address_asked_with_one_look_up() {
+async fn the_reported_address_is_the_requested_one_after_one_look_up() {
     let server =
         Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
             .await;
@@ -147,7 +147,7 @@ async fn look_ups_of_one_name_at_the_same_time_are_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_is_believed_for_a_while_and_its_absence_for_a_moment() {
+async fn a_look_up_is_cached_for_a_while_and_a_failed_one_for_a_moment() {
     let (names, asked) = always(&["93.184.216.34"]);
     let fetch = asking(names);
     let nothing = always(&[]);
@@ -170,7 +170,7 @@ async fn an_answer_is_believed_for_a_while_and_its_absence_for_a_moment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_up_that_takes_too_long_is_given_up_and_its_answer_is_kept_for_the_next() {
+async fn a_slow_look_up_times_out_and_its_answer_serves_the_next_caller() {
     let fetch = HttpFetch::new(FetchOptions {
         limits: FetchLimits {
             connect_timeout: Duration::from_secs(10),
@@ -190,12 +190,12 @@ async fn a_look_up_that_takes_too_long_is_given_up_and_its_answer_is_kept_for_th
             address: ip("10.0.0.1"),
             refusal: fetch::Refusal::Private
         },
-        "five seconds later it is known"
+        "the answer came five seconds later"
     );
 }
 
 #[tokio::test]
-async fn names_without_number_are_forgotten_and_looked_up_again() {
+async fn the_cache_of_names_is_bounded_and_forgotten_names_are_looked_up_again() {
     let (names, asked) = always(&["93.184.216.34"]);
     let fetch = asking(names);
     for number in 0..15_000 {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fetch::{Answer, AnswerKind, Pacer, PacingRules, Permit};
 use tokio::time::{Instant, advance, timeout};
-use web::{Clock, Host, Pace, Timestamp, Why};
+use web::{Clock, Host, Pace, Timestamp, WaitReason};
 
 use crate::server::page;
 
@@ -65,7 +65,7 @@ async fn the_next_permit_comes_499_ms_after_the_last_is_too_early_and_500_is_fin
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_comes_a_fraction_of_a_millisecond_early_waits_for_it() {
+async fn a_caller_that_comes_a_fraction_of_a_millisecond_early_waits() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     let permit = pacer.permit(&a).await;
     advance(Duration::from_micros(300)).await;
@@ -73,7 +73,7 @@ async fn whoever_comes_a_fraction_of_a_millisecond_early_waits_for_it() {
     assert_eq!(
         permit.finish(FINE),
         EPOCH + ms(500),
-        "a timestamp knows no fractions"
+        "a timestamp has whole milliseconds"
     );
 
     advance(Duration::from_micros(499_700)).await;
@@ -145,7 +145,7 @@ async fn several_connections_keep_their_distance_all_the_same() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crawl_delay_counts_until_it_is_taken_back() {
+async fn a_crawl_delay_applies_until_it_is_withdrawn() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.ask_crawl_delay(&a, Some(ms(2500)));
     assert_eq!(pacer.permit(&a).await.finish(FINE), EPOCH + ms(2500));
@@ -162,18 +162,18 @@ async fn a_permit_that_is_dropped_is_a_failure() {
     assert_eq!(
         pacer.pace(&a).ready,
         EPOCH + ms(1000) + ms(2000),
-        "and the second in a row counts double"
+        "the second failure in a row counts double"
     );
     pacer.permit(&a).await.finish(FINE);
     assert_eq!(
         pacer.pace(&a).ready,
         EPOCH + ms(3000) + ms(500),
-        "a success forgives"
+        "a success resets the failures"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn giving_up_the_wait_for_a_permit_costs_nothing() {
+async fn cancelling_the_wait_for_a_permit_has_no_effect() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.permit(&a).await.finish(FINE);
     assert!(within(ms(100), &pacer, &a).await.is_none());
@@ -229,7 +229,7 @@ async fn a_high_rate_is_reached_although_the_timer_is_coarse() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
+async fn hosts_without_relevant_state_are_forgotten() {
     let pacer = pacer(every(1000));
     let (busy, resting) = (host("busy.test"), host("resting.test"));
     let permit = pacer.permit(&busy).await;
@@ -251,17 +251,17 @@ async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
 
     assert!(
         pacer.hosts() < 4000,
-        "{} of 20,000 in 1,000 s are remembered",
+        "{} of 20,000 hosts in 1,000 s are remembered",
         pacer.hosts()
     );
     assert_eq!(
         pacer.pace(&resting).ready,
         free,
-        "who still waits is not forgotten"
+        "a waiting host is not forgotten"
     );
     assert!(
         within(ms(10_000), &pacer, &busy).await.is_none(),
-        "nor is a permit under way"
+        "a host with a permit is not forgotten"
     );
     permit.finish(FINE);
 }
@@ -285,7 +285,7 @@ fn gist(pace: Pace) -> (Timestamp, u32, Option<Duration>) {
 const ROUNDING: Duration = ms(2);
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_an_earlier_session_was_asked_to_leave_alone_is_left_alone() {
+async fn a_host_waits_as_long_as_it_asked_an_earlier_session_to() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.recall(&a, remembered(EPOCH + ms(60_000), 1, None));
     let began = Instant::now();
@@ -296,21 +296,17 @@ async fn a_host_that_an_earlier_session_was_asked_to_leave_alone_is_left_alone()
         kind: AnswerKind::Failed,
     });
     let second_in_a_row = began.elapsed() + ms(2000);
-    assert_eq!(
-        waits,
-        EPOCH + second_in_a_row,
-        "its failures go on counting"
-    );
+    assert_eq!(waits, EPOCH + second_in_a_row, "earlier failures count on");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_remembered_of_a_host_is_what_was_recalled() {
+async fn the_pace_of_a_host_is_the_recalled_one() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     assert_eq!(gist(pacer.pace(&a)), (EPOCH, 0, None), "nothing is known");
     let known = Pace {
         retry_after: Some(ms(700)),
         wait: ms(9000),
-        why: Why::SlowDown,
+        why: WaitReason::SlowDown,
         answered: EPOCH,
         address: Some(Ipv4Addr::LOCALHOST.into()),
         ..remembered(EPOCH, 3, Some(2500))
@@ -323,32 +319,32 @@ async fn what_is_remembered_of_a_host_is_what_was_recalled() {
         failures: 0,
         retry_after: None,
         wait: ms(2500),
-        why: Why::CrawlDelay,
+        why: WaitReason::CrawlDelay,
         ..known
     };
     assert_eq!(pacer.pace(&a), answered);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_of_this_session_says_more_than_what_was_remembered() {
+async fn an_answer_of_this_session_overrides_the_recalled_pace() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.permit(&a).await.finish(FINE);
     pacer.recall(&a, remembered(EPOCH + ms(100), 3, Some(2500)));
     assert_eq!(
         gist(pacer.pace(&a)),
         (EPOCH + ms(500), 0, None),
-        "a success has forgiven it"
+        "a success reset the failures"
     );
     pacer.recall(&a, remembered(EPOCH + ms(700), 0, None));
     assert_eq!(
         pacer.pace(&a).ready,
         EPOCH + ms(700),
-        "but somebody else may know of a longer wait"
+        "a longer recalled wait counts"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_longest_reason_is_told_and_what_was_asked() {
+async fn the_pace_reports_the_longest_reason_and_the_requested_wait() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     let slow_down = |seconds: Option<u64>| Answer {
         elapsed: Duration::ZERO,
@@ -358,22 +354,25 @@ async fn the_longest_reason_is_told_and_what_was_asked() {
     };
     let seen = |pace: Pace| (pace.why, pace.wait, pace.retry_after);
     pacer.permit(&a).await.finish(FINE);
-    assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::Delay, ms(500), None));
     pacer.ask_crawl_delay(&a, Some(ms(900)));
-    assert_eq!(seen(pacer.pace(&a)), (Why::CrawlDelay, ms(900), None));
+    assert_eq!(
+        seen(pacer.pace(&a)),
+        (WaitReason::CrawlDelay, ms(900), None)
+    );
     pacer.permit(&a).await.finish(slow_down(None));
-    assert_eq!(seen(pacer.pace(&a)), (Why::SlowDown, ms(1000), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::SlowDown, ms(1000), None));
     pacer.permit(&a).await.finish(slow_down(Some(7200)));
     let hour = Duration::from_secs(3600);
     assert_eq!(
         seen(pacer.pace(&a)),
-        (Why::RetryAfter, hour, Some(2 * hour))
+        (WaitReason::RetryAfter, hour, Some(2 * hour))
     );
     drop(pacer.permit(&a).await);
-    assert_eq!(seen(pacer.pace(&a)), (Why::Failures, ms(4000), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::Failures, ms(4000), None));
     pacer.ask_crawl_delay(&a, None);
     pacer.permit(&a).await.finish(FINE);
-    assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
+    assert_eq!(seen(pacer.pace(&a)), (WaitReason::Delay, ms(500), None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -384,7 +383,7 @@ async fn failures_are_forgiven_by_time_in_this_session_and_over_a_restart() {
     }
     let failed = pacer.pace(&a);
     assert_eq!((failed.failures, failed.wait), (4, ms(8000)));
-    // It may be asked in 8 s; then it is idle for twice the longest back-off.
+    // The host is ready in 8 s and then idle for twice the longest back-off.
     advance(ms(8000 + 1_200_000)).await;
     pacer.recall(&a, failed);
     pacer.recall(&b, failed);
@@ -453,6 +452,6 @@ async fn after_a_session_that_died_no_host_is_asked_before_its_delay_has_passed_
     assert_eq!(
         later.elapsed(),
         Duration::ZERO,
-        "the delay has passed for those who come later"
+        "the delay has passed for later callers"
     );
 }

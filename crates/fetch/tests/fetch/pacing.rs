@@ -5,7 +5,7 @@ use std::time::Duration;
 use fetch::{Answer, AnswerKind, Cooldown, FetchFailure, HostPace, PacingRules, retry_after};
 use http::HeaderMap;
 use proptest::prelude::*;
-use web::{Exchange, Protocol, Timestamp, Why};
+use web::{Exchange, Protocol, Timestamp, WaitReason};
 
 use crate::server::page;
 
@@ -24,7 +24,7 @@ fn rules(delay: u64, factor: f64) -> PacingRules {
 /// No jitter.
 const EVEN: f64 = 0.0;
 
-fn rest(millis: u64, why: Why) -> Cooldown {
+fn rest(millis: u64, why: WaitReason) -> Cooldown {
     Cooldown {
         wait: ms(millis),
         why,
@@ -52,7 +52,7 @@ const FAILED: Answer = Answer {
 
 #[test]
 fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
-    use Why::{CrawlDelay, Delay, Slowness};
+    use WaitReason::{CrawlDelay, Delay, Slowness};
     // delay, factor, response time, Crawl-delay → wait, reason
     let cases = [
         (0, 0.0, 700, None, 0, Delay),
@@ -73,7 +73,7 @@ fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
         (0, 0.0, 0, Some(7000), 7000, CrawlDelay),
         // The cap on servers does not shorten the user's delay.
         (60_000, 5.0, 20_000, Some(90_000), 60_000, Delay),
-        // Not numbers to multiply with.
+        // Factors that are not valid numbers.
         (1000, -1.0, 5000, None, 1000, Delay),
         (1000, f64::NAN, 5000, None, 1000, Delay),
         (1000, f64::INFINITY, 5000, None, 30_000, Slowness),
@@ -125,7 +125,10 @@ fn failures_in_a_row_double_the_wait_up_to_a_cap() {
         ),
     ];
     for (delay, waits) in cases {
-        for (answer, why) in [(FAILED, Why::Failures), (slow_down(None), Why::SlowDown)] {
+        for (answer, why) in [
+            (FAILED, WaitReason::Failures),
+            (slow_down(None), WaitReason::SlowDown),
+        ] {
             let mut pace = HostPace::default();
             for expected in waits {
                 let found;
@@ -138,13 +141,16 @@ fn failures_in_a_row_double_the_wait_up_to_a_cap() {
                 );
             }
             let (forgiven, found) = pace.after(&fine(0), &rules(delay, 5.0), EVEN);
-            assert_eq!((forgiven.failures, found), (0, rest(delay, Why::Delay)));
+            assert_eq!(
+                (forgiven.failures, found),
+                (0, rest(delay, WaitReason::Delay))
+            );
         }
     }
 }
 
 #[test]
-fn the_row_of_failures_may_be_of_any_length() {
+fn any_number_of_failures_in_a_row_is_counted() {
     let pace = HostPace {
         failures: u32::MAX,
         ..HostPace::default()
@@ -152,7 +158,7 @@ fn the_row_of_failures_may_be_of_any_length() {
     let (after, found) = pace.after(&FAILED, &rules(1000, 5.0), EVEN);
     assert_eq!(
         (after.failures, found),
-        (u32::MAX, rest(600_000, Why::Failures))
+        (u32::MAX, rest(600_000, WaitReason::Failures))
     );
 }
 
@@ -177,17 +183,20 @@ fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
             failures,
             ..HostPace::default()
         };
-        for (answer, why) in [(FAILED, Why::Failures), (slow_down(None), Why::SlowDown)] {
+        for (answer, why) in [
+            (FAILED, WaitReason::Failures),
+            (slow_down(None), WaitReason::SlowDown),
+        ] {
             let (_, found) = pace.after(&answer, &rules(1000, 5.0), chance);
             assert_eq!(found, rest(expected, why), "{failures} {chance}");
         }
         let (_, found) = pace.after(&fine(0), &rules(1000, 5.0), chance);
-        assert_eq!(found, rest(1000, Why::Delay));
+        assert_eq!(found, rest(1000, WaitReason::Delay));
         let (_, found) = pace.after(&slow_down(Some(ms(3_000_000))), &rules(1000, 5.0), chance);
         assert_eq!(
             found,
-            rest(3_000_000, Why::RetryAfter),
-            "as the server says"
+            rest(3_000_000, WaitReason::RetryAfter),
+            "the wait of the server"
         );
     }
     for (jitter, expected) in [
@@ -202,7 +211,7 @@ fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
             ..rules(1000, 5.0)
         };
         let (_, found) = HostPace::default().after(&FAILED, &rules, 1.0);
-        assert_eq!(found, rest(expected, Why::Failures), "{jitter}");
+        assert_eq!(found, rest(expected, WaitReason::Failures), "{jitter}");
     }
 }
 
@@ -247,7 +256,7 @@ fn time_forgives_half_of_the_failures_for_each_longest_back_off_that_a_host_was_
 #[test]
 fn retry_after_counts_where_it_is_longer_and_up_to_its_cap() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
-    use Why::{RetryAfter, SlowDown};
+    use WaitReason::{RetryAfter, SlowDown};
     // Retry-After, failures before → wait, reason
     let cases = [
         (None, 0, 2000, SlowDown),
@@ -309,7 +318,7 @@ fn retry_after_is_read_as_seconds_and_as_a_date() {
 }
 
 #[test]
-fn outcomes_are_read_as_answers() {
+fn outcomes_are_classified_for_pacing() {
     let now = Timestamp::from_millis(0);
     let answered = |status, field: Option<&str>| {
         let mut headers = HeaderMap::new();
@@ -355,7 +364,7 @@ fn outcomes_are_read_as_answers() {
 
 proptest! {
     #[test]
-    fn no_answer_makes_us_ruder_than_the_delay_or_wait_for_ever(
+    fn no_answer_shortens_the_delay_or_causes_an_endless_wait(
         delay in 0_u64..100_000,
         factor in any::<f64>(),
         elapsed in any::<u64>(),
@@ -389,7 +398,8 @@ proptest! {
         let (_, even) = pace.after(&Answer { elapsed: ms(elapsed), kind: asked }, &rules, 0.0);
         prop_assert!(wait >= even.wait && wait <= even.wait + even.wait / 4 + ms(1));
         if asked == AnswerKind::Fine {
-            prop_assert!(matches!(why, Why::Delay | Why::Slowness | Why::CrawlDelay));
+            let usual = [WaitReason::Delay, WaitReason::Slowness, WaitReason::CrawlDelay];
+            prop_assert!(usual.contains(&why));
         }
     }
 }

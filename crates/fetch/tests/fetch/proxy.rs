@@ -77,7 +77,7 @@ async fn secure_server() -> (SocketAddr, tempfile::NamedTempFile) {
 }
 
 #[tokio::test]
-async fn plain_pages_are_asked_for_through_every_kind_of_proxy() {
+async fn http_pages_are_requested_through_every_kind_of_proxy() {
     let server = Server::answering(OK).await;
     let expected = [
         "GET http://a.test/x?y",
@@ -110,7 +110,7 @@ async fn plain_pages_are_asked_for_through_every_kind_of_proxy() {
 }
 
 #[tokio::test]
-async fn secure_pages_are_tunnelled_to_the_address_and_checked_against_the_name() {
+async fn https_pages_are_tunnelled_to_the_address_and_checked_against_the_name() {
     let (server, authority) = secure_server().await;
     let expected = [
         "CONNECT secure.test:443",
@@ -172,7 +172,7 @@ async fn a_proxy_that_is_reached_over_tls_is_checked_like_a_server() {
 }
 
 #[tokio::test]
-async fn an_address_of_the_new_kind_is_asked_for_as_such() {
+async fn an_ipv6_address_is_requested_through_a_proxy_as_such() {
     let server = Server::answering(OK).await;
     for (kind, expected) in [
         ("http", "GET http://[2606:2800::1]:8080/"),
@@ -227,7 +227,7 @@ async fn a_proxy_is_not_asked_for_private_addresses() {
 }
 
 #[tokio::test]
-async fn a_name_that_flips_is_asked_for_by_its_public_address_only() {
+async fn a_name_that_flips_is_requested_at_its_public_address_only() {
     let server = Server::answering(OK).await;
     let proxy = Proxy::before(server.address, None);
     let turn = AtomicUsize::new(0);
@@ -255,7 +255,7 @@ async fn a_name_that_flips_is_asked_for_by_its_public_address_only() {
 
 /// The user may give the proxy any address; that does not allow pages there.
 #[tokio::test]
-async fn the_proxys_name_may_be_private_and_is_still_no_page() {
+async fn the_proxys_address_may_be_private_but_pages_there_are_refused() {
     let server = Server::answering(OK).await;
     for kind in KINDS {
         let proxy = Proxy::before(server.address, None);
@@ -288,7 +288,7 @@ async fn the_proxys_name_may_be_private_and_is_still_no_page() {
 }
 
 #[tokio::test]
-async fn a_proxy_whose_name_is_unknown_is_its_own_failure() {
+async fn a_proxy_whose_name_does_not_resolve_is_a_failure_of_the_proxy() {
     for kind in KINDS {
         let names = NameService::new(|name| async move {
             match name.as_str() {
@@ -305,7 +305,7 @@ async fn a_proxy_whose_name_is_unknown_is_its_own_failure() {
 }
 
 #[tokio::test]
-async fn user_and_password_are_for_the_proxy_and_nobody_else() {
+async fn user_and_password_are_sent_to_the_proxy_only() {
     let server = Server::answering(OK).await;
     for kind in KINDS {
         let proxy = Proxy::before(server.address, Some("user:se cret"));
@@ -371,7 +371,7 @@ async fn saying(answer: Vec<u8>) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn a_proxy_that_fails_says_how() {
+async fn the_failure_of_a_proxy_names_its_cause() {
     let long = [b"HTTP/1.1 200 OK\r\nX: ".to_vec(), vec![b'x'; 9000]].concat();
     let many = [
         b"HTTP/1.1 200 OK\r\n".to_vec(),
@@ -439,10 +439,10 @@ async fn a_proxy_that_fails_says_how() {
     }
 
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let nobody = listener.local_addr().unwrap();
+    let unused = listener.local_addr().unwrap();
     drop(listener);
     for kind in KINDS {
-        let failure = through(kind, nobody, public())
+        let failure = through(kind, unused, public())
             .fetch(&page("http://a.test/"))
             .await
             .unwrap_err();
@@ -455,7 +455,7 @@ async fn a_proxy_that_fails_says_how() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_says_nothing_is_given_up() {
+async fn a_silent_proxy_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     for kind in KINDS {
         let fetch = HttpFetch::new(FetchOptions {
@@ -479,7 +479,7 @@ async fn a_proxy_that_says_nothing_is_given_up() {
 }
 
 #[tokio::test]
-async fn where_a_request_goes_is_known_unless_the_proxy_looks_it_up() {
+async fn the_address_of_a_request_is_known_unless_the_proxy_resolves_it() {
     let nowhere = "127.0.0.1:9".parse().unwrap();
     for (kind, expected) in [("http", true), ("socks5", true), ("socks5h", false)] {
         let failed = through(kind, nowhere, public())

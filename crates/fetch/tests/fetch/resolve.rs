@@ -46,7 +46,7 @@ fn rules_are_read_as_curl_reads_them() {
 }
 
 #[test]
-fn a_bad_rule_is_told_what_is_wrong_with_it() {
+fn the_error_of_a_bad_rule_names_the_defect() {
     use ResolveRuleError::{Address, Form, Host, Port};
     let cases = [
         ("", Form(String::new())),
@@ -71,7 +71,7 @@ fn a_bad_rule_is_told_what_is_wrong_with_it() {
 
 proptest! {
     #[test]
-    fn whatever_is_written_as_a_rule_is_read_back(
+    fn any_resolve_rule_is_parsed_from_its_text(
         host in "[a-z]{1,8}(\\.[a-z]{1,8}){0,2}",
         port in 1_u16..,
         addresses in prop::collection::vec(any::<std::net::IpAddr>(), 1..4),

@@ -157,13 +157,13 @@ async fn the_status_decides_what_is_allowed() {
         assert_eq!(
             robots.web.asked(),
             ["http://a.test/robots.txt"],
-            "asked once"
+            "one request"
         );
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_does_not_answer_allows_nothing_for_half_a_minute() {
+async fn a_silent_host_allows_nothing_for_half_a_minute() {
     let failures = [
         FetchFailure::Dns,
         FetchFailure::Timeout,
@@ -192,7 +192,7 @@ async fn who_does_not_answer_allows_nothing_for_half_a_minute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rules_are_asked_for_again_after_a_day() {
+async fn rules_are_fetched_again_after_a_day() {
     let robots = robots(0, 100);
     robots.web.say(
         "http://a.test/robots.txt",
@@ -281,7 +281,7 @@ async fn scheme_and_port_have_rules_of_their_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_many_who_want_the_same_rules_one_asks() {
+async fn of_concurrent_requests_for_the_same_rules_one_fetches() {
     let robots = robots(1000, 100);
     robots.web.say(
         "http://a.test/robots.txt",
@@ -296,7 +296,7 @@ async fn of_many_who_want_the_same_rules_one_asks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_gives_up_asking_leaves_it_to_the_next() {
+async fn a_cancelled_fetch_is_left_to_the_next_task() {
     let robots = robots(0, 100);
     robots.web.say("http://a.test/robots.txt", 200, "");
     let busy = robots.pacer.permit(&page("http://a.test/").host()).await;
@@ -330,7 +330,7 @@ async fn robots_txt_takes_its_turn_like_a_page_and_so_does_every_hop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
+async fn a_cached_crawl_delay_reaches_the_pacer() {
     let robots = robots(0, 100);
     robots.web.say(
         "http://a.test/robots.txt",
@@ -377,7 +377,7 @@ async fn only_the_first_500_kibibytes_are_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cache_forgets_the_oldest_and_keeps_what_is_used() {
+async fn the_cache_drops_the_oldest_and_keeps_used_entries() {
     let robots = robots(0, 10);
     robots.of("http://used.test/").await;
     for number in 0..100 {
@@ -407,7 +407,7 @@ fn text(lines: Option<&'static str>, until: u64) -> RobotsText {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_read_is_handed_over_once_and_a_host_in_trouble_is_not_remembered() {
+async fn a_read_text_is_returned_once_and_that_of_a_host_in_trouble_never() {
     let rules = "User-agent: *\nDisallow: /private";
     for (status, read) in [
         (200, Some(text(Some(rules), DAY))),
@@ -425,7 +425,7 @@ async fn what_was_read_is_handed_over_once_and_a_host_in_trouble_is_not_remember
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_robots_txt_that_is_too_long_the_lines_that_are_read_are_remembered() {
+async fn the_stored_text_of_a_too_long_robots_txt_is_the_part_that_is_parsed() {
     let robots = robots(0, 100);
     let line = "Disallow: /private/0123456789\n";
     let long = format!(
@@ -447,7 +447,7 @@ async fn of_a_robots_txt_that_is_too_long_the_lines_that_are_read_are_remembered
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_earlier_session_read_is_obeyed_unasked_while_it_holds() {
+async fn the_stored_text_of_an_earlier_session_is_obeyed_while_it_holds() {
     for (lines, allowed) in [
         (
             Some("User-agent: *\nCrawl-delay: 3\nDisallow: /private"),
@@ -472,7 +472,7 @@ async fn what_an_earlier_session_read_is_obeyed_unasked_while_it_holds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_recalled_holds_a_day_at_most_and_gives_way_to_what_is_known() {
+async fn a_recalled_text_holds_a_day_at_most_and_never_replaces_cached_rules() {
     let robots = robots(0, 100);
     let url = page("http://a.test/private");
     let never = Some("User-agent: *\nDisallow: /");
@@ -482,7 +482,7 @@ async fn what_is_recalled_holds_a_day_at_most_and_gives_way_to_what_is_known() {
     robots.now.store(DAY, Ordering::SeqCst);
     assert!(
         robots.allowed(url.as_str()).await,
-        "nobody forbids it any more"
+        "no rule forbids it any more"
     );
     robots.cache.recall(&url, text(never, u64::MAX)).await;
     assert!(robots.allowed(url.as_str()).await);

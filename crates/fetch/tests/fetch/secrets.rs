@@ -10,7 +10,7 @@ use crate::server::Server;
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 #[tokio::test]
-async fn secrets_are_sent_to_their_origin_and_archives_are_told_their_names_only() {
+async fn secrets_are_sent_to_their_origin_and_archives_get_their_names_only() {
     let (own, other) = (Server::answering(OK).await, Server::answering(OK).await);
     let fields = vec![
         SecretField::parse("X-Token: SECRET1").unwrap(),

@@ -215,7 +215,7 @@ async fn a_certificate_of_an_unknown_authority_is_not_trusted() {
 }
 
 #[tokio::test]
-async fn plain_http_on_the_tls_port_is_no_tls() {
+async fn plain_http_on_the_tls_port_is_a_tls_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let plain = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -254,7 +254,7 @@ async fn showing(change: impl FnOnce(&mut CertificateParams)) -> (SocketAddr, Na
 }
 
 #[tokio::test]
-async fn a_certificate_that_is_not_accepted_is_told_why() {
+async fn a_rejected_certificate_is_reported_with_its_reason() {
     let named = |names: &[&str]| {
         CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>())
     };
@@ -288,7 +288,7 @@ async fn a_certificate_that_is_not_accepted_is_told_why() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_goes_wrong_is_told_how() {
+async fn a_failed_handshake_is_reported_with_its_cause() {
     // A TLS record: type, version, length; an alert is 2 (fatal) and its number (RFC 8446 sections
     // 5.1 and 6).
     let cases: [(&[u8], &str); 4] = [
@@ -324,7 +324,7 @@ async fn a_handshake_that_goes_wrong_is_told_how() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_never_ends_is_given_up_with_the_connection() {
+async fn a_handshake_that_never_ends_fails_at_the_connect_timeout() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let fetch = HttpFetch::new(FetchOptions {
@@ -377,7 +377,7 @@ async fn an_insecure_host_is_the_only_one_whose_certificate_is_not_checked() {
 }
 
 #[test]
-fn an_insecure_host_is_read_and_shown_as_a_url_has_it() {
+fn an_insecure_host_is_parsed_and_shown_as_in_urls() {
     let cases = [
         ("old.example.org", Some("old.example.org")),
         ("Old.Example.org.", Some("old.example.org")),

@@ -43,7 +43,7 @@ async fn fetch(server: &Server) -> Result<Exchange, FetchFailure> {
 }
 
 #[tokio::test]
-async fn an_exchange_says_what_was_asked_and_what_came() {
+async fn an_exchange_records_the_request_and_the_response() {
     let server = Server::answering(OK).await;
     let exchange = limited(FetchLimits::default())
         .fetch(&server.url("/a?b=c"))
@@ -85,7 +85,7 @@ async fn the_request_head_is_what_the_server_saw_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn what_is_known_of_a_page_makes_the_request_conditional_and_not_modified_is_an_answer() {
+async fn validators_make_a_request_conditional_and_304_is_an_answer() {
     let server = Server::answering("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n").await;
     let known = Validators {
         etag: Some(HeaderValue::from_static("W/\"1\"")),
@@ -147,7 +147,7 @@ async fn error_pages_are_answers() {
 }
 
 #[tokio::test]
-async fn a_compressed_body_is_kept_as_it_came() {
+async fn a_compressed_body_is_kept_as_received() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(b"a page").unwrap();
     let coded = encoder.finish().unwrap();
@@ -171,7 +171,7 @@ async fn a_compressed_body_is_kept_as_it_came() {
 }
 
 #[tokio::test]
-async fn chunks_are_put_together_and_hints_passed_over() {
+async fn chunks_are_joined_and_early_hints_are_skipped() {
     let server = Server::answering(
         "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n\
          HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
@@ -189,7 +189,7 @@ async fn chunks_are_put_together_and_hints_passed_over() {
 /// The engine skips 100 Continue and 103 Early Hints, however many, without a report: the deadline
 /// ends them.
 #[tokio::test]
-async fn hints_without_end_are_given_up_at_the_deadline() {
+async fn endless_early_hints_end_at_the_deadline() {
     for hint in [
         "HTTP/1.1 100 Continue\r\n\r\n",
         "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n",
@@ -208,7 +208,7 @@ async fn hints_without_end_are_given_up_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn what_comes_around_chunks_is_bounded_and_passed_over() {
+async fn chunk_extensions_and_trailers_are_bounded_and_skipped() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let long = "x".repeat(20 << 10);
     let many = "a: b\r\n".repeat(300);
@@ -317,7 +317,7 @@ async fn status_lines_of_any_size_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_head_that_drips_is_given_up_at_the_deadline() {
+async fn a_slowly_dripping_head_fails_at_the_deadline() {
     let server = Server::with(|mut stream| async move {
         stream
             .write_all(b"HTTP/1.1 200 OK\r\nX: ")
@@ -379,7 +379,7 @@ async fn a_body_is_whole_at_the_limit_and_cut_one_byte_past_it() {
 }
 
 #[tokio::test]
-async fn an_endless_body_is_cut_past_every_permit() {
+async fn an_endless_body_is_cut_at_the_limit() {
     let server = Server::with(|mut stream| async move {
         stream
             .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -450,7 +450,7 @@ async fn a_server_that_stops_in_the_middle_is_too_slow_or_too_late() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_given_up() {
+async fn a_request_to_a_server_that_never_answers_times_out() {
     let server = Server::with(|stream| async move {
         pending::<()>().await;
         drop(stream);
@@ -467,7 +467,7 @@ async fn a_server_that_never_answers_is_given_up() {
 }
 
 #[tokio::test]
-async fn broken_answers_have_their_failure() {
+async fn each_broken_answer_has_its_failure() {
     let many = "a: b\r\n".repeat(257);
     let long = format!("a: {}\r\n", "b".repeat(65 << 10));
     let endless = format!("a: {}\r\n", "b".repeat(1 << 20));
@@ -524,10 +524,10 @@ async fn broken_answers_have_their_failure() {
     }
 }
 
-/// A status of 999, which linkedin.com sends, was a breach of HTTP: tried again, and lost with its
-/// body.
+/// A status of 999, which linkedin.com sends, counted as invalid HTTP: the page was tried again and
+/// its body was lost.
 #[tokio::test]
-async fn a_status_that_no_standard_has_is_an_answer() {
+async fn a_status_outside_the_standards_is_an_answer() {
     for status in [600, 999] {
         let answer = format!("HTTP/1.1 {status} Denied\r\nContent-Length: 2\r\n\r\nno");
         let server = Server::answering(answer).await;
@@ -539,7 +539,8 @@ async fn a_status_that_no_standard_has_is_an_answer() {
     }
 }
 
-/// RFC 9112 section 5.2. Such an answer was a breach of HTTP: every page of an old server was lost.
+/// RFC 9112 section 5.2. Such an answer counted as invalid HTTP: all pages of an old server were
+/// lost.
 #[tokio::test]
 async fn a_folded_field_is_read_as_one_line() {
     let answer = "HTTP/1.1 200 OK\r\nX-Field: one\r\n two\r\n\t three \r\n\
@@ -681,7 +682,7 @@ async fn a_resolve_rule_counts_for_its_port_only() {
 }
 
 #[test]
-fn a_setup_that_cannot_work_says_so() {
+fn a_setup_that_cannot_work_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let empty = directory.path().join("empty.pem");
     std::fs::write(&empty, "no certificate").unwrap();

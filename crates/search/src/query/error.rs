@@ -16,37 +16,52 @@ pub struct QueryError {
 }
 
 /// The kind of a syntax error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The query is empty.
+    #[error("the query is empty")]
     Empty,
     /// More than [`MAX_QUERY`] bytes.
+    #[error("the query has more than {MAX_QUERY} bytes")]
     TooLong,
     /// More than [`MAX_CLAUSES`] words, phrases and filters.
+    #[error("more than {MAX_CLAUSES} words and filters")]
     TooManyClauses,
     /// More than [`MAX_WORDS`] words.
+    #[error("more than {MAX_WORDS} words")]
     TooManyWords,
     /// More than [`MAX_DEPTH`] parentheses and negations within each other.
+    #[error("more than {MAX_DEPTH} parentheses and negations within each other")]
     TooDeep,
     /// A quotation mark without another.
+    #[error("a phrase is not closed")]
     OpenPhrase,
     /// An opening parenthesis without its pair.
+    #[error("a parenthesis is not closed")]
     OpenParenthesis,
     /// A closing parenthesis without its pair.
+    #[error("a parenthesis closes nothing")]
     ClosingParenthesis,
     /// An operator or a field without an operand.
+    #[error("nothing follows")]
     Dangling,
     /// There is no such field.
+    #[error("there is no such field")]
     UnknownField,
     /// No letter and no digit.
+    #[error("there is nothing to look for")]
     NoWord,
     /// An asterisk at the end of a word.
+    #[error("there are no wildcards")]
     Wildcard,
     /// No host.
+    #[error("this is no host")]
     Host,
     /// No language.
+    #[error("this is no language")]
     Language,
     /// No date.
+    #[error("this is no date")]
     Date,
 }
 
@@ -86,26 +101,9 @@ impl fmt::Display for QueryError {
             at,
         } = self;
         match reason {
-            Reason::Empty => return f.write_str("the query is empty"),
-            Reason::TooLong => return write!(f, "the query has more than {MAX_QUERY} bytes"),
-            Reason::TooManyClauses => write!(f, "more than {MAX_CLAUSES} words and filters"),
-            Reason::TooManyWords => write!(f, "more than {MAX_WORDS} words"),
-            Reason::TooDeep => write!(
-                f,
-                "more than {MAX_DEPTH} parentheses and negations within each other"
-            ),
-            Reason::OpenPhrase => f.write_str("a phrase is not closed"),
-            Reason::OpenParenthesis => f.write_str("a parenthesis is not closed"),
-            Reason::ClosingParenthesis => f.write_str("a parenthesis closes nothing"),
-            Reason::Dangling => f.write_str("nothing follows"),
-            Reason::UnknownField => f.write_str("there is no such field"),
-            Reason::NoWord => f.write_str("there is nothing to look for"),
-            Reason::Wildcard => f.write_str("there are no wildcards"),
-            Reason::Host => f.write_str("this is no host"),
-            Reason::Language => f.write_str("this is no language"),
-            Reason::Date => f.write_str("this is no date"),
-        }?;
-        write!(f, ": {culprit:?} at character {at}")
+            Reason::Empty | Reason::TooLong => write!(f, "{reason}"),
+            _ => write!(f, "{reason}: {culprit:?} at character {at}"),
+        }
     }
 }
 

@@ -22,34 +22,31 @@ impl Query {
     /// # Errors
     /// [`QueryError`] with the culprit and its position if the text is not a query.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
-        parse(text)
-    }
-}
-
-fn parse(text: &str) -> Result<Query, QueryError> {
-    if text.len() > MAX_QUERY {
-        return Err(error_at(Reason::TooLong, text, 0, text.len()));
-    }
-    let marks = marks(text)?;
-    if marks.is_empty() {
-        return Err(error_at(Reason::Empty, text, 0, 0));
-    }
-    let mut parser = Parser {
-        text,
-        marks,
-        at: 0,
-        clauses: 0,
-        words: 0,
-    };
-    let root = parser.any(0)?;
-    match parser.peek() {
-        None => Ok(Query { root }),
-        Some(mark) => Err(parser.error(Reason::ClosingParenthesis, mark)),
+        if text.len() > MAX_QUERY {
+            return Err(error_at(Reason::TooLong, text, 0, text.len()));
+        }
+        let marks = marks(text)?;
+        if marks.is_empty() {
+            return Err(error_at(Reason::Empty, text, 0, 0));
+        }
+        let mut parser = Parser {
+            text,
+            marks,
+            at: 0,
+            clauses: 0,
+            words: 0,
+        };
+        let root = parser.any(0)?;
+        match parser.peek() {
+            None => Ok(Self { root }),
+            Some(mark) => Err(parser.error(Reason::ClosingParenthesis, mark)),
+        }
     }
 }
 
 struct Parser<'q> {
     text: &'q str,
+    /// At least one.
     marks: Vec<Spanned<'q>>,
     at: usize,
     clauses: usize,
@@ -71,16 +68,9 @@ impl<'q> Parser<'q> {
         error_at(reason, self.text, start, end)
     }
 
-    /// Returns the error of a lexeme without its operand.
+    /// Returns the error of the last lexeme, which lacks its operand.
     fn dangling(&self) -> QueryError {
-        let before = self
-            .at
-            .checked_sub(1)
-            .and_then(|before| self.marks.get(before));
-        match before.or(self.marks.first()) {
-            Some(&mark) => self.error(Reason::Dangling, mark),
-            None => error_at(Reason::Empty, self.text, 0, 0),
-        }
+        self.error(Reason::Dangling, self.marks[self.at.saturating_sub(1)])
     }
 
     fn any(&mut self, depth: usize) -> Result<Clause, QueryError> {
@@ -145,7 +135,10 @@ impl<'q> Parser<'q> {
             _ => return Err(self.error(Reason::Dangling, named)),
         };
         let place = (named.0, named.1, end);
-        let bad = |reason| Err(self.error(reason, place));
+        let filter = |found: Option<Clause>, reason| match found {
+            Some(clause) => Ok(clause),
+            None => Err(self.error(reason, place)),
+        };
         let clause = match name.to_ascii_lowercase().as_str() {
             "title" => return self.words(SearchField::Title, value, place, quoted),
             "text" => return self.words(SearchField::Text, value, place, quoted),
@@ -153,22 +146,13 @@ impl<'q> Parser<'q> {
                 let words = crate::fields::address_words(value);
                 return self.words(SearchField::Address, &words, place, true);
             }
-            "host" | "site" => match host(value) {
-                Some(host) => Clause::Host(host),
-                None => return bad(Reason::Host),
-            },
-            "lang" | "language" => match language(value) {
-                Some(language) => Clause::Language(language),
-                None => return bad(Reason::Language),
-            },
-            "after" | "before" => match (date(value), name.eq_ignore_ascii_case("after")) {
-                (Some(date), true) => Clause::After(date),
-                (Some(date), false) => Clause::Before(date),
-                (None, _) => return bad(Reason::Date),
-            },
-            _ => return bad(Reason::UnknownField),
+            "host" | "site" => filter(host(value).map(Clause::Host), Reason::Host)?,
+            "lang" | "language" => filter(language(value).map(Clause::Language), Reason::Language)?,
+            "after" => filter(date(value).map(Clause::After), Reason::Date)?,
+            "before" => filter(date(value).map(Clause::Before), Reason::Date)?,
+            _ => return Err(self.error(Reason::UnknownField, place)),
         };
-        self.count(1, 0, place)?;
+        self.count_clause(0, place)?;
         Ok(clause)
     }
 
@@ -185,17 +169,13 @@ impl<'q> Parser<'q> {
         let Some(words) = Words::of(text) else {
             return Err(self.error(Reason::NoWord, place));
         };
-        self.count(1, words.terms.len(), place)?;
+        self.count_clause(words.terms.len(), place)?;
         Ok(Clause::Words(part, words))
     }
 
-    fn count(
-        &mut self,
-        clauses: usize,
-        words: usize,
-        place: Spanned<'_>,
-    ) -> Result<(), QueryError> {
-        self.clauses += clauses;
+    /// Counts a clause of this many words.
+    fn count_clause(&mut self, words: usize, place: Spanned<'_>) -> Result<(), QueryError> {
+        self.clauses += 1;
         self.words += words;
         if self.clauses > MAX_CLAUSES {
             return Err(self.error(Reason::TooManyClauses, place));
@@ -241,6 +221,6 @@ fn date(value: &str) -> Option<u64> {
         10 => "T00:00:00Z",
         _ => "",
     };
-    let time: Timestamp = format!("{value}{rest}").parse().ok()?;
-    Some(time.as_millis())
+    let time = format!("{value}{rest}").parse::<Timestamp>();
+    time.ok().map(Timestamp::as_millis)
 }

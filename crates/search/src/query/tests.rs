@@ -4,7 +4,7 @@ use super::clause::{Clause, SearchField};
 use super::*;
 use crate::words::tokens::PAIR;
 
-/// Returns a query as it was understood.
+/// Returns the parsed query, or the error, as text.
 fn understood(text: &str) -> String {
     match Query::parse(text) {
         Ok(query) => shown(&query.root),
@@ -93,8 +93,8 @@ fn queries_mean_what_people_expect() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_named() {
-    for (text, complaint) in [
+fn an_error_names_its_culprit_and_its_position() {
+    for (text, message) in [
         ("", "the query is empty"),
         (" \t", "the query is empty"),
         (
@@ -128,7 +128,7 @@ fn what_cannot_be_understood_is_named() {
             "this is no date: \"before:2026-13-01\" at character 1",
         ),
     ] {
-        assert_eq!(understood(text), complaint, "{text}");
+        assert_eq!(understood(text), message, "{text}");
     }
 }
 

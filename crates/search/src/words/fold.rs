@@ -4,9 +4,7 @@
 //! section 3.13, D146): É is é however it is composed, ß is ss, ＡＢＣ is abc, ﬁ is fi, a sigma is a
 //! sigma wherever it stands. Accents stay: they make other words.
 
-use unicode_normalization::UnicodeNormalization;
-
-use super::letters::{Letters, case_folded};
+use super::letters::{Letters, caseless};
 
 /// Maximum length of a folded word in bytes; longer words are cut.
 pub(crate) const MAX_WORD: usize = 128;
@@ -20,7 +18,7 @@ pub(crate) fn fold_into(folded: &mut String, word: &str, letters: &Letters) {
     } else if !letters.fold_into(folded, word) {
         folded.truncate(start);
         let seen = word.chars().filter(|&c| !is_invisible(c));
-        folded.extend(seen.nfkd().flat_map(case_folded).nfkc());
+        folded.extend(caseless(seen));
     }
     let end = folded.floor_char_boundary(start + MAX_WORD);
     folded.truncate(end);

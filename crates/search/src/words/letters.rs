@@ -60,41 +60,38 @@ fn is_hangul(c: char) -> bool {
 /// Returns the folded form of `c` if it joins any adjacent letter or digit into one word and folds
 /// to one such letter.
 fn folded(c: char) -> Option<u16> {
-    let whole = |text: String| text.split_word_bounds().count() == 1;
     if c == '_' {
         return Some('_' as u16);
     }
+    let whole = |text: String| text.split_word_bounds().count() == 1;
     let is_letter = c.is_alphanumeric() && !is_combining_mark(c);
-    let joins = whole(format!("a{c}"))
-        && whole(format!("{c}a"))
-        && whole(format!("1{c}"))
-        && whole(format!("{c}1"));
-    if !(is_letter && joins) {
+    let beside = [
+        format!("a{c}"),
+        format!("{c}a"),
+        format!("1{c}"),
+        format!("{c}1"),
+    ];
+    if !is_letter || !beside.into_iter().all(whole) {
         return None;
     }
-    let spelled: String = [c]
-        .into_iter()
-        .nfkd()
-        .flat_map(case_folded)
-        .nfkc()
-        .collect();
-    let mut letters = spelled.chars();
+    let mut letters = caseless([c].into_iter());
     let (letter, None) = (letters.next()?, letters.next()) else {
         return None;
     };
     let inert = canonical_combining_class(letter) == 0
         && is_nfkc_quick([letter].into_iter()) == IsNormalized::Yes;
     let again = case_folded(letter).eq([letter]);
-    inert
-        .then_some(letter as u32)
-        .filter(|_| again)?
-        .try_into()
-        .ok()
+    u16::try_from(letter as u32).ok().filter(|_| inert && again)
+}
+
+/// Returns NFKC(fold(NFKD(word))).
+pub(super) fn caseless(word: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    word.nfkd().flat_map(case_folded).nfkc()
 }
 
 /// Returns the lower case of the upper case of the lower case: CaseFolding.txt, statuses C and F,
 /// except that the Turkish ı becomes i.
-pub(super) fn case_folded(c: char) -> impl Iterator<Item = char> {
+fn case_folded(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase()
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)

@@ -17,7 +17,7 @@ use unicode_segmentation::{UWordBoundIndices, UnicodeSegmentation};
 use super::letters::Letters;
 
 /// A piece of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Piece {
     /// Its byte range.
     pub(crate) place: Range<usize>,
@@ -120,10 +120,8 @@ impl Iterator for Pieces<'_> {
                 return Some(piece);
             }
             let bytes = self.text.as_bytes();
-            while bytes
-                .get(self.at)
-                .is_some_and(|&byte| byte.is_ascii() && !is_word_byte(byte))
-            {
+            let is_between = |&byte: &u8| byte.is_ascii() && !is_word_byte(byte);
+            while bytes.get(self.at).is_some_and(is_between) {
                 self.at += 1;
             }
             let start = self.at;
@@ -155,17 +153,12 @@ impl Iterator for Pieces<'_> {
 fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     let mut chars = text[word.clone()].char_indices();
     let unspaced = chars.next().is_some_and(|(_, first)| is_unspaced(first));
-    let ends = |c: char| {
-        if unspaced {
-            !is_mark(c)
-        } else {
-            is_unspaced(c)
-        }
+    let ends = |c: char| match unspaced {
+        true => !is_mark(c),
+        false => is_unspaced(c),
     };
-    let length = chars
-        .find(|&(_, c)| ends(c))
-        .map_or(word.len(), |(at, _)| at);
-    let end = word.start + length;
+    let next = chars.find(|&(_, c)| ends(c));
+    let end = next.map_or(word.end, |(at, _)| word.start + at);
     let piece = Piece {
         place: word.start..end,
         unspaced,

@@ -44,10 +44,7 @@ impl<'t> Tokens<'t> {
             text,
             pieces: Pieces::of(text),
             ahead: None,
-            piece: Piece {
-                place: 0..0,
-                unspaced: false,
-            },
+            piece: Piece::default(),
             token: Token::default(),
         }
     }

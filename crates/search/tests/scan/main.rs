@@ -135,7 +135,7 @@ fn end(pages: usize) -> Option<ArchiveEnd> {
     })
 }
 
-/// An index of these pages, committed after each of so many.
+/// Returns an index of these pages, with a commit after this many each.
 fn index(pages: &[Page], commit_every: usize) -> (tempfile::TempDir, Finder) {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(&options(directory.path())).unwrap();
@@ -286,7 +286,7 @@ fn hits_come_in_the_order_of_bm25() {
 }
 
 #[test]
-fn a_hit_tells_what_the_page_is() {
+fn a_hit_describes_its_page() {
     let pages = random_pages(5, 50, 20);
     let (_directory, finder) = index(&pages, 10);
     let hits = finder
@@ -311,7 +311,7 @@ fn a_hit_tells_what_the_page_is() {
 }
 
 #[test]
-fn what_the_archive_does_not_have_any_more_is_taken_out_and_the_rest_stays() {
+fn pages_beyond_the_archive_are_deleted_and_the_others_stay() {
     let pages = random_pages(7, 60, 10);
     for settled in [None, end(0), end(1), end(25), end(59), end(60), end(99)] {
         let directory = tempfile::tempdir().unwrap();
@@ -344,7 +344,7 @@ fn what_the_archive_does_not_have_any_more_is_taken_out_and_the_rest_stays() {
 }
 
 #[test]
-fn later_files_lie_behind_the_end() {
+fn later_files_are_after_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(&options(directory.path())).unwrap();
     let one = &random_pages(7, 1, 10)[0];
@@ -386,7 +386,7 @@ fn later_files_lie_behind_the_end() {
 
 /// Each page was a segment of its own, and cost ten times as much.
 #[test]
-fn the_least_memory_takes_many_pages_into_a_segment() {
+fn the_minimum_memory_holds_many_pages_in_a_segment() {
     let directory = tempfile::tempdir().unwrap();
     let least = IndexOptions {
         memory: search::MIN_MEMORY,
@@ -402,7 +402,7 @@ fn the_least_memory_takes_many_pages_into_a_segment() {
 }
 
 #[test]
-fn an_index_of_other_rules_is_no_use() {
+fn an_index_with_other_rules_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     Writer::create(&options(directory.path()))
         .unwrap()
@@ -422,7 +422,7 @@ fn an_index_of_other_rules_is_no_use() {
 }
 
 #[test]
-fn whatever_byte_of_an_index_is_wrong_it_is_opened_or_called_damaged() {
+fn an_index_with_any_wrong_byte_opens_or_is_reported_as_damaged() {
     let pages = random_pages(9, 40, 12);
     let (directory, finder) = index(&pages, 20);
     drop(finder);
@@ -440,11 +440,11 @@ fn whatever_byte_of_an_index_is_wrong_it_is_opened_or_called_damaged() {
             bytes[at] ^= 0x55;
             std::fs::write(file, &bytes).unwrap();
             let opened = Finder::open(&directory.path().join("search"));
-            let told = opened.and_then(|finder| {
+            let checked = opened.and_then(|finder| {
                 let damaged = finder.damaged_files()?;
                 finder.search(&query, 100, 0).map(|_| damaged)
             });
-            damaged += usize::from(!told.is_ok_and(|damaged| damaged.is_empty()));
+            damaged += usize::from(!checked.is_ok_and(|damaged| damaged.is_empty()));
             if place == 2 {
                 drop(Writer::open(&options(directory.path()), end(40).as_ref()));
             }
@@ -506,7 +506,7 @@ fn a_phrase_that_is_cut_off_between_its_words_ends_where_the_text_does() {
 
 proptest! {
     #[test]
-    fn a_snippet_of_any_text_marks_words_that_were_looked_for(
+    fn a_snippet_of_any_text_marks_words_of_the_query(
         text in "[a-c 東京é\n.]{0,400}|\\PC{0,300}",
         query in "[abcé東京]{1,2}( \"[abc] [abc]\")?",
     ) {

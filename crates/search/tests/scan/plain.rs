@@ -1,9 +1,8 @@
-//! A plain scan: every page is looked at for every query, word for word. What the index finds is
+//! A plain scan that tests every page for every query, word by word. The results of the index are
 //! compared with it.
 //!
-//! It knows nothing of the engine, of tokens or of pairs: a text is its words by `unicode_words`,
-//! in lower case, each ideograph a word of its own that stands directly behind the one before, or
-//! does not.
+//! It uses neither the engine nor its tokens: a text is its words by `unicode_words`, in lower
+//! case. Each ideograph is a word, with a flag that is true if it directly follows the one before.
 
 use testkit::Random;
 use unicode_segmentation::UnicodeSegmentation;
@@ -50,7 +49,7 @@ impl Words {
     }
 }
 
-/// A word, and whether it is an ideograph that stands directly behind another.
+/// A word, and true for an ideograph that directly follows another.
 pub(crate) type Word = (String, bool);
 
 pub(crate) fn words(text: &str) -> Vec<Word> {
@@ -95,7 +94,7 @@ impl Asked {
         }
     }
 
-    /// The same as somebody would type it.
+    /// Returns the query as a person would type it.
     pub(crate) fn typed(&self) -> String {
         let list = |all: &[Self], joint: &str| {
             let typed: Vec<String> = all.iter().map(Self::typed).collect();
@@ -115,12 +114,12 @@ impl Asked {
     }
 }
 
-/// A day of 1970 to 1972, of months that have 28 days here.
+/// Returns a day of 1970 to 1972; months have 28 days here.
 fn date(day: u64) -> web::Timestamp {
     web::Timestamp::from_millis(day * 24 * 3_600_000)
 }
 
-/// A query about something that stands in one of these pages, so that most find something.
+/// Returns a query with words of one of these pages, so that most queries have matches.
 pub(crate) fn ask(random: &mut Random, pages: &[Page], depth: usize) -> Asked {
     let page = &pages[random.below(pages.len())];
     let spoken: Vec<&str> = page

@@ -20,6 +20,7 @@ use super::json;
 use super::key::key;
 use super::warcio_head::WarcioHead;
 use crate::digest::PayloadDigest;
+use crate::warc::parsed::without_brackets;
 
 /// The key prefix of a duplicate. No URL has a key with it; it sorts before all of them.
 pub const DUPLICATE: &str = "!duplicate:";
@@ -96,8 +97,8 @@ impl UnplacedCapture {
         }
         let is_message = matches!(kind, "response" | "revisit");
         let is_http = url.starts_with("http:") || url.starts_with("https:");
-        let head =
-            (is_message && is_http && !block.is_empty()).then(|| WarcioHead::of_message(block));
+        let has_head = is_message && is_http && !block.is_empty();
+        let head = has_head.then(|| WarcioHead::of_message(block));
         let mime = match kind {
             "revisit" => Some(Cow::Borrowed("warc/revisit")),
             "response" => head.as_ref().and_then(|head| head.field("content-type")),
@@ -111,11 +112,8 @@ impl UnplacedCapture {
         let mut line = begin("", &url, date)?;
         push(&mut line, "url", Some(&url));
         push(&mut line, "mime", mime.as_deref().map(essence));
-        push(
-            &mut line,
-            "status",
-            head.as_ref().map(WarcioHead::status).as_deref(),
-        );
+        let status = head.as_ref().map(WarcioHead::status);
+        push(&mut line, "status", status.as_deref());
         push(&mut line, "digest", digest.as_deref());
         (line.len() <= MAX_LINE_START).then_some(Self(line))
     }
@@ -139,22 +137,16 @@ fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<UnplacedCapture> {
     push(&mut line, "mime", notes.field("content-type").as_deref());
     push(&mut line, "status", notes.field("http-status").as_deref());
     push(&mut line, "duplicate_of", Some(&original));
-    push(&mut line, "distance", notes.field("distance").as_deref());
-    push(
-        &mut line,
-        "resemblance",
-        notes.field("resemblance").as_deref(),
-    );
+    for name in ["distance", "resemblance"] {
+        push(&mut line, name, notes.field(name).as_deref());
+    }
     (line.len() <= MAX_LINE_START).then_some(UnplacedCapture(line))
 }
 
 /// Returns a URL without the angle brackets of Wget 1.19, and with its spaces encoded: a line
 /// separates its parts by spaces.
 fn target(url: &str) -> Cow<'_, str> {
-    let url = url
-        .strip_prefix('<')
-        .and_then(|url| url.strip_suffix('>'))
-        .unwrap_or(url);
+    let url = without_brackets(url);
     if url.contains(' ') {
         return Cow::Owned(url.replace(' ', "%20"));
     }
@@ -171,8 +163,8 @@ fn essence(media_type: &str) -> &str {
 /// white space or control characters.
 fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     let key = key(url);
-    if key.is_empty() || key.contains(|letter: char| letter.is_whitespace() || letter.is_control())
-    {
+    let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
+    if key.is_empty() || key.contains(is_odd) {
         return None;
     }
     let mut line = String::with_capacity(before_key.len() + key.len() + 2 * url.len() + 192);
@@ -246,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_does_not_have_is_left_out() {
+    fn missing_fields_are_left_out() {
         for (fields, block, expected) in [
             (
                 with(&[("WARC-Type", "revisit")]),
@@ -289,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_stands_where_no_url_is_looked_up() {
+    fn a_verdict_has_a_key_that_no_url_has() {
         let fields = with(&[
             ("WARC-Type", "metadata"),
             ("Content-Type", "application/warc-fields"),
@@ -310,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_found_again_has_no_line() {
+    fn records_that_no_lookup_could_find_have_no_line() {
         for change in [
             ("WARC-Type", "request"),
             ("WARC-Type", "warcinfo"),

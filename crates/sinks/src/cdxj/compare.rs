@@ -14,11 +14,12 @@ use libdeflater::Crc;
 use sha1::{Digest, Sha1};
 
 use super::entry::{CdxjLine, MAX_LINE};
-use super::index::{self, INDEX};
+use super::index::{self, INDEX, Survey};
 use super::run::Run;
 use super::scan;
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
+use crate::warc::files::file_number;
 
 /// Sums of a side: 1 MiB.
 const BUCKETS: usize = 1 << 16;
@@ -64,62 +65,64 @@ pub enum Difference {
 pub fn compare(archive: &Path, end: &ArchiveEnd) -> Result<Comparison, SinkFault> {
     let mut comparison = Comparison::default();
     let survey = index::survey(archive);
-    let covered = survey.as_ref().map(|survey| survey.covered.clone());
-    let runs = survey
-        .as_ref()
-        .map(|survey| survey.runs.as_slice())
-        .unwrap_or_default();
-    if let Some(missing) = survey.as_ref().and_then(|survey| survey.missing.clone()) {
-        comparison.differences.push(Difference::NoFile(missing));
-    }
-
+    let covered = survey.as_ref().map(|survey| &survey.covered);
     let mut expected = Sums::new();
-    scan::scan(archive, None, Some(end), &mut |place| {
-        let is_covered = covered
-            .as_ref()
-            .is_some_and(|covered| index::is_up_to(&place.end(), covered));
-        match place.line() {
-            Some(line) if is_covered => {
-                comparison.captures += 1;
-                expected.add(line.trim_end_matches('\n').as_bytes());
-            }
-            Some(_) => comparison.uncovered += 1,
-            None => {}
+    captures(archive, end, covered, &mut |line, is_covered| {
+        if is_covered {
+            comparison.captures += 1;
+            expected.add(line);
+        } else {
+            comparison.uncovered += 1;
         }
-        Ok(())
     })?;
-    if survey.is_none() {
-        let is_amiss = comparison.uncovered > 0 || archive.join(INDEX).exists();
-        comparison
-            .differences
-            .extend(is_amiss.then_some(Difference::NoIndex));
+    let Some(survey) = &survey else {
+        if comparison.uncovered > 0 || archive.join(INDEX).exists() {
+            comparison.differences.push(Difference::NoIndex);
+        }
         return Ok(comparison);
-    }
+    };
 
+    let missing = survey.missing.iter().cloned().map(Difference::NoFile);
+    comparison.differences.extend(missing);
     let mut found = Sums::new();
-    for run in runs {
-        let odd = read(run, &mut |line| {
-            if !is_beyond(line, end) {
-                comparison.lines += 1;
-                found.add(line);
-            }
+    for run in &survey.runs {
+        let odd = read(run, end, &mut |line| {
+            comparison.lines += 1;
+            found.add(line);
         })?;
         comparison.differences.extend(odd);
     }
     let differing = expected.differing(&found);
     if !differing.is_empty() {
-        let differences = look_into(archive, end, covered.as_ref(), runs, &differing)?;
+        let differences = look_into(archive, end, survey, &differing)?;
         comparison.differences.extend(differences);
     }
     Ok(comparison)
+}
+
+/// Calls `each` with the line of each capture of the archive up to `end`, and true if the index
+/// covers it.
+fn captures(
+    archive: &Path,
+    end: &ArchiveEnd,
+    covered: Option<&ArchiveEnd>,
+    each: &mut dyn FnMut(&[u8], bool),
+) -> Result<(), SinkFault> {
+    let scanned = scan::scan(archive, None, Some(end), &mut |place| {
+        if let Some(line) = place.line() {
+            let is_covered = covered.is_some_and(|covered| !covered.is_before(&place.end()));
+            each(line.trim_end_matches('\n').as_bytes(), is_covered);
+        }
+        Ok(())
+    });
+    scanned.map(drop)
 }
 
 /// Returns the differences in these buckets.
 fn look_into(
     archive: &Path,
     end: &ArchiveEnd,
-    covered: Option<&ArchiveEnd>,
-    runs: &[Run],
+    survey: &Survey,
     differing: &[usize],
 ) -> Result<Vec<Difference>, SinkFault> {
     // The occurrences of a line in the archive, minus those in the index.
@@ -131,26 +134,24 @@ fn look_into(
             *lines.entry(line.to_vec()).or_default() += more;
         }
     };
-    scan::scan(archive, None, Some(end), &mut |place| {
-        if let Some(line) = place.line()
-            && covered.is_some_and(|covered| index::is_up_to(&place.end(), covered))
-        {
-            count(line.trim_end_matches('\n').as_bytes(), 1);
-        }
-        Ok(())
-    })?;
-    for run in runs {
-        read(run, &mut |line| {
-            if !is_beyond(line, end) {
-                count(line, -1);
+    captures(
+        archive,
+        end,
+        Some(&survey.covered),
+        &mut |line, is_covered| {
+            if is_covered {
+                count(line, 1);
             }
-        })?;
+        },
+    )?;
+    for run in &survey.runs {
+        read(run, end, &mut |line| count(line, -1))?;
     }
     let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
-    let differences = lines.iter().filter_map(|(line, more)| match more.cmp(&0) {
-        std::cmp::Ordering::Greater => Some(Difference::NoLine(text(line))),
-        std::cmp::Ordering::Less => Some(Difference::NoCapture(text(line))),
-        std::cmp::Ordering::Equal => None,
+    let differences = lines.iter().filter_map(|(line, more)| match more {
+        0 => None,
+        1.. => Some(Difference::NoLine(text(line))),
+        _ => Some(Difference::NoCapture(text(line))),
     });
     Ok(differences.collect())
 }
@@ -159,18 +160,19 @@ fn look_into(
 /// continues.
 fn is_beyond(line: &[u8], end: &ArchiveEnd) -> bool {
     CdxjLine::parse(line).is_ok_and(|entry| {
-        let place = ArchiveEnd {
-            file: entry.file().to_owned(),
-            end: entry.end(),
-        };
-        scan::number(&place.file).is_some() && !index::is_up_to(&place, end)
+        file_number(entry.file()).is_some() && end.is_before(&entry.archive_end())
     })
 }
 
-/// Reads a run, damaged or not; returns what is wrong with it.
-fn read(run: &Run, each: &mut dyn FnMut(&[u8])) -> Result<Vec<Difference>, SinkFault> {
+/// Reads a run, damaged or not, and calls `each` with its lines that are not beyond `end`; returns
+/// the problems of the run.
+fn read(
+    run: &Run,
+    end: &ArchiveEnd,
+    each: &mut dyn FnMut(&[u8]),
+) -> Result<Vec<Difference>, SinkFault> {
     let path = &run.path;
-    let unreadable = |source| SinkFault::io("read", path, source);
+    let unreadable = SinkFault::io("read", path);
     let mut input = BufReader::new(File::open(path).map_err(unreadable)?);
     let mut differences = Vec::new();
     let (mut crc, mut bytes, mut number) = (Crc::new(), 0, 0);
@@ -192,7 +194,9 @@ fn read(run: &Run, each: &mut dyn FnMut(&[u8])) -> Result<Vec<Difference>, SinkF
         if number > 1 && line <= before && differences.is_empty() {
             differences.push(Difference::Unsorted(path.clone(), number));
         }
-        each(&line);
+        if !is_beyond(&line, end) {
+            each(&line);
+        }
     }
     if (bytes, crc.sum()) != (run.seal.bytes, run.seal.crc) {
         differences.push(Difference::Touched(path.clone()));
@@ -216,20 +220,15 @@ impl Sums {
 
     /// Returns the first buckets that differ.
     fn differing(&self, other: &Self) -> Vec<usize> {
-        let pairs = self.0.iter().zip(&other.0).enumerate();
-        pairs
-            .filter(|(_, (one, other))| one != other)
-            .map(|(bucket, _)| bucket)
-            .take(MAX_DIFFERING)
-            .collect()
+        let differing = (0..BUCKETS).filter(|&bucket| self.0[bucket] != other.0[bucket]);
+        differing.take(MAX_DIFFERING).collect()
     }
 }
 
 fn digest(line: &[u8]) -> u128 {
     let digest: [u8; 20] = Sha1::digest(line).into();
-    digest[..16]
-        .iter()
-        .fold(0, |number, &byte| number << 8 | u128::from(byte))
+    let bytes = digest.first_chunk().expect("it has 20 bytes");
+    u128::from_be_bytes(*bytes)
 }
 
 fn bucket(digest: u128) -> usize {

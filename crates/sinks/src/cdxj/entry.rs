@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::warc::archive_end::ArchiveEnd;
+
 /// Maximum length of a line that is written or read, in bytes: enough for a URL as long as a
 /// record's header may have.
 pub const MAX_LINE: usize = 1 << 20;
@@ -60,10 +62,10 @@ impl CdxjLine {
         for name in ["offset", "length"] {
             entry.number(name).ok_or(LineError::Missing(name))?;
         }
-        entry
-            .text("filename")
-            .ok_or(LineError::Missing("filename"))?;
-        Ok(entry)
+        match entry.text("filename") {
+            Some(_) => Ok(entry),
+            None => Err(LineError::Missing("filename")),
+        }
     }
 
     /// Returns a text field: `url`, `mime`, `status`, `digest`, `duplicate_of`, …
@@ -92,6 +94,14 @@ impl CdxjLine {
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.number("offset").unwrap_or_default()
+    }
+
+    /// Returns the end of the record as a position in the archive.
+    pub(super) fn archive_end(&self) -> ArchiveEnd {
+        ArchiveEnd {
+            file: self.file().to_owned(),
+            end: self.end(),
+        }
     }
 
     /// Returns the end of the record in bytes.

@@ -8,7 +8,7 @@ use disk::Disk;
 use super::batch::Batch;
 use super::capture::{Capture, GLANCE};
 use super::index::MEMORY;
-use super::run::{self, MergeFault, Run, Writer};
+use super::run::{self, Run};
 use super::scan;
 use crate::fault::SinkFault;
 use crate::warc::files;
@@ -65,7 +65,8 @@ pub fn index_files(
             if batch.size() < MEMORY {
                 return Ok(());
             }
-            runs.push(spill(disk, scratch, &std::mem::take(&mut batch), &name())?);
+            runs.push(spill(disk, scratch, &batch, &name())?);
+            batch = Batch::default();
             Ok(())
         })?;
     }
@@ -73,7 +74,7 @@ pub fn index_files(
         gathering.lines += 1;
         out.write_all(line)
             .and_then(|()| out.write_all(b"\n"))
-            .map_err(|error| SinkFault::io("write", Path::new("-"), error))
+            .map_err(SinkFault::io("write", Path::new("-")))
     };
     if runs.is_empty() {
         let mut lines = batch.sorted();
@@ -83,33 +84,21 @@ pub fn index_files(
         }
     } else {
         runs.push(spill(disk, scratch, &batch, &name())?);
-        let whole = run::merge(disk, &runs, &mut name).map_err(of_scratch)?;
-        run::merged(std::slice::from_ref(&whole), &mut |line| Ok(write(line)?))
-            .map_err(of_scratch)?;
+        let whole = run::merge(disk, &runs, &mut name)?;
+        run::merged(std::slice::from_ref(&whole), &mut |line| Ok(write(line)?))?;
         for run in runs.iter().chain([&whole]) {
             run::remove(disk, &run.path)?;
         }
     }
     out.flush()
-        .map_err(|error| SinkFault::io("write", Path::new("-"), error))?;
+        .map_err(SinkFault::io("write", Path::new("-")))?;
     Ok(gathering)
 }
 
-fn of_scratch(fault: MergeFault) -> SinkFault {
-    match fault {
-        MergeFault::Sink(fault) => fault,
-        MergeFault::Damaged(path) => SinkFault::IndexDamaged { path },
-    }
-}
-
 fn spill(disk: &dyn Disk, scratch: &Path, batch: &Batch, path: &Path) -> Result<Run, SinkFault> {
-    disk.create_directories(scratch)
-        .map_err(|source| SinkFault::io("create", scratch, source))?;
-    let mut writer = Writer::create(disk, path)?;
-    for line in batch.sorted() {
-        writer.push(line)?;
-    }
-    writer.finish()
+    let made = disk.create_directories(scratch);
+    made.map_err(SinkFault::io("create", scratch))?;
+    run::write(disk, path, batch.sorted())
 }
 
 /// Calls `each` with the capture of each record of a file, and skips what cannot be read.

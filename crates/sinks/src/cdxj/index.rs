@@ -16,6 +16,7 @@
 //! `index.cdxj`. It is found under either name by its length, and its checksum is verified whenever
 //! it is read.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,9 +30,9 @@ use super::scan;
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
 
-/// Memory for lines that are in no run yet, in bytes, for two batches: one is filled while the
-/// other is written.
-pub(super) const MEMORY: usize = 16 << 20;
+/// Default memory for lines that are in no run yet, in bytes, for two batches: one is filled while
+/// the other is written.
+pub const MEMORY: usize = 16 << 20;
 
 /// The merged index, in the directory of the archive.
 pub const INDEX: &str = "index.cdxj";
@@ -66,19 +67,13 @@ impl Index {
     ) -> Result<Self, SinkFault> {
         let directory = archive.join(DIRECTORY);
         disk.create_directories(&directory)
-            .map_err(|source| SinkFault::io("create", &directory, source))?;
+            .map_err(SinkFault::io("create", &directory))?;
         let manifest = Manifest::read(&directory.join(MANIFEST));
-        let next = manifest
-            .0
-            .iter()
-            .map(|run| run.number + 1)
-            .max()
-            .unwrap_or(1);
         let mut index = Self {
             disk,
             archive: archive.to_owned(),
+            next: manifest.next_number(),
             manifest,
-            next,
             full: memory / 2,
             is_checked: false,
             is_draft: false,
@@ -111,11 +106,7 @@ impl Index {
         }
         self.is_checked = false;
         let (number, path) = self.next_run();
-        let mut writer = Writer::create(&*self.disk, &path)?;
-        for line in batch.sorted() {
-            writer.push(line)?;
-        }
-        let seal = writer.finish()?.seal;
+        let seal = run::write(&*self.disk, &path, batch.sorted())?.seal;
         self.sync(DIRECTORY)?;
         self.manifest.0.push(CoveredRun { number, seal, end });
         self.write_manifest()
@@ -142,8 +133,8 @@ impl Index {
                 batch.push(&line);
             }
             if batch.size() >= self.full {
-                let full = std::mem::take(&mut batch);
-                self.add(&full, place.end())?;
+                self.add(&batch, place.end())?;
+                batch = Batch::default();
             }
             Ok(())
         })?;
@@ -166,10 +157,7 @@ impl Index {
                 );
                 self.drop_all()?;
                 self.catch_up(end)?;
-                self.merge().map_err(|fault| match fault {
-                    MergeFault::Sink(fault) => fault,
-                    MergeFault::Damaged(path) => SinkFault::IndexDamaged { path },
-                })?;
+                self.merge()?;
             }
             Ok(()) => {}
         }
@@ -190,9 +178,8 @@ impl Index {
         if self.manifest.0.len() == 1 && self.is_checked {
             return Ok(());
         }
-        let runs: Option<Vec<Run>> = (0..self.manifest.0.len())
-            .map(|place| self.found(place))
-            .collect();
+        let places = 0..self.manifest.0.len();
+        let runs: Option<Vec<Run>> = places.map(|place| self.found(place)).collect();
         let runs = runs.ok_or_else(|| MergeFault::Damaged(self.archive.join(DIRECTORY)))?;
         if let [only] = runs.as_slice() {
             check(only)?;
@@ -222,7 +209,7 @@ impl Index {
                 let into = self.archive.join(INDEX);
                 self.disk
                     .rename(&from, &into)
-                    .map_err(|source| SinkFault::io("replace", &into, source))?;
+                    .map_err(SinkFault::io("replace", &into))?;
                 self.sync("")?;
                 self.sync(DIRECTORY)?;
             }
@@ -240,7 +227,7 @@ impl Index {
         self.manifest.0.truncate(kept);
         let mut cut = None;
         while let Some(last) = self.manifest.0.last()
-            && !is_up_to(&last.end, end)
+            && end.is_before(&last.end)
         {
             let place = self.manifest.0.len() - 1;
             cut = self.found(place);
@@ -267,11 +254,7 @@ impl Index {
             while let Some(line) = reader.next()? {
                 let entry =
                     CdxjLine::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
-                let place = ArchiveEnd {
-                    file: entry.file().to_owned(),
-                    end: entry.end(),
-                };
-                if is_up_to(&place, end) {
+                if !end.is_before(&entry.archive_end()) {
                     writer.push(line)?;
                 }
             }
@@ -292,9 +275,8 @@ impl Index {
     /// Returns true if this run exists and the archive reaches the end of what it covers.
     fn holds(&self, place: usize) -> bool {
         let end = &self.manifest.0[place].end;
-        let is_later = place
-            .checked_sub(1)
-            .is_none_or(|before| is_up_to(&self.manifest.0[before].end, end));
+        let before = self.manifest.0[..place].last();
+        let is_later = before.is_none_or(|before| !end.is_before(&before.end));
         is_later && scan::reaches(&self.archive, end) && self.found(place).is_some()
     }
 
@@ -306,18 +288,11 @@ impl Index {
     /// Removes runs, and a merged index, that the manifest does not name.
     fn remove_strays(&self) -> Result<(), SinkFault> {
         let directory = self.archive.join(DIRECTORY);
-        let listed = std::fs::read_dir(&directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        for item in listed.map_err(|source| SinkFault::io("list", &directory, source))? {
-            let name = item.file_name();
-            let number = name
-                .to_str()
-                .and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
-            let is_named =
-                number.is_some_and(|number| self.manifest.0.iter().any(|run| run.number == number));
-            if number.is_some() && !is_named {
-                run::remove(&*self.disk, &item.path())?;
-            }
-        }
+        remove_all(
+            &*self.disk,
+            &directory,
+            strays_of(&self.manifest, &directory),
+        )?;
         let whole = self.archive.join(INDEX);
         let is_run =
             !self.manifest.0.is_empty() && self.found(0).is_some_and(|run| run.path == whole);
@@ -350,7 +325,7 @@ impl Index {
         let directory = self.archive.join(directory);
         self.disk
             .sync_directory(&directory)
-            .map_err(|source| SinkFault::io("sync", &directory, source))
+            .map_err(SinkFault::io("sync", &directory))
     }
 }
 
@@ -365,18 +340,14 @@ pub(super) fn survey(archive: &Path) -> Option<Survey> {
         missing: None,
     };
     for (place, run) in manifest.0.iter().enumerate() {
+        let seal = run.seal;
         let own = run_path(archive, run.number);
-        let whole = archive.join(INDEX);
-        let path = if place == 0 && !own.exists() {
-            whole
-        } else {
-            own
+        let path = match place == 0 && !own.exists() {
+            true => archive.join(INDEX),
+            false => own,
         };
         if path.exists() {
-            survey.runs.push(Run {
-                path,
-                seal: run.seal,
-            });
+            survey.runs.push(Run { path, seal });
         } else {
             survey.missing = Some(path);
         }
@@ -410,49 +381,31 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
 ///
 /// The old index stays until the new one is complete: an interruption leaves the one or the other
 /// under its name. Runs of an interrupted rebuild are removed by the next one, and by the next
-/// opening; [`strays`] lists them.
+/// opening; [`strays`] lists them. Lines take up to `memory` bytes ([`MEMORY`]).
 ///
 /// # Errors
 /// I/O errors of the disk.
-pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<IndexCounts, SinkFault> {
-    make_again_with(disk, archive, MEMORY)
-}
-
-/// Does the same with another limit of memory for lines, in bytes.
-///
-/// # Errors
-/// As [`make_again`].
-pub fn make_again_with(
+pub fn make_again(
     disk: Arc<dyn Disk>,
     archive: &Path,
     memory: usize,
 ) -> Result<IndexCounts, SinkFault> {
     let directory = archive.join(DIRECTORY);
     disk.create_directories(&directory)
-        .map_err(|source| SinkFault::io("create", &directory, source))?;
-    for stray in strays(archive).map_err(|source| SinkFault::io("list", &directory, source))? {
-        run::remove(&*disk, &stray)?;
-    }
+        .map_err(SinkFault::io("create", &directory))?;
+    remove_all(&*disk, &directory, strays(archive))?;
     let manifest = Manifest::read(&directory.join(MANIFEST));
     let mut index = Index {
         disk,
         archive: archive.to_owned(),
-        next: manifest
-            .0
-            .iter()
-            .map(|run| run.number + 1)
-            .max()
-            .unwrap_or(1),
+        next: manifest.next_number(),
         manifest: Manifest::default(),
         full: memory / 2,
         is_checked: false,
         is_draft: true,
     };
     let made = index.read(None)?;
-    index.merge().map_err(|fault| match fault {
-        MergeFault::Sink(fault) => fault,
-        MergeFault::Damaged(path) => SinkFault::IndexDamaged { path },
-    })?;
+    index.merge()?;
     index.is_draft = false;
     index.write_manifest()?;
     index.promote()?;
@@ -464,15 +417,18 @@ pub fn make_again_with(
 ///
 /// # Errors
 /// I/O errors of the disk.
-pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub fn strays(archive: &Path) -> io::Result<Vec<PathBuf>> {
     let directory = archive.join(DIRECTORY);
-    let manifest = Manifest::read(&directory.join(MANIFEST));
+    match strays_of(&Manifest::read(&directory.join(MANIFEST)), &directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        strays => strays,
+    }
+}
+
+/// Lists the runs in `directory` that this manifest does not name.
+fn strays_of(manifest: &Manifest, directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut strays = Vec::new();
-    let listed = match std::fs::read_dir(&directory) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(strays),
-        listed => listed?,
-    };
-    for item in listed {
+    for item in std::fs::read_dir(directory)? {
         let path = item?.path();
         let name = path.file_name().and_then(|name| name.to_str());
         let number = name.and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
@@ -483,6 +439,16 @@ pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
     strays.sort();
     Ok(strays)
+}
+
+/// Removes the runs that were listed in `directory`.
+fn remove_all(
+    disk: &dyn Disk,
+    directory: &Path,
+    listed: io::Result<Vec<PathBuf>>,
+) -> Result<(), SinkFault> {
+    let runs = listed.map_err(SinkFault::io("list", directory))?;
+    runs.iter().try_for_each(|run| run::remove(disk, run))
 }
 
 /// The counts of indexing an archive.
@@ -498,10 +464,7 @@ pub struct IndexCounts {
 /// archive.
 #[must_use]
 pub fn is_manifest(path: &Path) -> bool {
-    let is_in_index = path
-        .parent()
-        .is_some_and(|directory| directory.ends_with(DIRECTORY));
-    path.ends_with(MANIFEST) && is_in_index
+    path.ends_with(Path::new(DIRECTORY).join(MANIFEST))
 }
 
 /// Removes the index of an archive that continues without one: it would miss what is cut off the
@@ -511,18 +474,11 @@ pub fn is_manifest(path: &Path) -> bool {
 /// I/O errors of the disk.
 pub fn remove(disk: &dyn Disk, archive: &Path) -> Result<(), SinkFault> {
     let directory = archive.join(DIRECTORY);
-    if !directory.exists() {
-        return run::remove(disk, &archive.join(INDEX));
-    }
-    run::remove(disk, &directory.join(MANIFEST))?;
-    disk.sync_directory(&directory)
-        .map_err(|source| SinkFault::io("sync", &directory, source))?;
-    let listed = std::fs::read_dir(&directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    for item in listed.map_err(|source| SinkFault::io("list", &directory, source))? {
-        let name = item.file_name();
-        if name.to_str().is_some_and(|name| name.ends_with(SUFFIX)) {
-            run::remove(disk, &item.path())?;
-        }
+    if directory.exists() {
+        run::remove(disk, &directory.join(MANIFEST))?;
+        disk.sync_directory(&directory)
+            .map_err(SinkFault::io("sync", &directory))?;
+        remove_all(disk, &directory, strays(archive))?;
     }
     run::remove(disk, &archive.join(INDEX))
 }
@@ -532,16 +488,13 @@ fn run_path(archive: &Path, number: u64) -> PathBuf {
 }
 
 fn find(archive: &Path, run: &CoveredRun, is_first: bool) -> Option<Run> {
-    let own = run_path(archive, run.number);
+    let seal = run.seal;
     let whole = is_first.then(|| archive.join(INDEX));
-    let path = [Some(own), whole]
+    let mut paths = [Some(run_path(archive, run.number)), whole]
         .into_iter()
-        .flatten()
-        .find(|path| is_sealed(path, run.seal))?;
-    Some(Run {
-        path,
-        seal: run.seal,
-    })
+        .flatten();
+    let path = paths.find(|path| is_sealed(path, seal))?;
+    Some(Run { path, seal })
 }
 
 /// Returns true if a file has the noted length. Readers verify its checksum.
@@ -554,10 +507,4 @@ fn check(run: &Run) -> Result<(), MergeFault> {
     let mut reader = Reader::open(run)?;
     while reader.next()?.is_some() {}
     Ok(())
-}
-
-/// Returns true if `place` is before `end` or equal to it.
-pub(super) fn is_up_to(place: &ArchiveEnd, end: &ArchiveEnd) -> bool {
-    let number = |end: &ArchiveEnd| scan::number(&end.file);
-    (number(place), place.end) <= (number(end), end.end)
 }

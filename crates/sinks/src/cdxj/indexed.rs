@@ -7,14 +7,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use disk::Disk;
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::batch::Batch;
-use super::index::{Index, MEMORY};
+use super::index::Index;
+use crate::blocking::off_the_reactor;
 use crate::fault::SinkFault;
 use crate::sink::{Archived, Sink, Visit};
 use crate::warc::archive_end::ArchiveEnd;
@@ -52,21 +53,11 @@ impl Indexed {
     /// not written to since. Reads the part of the archive that the index lacks: all of it if there
     /// is no index.
     ///
+    /// Lines take up to `memory` bytes ([`MEMORY`](super::MEMORY)).
+    ///
     /// # Errors
     /// I/O errors of the disk, and faults of [`Sink::sync`] of `inner`.
     pub async fn open(
-        inner: Arc<dyn Sink>,
-        disk: Arc<dyn Disk>,
-        archive: &Path,
-    ) -> Result<Self, SinkFault> {
-        Self::open_with(inner, disk, archive, MEMORY).await
-    }
-
-    /// Does the same with another limit of memory for lines, in bytes.
-    ///
-    /// # Errors
-    /// As [`Indexed::open`].
-    pub async fn open_with(
         inner: Arc<dyn Sink>,
         disk: Arc<dyn Disk>,
         archive: &Path,
@@ -100,8 +91,8 @@ impl Indexed {
             }
             (std::mem::take(&mut gathered.batch), gathered.end.clone())
         };
-        self.change(index, move |index| index.add(&batch, end))
-            .await
+        let add = move |index: &mut Index| index.add(&batch, end);
+        self.change(index, add).await
     }
 
     /// Changes the index off the reactor. After a failure the index is not used again: the next
@@ -113,9 +104,8 @@ impl Indexed {
     ) -> Result<(), SinkFault> {
         let archive = self.archive.clone();
         off_the_reactor(move || {
-            let Some(mut working) = index.take() else {
-                return Err(SinkFault::Poisoned { path: archive });
-            };
+            let poisoned = SinkFault::Poisoned { path: archive };
+            let mut working = index.take().ok_or(poisoned)?;
             change(&mut working)?;
             *index = Some(working);
             Ok(())
@@ -123,8 +113,8 @@ impl Indexed {
         .await
     }
 
-    fn gathered(&self) -> std::sync::MutexGuard<'_, PendingLines> {
-        // A panic under the lock is no reason for another: lost lines are read from the archive.
+    fn gathered(&self) -> MutexGuard<'_, PendingLines> {
+        // A panic under the lock loses lines only: they are read from the archive.
         self.gathered.lock().unwrap_or_else(|poisoned| {
             let mut gathered = PoisonError::into_inner(poisoned);
             gathered.is_torn = true;
@@ -194,7 +184,7 @@ impl Sink for Indexed {
         };
         let until = end.clone();
         self.change(index, move |index| {
-            // A second closing has no lines, and everything is covered.
+            // On a second closing there are no lines, and everything is covered.
             if !batch.is_empty() {
                 index.add(&batch, gathered)?;
             }
@@ -202,15 +192,5 @@ impl Sink for Indexed {
         })
         .await?;
         Ok(end)
-    }
-}
-
-async fn off_the_reactor<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, SinkFault> + Send + 'static,
-) -> Result<T, SinkFault> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
-        Err(_) => Err(SinkFault::Stopped),
     }
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_is_skipped_and_counted() {
+    fn invalid_lines_are_skipped_and_counted() {
         let long = "x".repeat(MAX_LINE);
         let text = format!(
             " CDX N b a\n!meta 0 {{}}\n!duplicate:com,a)/ 2026 {PLACE}\n\
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_numbers_however_they_are_written() {
+    fn offsets_are_numbers_or_digits_in_text() {
         let entry = CdxjLine::parse(format!("com,a)/ 20260101000000 {PLACE}").as_bytes()).unwrap();
         assert_eq!(
             (entry.offset(), entry.end(), entry.file()),

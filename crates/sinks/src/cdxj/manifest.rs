@@ -51,7 +51,13 @@ impl Manifest {
     /// Replaces the manifest at `path`.
     pub(super) fn write(&self, disk: &dyn Disk, path: &Path) -> Result<(), SinkFault> {
         disk.replace(path, self.text().as_bytes())
-            .map_err(|source| SinkFault::io("replace", path, source))
+            .map_err(SinkFault::io("replace", path))
+    }
+
+    /// Returns a number above those of all runs.
+    pub(super) fn next_number(&self) -> u64 {
+        let numbers = self.0.iter().map(|run| run.number + 1);
+        numbers.max().unwrap_or(1)
     }
 
     fn text(&self) -> String {
@@ -120,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn its_bytes_are_a_promise() {
+    fn the_bytes_of_a_manifest_are_stable() {
         let golden = "cdxj-index 1\n\
                       1 52428 9ae0daaf crawl-20261120190455-00001.warc.gz 104857600\n\
                       12 1311 0f5b0c11 crawl-20261120190455-00002.warc.gz 2097152\n\
@@ -134,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_touched_is_none() {
+    fn a_changed_manifest_is_ignored() {
         let text = two().text();
         for place in 0..text.len() {
             let mut bytes = text.clone().into_bytes();

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,24 @@ impl From<SinkFault> for MergeFault {
     }
 }
 
+impl From<MergeFault> for SinkFault {
+    fn from(fault: MergeFault) -> Self {
+        match fault {
+            MergeFault::Sink(fault) => fault,
+            MergeFault::Damaged(path) => Self::IndexDamaged { path },
+        }
+    }
+}
+
+/// Writes a run of these lines, which are sorted.
+pub(super) fn write(disk: &dyn Disk, path: &Path, lines: Vec<&[u8]>) -> Result<Run, SinkFault> {
+    let mut writer = Writer::create(disk, path)?;
+    for line in lines {
+        writer.push(line)?;
+    }
+    writer.finish()
+}
+
 /// A run being written.
 pub(super) struct Writer<'a> {
     disk: &'a dyn Disk,
@@ -65,9 +84,7 @@ impl<'a> Writer<'a> {
     /// Creates a run and replaces any file at `path`.
     pub(super) fn create(disk: &'a dyn Disk, path: &Path) -> Result<Self, SinkFault> {
         remove(disk, path)?;
-        let file = disk
-            .create(path)
-            .map_err(|source| SinkFault::io("create", path, source))?;
+        let file = disk.create(path).map_err(SinkFault::io("create", path))?;
         Ok(Self {
             disk,
             file,
@@ -99,7 +116,7 @@ impl<'a> Writer<'a> {
         let path = self.file.path();
         self.disk
             .sync(&self.file)
-            .map_err(|source| SinkFault::io("sync", path, source))?;
+            .map_err(SinkFault::io("sync", path))?;
         Ok(Run {
             path: path.to_owned(),
             seal: Seal {
@@ -114,7 +131,7 @@ impl<'a> Writer<'a> {
         self.bytes += self.buffer.len() as u64;
         self.disk
             .append(&self.file, &self.buffer)
-            .map_err(|short| SinkFault::io("write", self.file.path(), short.source))?;
+            .map_err(|short| SinkFault::io("write", self.file.path())(short.source))?;
         self.buffer.clear();
         Ok(())
     }
@@ -157,10 +174,9 @@ impl Reader {
                 bytes: self.bytes,
                 crc: self.crc.sum(),
             };
-            return if found == self.run.seal {
-                Ok(None)
-            } else {
-                Err(self.damaged())
+            return match found == self.run.seal {
+                true => Ok(None),
+                false => Err(self.damaged()),
             };
         }
         let is_first = self.bytes == self.line.len() as u64;
@@ -179,7 +195,7 @@ fn unreadable(path: &Path, error: io::Error) -> MergeFault {
     if error.kind() == io::ErrorKind::NotFound {
         return MergeFault::Damaged(path.to_owned());
     }
-    SinkFault::io("read", path, error).into()
+    SinkFault::io("read", path)(error).into()
 }
 
 /// Merges runs into one, in passes of [`FAN_IN`]; `name` returns the names of the files of each
@@ -224,10 +240,8 @@ pub(super) fn merged(
     runs: &[Run],
     each: &mut dyn FnMut(&[u8]) -> Result<(), MergeFault>,
 ) -> Result<(), MergeFault> {
-    let mut readers = runs
-        .iter()
-        .map(Reader::open)
-        .collect::<Result<Vec<_>, _>>()?;
+    let readers: Result<Vec<Reader>, MergeFault> = runs.iter().map(Reader::open).collect();
+    let mut readers = readers?;
     let mut heads = BinaryHeap::with_capacity(readers.len());
     for (place, reader) in readers.iter_mut().enumerate() {
         if let Some(line) = reader.next()? {
@@ -242,9 +256,7 @@ pub(super) fn merged(
                 line.clear();
                 line.extend_from_slice(next);
             }
-            None => {
-                std::collections::binary_heap::PeekMut::pop(head);
-            }
+            None => drop(PeekMut::pop(head)),
         }
     }
     Ok(())
@@ -254,7 +266,7 @@ pub(super) fn merged(
 pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SinkFault> {
     match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(SinkFault::io("remove", path, error))
+            Err(SinkFault::io("remove", path)(error))
         }
         _removed_or_not_there => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::capture::{Capture, GLANCE, UnplacedCapture};
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
-use crate::warc::files;
+use crate::warc::files::{self, file_number};
 use crate::warc::foreign;
 use crate::warc::parsed::Record;
 use crate::warc::read::{ReadFault, WarcReader};
@@ -40,20 +40,15 @@ pub(super) fn capture(record: &Record) -> Option<Capture> {
     Some(capture.at(record.offset, record.length - record.breaks))
 }
 
-/// Returns the number of an archive file of ours, by which files are ordered.
-pub(super) fn number(name: &str) -> Option<u64> {
-    files::file_number(name)
-}
-
 /// Lists the archive files in a directory in order, by name, without the suffix of an open file.
 /// Files of other crawlers have no number of ours and come first.
 fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFault> {
-    let unlisted = |source| SinkFault::io("list", directory, source);
+    let unlisted = SinkFault::io("list", directory);
     let mut files = Vec::new();
     for item in std::fs::read_dir(directory).map_err(unlisted)? {
         let path = item.map_err(unlisted)?.path();
         if let Some(name) = files::name_of(&path) {
-            files.push((number(name), name.to_owned(), path));
+            files.push((file_number(name), name.to_owned(), path));
         }
     }
     files.sort();
@@ -62,10 +57,9 @@ fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFa
 
 /// Returns true if the archive has this file of ours, and it is at least as long.
 pub(super) fn reaches(directory: &Path, end: &ArchiveEnd) -> bool {
-    let path = files::locate(directory, &end.file);
-    let is_there =
-        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() >= end.end);
-    number(&end.file).is_some() && is_there
+    let found = std::fs::metadata(files::locate(directory, &end.file));
+    let is_there = found.is_ok_and(|found| found.is_file() && found.len() >= end.end);
+    file_number(&end.file).is_some() && is_there
 }
 
 /// Calls `each` with each record of the archive in `directory` between two record boundaries;
@@ -79,8 +73,8 @@ pub(super) fn scan(
     to: Option<&ArchiveEnd>,
     each: &mut dyn FnMut(&ScannedRecord<'_>) -> Result<(), SinkFault>,
 ) -> Result<Option<ArchiveEnd>, SinkFault> {
-    let first = from.and_then(|from| number(&from.file));
-    let last = to.map_or(Some(u64::MAX), |to| number(&to.file));
+    let first = from.and_then(|from| file_number(&from.file));
+    let last = to.map_or(Some(u64::MAX), |to| file_number(&to.file));
     let mut reached = None;
     for (number, name, path) in files(directory)? {
         if number < first || number > last || (number.is_none() && from.is_some()) {

@@ -17,7 +17,7 @@ const IN_PATHS: [Session; 2] = [nested_brackets, bracket];
 
 /// Removes sessions from a query, each with the `&` after it.
 pub(super) fn without_query_sessions(mut query: Vec<u8>) -> Vec<u8> {
-    // All their names have these letters, and most queries do not.
+    // The names of all sessions contain these letters, and most queries do not.
     if !query.windows(2).any(|two| two.eq_ignore_ascii_case(b"id")) {
         return query;
     }

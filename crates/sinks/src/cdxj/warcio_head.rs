@@ -16,10 +16,9 @@ impl<'a> WarcioHead<'a> {
     /// Returns the head of an HTTP message.
     pub(super) fn of_message(message: &'a [u8]) -> Self {
         let (status, fields) = next_line(message);
-        let fields = if text(status).trim_end().is_empty() {
-            b"".as_slice()
-        } else {
-            fields
+        let fields: &[u8] = match text(status).trim_end().is_empty() {
+            true => b"",
+            false => fields,
         };
         Self { status, fields }
     }
@@ -34,24 +33,10 @@ impl<'a> WarcioHead<'a> {
 
     /// Returns the second word of the status line: three digits, if the server is sane.
     pub(super) fn status(&self) -> Cow<'a, str> {
-        let word = |line: &'a str| {
+        part_of(text(self.status), |line| {
             let (_, behind) = line.trim_end().split_once(' ').unwrap_or_default();
             behind.trim().split(' ').next().unwrap_or_default()
-        };
-        match text(self.status) {
-            Cow::Borrowed(line) => Cow::Borrowed(word(line)),
-            Cow::Owned(line) => {
-                let (_, behind) = line.trim_end().split_once(' ').unwrap_or_default();
-                Cow::Owned(
-                    behind
-                        .trim()
-                        .split(' ')
-                        .next()
-                        .unwrap_or_default()
-                        .to_owned(),
-                )
-            }
-        }
+        })
     }
 
     /// Returns the value of the first field of this name, which is in lower case.
@@ -60,27 +45,21 @@ impl<'a> WarcioHead<'a> {
         while !rest.is_empty() {
             let (line, behind) = next_line(rest);
             rest = behind;
-            let line = text(line);
-            let line = trimmed_end(line);
+            let line = part_of(text(line), str::trim_end);
             if line.is_empty() {
                 return None;
             }
-            let Some((found, value)) = line.split_once(':') else {
+            let Some(colon) = line.find(':') else {
                 continue;
             };
-            if !found
-                .trim_end_matches([' ', '\t'])
-                .eq_ignore_ascii_case(name)
-            {
+            let found = line[..colon].trim_end_matches([' ', '\t']);
+            if !found.eq_ignore_ascii_case(name) {
                 continue;
             }
-            let mut value = match &line {
-                Cow::Borrowed(line) => Cow::Borrowed(line[found.len() + 1..].trim_start()),
-                Cow::Owned(_) => Cow::Owned(value.trim_start().to_owned()),
-            };
+            let mut value = part_of(line, |line| line[colon + 1..].trim_start());
             while rest.starts_with(b" ") || rest.starts_with(b"\t") {
                 let (more, behind) = next_line(rest);
-                let more = trimmed_end(text(more));
+                let more = part_of(text(more), str::trim_end);
                 if more.is_empty() {
                     break;
                 }
@@ -107,10 +86,11 @@ fn text(line: &[u8]) -> Cow<'_, str> {
     }
 }
 
-fn trimmed_end(line: Cow<'_, str>) -> Cow<'_, str> {
+/// Returns the part of a line that `part` chooses.
+fn part_of<'a>(line: Cow<'a, str>, part: impl Fn(&str) -> &str) -> Cow<'a, str> {
     match line {
-        Cow::Borrowed(line) => Cow::Borrowed(line.trim_end()),
-        Cow::Owned(line) => Cow::Owned(line.trim_end().to_owned()),
+        Cow::Borrowed(line) => Cow::Borrowed(part(line)),
+        Cow::Owned(line) => Cow::Owned(part(&line).to_owned()),
     }
 }
 

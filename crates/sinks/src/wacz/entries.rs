@@ -56,12 +56,11 @@ pub(super) struct Entries<R> {
 
 impl<R: Read + Seek> Entries<R> {
     pub(super) fn read(mut input: R) -> Result<Self, WaczFault> {
-        let unreadable = |source: io::Error| WaczFault::NotZip {
-            reason: source.to_string(),
-        };
-        let end = input.seek(SeekFrom::End(0)).map_err(unreadable)?;
+        let end = input.seek(SeekFrom::End(0));
+        let end = end.map_err(|error| WaczFault::not_zip(&error))?;
         let buffered = BufReader::with_capacity(CHUNK, input);
-        let mut zip = ZipArchive::new(buffered).map_err(|error| WaczFault::opening(&error))?;
+        let zip = ZipArchive::new(buffered);
+        let mut zip = zip.map_err(|error| WaczFault::not_zip(&error))?;
         let mut oddities = Vec::new();
         if zip.has_duplicate_names() {
             oddities.push("two files of the ZIP have the same name".to_owned());
@@ -96,10 +95,10 @@ impl<R: Read + Seek> Entries<R> {
         let section = self.section(entry, 0, entry.length);
         match entry.packing {
             Packing::Stored => Ok(Box::new(section)),
-            Packing::Deflated => Ok(Box::new(Bounded::of(
-                DeflateDecoder::new(section),
-                entry.length,
-            ))),
+            Packing::Deflated => {
+                let unpacked = DeflateDecoder::new(section);
+                Ok(Box::new(Bounded::of(unpacked, entry.length)))
+            }
             Packing::Other => Err(io::Error::other(
                 "it is encrypted, or packed in a way that WACZ does not have",
             )),
@@ -160,9 +159,7 @@ impl Entry {
 fn is_inside(name: &str) -> bool {
     let path = name.strip_suffix('/').unwrap_or(name);
     let is_drive = path.as_bytes().get(1) == Some(&b':');
-    let is_plain = !path
-        .chars()
-        .any(|character| character == '\\' || character.is_control());
+    let is_plain = !path.contains(|letter: char| letter == '\\' || letter.is_control());
     is_plain && !is_drive && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
@@ -175,9 +172,8 @@ pub(super) struct Section<'a, R> {
 
 impl<R: Read + Seek> Read for Section<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let length = bytes
-            .len()
-            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let length = bytes.len().min(left);
         if length == 0 {
             return Ok(0);
         }
@@ -212,10 +208,9 @@ impl<R> Bounded<R> {
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(bytes)?;
-        self.left = self
-            .left
-            .checked_sub(read as u64)
-            .ok_or_else(|| io::Error::other("it unpacks to far more than it should"))?;
+        let left = self.left.checked_sub(read as u64);
+        self.left =
+            left.ok_or_else(|| io::Error::other("it unpacks to far more than it should"))?;
         Ok(read)
     }
 }
@@ -258,11 +253,9 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
             continue;
         }
         if entry.packing != Packing::Stored {
-            let reason = format!(
-                "{} in it is not stored as it is, as WACZ has it",
-                entry.name
-            );
-            return Err(WaczFault::NotZip { reason });
+            let name = entry.name;
+            let reason = format!("{name} in it is not stored as it is, as WACZ has it");
+            return Err(WaczFault::not_zip(&reason));
         }
         parts.push(ArchivePart {
             name: entry.name,
@@ -271,8 +264,7 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
         });
     }
     if parts.is_empty() {
-        let reason = "it has no WARC file".to_owned();
-        return Err(WaczFault::NotZip { reason });
+        return Err(WaczFault::not_zip(&"it has no WARC file"));
     }
     Ok(parts)
 }
@@ -280,11 +272,8 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
 /// Returns true if an entry is a WARC file of the archive.
 pub(super) fn is_archive(entry: &Entry) -> bool {
     let is_warc = |name: &str| {
-        let name = name
-            .strip_suffix(".gz")
-            .or(name.strip_suffix(".zst"))
-            .unwrap_or(name);
-        name.ends_with(".warc")
+        let unpacked = name.strip_suffix(".gz").or(name.strip_suffix(".zst"));
+        unpacked.unwrap_or(name).ends_with(".warc")
     };
     entry.name.strip_prefix(ARCHIVE).is_some_and(is_warc) && !entry.is_directory
 }
@@ -294,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_lead_outside_on_any_system_are_told() {
+    fn names_that_lead_outside_on_any_system_are_recognised() {
         for name in [
             "archive/a.warc.gz",
             "a",

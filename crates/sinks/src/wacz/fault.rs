@@ -45,9 +45,9 @@ impl WaczFault {
         })
     }
 
-    pub(super) fn opening(error: &ZipError) -> Self {
+    pub(super) fn not_zip(reason: &impl ToString) -> Self {
         Self::NotZip {
-            reason: error.to_string(),
+            reason: reason.to_string(),
         }
     }
 }

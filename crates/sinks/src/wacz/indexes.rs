@@ -33,21 +33,12 @@ pub(super) fn check<R: Read + Seek>(
     for entry in entries.list.iter().filter(|entry| is_archive(entry)) {
         archives.insert(&entry.name[ARCHIVE.len()..], entry);
     }
-    let indexes = || {
-        entries
-            .list
-            .iter()
-            .filter(|entry| entry.name.starts_with(INDEXES))
-    };
+    let indexes = entries.list.iter();
     let (mut lines, mut count) = (0, 0);
-    for entry in indexes() {
-        let packed = [".cdx.gz", ".cdxj.gz"]
-            .iter()
-            .any(|end| entry.name.ends_with(end));
-        let plain = [".cdx", ".cdxj"]
-            .iter()
-            .any(|end| entry.name.ends_with(end));
-        if packed || plain {
+    for entry in indexes.filter(|entry| entry.name.starts_with(INDEXES)) {
+        let ends_in = |ends: [&str; 2]| ends.iter().any(|end| entry.name.ends_with(end));
+        let packed = ends_in([".cdx.gz", ".cdxj.gz"]);
+        if packed || ends_in([".cdx", ".cdxj"]) {
             count += 1;
             let index = Index {
                 entries,
@@ -126,17 +117,16 @@ impl<R: Read + Seek> Index<'_, R> {
 
     /// Checks that a record begins here.
     fn record(&self, archive: &Entry, offset: u64, end: u64) -> Result<(), String> {
-        let mut section = self
-            .entries
-            .section(archive, offset, end.saturating_sub(offset));
+        let length = end.saturating_sub(offset);
+        let mut section = self.entries.section(archive, offset, length);
         if archive.name.ends_with(".zst") {
             let mut magic = [0; 4];
-            section
-                .read_exact(&mut magic)
-                .map_err(|error| error.to_string())?;
-            return (magic == ZSTD)
-                .then_some(())
-                .ok_or_else(|| "no frame begins there".to_owned());
+            let read = section.read_exact(&mut magic);
+            read.map_err(|error| error.to_string())?;
+            return match magic == ZSTD {
+                true => Ok(()),
+                false => Err("no frame begins there".to_owned()),
+            };
         }
         let record = head_in(Path::new(&shown(&archive.name)), section, MAX_HEAD);
         record.map(drop).map_err(|fault| fault.to_string())
@@ -158,19 +148,13 @@ fn check_blocks<R: Read + Seek>(
     loop {
         line.clear();
         number += 1;
-        if input
-            .by_ref()
-            .take(MAX_LINE as u64)
-            .read_until(b'\n', &mut line)?
-            == 0
-        {
+        let mut next = input.by_ref().take(MAX_LINE as u64);
+        if next.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        let brace = line
-            .iter()
-            .position(|&byte| byte == b'{')
-            .unwrap_or(line.len());
-        let place: Value = serde_json::from_slice(&line[brace..]).unwrap_or_default();
+        let brace = line.iter().position(|&byte| byte == b'{');
+        let json = &line[brace.unwrap_or(line.len())..];
+        let place: Value = serde_json::from_slice(json).unwrap_or_default();
         if line.starts_with(b"!meta ") {
             let file = place["filename"].as_str().unwrap_or_default();
             index = entries.find(&format!("{INDEXES}{file}"));
@@ -184,13 +168,8 @@ fn check_blocks<R: Read + Seek>(
             ));
             return Ok(());
         };
-        if let Err(reason) = check_block(
-            entries,
-            index,
-            (offset, length),
-            prefix(&line),
-            place["digest"].as_str(),
-        ) {
+        let (begin, digest) = (prefix(&line), place["digest"].as_str());
+        if let Err(reason) = check_block(entries, index, (offset, length), begin, digest) {
             problems.add(format!("{name}: line {number}: {reason}"));
         } else if offset != expected {
             problems.add(format!(
@@ -217,10 +196,8 @@ fn check_block<R: Read + Seek>(
     begin: &[u8],
     digest: Option<&str>,
 ) -> Result<(), String> {
-    if offset
-        .checked_add(length)
-        .is_none_or(|end| end > index.length)
-    {
+    let end = offset.checked_add(length);
+    if end.is_none_or(|end| end > index.length) {
         return Err("its block ends behind the end of the index".to_owned());
     }
     let unreadable = |error: io::Error| format!("its block cannot be read: {error}");

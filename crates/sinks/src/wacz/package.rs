@@ -116,10 +116,9 @@ impl<W: Write + Seek> Packer<W> {
         each: &mut dyn FnMut(),
     ) -> Result<u64, WaczFault> {
         let entry = format!("{ARCHIVE}{name}");
-        let mut chunk = std::mem::take(&mut self.chunk);
-        let mut writing = self.begin(&entry, CompressionMethod::Stored)?;
+        let mut writing = begin(&mut self.zip, self.at, &entry, CompressionMethod::Stored)?;
         loop {
-            let length = match input.read(&mut chunk) {
+            let length = match input.read(&mut self.chunk) {
                 Ok(0) => break,
                 Ok(length) => length,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
@@ -130,14 +129,12 @@ impl<W: Write + Seek> Packer<W> {
                     });
                 }
             };
-            writing
-                .write_all(&chunk[..length])
-                .map_err(WaczFault::Write)?;
+            let written = writing.write_all(&self.chunk[..length]);
+            written.map_err(WaczFault::Write)?;
             each();
         }
         let resource = writing.end(entry);
         let bytes = resource.bytes;
-        self.chunk = chunk;
         self.archives.insert(name.to_owned(), bytes);
         self.resources.push(resource);
         Ok(bytes)
@@ -153,8 +150,7 @@ impl<W: Write + Seek> Packer<W> {
     pub fn index(&mut self, path: &Path, input: impl BufRead) -> Result<u64, WaczFault> {
         let mut lines = CdxjReader::new(input);
         let mut count = 0;
-        let archives = std::mem::take(&mut self.archives);
-        let writing = self.begin(INDEX, CompressionMethod::Stored)?;
+        let writing = begin(&mut self.zip, self.at, INDEX, CompressionMethod::Stored)?;
         let mut blocks = Blocks::new(writing);
         loop {
             let entry = lines.next_entry().map_err(|source| WaczFault::Read {
@@ -166,18 +162,15 @@ impl<W: Write + Seek> Packer<W> {
                 return Err(WaczFault::Index { path, line, reason });
             }
             let Some(entry) = entry else { break };
-            let is_there = archives
-                .get(entry.file())
-                .is_some_and(|&length| entry.end() <= length);
+            let length = self.archives.get(entry.file());
+            let is_there = length.is_some_and(|&length| entry.end() <= length);
             if is_there && !entry.key.starts_with(DUPLICATE) {
                 blocks.push(lines.line())?;
                 count += 1;
             }
         }
         let (writing, list) = blocks.finish()?;
-        let index = writing.end(INDEX.to_owned());
-        self.archives = archives;
-        self.resources.push(index);
+        self.resources.push(writing.end(INDEX.to_owned()));
         self.whole(BLOCKS, &list)?;
         Ok(count)
     }
@@ -190,7 +183,7 @@ impl<W: Write + Seek> Packer<W> {
         &mut self,
         write: impl FnOnce(&mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut writing = self.begin(PAGES, CompressionMethod::Deflated)?;
+        let mut writing = begin(&mut self.zip, self.at, PAGES, CompressionMethod::Deflated)?;
         let header = r#"{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}"#;
         let mut line = |line: &str| {
             writing
@@ -200,8 +193,7 @@ impl<W: Write + Seek> Packer<W> {
         };
         line(header)?;
         write(&mut |page| line(&page.line()))?;
-        let resource = writing.end(PAGES.to_owned());
-        self.resources.push(resource);
+        self.resources.push(writing.end(PAGES.to_owned()));
         Ok(())
     }
 
@@ -246,32 +238,31 @@ impl<W: Write + Seek> Packer<W> {
 
     /// Writes a deflated file.
     fn whole(&mut self, path: &str, bytes: &[u8]) -> Result<(), WaczFault> {
-        let mut writing = self.begin(path, CompressionMethod::Deflated)?;
+        let mut writing = begin(&mut self.zip, self.at, path, CompressionMethod::Deflated)?;
         writing.write_all(bytes).map_err(WaczFault::Write)?;
-        let resource = writing.end(path.to_owned());
-        self.resources.push(resource);
+        self.resources.push(writing.end(path.to_owned()));
         Ok(())
     }
+}
 
-    fn begin(
-        &mut self,
-        path: &str,
-        method: CompressionMethod,
-    ) -> Result<Writing<'_, W>, WaczFault> {
-        let options = SimpleFileOptions::default()
-            .compression_method(method)
-            .large_file(true)
-            .unix_permissions(0o644)
-            .last_modified_time(dos_time(self.at));
-        self.zip
-            .start_file(path, options)
-            .map_err(WaczFault::writing)?;
-        Ok(Writing {
-            zip: &mut self.zip,
-            digest: Sha256::new(),
-            bytes: 0,
-        })
-    }
+/// Begins a file of the ZIP, dated `at`.
+fn begin<'a, W: Write + Seek>(
+    zip: &'a mut ZipWriter<W>,
+    at: Timestamp,
+    path: &str,
+    method: CompressionMethod,
+) -> Result<Writing<'a, W>, WaczFault> {
+    let options = SimpleFileOptions::default()
+        .compression_method(method)
+        .large_file(true)
+        .unix_permissions(0o644)
+        .last_modified_time(dos_time(at));
+    zip.start_file(path, options).map_err(WaczFault::writing)?;
+    Ok(Writing {
+        zip,
+        digest: Sha256::new(),
+        bytes: 0,
+    })
 }
 
 impl<W: Write + Seek> Writing<'_, W> {
@@ -299,12 +290,8 @@ impl<W: Write + Seek> Write for Writing<'_, W> {
 
 impl Resource {
     fn json(&self) -> Value {
-        let name = self
-            .path
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .to_lowercase();
+        let name = self.path.rsplit('/').next();
+        let name = name.unwrap_or_default().to_lowercase();
         json!({ "name": name, "path": self.path, "hash": self.hash, "bytes": self.bytes })
     }
 }
@@ -380,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_those_that_the_formats_can_say() {
+    fn times_have_the_precision_of_the_formats() {
         let at = Timestamp::from_millis(1_795_201_495_120);
         assert_eq!(whole_second(at), "2026-11-20T19:04:55Z");
         let time = dos_time(at);

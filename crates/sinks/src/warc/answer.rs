@@ -58,10 +58,9 @@ impl<'a> Answer<'a> {
         let sent = message.get(length + rest - b"HTTP/1.1".len()..)?;
         Some(Self {
             sent,
-            status: answer.status,
-            headers: answer.headers,
             // HTTP/2 has no chunks (RFC 9113, section 8.1).
             is_chunked: answer.is_chunked && !version.starts_with(b"2"),
+            ..answer
         })
     }
 
@@ -190,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_read_whatever_its_status_line_and_its_line_breaks() {
+    fn an_answer_is_read_with_any_status_line_and_any_line_breaks() {
         for (message, status, body) in [
             ("HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", 200, "body"),
             ("HTTP/1.0 404\r\nA: b\r\n\r\n", 404, ""),
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_put_together_and_what_is_not_in_chunks_is_left_alone() {
+    fn chunks_are_joined_and_an_unchunked_body_is_unchanged() {
         for (sent, body) in [
             (
                 &b"5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n"[..],

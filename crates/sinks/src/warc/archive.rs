@@ -22,6 +22,7 @@ use super::settled::Settled;
 use super::tail::{Appended, Tail};
 use super::visit::{self, RecordNames};
 use super::warcinfo::ArchiveOptions;
+use crate::blocking::off_the_reactor;
 use crate::digest::DigestAlgorithm;
 use crate::fault::SinkFault;
 use crate::sink::{Archived, Sink, Visit};
@@ -72,7 +73,7 @@ impl WarcArchive {
         resume: Option<ArchiveEnd>,
     ) -> Result<Self, SinkFault> {
         disk.create_directories(dir)
-            .map_err(|source| SinkFault::io("create", dir, source))?;
+            .map_err(SinkFault::io("create", dir))?;
         let (compression, digest) = (options.compression.clone(), options.digest);
         let session = session(&options, resume.as_ref());
         let tail = Tail::open(Arc::clone(&disk), dir, options, session, resume)?;
@@ -94,17 +95,10 @@ impl WarcArchive {
 #[async_trait]
 impl Sink for WarcArchive {
     async fn write(&self, visit: Visit) -> Result<Archived, SinkFault> {
-        let permits = Arc::clone(&self.0.permits);
-        let permit = permits
-            .acquire_owned()
-            .await
-            .expect("this semaphore is never closed");
-        let bytes: u64 = visit
-            .exchanges
-            .iter()
-            .map(|exchange| exchange.body.len())
-            .sum();
-        if bytes <= SMALL_VISIT {
+        let permit = Arc::clone(&self.0.permits).acquire_owned().await;
+        let permit = permit.expect("this semaphore is never closed");
+        let bodies = visit.exchanges.iter().map(|exchange| exchange.body.len());
+        if bodies.sum::<u64>() <= SMALL_VISIT {
             return self.0.write(&visit);
         }
         let inner = Arc::clone(&self.0);
@@ -148,10 +142,9 @@ impl Inner {
                 warcinfo: &warcinfo,
             };
             let page_offset = visit::write_records(visit, names, &mut writer)
-                .map_err(|source| SinkFault::io("spool records in", &self.dir, source))?;
-            let appended = self
-                .tail()?
-                .append(writer.members(), &warcinfo, page_offset)?;
+                .map_err(SinkFault::io("spool records in", &self.dir))?;
+            let members = writer.members();
+            let appended = self.tail()?.append(members, &warcinfo, page_offset)?;
             match appended {
                 Appended::At(mut archived) => {
                     archived.captures = writer.take_captures(archived.offset);
@@ -164,12 +157,10 @@ impl Inner {
     }
 
     fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
-        let Ok(_turn) = self.syncing.lock() else {
-            return Err(self.poisoned());
-        };
+        let _turn = self.turn()?;
         let (files, end) = self.tail()?.unsynced()?;
         for file in &files {
-            self.poison_on_error(file.open.sync())?;
+            self.poison_on_error(file.sync())?;
         }
         self.tail()?.synced(&files);
         self.close_files()?;
@@ -178,9 +169,7 @@ impl Inner {
 
     /// Records the settled end, then closes the files before it.
     fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
-        let Ok(_turn) = self.syncing.lock() else {
-            return Err(self.poisoned());
-        };
+        let _turn = self.turn()?;
         if let Some(settled) = &settled
             && self.tail()?.advances(&settled.place)
         {
@@ -191,7 +180,7 @@ impl Inner {
                     let path = path.display();
                     tracing::warn!(%path, %error, "no room to note the settled end");
                 }
-                noted => noted.map_err(|source| SinkFault::io("write", &path, source))?,
+                noted => noted.map_err(SinkFault::io("write", &path))?,
             }
         }
         self.tail()?
@@ -207,9 +196,9 @@ impl Inner {
             return Ok(());
         };
         for file in &files {
-            self.poison_on_error(file.open.close(&self.dir, &file.name))?;
+            self.poison_on_error(file.close(&self.dir))?;
         }
-        self.poison_on_error(first.open.sync_directory(&self.dir))?;
+        self.poison_on_error(first.sync_directory(&self.dir))?;
         self.tail()?.closed(&files);
         Ok(())
     }
@@ -221,26 +210,23 @@ impl Inner {
         done
     }
 
+    /// Waits for the end of any other sync.
+    fn turn(&self) -> Result<MutexGuard<'_, ()>, SinkFault> {
+        self.syncing.lock().map_err(|_panic| self.poisoned())
+    }
+
     /// Locks the end of the archive; a panic under the lock poisons it for good.
     fn tail(&self) -> Result<MutexGuard<'_, Tail>, SinkFault> {
-        let Ok(tail) = self.tail.lock() else {
-            return Err(self.poisoned());
-        };
-        Ok(tail)
+        self.tail.lock().map_err(|_panic| self.poisoned())
     }
 
     fn poisoned(&self) -> SinkFault {
-        SinkFault::Poisoned {
-            path: self.dir.clone(),
-        }
+        let path = self.dir.clone();
+        SinkFault::Poisoned { path }
     }
 
     fn take_writer(&self) -> RecordWriter {
-        let idle = self
-            .writers
-            .lock()
-            .ok()
-            .and_then(|mut writers| writers.pop());
+        let idle = self.writers.lock().ok().and_then(|mut idle| idle.pop());
         idle.unwrap_or_else(|| RecordWriter::new(&self.compression, self.digest, &self.dir))
     }
 
@@ -261,15 +247,4 @@ pub(super) fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> 
         .name(&options.clock.now().as_millis().to_be_bytes())
         .name(file.as_bytes())
         .name(&end.to_be_bytes())
-}
-
-/// Runs `work` in a blocking thread; a panic in it is resumed in the caller.
-async fn off_the_reactor<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, SinkFault> + Send + 'static,
-) -> Result<T, SinkFault> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
-        Err(_) => Err(SinkFault::Stopped),
-    }
 }

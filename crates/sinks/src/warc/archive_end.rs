@@ -1,8 +1,7 @@
 //! Positions in an archive, in the order in which it was written.
 
-use std::cmp::Ordering;
-
-use super::files::file_number;
+use super::files::{FileName, file_number};
+use crate::fault::SinkFault;
 
 /// A position in an archive: the end of its settled part, or of the durable part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,13 +14,29 @@ pub struct ArchiveEnd {
 }
 
 impl ArchiveEnd {
+    /// Returns the position `end` in the file of this name.
+    pub(super) fn of(name: &FileName, end: u64) -> Self {
+        let file = name.as_str().to_owned();
+        Self { file, end }
+    }
+
+    /// Returns the name of the file.
+    ///
+    /// # Errors
+    /// [`SinkFault::Foreign`] if it is not a name of ours.
+    pub(super) fn name(&self) -> Result<FileName, SinkFault> {
+        FileName::parse(&self.file).ok_or_else(|| SinkFault::Foreign {
+            name: self.file.clone(),
+        })
+    }
+
     /// Returns true if this position is before `other` in the same archive.
     #[must_use]
     pub fn is_before(&self, other: &Self) -> bool {
-        match file_number(&self.file).cmp(&file_number(&other.file)) {
-            Ordering::Less => true,
-            Ordering::Equal => self.end < other.end,
-            Ordering::Greater => false,
-        }
+        self.order() < other.order()
+    }
+
+    fn order(&self) -> (Option<u64>, u64) {
+        (file_number(&self.file), self.end)
     }
 }

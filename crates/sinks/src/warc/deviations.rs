@@ -6,21 +6,21 @@
 pub enum Deviation {
     /// A version before WARC/1.0: WARC/0.17, WARC/0.18.
     OldVersion,
-    /// A version that nobody has specified yet.
+    /// A version that is not specified.
     NewVersion,
     /// A line of the header that ends in LF alone.
     BareLineFeed,
-    /// A field that continues on the next line, which WARC/1.0 allows and nobody writes.
+    /// A field that continues on the next line: allowed by WARC/1.0, and never written.
     FoldedField,
     /// A line of the header that is no field.
     NoField,
-    /// A mandatory field that is not there: WARC-Record-ID or WARC-Date.
+    /// A missing mandatory field: WARC-Record-ID or WARC-Date.
     MissingField,
     /// A block that is not followed by two empty lines.
     MissingEnding,
     /// More than two empty lines behind a block, or zeros.
     Padding,
-    /// A digest that does not agree with what it is the digest of.
+    /// A wrong digest.
     FalseDigest,
     /// A digest that could not be compared: MD5 and others.
     UnknownDigest,
@@ -84,9 +84,8 @@ impl Deviations {
 
     /// Iterates over the deviations that occurred, with their counts.
     pub fn seen(&self) -> impl Iterator<Item = (Deviation, u64)> {
-        let all = Deviation::ALL
-            .into_iter()
-            .map(|deviation| (deviation, self.count(deviation)));
+        let all = Deviation::ALL.into_iter();
+        let all = all.map(|deviation| (deviation, self.count(deviation)));
         all.filter(|(_, count)| *count > 0)
     }
 
@@ -116,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_oddity_counts_once_a_record_and_only_where_the_record_was_read() {
+    fn a_deviation_counts_once_a_record_and_only_if_the_record_was_read() {
         let mut deviations = Deviations::default();
         deviations.note(Deviation::Padding);
         deviations.note(Deviation::Padding);
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn each_oddity_has_a_place_and_words_of_its_own() {
+    fn each_deviation_has_its_own_position_and_description() {
         for (place, deviation) in Deviation::ALL.into_iter().enumerate() {
             assert_eq!(deviation as usize, place);
             let same = Deviation::ALL

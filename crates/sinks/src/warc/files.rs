@@ -40,10 +40,7 @@ pub fn locate(directory: &Path, name: &str) -> PathBuf {
 pub fn name_of(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(OPEN).unwrap_or(name);
-    Packing::ALL
-        .iter()
-        .any(|packing| name.ends_with(packing.suffix()))
-        .then_some(name)
+    Packing::split(name).map(|_| name)
 }
 
 /// Returns true if `prefix` may begin the names of an archive's files: letters, digits, `-`, `_`
@@ -84,20 +81,13 @@ impl FileName {
 
     /// Parses a name; `None` unless it is exactly one that [`FileName::new`] writes.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let packing = Packing::ALL
-            .into_iter()
-            .find(|packing| text.ends_with(packing.suffix()))?;
-        let (rest, number) = text.strip_suffix(packing.suffix())?.rsplit_once('-')?;
+        let (stem, packing) = Packing::split(text)?;
+        let (rest, number) = stem.rsplit_once('-')?;
         let (prefix, time) = rest.rsplit_once('-')?;
-        let digits_only = [time, number]
-            .iter()
-            .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
-        let counter = number.parse().ok()?;
-        if !digits_only
-            || time.len() != 14
-            || format!("{counter:05}") != number
-            || !is_prefix(prefix)
-        {
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let counter: u64 = number.parse().ok()?;
+        let is_time = time.len() == 14 && is_number(time);
+        if !is_time || format!("{counter:05}") != number || !is_prefix(prefix) {
             return None;
         }
         Some(Self {
@@ -167,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_when_its_file_was_begun_and_which_one_it_is() {
+    fn a_name_has_the_time_and_the_number_of_its_file() {
         let at = Timestamp::from_millis(1_795_199_095_120);
         for (prefix, packing, expected) in [
             ("crawl", Packing::Gzip, "crawl-20261120182455-00001.warc.gz"),
@@ -194,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_somebody_elses() {
+    fn other_names_are_not_ours() {
         for text in [
             "",
             "crawl-.warc.gz",

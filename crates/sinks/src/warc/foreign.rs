@@ -65,15 +65,13 @@ pub fn begin_behind(
     dir: &Path,
     options: &ArchiveOptions,
 ) -> Result<ArchiveEnd, SinkFault> {
-    let unlisted = |source| SinkFault::io("list", dir, source);
+    let unlisted = SinkFault::io("list", dir);
     if let Some(last) = files::last_first(dir).map_err(unlisted)?.first()
         && last.is_open
         && !is_foreign(&last.path)
         && let Ok(first) = first_record(&last.path)
     {
-        let file = last.name.as_str().to_owned();
-        let end = first.ends;
-        return Ok(ArchiveEnd { file, end });
+        return Ok(ArchiveEnd::of(&last.name, first.ends));
     }
     let mut before = 0;
     for item in std::fs::read_dir(dir).map_err(unlisted)? {
@@ -89,10 +87,7 @@ pub fn begin_behind(
     }
     let warc_file = WarcFile::begin(disk, dir, options, session(options, None), before + 1)?;
     warc_file.open.sync()?;
-    Ok(ArchiveEnd {
-        file: warc_file.name.as_str().to_owned(),
-        end: warc_file.length,
-    })
+    Ok(ArchiveEnd::of(&warc_file.open.name, warc_file.length))
 }
 
 /// Returns the position of the first visit of our archive if it follows files of others; `None` if
@@ -101,7 +96,7 @@ pub fn begin_behind(
 /// # Errors
 /// I/O errors of listing `dir`.
 pub fn beginning(dir: &Path) -> Result<Option<ArchiveEnd>, SinkFault> {
-    let unlisted = |source| SinkFault::io("list", dir, source);
+    let unlisted = SinkFault::io("list", dir);
     let (mut others, mut first) = (false, None);
     let listed = match std::fs::read_dir(dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -124,19 +119,13 @@ pub fn beginning(dir: &Path) -> Result<Option<ArchiveEnd>, SinkFault> {
         return Ok(None);
     };
     let record = first_record(&path).ok();
-    Ok(record.map(|record| ArchiveEnd {
-        file: name.as_str().to_owned(),
-        end: record.ends,
-    }))
+    Ok(record.map(|record| ArchiveEnd::of(&name, record.ends)))
 }
 
 /// Returns the number at the end of a name, by which archive files are ordered.
 fn last_number(name: &str) -> Option<u64> {
-    let suffix = Packing::ALL
-        .into_iter()
-        .map(Packing::suffix)
-        .find(|suffix| name.ends_with(suffix))?;
-    let (_, number) = name.strip_suffix(suffix)?.rsplit_once('-')?;
+    let (stem, _) = Packing::split(name)?;
+    let (_, number) = stem.rsplit_once('-')?;
     number.parse().ok()
 }
 
@@ -145,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_wrote_a_file_its_warcinfo_says() {
+    fn the_warcinfo_identifies_the_author_of_a_file() {
         for (warcinfo, ours) in [
             ("software: crawler/0.1.0\r\n", true),
             ("software: \r\nformat: WARC File Format 1.1\r\n", true),

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_made_as_rfc_9562_appendix_a_4_has_it() {
+    fn ids_agree_with_rfc_9562_appendix_a_4() {
         let dns = RecordId(0x6ba7_b810_9dad_11d1_80b4_00c0_4fd4_30c8_u128.to_be_bytes());
         let id = dns.name(b"www.example.com");
         assert_eq!(

@@ -78,10 +78,10 @@ impl Members {
     }
 
     fn spill(&mut self) -> io::Result<()> {
-        if self.spooled.is_none() {
-            self.spooled = Some(Spool::in_directory(&self.directory)?);
-        }
-        let spool = self.spooled.as_mut().expect("it was begun above");
+        let spool = match &mut self.spooled {
+            Some(spool) => spool,
+            none => none.insert(Spool::in_directory(&self.directory)?),
+        };
         spool.append(&self.held)?;
         self.held.clear();
         Ok(())

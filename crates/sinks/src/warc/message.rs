@@ -20,14 +20,13 @@ pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
         Protocol::Http10 => "HTTP/1.0",
         Protocol::Http11 | Protocol::Http2 => "HTTP/1.1",
     };
-    let reason = StatusCode::from_u16(exchange.status)
-        .ok()
-        .and_then(|status| status.canonical_reason());
+    let code = exchange.status;
+    let status = StatusCode::from_u16(code).ok();
+    let reason = status.and_then(|status| status.canonical_reason());
     let mut head = Vec::with_capacity(1024);
     write!(
         head,
-        "{version} {:03} {}\r\n",
-        exchange.status,
+        "{version} {code:03} {}\r\n",
         reason.unwrap_or_default()
     )
     .expect("a vector takes every byte");
@@ -57,12 +56,9 @@ fn misleads(name: &HeaderName, value: &[u8], length: u64) -> bool {
 fn push_line(head: &mut Vec<u8>, name: &str, value: &[u8]) {
     head.extend_from_slice(name.as_bytes());
     head.extend_from_slice(b": ");
-    head.extend(value.iter().map(|&byte| {
-        if matches!(byte, b'\r' | b'\n' | 0) {
-            b' '
-        } else {
-            byte
-        }
+    head.extend(value.iter().map(|&byte| match byte {
+        b'\r' | b'\n' | 0 => b' ',
+        byte => byte,
     }));
     head.extend_from_slice(b"\r\n");
 }

@@ -50,6 +50,12 @@ impl Packing {
         }
     }
 
+    /// Splits the suffix off the name of an archive file; `None` for other names.
+    pub(super) fn split(name: &str) -> Option<(&str, Self)> {
+        let mut all = Self::ALL.into_iter();
+        all.find_map(|packing| Some((name.strip_suffix(packing.suffix())?, packing)))
+    }
+
     /// Returns its name in options.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -162,10 +168,8 @@ impl Compression {
                 gzip.finish()?;
             }
             Self::Zstd { level, dictionary } => {
-                let dictionary = dictionary
-                    .as_ref()
-                    .map_or(&[][..], |dictionary| &dictionary.0);
                 let level = (*level).clamp(1, 19);
+                let dictionary = bytes_of(dictionary.as_ref());
                 let mut zstd = zstd::Encoder::with_dictionary(members, level, dictionary)?;
                 zstd.include_checksum(true)?;
                 zstd.set_pledged_src_size(Some(length))?;
@@ -183,16 +187,12 @@ impl Compression {
     pub(super) fn packer(&self) -> Packer {
         match self {
             Self::Gzip { level } => {
-                let level =
-                    CompressionLvl::new((*level).clamp(1, 12)).expect("levels 1 to 12 exist");
-                Packer::Gzip(Deflate::new(level))
+                let level = CompressionLvl::new((*level).clamp(1, 12));
+                Packer::Gzip(Deflate::new(level.expect("levels 1 to 12 exist")))
             }
             Self::Zstd { level, dictionary } => {
-                let dictionary = dictionary
-                    .as_ref()
-                    .map_or(&[][..], |dictionary| &dictionary.0);
-                let packer =
-                    zstd(*level, dictionary).expect("it was tried when the dictionary was read");
+                let packer = zstd(*level, bytes_of(dictionary.as_ref()));
+                let packer = packer.expect("it was tried when the dictionary was read");
                 Packer::Zstd(Box::new(packer))
             }
             Self::None => Packer::Plain,
@@ -215,7 +215,7 @@ pub(super) fn preamble_of(path: &Path) -> io::Result<Vec<u8>> {
     let (true, Ok(length)) = (*magic == DICTIONARY_FRAME.to_le_bytes(), length.try_into()) else {
         return Ok(Vec::new());
     };
-    // A longer one is not ours, and one byte more than the limit shows that.
+    // A longer dictionary is not ours: one byte more than the limit suffices to see that.
     let length = u64::from(u32::from_le_bytes(length)).min(MAX_DICTIONARY as u64 + 1);
     file.take(length).read_to_end(&mut preamble)?;
     Ok(preamble)
@@ -241,14 +241,17 @@ impl Dictionary {
                 "it does not begin as a zstd dictionary does: `zstd --train` makes one",
             ));
         }
-        if zstd(1, bytes)
-            .and_then(|mut packer| packer.compress(b"WARC/1.1"))
-            .is_err()
-        {
+        let tried = zstd(1, bytes).and_then(|mut packer| packer.compress(b"WARC/1.1"));
+        if tried.is_err() {
             return Err(UnusableDictionary("zstd cannot use it: it is damaged"));
         }
         Ok(Self(bytes.into()))
     }
+}
+
+/// Returns the bytes of a dictionary; empty without one.
+fn bytes_of(dictionary: Option<&Dictionary>) -> &[u8] {
+    dictionary.map_or(&[], |dictionary| &dictionary.0)
 }
 
 impl fmt::Debug for Dictionary {
@@ -329,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_file_tells_what_it_was_begun_with() {
+    fn the_beginning_of_a_file_contains_its_dictionary() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         let bytes = include_bytes!("../../tests/warc/golden/pages.dict");
@@ -352,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dictionary_is_refused() {
+    fn bytes_that_are_not_a_dictionary_are_refused() {
         for bytes in [
             b"".as_slice(),
             b"text that is like the pages",

@@ -1,12 +1,12 @@
 //! Parses records from unpacked bytes (section 4).
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use super::deviations::{Deviation, Deviations};
 use super::parsed::{DigestCheck, Fields, Record};
 use super::unpack::{VERSION, is_version};
-use crate::digest::Hasher;
-use crate::digest::{DigestAlgorithm, PayloadDigest};
+use crate::digest::{DigestAlgorithm, Hasher, PayloadDigest};
 
 /// Maximum header of a record, in bytes: more than any URL needs, and little enough to recognise
 /// damage.
@@ -18,9 +18,9 @@ pub(super) enum ParseFailure {
     /// Reading or unpacking failed.
     Io(io::Error),
     /// The unpacked bytes are not a record.
-    Malformed(String),
+    Malformed(Cow<'static, str>),
     /// The unpacked bytes end within a record.
-    Short(&'static str),
+    Short(Cow<'static, str>),
 }
 
 impl From<io::Error> for ParseFailure {
@@ -29,8 +29,12 @@ impl From<io::Error> for ParseFailure {
     }
 }
 
-fn malformed<T>(reason: &str) -> Result<T, ParseFailure> {
-    Err(ParseFailure::Malformed(reason.to_owned()))
+fn malformed<T>(reason: impl Into<Cow<'static, str>>) -> Result<T, ParseFailure> {
+    Err(ParseFailure::Malformed(reason.into()))
+}
+
+fn short<T>(reason: &'static str) -> Result<T, ParseFailure> {
+    Err(ParseFailure::Short(reason.into()))
 }
 
 /// The reason of a block that is shorter than `Content-Length`.
@@ -53,12 +57,12 @@ pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Reco
     member.take(4).read_to_end(&mut ending)?;
     match ending.as_slice() {
         ending if ending == EMPTY_LINE => Ok(record),
-        short if EMPTY_LINE.starts_with(short) => Err(ParseFailure::Short(
-            "the block is not followed by two line breaks",
-        )),
-        _ => malformed("the block is not followed by two line breaks"),
+        torn if EMPTY_LINE.starts_with(torn) => short(NO_ENDING),
+        _ => malformed(NO_ENDING),
     }
 }
+
+const NO_ENDING: &str = "the block is not followed by two line breaks";
 
 /// Reads the block of a record with these fields.
 pub(super) fn block(
@@ -72,7 +76,7 @@ pub(super) fn block(
     while left > 0 {
         let chunk = member.fill_buf()?;
         if chunk.is_empty() {
-            return Err(ParseFailure::Short(SHORT_BLOCK));
+            return short(SHORT_BLOCK);
         }
         let length = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
         block.take(&chunk[..length]);
@@ -92,7 +96,7 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
     while block.len() < wanted && !head_end.is_seen() {
         let chunk = member.fill_buf()?;
         if chunk.is_empty() {
-            return Err(ParseFailure::Short(SHORT_BLOCK));
+            return short(SHORT_BLOCK);
         }
         let length = chunk.len().min(wanted - block.len());
         let head = length - head_end.behind(&chunk[..length]).len();
@@ -128,13 +132,13 @@ pub(super) fn header(
     let mut line = Vec::new();
     member.read_until(b'\n', &mut line)?;
     if !line.ends_with(b"\n") && member.limit() > 0 && is_begun_version(&line) {
-        return Err(ParseFailure::Short(ENDLESS));
+        return short(ENDLESS);
     }
     match (version_oddity(&line), &mut deviations) {
-        (Some(odd), Some(deviations)) => odd
-            .into_iter()
-            .flatten()
-            .for_each(|odd| deviations.note(odd)),
+        (Some(odd), Some(deviations)) => {
+            let odd = odd.into_iter().flatten();
+            odd.for_each(|odd| deviations.note(odd));
+        }
         (Some([None, None]), None) => {}
         _ => return malformed("the record does not begin with a WARC version that we know"),
     }
@@ -145,7 +149,7 @@ pub(super) fn header(
         let Some(text) = line.strip_suffix(b"\n") else {
             return match member.limit() {
                 0 => malformed(ENDLESS),
-                _ => Err(ParseFailure::Short(ENDLESS)),
+                _ => short(ENDLESS),
             };
         };
         let without = text.strip_suffix(b"\r");
@@ -178,7 +182,7 @@ pub(super) fn header(
             (_, Some(deviations)) if name != "WARC-Type" => {
                 deviations.note(Deviation::MissingField);
             }
-            _ => return Err(ParseFailure::Malformed(format!("no {name}"))),
+            _ => return malformed(format!("no {name}")),
         }
     }
     Ok((fields, block_length))
@@ -198,10 +202,7 @@ fn is_begun_version(line: &[u8]) -> bool {
 /// Returns the deviations of a version line; `None` if the line is not one.
 fn version_oddity(line: &[u8]) -> Option<[Option<Deviation>; 2]> {
     let text = line.strip_suffix(b"\n")?;
-    let ending = match text.strip_suffix(b"\r") {
-        Some(_) => None,
-        None => Some(Deviation::BareLineFeed),
-    };
+    let ending = (!text.ends_with(b"\r")).then_some(Deviation::BareLineFeed);
     if !is_version(text) {
         return None;
     }
@@ -239,11 +240,10 @@ struct Block {
 
 /// Returns true if a block of this media type is an HTTP message; the second name is that of
 /// WARC/0.17.
-pub(super) fn is_http_message(content_type: &str) -> bool {
+fn is_http_message(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
-    ["application/http", "message/http"]
-        .iter()
-        .any(|http| essence.eq_ignore_ascii_case(http))
+    let names = ["application/http", "message/http"];
+    names.iter().any(|http| essence.eq_ignore_ascii_case(http))
 }
 
 impl Block {
@@ -291,10 +291,8 @@ impl Block {
             PayloadAt::HeadEnd => self.head_end.behind(chunk),
         };
         self.payload_length += payload.len() as u64;
-        for digest in [&mut self.payload_digest, &mut self.undeclared]
-            .into_iter()
-            .flatten()
-        {
+        let digests = [&mut self.payload_digest, &mut self.undeclared];
+        for digest in digests.into_iter().flatten() {
             digest.update(payload);
         }
     }

@@ -72,17 +72,14 @@ impl Record {
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         let target = self.field("WARC-Target-URI")?;
-        let inside = target
-            .strip_prefix('<')
-            .and_then(|target| target.strip_suffix('>'));
-        Some(inside.unwrap_or(target))
+        Some(without_brackets(target))
     }
 
     /// Returns `WARC-Payload-Digest` if it is a SHA-1 or a SHA-256, correct or not.
     #[must_use]
     pub fn payload(&self) -> Option<PayloadDigest> {
-        self.field("WARC-Payload-Digest")
-            .and_then(PayloadDigest::parse)
+        let digest = self.field("WARC-Payload-Digest");
+        digest.and_then(PayloadDigest::parse)
     }
 
     /// Returns `WARC-Truncated`: the reason of a truncated block.
@@ -119,16 +116,20 @@ impl Record {
     }
 }
 
+/// Returns a URL without the angle brackets around it, if it has them.
+pub(crate) fn without_brackets(url: &str) -> &str {
+    let inside = url.strip_prefix('<').and_then(|url| url.strip_suffix('>'));
+    inside.unwrap_or(url)
+}
+
 /// Named fields in their order; names are case-insensitive (section 4).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let field = self
-            .0
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let mut fields = self.0.iter();
+        let field = fields.find(|(known, _)| known.eq_ignore_ascii_case(name));
         field.map(|(_, value)| value.as_str())
     }
 

@@ -111,31 +111,20 @@ impl WarcReader<BufReader<File>> {
         if offset > 0 {
             input.go_to(offset).map_err(fault)?;
         }
-        Ok(Self {
-            path: path.to_owned(),
-            input,
-            failed: false,
-        })
-    }
-
-    /// Seeks to the start of another record in the same file: cheaper than opening it again.
-    ///
-    /// # Errors
-    /// [`ReadFault::Io`] if the system refuses.
-    pub fn go_to(&mut self, offset: u64) -> Result<(), ReadFault> {
-        self.failed = false;
-        self.input
-            .go_to(offset)
-            .map_err(|error| ParseFailure::Io(error).at(&self.path, offset))
+        Ok(Self::of(path, input))
     }
 }
 
 impl<R: Read> WarcReader<R> {
     /// Reads `input`, which faults name `path`; offsets count from its current position.
     pub fn new(path: &Path, input: R) -> Self {
+        Self::of(path, Unpacker::new(Source::Stream(input), 0, 0, CHUNK))
+    }
+
+    fn of(path: &Path, input: Unpacker<R>) -> Self {
         Self {
             path: path.to_owned(),
-            input: Unpacker::new(Source::Stream(input), 0, 0, CHUNK),
+            input,
             failed: false,
         }
     }
@@ -146,57 +135,60 @@ impl<R: Read> WarcReader<R> {
     /// # Errors
     /// [`ReadFault`] if the record is torn or damaged, or the system refuses the read.
     pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
-        self.next(
-            |input| parse::only_record(input, keep),
-            |input| parse::next_record(input, keep),
-        )
-    }
-
-    fn next(
-        &mut self,
-        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
-        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
-    ) -> Result<Option<Record>, ReadFault> {
         if self.failed {
             return Ok(None);
         }
-        let record = self.read(packed, plain);
+        let record = self.read(|input, is_plain| match is_plain {
+            true => parse::next_record(input, keep),
+            false => parse::only_record(input, keep),
+        });
         self.failed = record.is_err();
         record.map_err(|(failure, offset)| failure.at(&self.path, offset))
     }
 
+    /// Reads the only record's head, of which at most `keep` bytes of the block; faults name
+    /// `offset`.
+    fn head(mut self, offset: u64, keep: usize) -> Result<Record, ReadFault> {
+        let read = self.read(|input, _is_plain| parse::head_only(input, keep));
+        let nothing = || ParseFailure::Io(io::ErrorKind::UnexpectedEof.into());
+        let record = read.and_then(|record| record.ok_or_else(|| (nothing(), offset)));
+        let record = record.map_err(|(failure, offset)| failure.at(&self.path, offset))?;
+        Ok(Record {
+            length: 0,
+            breaks: 0,
+            ..record
+        })
+    }
+
+    /// Reads a record by `parse`, to which it passes true if the record is not packed. The position
+    /// of a failure comes with it.
     fn read(
         &mut self,
-        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
-        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, ParseFailure>,
+        parse: impl FnOnce(&mut Unpacker<R>, bool) -> Result<Record, ParseFailure>,
     ) -> Result<Option<Record>, (ParseFailure, u64)> {
         let here = self.input.place();
-        let in_plain = match self.input.fill() {
-            Ok(rest) if !rest.is_empty() => true,
-            Ok(_) => false,
-            Err(error) => return Err((ParseFailure::Io(error), here)),
-        };
-        if !in_plain {
+        let rest = self.input.fill();
+        let is_at_end = rest
+            .map_err(|error| (ParseFailure::Io(error), here))?
+            .is_empty();
+        if is_at_end {
             match self.input.enter() {
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(None),
-                Err(error) => return Err((ParseFailure::Io(error), self.input.tried())),
+                Err(error) => return Err((error.into(), self.input.tried())),
             }
         }
         let offset = self.input.place();
-        let is_plain = self
-            .input
-            .member()
-            .is_some_and(|member| member.packing == Packing::Plain);
-        let record = match is_plain {
+        let member = self.input.member();
+        let is_plain = member.is_some_and(|member| member.packing == Packing::Plain);
+        let record = parse(&mut self.input, is_plain).map_err(|failure| match failure {
             // A plain file that ends early has no more bytes, as after a power cut.
-            true => plain(&mut self.input).map_err(|failure| match failure {
-                ParseFailure::Short(_) => ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()),
-                other => other,
-            }),
-            false => packed(&mut self.input),
-        };
-        let record = record.map_err(|failure| (failure, offset))?;
+            ParseFailure::Short(_) if is_plain => (
+                ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()),
+                offset,
+            ),
+            other => (other, offset),
+        })?;
         Ok(Some(Record {
             offset,
             length: self.input.place() - offset,
@@ -211,15 +203,10 @@ impl ParseFailure {
     pub(super) fn at(self, path: &Path, offset: u64) -> ReadFault {
         let path = path.to_owned();
         match self {
-            Self::Malformed(reason) => ReadFault::Damaged {
+            Self::Malformed(reason) | Self::Short(reason) => ReadFault::Damaged {
                 path,
                 offset,
-                reason,
-            },
-            Self::Short(reason) => ReadFault::Damaged {
-                path,
-                offset,
-                reason: reason.to_owned(),
+                reason: reason.into_owned(),
             },
             Self::Io(source) => match source.kind() {
                 io::ErrorKind::UnexpectedEof => ReadFault::TornTail { path, offset },
@@ -246,29 +233,14 @@ impl ParseFailure {
 /// # Errors
 /// [`ReadFault`] if there is no readable record at `offset`.
 pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFault> {
-    let mut reader = WarcReader::open_with(path, offset, GLANCE)?;
-    let head = |input: &mut _| parse::head_only(input, keep);
-    match reader.next(head, head)? {
-        Some(record) => Ok(Record {
-            length: 0,
-            breaks: 0,
-            ..record
-        }),
-        None => Err(ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()).at(path, offset)),
-    }
+    WarcReader::open_with(path, offset, GLANCE)?.head(offset, keep)
 }
 
 /// Does the same for the record at the start of `input`, a part of what faults name `path`; offsets
 /// count from there.
 pub(crate) fn head_in(path: &Path, input: impl Read, keep: usize) -> Result<Record, ReadFault> {
-    let mut reader = WarcReader {
-        path: path.to_owned(),
-        input: Unpacker::new(Source::Stream(input), 0, 0, GLANCE),
-        failed: false,
-    };
-    let head = |input: &mut _| parse::head_only(input, keep);
-    let record = reader.next(head, head)?;
-    record.ok_or_else(|| ParseFailure::Io(io::ErrorKind::UnexpectedEof.into()).at(path, 0))
+    let input = Unpacker::new(Source::Stream(input), 0, 0, GLANCE);
+    WarcReader::of(path, input).head(0, keep)
 }
 
 /// The result of checking a file.

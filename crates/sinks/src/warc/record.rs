@@ -42,15 +42,20 @@ impl Header {
     pub(super) fn field(&mut self, name: &str, value: impl Display) {
         push_field(&mut self.0, name, value);
     }
+
+    /// Adds a field if it has a value.
+    pub(super) fn optional_field(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.field(name, value);
+        }
+    }
 }
 
 /// Appends `name: value` and CRLF.
 pub(super) fn push_field(line: &mut Vec<u8>, name: &str, value: impl Display) {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     debug_assert!(
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)),
+        !name.is_empty() && name.bytes().all(is_token),
         "field names are ours, and tokens: {name:?}"
     );
     line.extend_from_slice(name.as_bytes());
@@ -64,11 +69,10 @@ struct OneLine<'a>(&'a mut Vec<u8>);
 
 impl fmt::Write for OneLine<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut pieces = text.split(ends_lines);
-        self.0
-            .extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
-        for piece in pieces {
-            self.0.push(b' ');
+        for (place, piece) in text.split(ends_lines).enumerate() {
+            if place > 0 {
+                self.0.push(b' ');
+            }
             self.0.extend_from_slice(piece.as_bytes());
         }
         Ok(())
@@ -145,10 +149,9 @@ impl RecordWriter {
         }
         let length = self.members.length() - start;
         if let Some(capture) = capture_of(&header, content_type, head, body)? {
-            let blank = if matches!(self.packer, Packer::Plain) {
-                BLANK
-            } else {
-                0
+            let blank = match self.packer {
+                Packer::Plain => BLANK,
+                _ => 0,
             };
             self.captures.push(capture.at(start, length - blank));
         }
@@ -206,10 +209,8 @@ fn capture_of(
         return Ok(None);
     };
     let field = |name: &str| {
-        let mut fields = header.lines().filter_map(|line| line.split_once(": "));
-        fields
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| value)
+        let mut lines = header.lines();
+        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     };
     let is_head = body.is_empty() || head.len() >= GLANCE || head.ends_with(b"\r\n\r\n");
     let glance = if is_head {

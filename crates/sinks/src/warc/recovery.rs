@@ -4,15 +4,15 @@
 //! and the digests of each record tell which. Synced bytes must be there: if they are not, somebody
 //! removed them, and that is a fault.
 
-use std::cmp::Ordering;
 use std::io;
 use std::path::Path;
 
 use disk::Disk;
 
 use super::archive_end::ArchiveEnd;
-use super::files::{FileName, locate};
+use super::files::locate;
 use super::read::{ReadFault, WarcReader};
+use super::surplus::damaged;
 use crate::fault::SinkFault;
 
 /// Returns the number of visits that are whole, up to the first that is not. `visits` are their
@@ -30,10 +30,13 @@ pub fn whole_visits(
 ) -> Result<usize, SinkFault> {
     let mut checked: Option<(&str, u64)> = None;
     for (place, visit) in visits.iter().enumerate() {
-        let path = locate(dir, file_name(visit)?.as_str());
-        if is_covered(visit, durable)? {
-            holds(&path, visit.end)?;
-            continue;
+        let path = locate(dir, visit.name()?.as_str());
+        if let Some(durable) = durable {
+            durable.name()?;
+            if !durable.is_before(visit) {
+                holds(&path, visit.end)?;
+                continue;
+            }
         }
         let whole = match checked {
             Some((file, whole)) if file == visit.file => whole,
@@ -51,26 +54,6 @@ pub fn whole_visits(
     Ok(visits.len())
 }
 
-fn is_covered(visit: &ArchiveEnd, durable: Option<&ArchiveEnd>) -> Result<bool, SinkFault> {
-    let Some(durable) = durable else {
-        return Ok(false);
-    };
-    let files = file_name(visit)?
-        .counter()
-        .cmp(&file_name(durable)?.counter());
-    Ok(match files {
-        Ordering::Less => true,
-        Ordering::Equal => visit.end <= durable.end,
-        Ordering::Greater => false,
-    })
-}
-
-fn file_name(end: &ArchiveEnd) -> Result<FileName, SinkFault> {
-    FileName::parse(&end.file).ok_or_else(|| SinkFault::Foreign {
-        name: end.file.clone(),
-    })
-}
-
 /// Checks that a file has at least `end` bytes.
 fn holds(path: &Path, end: u64) -> Result<(), SinkFault> {
     let path = path.to_owned();
@@ -82,20 +65,17 @@ fn holds(path: &Path, end: u64) -> Result<(), SinkFault> {
             length: found.len(),
         }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(SinkFault::Missing { path }),
-        Err(error) => Err(SinkFault::io("examine", &path, error)),
+        Err(error) => Err(SinkFault::io("examine", &path)(error)),
     }
 }
 
 /// Returns the [`whole_end`] of a file, and syncs the file up to there.
 fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault> {
-    let whole = whole_end(path, from).map_err(|source| SinkFault::Damaged {
-        path: path.to_owned(),
-        source,
-    })?;
+    let whole = whole_end(path, from).map_err(damaged(path))?;
     if whole > from {
         disk.open(path)
             .and_then(|file| disk.sync(&file))
-            .map_err(|source| SinkFault::io("sync", path, source))?;
+            .map_err(SinkFault::io("sync", path))?;
     }
     Ok(whole)
 }

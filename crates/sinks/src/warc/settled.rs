@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_an_archive_is_known_by_its_name() {
+    fn files_beside_an_archive_are_recognised_by_name() {
         for (path, expected) in [
             ("crawl/archive/settled", true),
             ("elsewhere/settled", false),

@@ -20,7 +20,7 @@ use super::deviations::{Deviation, Deviations};
 use super::parse::{self, ParseFailure, SHORT_BLOCK};
 use super::parsed::{DigestCheck, Record};
 use super::read::{CHUNK, ReadFault};
-use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_version};
+use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_padding, is_version};
 
 /// Bytes of the packed stream and of the unpacked one that are kept, to go back after a broken
 /// record. A plain file on a disk can be read again from anywhere.
@@ -116,13 +116,15 @@ impl WarcStream {
     /// the system's error, and nothing more is read.
     pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
         while !self.ended {
-            let read = match self.lost {
-                true => self.find_record().and_then(|found| match found {
-                    true => self.read(keep),
-                    false => Ok(None),
-                }),
-                false => self.read(keep),
+            let found = if self.lost {
+                self.find_record()
+            } else {
+                Ok(true)
             };
+            let read = found.and_then(|found| match found {
+                true => self.read(keep),
+                false => Ok(None),
+            });
             self.deviations.settle(matches!(read, Ok(Some(_))));
             match read {
                 Ok(Some(record)) => {
@@ -145,8 +147,9 @@ impl WarcStream {
     fn lose(&mut self, failure: ParseFailure) -> Option<ReadFault> {
         let offset = self.place();
         let (reason, in_member) = match failure {
-            ParseFailure::Malformed(reason) => (reason, true),
-            ParseFailure::Short(reason) => (reason.to_owned(), true),
+            ParseFailure::Malformed(reason) | ParseFailure::Short(reason) => {
+                (reason.into_owned(), true)
+            }
             ParseFailure::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof => ("the file ends within it".to_owned(), false),
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
@@ -229,7 +232,7 @@ impl WarcStream {
         };
         let (fields, block_length) = parse::header(&mut across, Some(&mut self.deviations))?;
         if self.input.left().is_some_and(|left| left < block_length) {
-            return Err(ParseFailure::Short(SHORT_BLOCK));
+            return Err(ParseFailure::Short(SHORT_BLOCK.into()));
         }
         let mut record = parse::block(&mut self.across(), fields, block_length, keep)?;
         let block_end = self.input.offset();
@@ -280,7 +283,7 @@ impl WarcStream {
                 }
                 continue;
             }
-            let breaks = bytes.iter().take_while(|byte| is_padding(**byte)).count();
+            let breaks = bytes.iter().take_while(|byte| is_padding(byte)).count();
             if breaks == 0 {
                 return Ok(true);
             }
@@ -307,7 +310,7 @@ impl WarcStream {
         let next = self.input.peek(VERSION.len() + 3)?.trim_ascii_start();
         Ok(Ending {
             breaks,
-            is_end: next.is_empty() || is_version(next) || is_padding(next[0]),
+            is_end: next.is_empty() || is_version(next) || is_padding(&next[0]),
         })
     }
 
@@ -330,7 +333,7 @@ impl WarcStream {
         {
             true => Ok(()),
             false => Err(ParseFailure::Malformed(
-                "the block is longer or shorter than Content-Length says".to_owned(),
+                "the block is longer or shorter than Content-Length says".into(),
             )),
         }
     }
@@ -339,10 +342,7 @@ impl WarcStream {
     /// true if it can be read by them.
     fn extent(&self, member: Option<Member>) -> (u64, u64, bool) {
         let unpacked = (self.begin, self.input.offset() - self.begin, false);
-        let Some(member) = member else {
-            return unpacked;
-        };
-        let Some(first) = member.first else {
+        let Some((member, first)) = member.and_then(|member| Some((member, member.first?))) else {
             return unpacked;
         };
         if member.packing == Packing::Plain {
@@ -367,7 +367,7 @@ impl WarcStream {
 }
 
 /// Returns the start of the first record after byte `from` of a file that can be read by its
-/// offset, as far as can be told; `None` if there is none.
+/// offset, as far as is known; `None` if there is none.
 ///
 /// # Errors
 /// [`ReadFault::Io`] if the system refuses the read.
@@ -397,10 +397,6 @@ fn is_damage(error: &io::Error) -> bool {
     )
 }
 
-fn is_padding(byte: u8) -> bool {
-    matches!(byte, 0 | b'\r' | b'\n')
-}
-
 /// A reader that continues across members, which bgzip and others cut anywhere; it ends before a
 /// member that begins with a record other than the one that began at `begin`.
 struct MemberChain<'a> {
@@ -410,9 +406,7 @@ struct MemberChain<'a> {
 
 impl Read for MemberChain<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.fill_buf()?;
-        let length = bytes.len().min(into.len());
-        into[..length].copy_from_slice(&bytes[..length]);
+        let length = self.fill_buf()?.read(into)?;
         self.consume(length);
         Ok(length)
     }

@@ -33,14 +33,7 @@ pub fn settled_behind(
     prefix: &str,
     end: Option<&ArchiveEnd>,
 ) -> Result<Vec<String>, SinkFault> {
-    let name = match end {
-        None => None,
-        Some(end) => Some(
-            FileName::parse(&end.file).ok_or_else(|| SinkFault::Foreign {
-                name: end.file.clone(),
-            })?,
-        ),
-    };
+    let name = end.map(ArchiveEnd::name).transpose()?;
     let last = name.as_ref().zip(end.map(|end| end.end));
     Surplus { dir, prefix, last }.settled()
 }
@@ -80,13 +73,12 @@ impl Surplus<'_> {
                 beyond.push(found.name.as_str().to_owned());
             }
         }
-        if let SettledNote::Settled(Settled { place, .. }) = self.noted()?
-            && self
-                .last
-                .is_none_or(|(name, end)| end_of(name, end).is_before(&place))
-            && !beyond.contains(&place.file)
-        {
-            beyond.push(place.file);
+        if let SettledNote::Settled(Settled { place, .. }) = self.noted()? {
+            let is_lost =
+                |(name, end): (&FileName, u64)| ArchiveEnd::of(name, end).is_before(&place);
+            if self.last.is_none_or(is_lost) && !beyond.contains(&place.file) {
+                beyond.push(place.file);
+            }
         }
         beyond.sort();
         Ok(beyond)
@@ -103,55 +95,48 @@ impl Surplus<'_> {
                 path,
             } = &found;
             if self.is_cut(&found) {
-                // Closed files hold no visit, otherwise the check had refused them.
+                // Closed files hold no visit, otherwise the check would have refused them.
                 if holds_records(path, 0).map_err(damaged(path))? {
                     let kept = disk::set_aside_whole(&**disk, path, name.as_str());
-                    let kept = kept.map_err(|source| SinkFault::io("set aside", path, source))?;
+                    let kept = kept.map_err(SinkFault::io("set aside", path))?;
                     tell(name, 0, &kept);
                 } else {
-                    disk.remove(path)
-                        .map_err(|source| SinkFault::io("remove", path, source))?;
+                    disk.remove(path).map_err(SinkFault::io("remove", path))?;
                 }
             } else if *is_open
-                && self
-                    .last
-                    .is_some_and(|(last, _)| name.counter() < last.counter())
+                && let Some((last, _)) = self.last
+                && name.counter() < last.counter()
             {
                 disk.open(path)
                     .and_then(|file| disk.sync(&file))
-                    .map_err(|source| SinkFault::io("sync", path, source))?;
+                    .map_err(SinkFault::io("sync", path))?;
                 disk.rename(path, &self.dir.join(name.as_str()))
-                    .map_err(|source| SinkFault::io("rename", path, source))?;
+                    .map_err(SinkFault::io("rename", path))?;
             }
         }
         disk.sync_directory(self.dir)
-            .map_err(|source| SinkFault::io("sync", self.dir, source))
+            .map_err(SinkFault::io("sync", self.dir))
     }
 
     /// Returns true if a file is after the end and is ours to cut.
     fn is_cut(self, found: &FoundFile) -> bool {
-        let name = &found.name;
-        let is_behind = self
-            .last
-            .is_none_or(|(last, _)| name.counter() > last.counter());
+        let (name, last) = (&found.name, self.last.map(|(last, _)| last));
+        let is_behind = last.is_none_or(|last| name.counter() > last.counter());
         // An open file of another session, with another prefix, is ours; a closed one may be
         // somebody else's.
         let is_ours = found.is_open
             || name.prefix() == self.prefix
-            || self
-                .last
-                .is_some_and(|(last, _)| name.prefix() == last.prefix());
+            || last.is_some_and(|last| name.prefix() == last.prefix());
         is_behind && is_ours
     }
 
     fn files(self) -> Result<Vec<FoundFile>, SinkFault> {
-        files::last_first(self.dir).map_err(|source| SinkFault::io("list", self.dir, source))
+        files::last_first(self.dir).map_err(SinkFault::io("list", self.dir))
     }
 
     fn noted(self) -> Result<SettledNote, SinkFault> {
         let path = Settled::path(self.dir);
-        let noted =
-            Settled::read(self.dir).map_err(|source| SinkFault::io("read", &path, source))?;
+        let noted = Settled::read(self.dir).map_err(SinkFault::io("read", &path))?;
         if noted == SettledNote::Damaged {
             tracing::warn!(
                 path = %path.display(),
@@ -173,9 +158,9 @@ pub(super) fn set_aside(
     if !holds_records(path, from).map_err(damaged(path))? {
         return Ok(());
     }
-    let preamble = preamble_of(path).map_err(|source| SinkFault::io("read", path, source))?;
+    let preamble = preamble_of(path).map_err(SinkFault::io("read", path))?;
     let kept = disk::set_aside(&**disk, path, name.as_str(), &preamble, from);
-    let kept = kept.map_err(|source| SinkFault::io("set aside the end of", path, source))?;
+    let kept = kept.map_err(SinkFault::io("set aside the end of", path))?;
     tell(name, from, &kept);
     Ok(())
 }
@@ -214,12 +199,8 @@ pub(super) fn holds_records(path: &Path, from: u64) -> Result<bool, ReadFault> {
     Ok(false)
 }
 
-fn end_of(name: &FileName, end: u64) -> ArchiveEnd {
-    let file = name.as_str().to_owned();
-    ArchiveEnd { file, end }
-}
-
-fn damaged(path: &Path) -> impl FnOnce(ReadFault) -> SinkFault {
+/// Returns a conversion of the errors of reading the file at `path`.
+pub(super) fn damaged(path: &Path) -> impl FnOnce(ReadFault) -> SinkFault {
     let path: PathBuf = path.to_owned();
     |source| SinkFault::Damaged { path, source }
 }

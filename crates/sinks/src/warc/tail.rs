@@ -40,15 +40,8 @@ pub(super) struct Tail {
 
 /// A full file.
 struct Finished {
-    file: TailFile,
+    file: OpenFile,
     is_synced: bool,
-}
-
-/// A file with the suffix `.open`.
-#[derive(Clone)]
-pub(super) struct TailFile {
-    pub(super) name: FileName,
-    pub(super) open: OpenFile,
 }
 
 /// The end up to which settlements are durable.
@@ -141,19 +134,16 @@ impl Tail {
             if *warcinfo != *self.current.warcinfo {
                 return Ok(Appended::NextFile(self.warcinfo()));
             }
-            if let Err(fault) = self.current.append(records) {
-                self.condition = Condition::Poisoned;
-                return Err(fault);
-            }
+            let appended = self.current.append(records);
+            appended.inspect_err(|_fault| self.condition = Condition::Poisoned)?;
         }
         let end = self.current.length;
         let offset = end - records.length();
         let ticket = self.ticket;
         self.ticket += 1;
-        let file = self.current.name.as_str().to_owned();
         Ok(Appended::At(Archived {
             ticket,
-            file,
+            file: self.current.open.name.as_str().to_owned(),
             offset,
             end,
             page_offset: offset + page_offset,
@@ -163,19 +153,17 @@ impl Tail {
 
     /// Returns the files that may have unsynced bytes, the current one last, and the end that is
     /// durable once they are synced.
-    pub(super) fn unsynced(&self) -> Result<(Vec<TailFile>, ArchiveEnd), SinkFault> {
+    pub(super) fn unsynced(&self) -> Result<(Vec<OpenFile>, ArchiveEnd), SinkFault> {
         if self.condition == Condition::Poisoned {
-            return Err(SinkFault::Poisoned {
-                path: self.path().to_owned(),
-            });
+            return Err(self.poisoned());
         }
         let full = self.finished.iter().filter(|full| !full.is_synced);
-        let full = full.map(|full| full.file.clone());
-        Ok((full.chain([self.current_file()]).collect(), self.end()))
+        let files = full.map(|full| &full.file).chain([&self.current.open]);
+        Ok((files.cloned().collect(), self.end()))
     }
 
     /// Marks the files of [`Tail::unsynced`] as synced.
-    pub(super) fn synced(&mut self, files: &[TailFile]) {
+    pub(super) fn synced(&mut self, files: &[OpenFile]) {
         for full in &mut self.finished {
             full.is_synced |= files.iter().any(|file| file.name == full.file.name);
         }
@@ -196,51 +184,42 @@ impl Tail {
     }
 
     /// Returns the files that can be closed: they are synced, and their visits are settled.
-    pub(super) fn closable(&self) -> Vec<TailFile> {
+    pub(super) fn closable(&self) -> Vec<OpenFile> {
         let full = self.finished.iter().filter(|full| full.is_synced);
-        let full = full.map(|full| full.file.clone());
-        let mut files: Vec<TailFile> = full.filter(|file| self.is_settled(&file.name)).collect();
+        let full = full.map(|full| &full.file);
+        let settled = full.filter(|file| self.is_settled(&file.name));
+        let mut files: Vec<OpenFile> = settled.cloned().collect();
         let all_settled = match &self.settled {
             SettledEnd::NotTracked => true,
             SettledEnd::Known(Some(end)) => !end.is_before(&self.end()),
             SettledEnd::Known(None) => self.current.has_no_visit(),
         };
         if self.is_current_synced && !self.is_current_closed && all_settled {
-            files.push(self.current_file());
+            files.push(self.current.open.clone());
         }
         files
     }
 
     /// Marks the files of [`Tail::closable`] as closed.
-    pub(super) fn closed(&mut self, files: &[TailFile]) {
+    pub(super) fn closed(&mut self, files: &[OpenFile]) {
         let is_closed = |name: &FileName| files.iter().any(|file| file.name == *name);
         self.finished.retain(|full| !is_closed(&full.file.name));
-        self.is_current_closed |= is_closed(&self.current.name);
+        self.is_current_closed |= is_closed(&self.current.open.name);
     }
 
     /// Returns true if all visits in a full file are settled.
     fn is_settled(&self, name: &FileName) -> bool {
         match &self.settled {
             SettledEnd::NotTracked => true,
-            SettledEnd::Known(end) => end
-                .as_ref()
-                .and_then(|end| FileName::parse(&end.file))
-                .is_some_and(|settled| name.counter() < settled.counter()),
-        }
-    }
-
-    fn current_file(&self) -> TailFile {
-        TailFile {
-            name: self.current.name.clone(),
-            open: self.current.open.clone(),
+            SettledEnd::Known(end) => {
+                let settled = end.as_ref().and_then(|end| FileName::parse(&end.file));
+                settled.is_some_and(|settled| name.counter() < settled.counter())
+            }
         }
     }
 
     fn end(&self) -> ArchiveEnd {
-        ArchiveEnd {
-            file: self.current.name.as_str().to_owned(),
-            end: self.current.length,
-        }
+        ArchiveEnd::of(&self.current.open.name, self.current.length)
     }
 
     /// Forbids further writes, because the end of the file is uncertain.
@@ -256,32 +235,28 @@ impl Tail {
     }
 
     fn check_writable(&self) -> Result<(), SinkFault> {
-        let path = || self.path().to_owned();
         match self.condition {
             Condition::Writable => Ok(()),
-            Condition::Poisoned => Err(SinkFault::Poisoned { path: path() }),
-            Condition::Closed => Err(SinkFault::Closed { path: path() }),
+            Condition::Poisoned => Err(self.poisoned()),
+            Condition::Closed => {
+                let path = self.path().to_owned();
+                Err(SinkFault::Closed { path })
+            }
         }
     }
 
+    fn poisoned(&self) -> SinkFault {
+        let path = self.path().to_owned();
+        SinkFault::Poisoned { path }
+    }
+
     fn begin_next_file(&mut self) -> Result<(), SinkFault> {
-        let counter = self.current.name.counter() + 1;
+        let counter = self.current.open.name.counter() + 1;
         let next = WarcFile::begin(&self.disk, &self.dir, &self.options, self.session, counter);
-        match next {
-            Ok(next) => {
-                let full = std::mem::replace(&mut self.current, next);
-                let file = TailFile {
-                    name: full.name,
-                    open: full.open,
-                };
-                let is_synced = false;
-                self.finished.push(Finished { file, is_synced });
-                Ok(())
-            }
-            Err(fault) => {
-                self.condition = Condition::Poisoned;
-                Err(fault)
-            }
-        }
+        let next = next.inspect_err(|_fault| self.condition = Condition::Poisoned)?;
+        let file = std::mem::replace(&mut self.current, next).open;
+        let is_synced = false;
+        self.finished.push(Finished { file, is_synced });
+        Ok(())
     }
 }

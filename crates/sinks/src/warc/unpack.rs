@@ -314,10 +314,7 @@ impl<R: Read> Unpacker<R> {
         let begun = self.input.offset();
         loop {
             let bytes = self.input.fill()?;
-            let padding = bytes
-                .iter()
-                .take_while(|byte| matches!(byte, 0 | b'\r' | b'\n'))
-                .count();
+            let padding = bytes.iter().take_while(|byte| is_padding(byte)).count();
             if padding == 0 {
                 return Ok(self.input.offset() - begun);
             }
@@ -337,9 +334,7 @@ impl<R: Read> Unpacker<R> {
 
 impl<R: Read> Read for Unpacker<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.fill()?;
-        let length = bytes.len().min(into.len());
-        into[..length].copy_from_slice(&bytes[..length]);
+        let length = self.fill()?.read(into)?;
         self.skip(length);
         Ok(length)
     }
@@ -357,18 +352,14 @@ impl<R: Read> BufRead for Unpacker<R> {
 
 /// Returns the packing of a member, by its first bytes, which may be cut.
 fn packing(bytes: &[u8]) -> Option<Packing> {
-    let begins = |magic: &[u8]| {
-        let length = bytes.len().min(magic.len());
-        bytes[..length] == magic[..length]
-    };
+    let begins = |magic: &[u8]| bytes.starts_with(magic) || magic.starts_with(bytes);
     let known = [
         (Packing::Gzip, &gzip::MAGIC[..2]),
         (Packing::Zstd, zstandard::MAGIC),
         (Packing::Plain, VERSION),
     ];
-    known
-        .into_iter()
-        .find_map(|(packing, magic)| begins(magic).then_some(packing))
+    let found = known.into_iter().find(|(_, magic)| begins(magic));
+    found.map(|(packing, _)| packing)
 }
 
 /// Returns true if `bytes`, the first of a file, begin an archive in any packing. Packed bytes are
@@ -386,6 +377,11 @@ pub fn begins_archive(bytes: &[u8]) -> bool {
 pub(super) fn is_version(bytes: &[u8]) -> bool {
     let number = bytes.strip_prefix(VERSION);
     number.is_some_and(|number| matches!(number, [b'0'..=b'9', b'.', b'0'..=b'9', ..]))
+}
+
+/// Returns true for a byte that may stand between records.
+pub(super) fn is_padding(byte: &u8) -> bool {
+    matches!(byte, 0 | b'\r' | b'\n')
 }
 
 /// Returns the existing decompressor, or a new one.

@@ -13,7 +13,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use web::{Body, Exchange, Protocol, Timestamp};
+use web::{Body, Exchange, Protocol, Timestamp, Truncation};
 
 use super::identity::RecordId;
 use super::message::response_head;
@@ -76,8 +76,8 @@ pub(super) fn write_records(
     let page_offset = records.writer.length();
     let page_record = match &visit.keeping {
         Keeping::Whole => records.response(page, digest()?)?,
-        Keeping::Revisit { of } => records.revisit(page, digest()?, of)?,
-        Keeping::NotModified { of } => records.not_modified(page, visit.payload, of)?,
+        Keeping::Revisit { of } => records.revisit(page, Some(digest()?), IDENTICAL_PAYLOAD, of)?,
+        Keeping::NotModified { of } => records.revisit(page, visit.payload, NOT_MODIFIED, of)?,
         Keeping::LeftOut => {
             // Without a record and without metadata, the page is at the start of its visit.
             return Ok(records
@@ -101,9 +101,7 @@ impl Records<'_, '_> {
         let (_, mut header) = self.about("resource", resource.url.as_str(), resource.at);
         came_from(&mut header, resource.address, resource.protocol);
         header.field("WARC-Payload-Digest", digest);
-        if let Some(reason) = resource.truncated {
-            header.field("WARC-Truncated", reason.as_str());
-        }
+        header.optional_field("WARC-Truncated", resource.truncated.map(Truncation::as_str));
         let content_type = resource.content_type.as_deref().unwrap_or(UNKNOWN);
         let body = resource.body.clone().into();
         self.writer.record(header, content_type, b"", &body)
@@ -113,54 +111,28 @@ impl Records<'_, '_> {
     fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("response", exchange);
         header.field("WARC-Payload-Digest", digest);
-        if let Some(reason) = exchange.truncated {
-            header.field("WARC-Truncated", reason.as_str());
-        }
+        header.optional_field("WARC-Truncated", exchange.truncated.map(Truncation::as_str));
         self.writer
             .record(header, RESPONSE, &response_head(exchange), &exchange.body)?;
         self.request(exchange, id)?;
         Ok(id)
     }
 
-    /// Writes a page without its payload, which `of` has, and the request for it; returns the id of
-    /// the `revisit`.
+    /// Writes an answer without a payload, which refers to `of`, and the request for it; returns
+    /// the id of the `revisit`. `digest` is that of the payload of `of`. If `of` was not modified,
+    /// that is the payload whose validators were sent (section 6.7.3).
     fn revisit(
         &mut self,
         exchange: &Exchange,
-        digest: PayloadDigest,
-        of: &Original,
-    ) -> io::Result<RecordId> {
-        let (id, mut header) = self.captured("revisit", exchange);
-        header.field("WARC-Payload-Digest", digest);
-        // The block lacks its payload: section 6.7.2 requires exactly this word for it.
-        header.field("WARC-Truncated", "length");
-        self.refer(id, header, IDENTICAL_PAYLOAD, exchange, of)
-    }
-
-    /// Writes an answer without a payload, which says that `of` is still current, and the request
-    /// for it; returns the id of the `revisit`. By section 6.7.3, the payload is the one whose
-    /// validators were sent: the digest is of that.
-    fn not_modified(
-        &mut self,
-        exchange: &Exchange,
         digest: Option<PayloadDigest>,
+        profile: &str,
         of: &Original,
     ) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("revisit", exchange);
-        if let Some(digest) = digest {
-            header.field("WARC-Payload-Digest", digest);
-        }
-        self.refer(id, header, NOT_MODIFIED, exchange, of)
-    }
-
-    fn refer(
-        &mut self,
-        id: RecordId,
-        mut header: Header,
-        profile: &str,
-        exchange: &Exchange,
-        of: &Original,
-    ) -> io::Result<RecordId> {
+        header.optional_field("WARC-Payload-Digest", digest);
+        // Section 6.7.2 requires exactly this word for a block that lacks its payload.
+        let truncated = (profile == IDENTICAL_PAYLOAD).then_some("length");
+        header.optional_field("WARC-Truncated", truncated);
         header.field("WARC-Profile", profile);
         header.field("WARC-Refers-To-Target-URI", &of.url);
         header.field("WARC-Refers-To-Date", of.at);
@@ -188,13 +160,9 @@ impl Records<'_, '_> {
             return Ok(None);
         }
         let offset = self.writer.length();
-        let mut header = match page {
-            Some(page) => self.about("metadata", page.url.as_str(), page.started).1,
-            None => self.about("metadata", visit.url.as_str(), visit.at).1,
-        };
-        if let Some(id) = page_record {
-            header.field("WARC-Concurrent-To", id);
-        }
+        let (url, at) = page.map_or((&visit.url, visit.at), |page| (&page.url, page.started));
+        let (_, mut header) = self.about("metadata", url.as_str(), at);
+        header.optional_field("WARC-Concurrent-To", page_record);
         let mut block = Vec::new();
         for (name, value) in &visit.metadata {
             push_field(&mut block, name, value);
@@ -213,13 +181,9 @@ impl Records<'_, '_> {
     }
 
     fn about(&mut self, kind: &str, target: &str, date: Timestamp) -> (RecordId, Header) {
-        let name = [
-            self.names.visit.to_be_bytes().as_slice(),
-            &self.issued.to_be_bytes(),
-        ]
-        .concat();
+        let (visit, number) = (self.names.visit.to_be_bytes(), self.issued.to_be_bytes());
+        let id = self.names.session.name(&[&visit[..], &number].concat());
         self.issued += 1;
-        let id = self.names.session.name(&name);
         let mut header = Header::new(kind, id, date);
         header.field("WARC-Target-URI", target);
         header.field("WARC-Warcinfo-ID", self.names.warcinfo);
@@ -229,8 +193,7 @@ impl Records<'_, '_> {
 
 /// Adds the server's address and the protocol.
 fn came_from(header: &mut Header, address: Option<SocketAddr>, protocol: Protocol) {
-    if let Some(address) = address {
-        header.field("WARC-IP-Address", address.ip().to_canonical());
-    }
+    let address = address.map(|address| address.ip().to_canonical());
+    header.optional_field("WARC-IP-Address", address);
     header.field("WARC-Protocol", protocol.as_str());
 }

@@ -26,7 +26,6 @@ use crate::fault::SinkFault;
 
 /// One file of the archive, open for appending.
 pub(super) struct WarcFile {
-    pub(super) name: FileName,
     pub(super) open: OpenFile,
     pub(super) length: u64,
     /// The end of its `warcinfo` record: a file without a visit is never full.
@@ -39,16 +38,18 @@ pub(super) struct WarcFile {
     pub(super) warcinfo: Arc<str>,
 }
 
-/// An open file, and the disk that it is on.
+/// An open file with the suffix `.open`, its later name, and the disk that it is on.
 #[derive(Clone)]
 pub(super) struct OpenFile {
+    pub(super) name: FileName,
     disk: Arc<dyn Disk>,
     file: Arc<DiskFile>,
 }
 
 impl OpenFile {
-    fn new(disk: &Arc<dyn Disk>, file: DiskFile) -> Self {
+    fn new(name: FileName, disk: &Arc<dyn Disk>, file: DiskFile) -> Self {
         Self {
+            name,
             disk: Arc::clone(disk),
             file: Arc::new(file),
         }
@@ -61,21 +62,22 @@ impl OpenFile {
     /// Syncs the written bytes.
     pub(super) fn sync(&self) -> Result<(), SinkFault> {
         let synced = self.disk.sync(&self.file);
-        synced.map_err(|source| SinkFault::io("sync", self.path(), source))
+        synced.map_err(SinkFault::io("sync", self.path()))
     }
 
     /// Removes the suffix `.open` of a complete, synced file; durable after the next sync of the
     /// directory.
-    pub(super) fn close(&self, dir: &Path, name: &FileName) -> Result<(), SinkFault> {
-        let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
+    pub(super) fn close(&self, dir: &Path) -> Result<(), SinkFault> {
+        let name = self.name.as_str();
+        let (open, closed) = (open_path(dir, name), dir.join(name));
         let renamed = self.disk.rename(&open, &closed);
-        renamed.map_err(|source| SinkFault::io("rename", &open, source))
+        renamed.map_err(SinkFault::io("rename", &open))
     }
 
     /// Syncs the names in `dir`, the directory of the file.
     pub(super) fn sync_directory(&self, dir: &Path) -> Result<(), SinkFault> {
         let synced = self.disk.sync_directory(dir);
-        synced.map_err(|source| SinkFault::io("sync", dir, source))
+        synced.map_err(SinkFault::io("sync", dir))
     }
 }
 
@@ -91,37 +93,28 @@ impl WarcFile {
         let now = options.clock.date();
         let name = FileName::new(&options.prefix, now, counter, options.compression.packing());
         let path = open_path(dir, name.as_str());
-        let file = disk
-            .create(&path)
-            .map_err(|source| SinkFault::io("create", &path, source))?;
+        let file = disk.create(&path).map_err(SinkFault::io("create", &path))?;
         disk.sync_directory(dir)
-            .map_err(|source| SinkFault::io("sync", dir, source))?;
+            .map_err(SinkFault::io("sync", dir))?;
 
         let id = session.name(name.as_str().as_bytes());
         let mut header = Header::new("warcinfo", id, now);
         header.field("WARC-Filename", name.as_str());
         let mut writer = RecordWriter::new(&options.compression, options.digest, dir);
-        let mut beginning = Members::new(dir);
-        beginning
-            .held()
-            .extend_from_slice(&options.compression.preamble());
+        let preamble = options.compression.preamble();
+        writer.members_mut().held().extend_from_slice(&preamble);
         writer
             .record(header, FIELDS, &options.warcinfo(), &Body::default())
-            .map_err(|source| SinkFault::io("begin", &path, source))?;
-        beginning
-            .held()
-            .extend_from_slice(writer.members_mut().held());
-        let preface = beginning.length();
+            .map_err(SinkFault::io("begin", &path))?;
         let mut warc_file = Self {
-            name,
-            open: OpenFile::new(disk, file),
+            open: OpenFile::new(name, disk, file),
             length: 0,
-            preface,
+            preface: writer.members().length(),
             begun: now,
             is_packed_alike: true,
             warcinfo: id.to_string().into(),
         };
-        warc_file.append(&beginning)?;
+        warc_file.append(writer.members())?;
         Ok(warc_file)
     }
 
@@ -142,28 +135,20 @@ impl WarcFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(SinkFault::Missing { path });
             }
-            Err(error) => return Err(SinkFault::io("open", &path, error)),
+            Err(error) => return Err(SinkFault::io("open", &path)(error)),
         };
-        let length = file
-            .length()
-            .map_err(|source| SinkFault::io("examine", &path, source))?;
+        let length = file.length().map_err(SinkFault::io("examine", &path))?;
         if length < end.end {
             let end = end.end;
             return Err(SinkFault::TooShort { path, end, length });
         }
-        let FirstRecord {
-            warcinfo,
-            ends: preface,
-            begun,
-        } = first_record(&path).map_err(|source| SinkFault::Damaged {
-            path: path.clone(),
-            source,
-        })?;
-        let preamble = preamble_of(&path).map_err(|source| SinkFault::io("read", &path, source))?;
-        let is_packed_alike = name.packing() == options.compression.packing()
-            && preamble == options.compression.preamble();
+        let first = first_record(&path).map_err(surplus::damaged(&path))?;
+        let preamble = preamble_of(&path).map_err(SinkFault::io("read", &path))?;
+        let compression = &options.compression;
+        let is_packed_alike =
+            name.packing() == compression.packing() && preamble == compression.preamble();
 
-        let length = end.end.max(preface);
+        let length = end.end.max(first.ends);
         let last = Some((&name, length));
         let prefix = &options.prefix;
         let behind = Surplus { dir, prefix, last };
@@ -171,21 +156,20 @@ impl WarcFile {
         let open = open_path(dir, name.as_str());
         if !is_open {
             disk.rename(&path, &open)
-                .map_err(|source| SinkFault::io("rename", &path, source))?;
+                .map_err(SinkFault::io("rename", &path))?;
         }
         behind.clear_up(disk)?;
         surplus::set_aside(disk, &open, &name, length)?;
         disk.set_length(&file, length)
             .and_then(|()| disk.sync(&file))
-            .map_err(|source| SinkFault::io("cut back", &path, source))?;
+            .map_err(SinkFault::io("cut back", &path))?;
         Ok(Self {
-            name,
-            open: OpenFile::new(disk, file),
+            open: OpenFile::new(name, disk, file),
             length,
-            preface,
-            begun,
+            preface: first.ends,
+            begun: first.begun,
             is_packed_alike,
-            warcinfo,
+            warcinfo: first.warcinfo,
         })
     }
 
@@ -204,7 +188,7 @@ impl WarcFile {
     /// Appends all of the records or none: if that fails, the file is cut back to its previous
     /// length.
     pub(super) fn append(&mut self, records: &Members) -> Result<(), SinkFault> {
-        let OpenFile { disk, file } = &self.open;
+        let OpenFile { disk, file, .. } = &self.open;
         let appended =
             records.for_each_piece(|piece| disk.append(file, piece).map_err(|short| short.source));
         let Err(source) = appended else {
@@ -215,7 +199,7 @@ impl WarcFile {
             let path = file.path().display();
             tracing::error!(%path, length = self.length, %error, "cannot cut a torn archive back");
         }
-        Err(SinkFault::io("write", file.path(), source))
+        Err(SinkFault::io("write", file.path())(source))
     }
 }
 
@@ -237,14 +221,11 @@ pub(super) fn first_record(path: &Path) -> Result<FirstRecord, ReadFault> {
             // An unreadable date makes the file old, so that the next one is begun.
             begun: record.date().parse().unwrap_or_default(),
         }),
-        _ => {
-            let reason = "the first record is not a warcinfo".to_owned();
-            Err(ReadFault::Damaged {
-                path: path.to_owned(),
-                offset: 0,
-                reason,
-            })
-        }
+        _ => Err(ReadFault::Damaged {
+            path: path.to_owned(),
+            offset: 0,
+            reason: "the first record is not a warcinfo".to_owned(),
+        }),
     }
 }
 

@@ -1,4 +1,4 @@
-//! HTTP messages in their records, and what hostile ones can do there.
+//! HTTP messages in their records, hostile ones included.
 
 use sinks::warc::Record;
 use sinks::{PayloadDigest, Visit};
@@ -96,7 +96,7 @@ async fn the_status_line_is_one_that_replay_tools_read() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_whole_says_why() {
+async fn a_truncated_body_states_the_reason() {
     for (truncated, expected) in [
         (None, None),
         (Some(Truncation::Length), Some("length")),
@@ -112,7 +112,7 @@ async fn a_body_that_is_not_whole_says_why() {
         assert_eq!(
             response.payload(),
             Some(PayloadDigest::of(b"hel")),
-            "of what is there"
+            "of the existing file"
         );
     }
 }
@@ -158,7 +158,7 @@ async fn hostile_text_adds_no_field_and_no_record() {
         "title: x    WARC/1.1  WARC-Type: warcinfo    \r\n"
     );
     let (head, payload) = records[0].head_and_payload().unwrap();
-    assert_eq!(payload, hostile.as_bytes(), "a payload is never touched");
+    assert_eq!(payload, hostile.as_bytes(), "a payload is never changed");
     assert_eq!(
         head,
         b"HTTP/1.1 200 OK\r\nx-evil: \xff\xfe WARC/1.1 \t\r\nlocation: /\xe9?\"<>\r\n\r\n"

@@ -1,4 +1,4 @@
-//! The reader in front of files that are not as they were written.
+//! Reading damaged files.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use sinks::warc::{DigestCheck, ReadFault, Record, WarcReader, check_file};
 
 use crate::fixtures::{exchange, fresh, visit};
 
-/// A small archive file, and where its last record begins.
+/// Returns a small archive file and the start of its last record.
 async fn archived() -> (Vec<u8>, u64) {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
@@ -40,7 +40,7 @@ fn read(bytes: &[u8]) -> (Vec<Record>, Option<ReadFault>) {
             Err(fault) => {
                 assert!(
                     reader.next_record(0).unwrap().is_none(),
-                    "behind a fault there is nothing"
+                    "nothing follows a fault"
                 );
                 return (records, Some(fault));
             }
@@ -55,7 +55,7 @@ fn packed(record: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_file_that_ends_within_a_record_has_a_torn_tail_from_where_that_record_begins() {
+async fn a_file_that_ends_within_a_record_has_a_torn_tail_at_the_start_of_that_record() {
     let (bytes, last) = archived().await;
     for length in usize::try_from(last).unwrap()..bytes.len() {
         let (records, fault) = read(&bytes[..length]);
@@ -153,10 +153,10 @@ fn damage_is_named_with_its_file_and_place() {
             matches!(&fault, ReadFault::Damaged { offset, .. } if *offset == good.len() as u64),
             "{fault}"
         );
-        let told = fault.to_string();
+        let message = fault.to_string();
         assert!(
-            told.contains(reason) && told.contains("test.warc.gz"),
-            "{told}"
+            message.contains(reason) && message.contains("test.warc.gz"),
+            "{message}"
         );
     }
     let (_, no_archive) = read(b"hello, this is not an archive at all");
@@ -167,7 +167,7 @@ fn damage_is_named_with_its_file_and_place() {
 }
 
 #[test]
-fn a_digest_that_does_not_agree_is_told_and_reading_goes_on() {
+fn a_wrong_digest_is_reported_and_reading_continues() {
     let record = |block: &str, payload: &str| {
         let message = "HTTP/1.1 200 OK\r\n\r\nhello";
         packed(&format!(
@@ -213,7 +213,7 @@ fn a_digest_that_does_not_agree_is_told_and_reading_goes_on() {
 }
 
 #[tokio::test]
-async fn no_more_of_a_block_is_kept_than_was_asked_for() {
+async fn a_block_is_kept_up_to_the_requested_length() {
     let (bytes, _) = archived().await;
     for keep in [0, 1, 10, usize::MAX] {
         let mut reader = WarcReader::new(Path::new("test.warc.gz"), &bytes[..]);

@@ -1,4 +1,4 @@
-//! A machine that refuses: one fault, and then nothing more is written.
+//! Faults of the machine: after the first, nothing more is written.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,14 +8,14 @@ use sinks::{Sink, SinkFault, WarcArchive};
 use crate::fixtures::{exchange, files, fresh, kinds, options, records_of, system, visit};
 use sinks::warc::locate;
 
-/// Set where this test runs once more under a limit on the size of files.
+/// Set if this test runs again under a limit on the size of files.
 const LIMITED: &str = "SINKS_TEST_LIMITED_DIR";
 
 #[tokio::test]
-async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole() {
+async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_its_whole_records() {
     let Some(dir) = std::env::var_os(LIMITED) else {
         return run_limited(
-            "faults::a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole",
+            "faults::a_file_that_may_not_grow_poisons_the_archive_and_keeps_its_whole_records",
         );
     };
     let dir = Path::new(&dir);
@@ -61,7 +61,7 @@ async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole()
     );
 }
 
-/// Bytes that no compressor makes fewer.
+/// Returns incompressible bytes.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let mut next = || {
@@ -71,9 +71,8 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Runs one test of this program again where a file may have 32 blocks of 512 or of 1,024 bytes at
-/// most. The signal that comes with the limit is ignored, as a process that wants the error instead
-/// does.
+/// Runs one test of this program again with files of at most 32 blocks of 512 or 1,024 bytes. The
+/// signal of the limit is ignored, so that writes return an error.
 fn run_limited(test: &str) {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"trap '' XFSZ && ulimit -f "$2" && exec "$0" --exact "$1""#;
@@ -93,7 +92,7 @@ fn run_limited(test: &str) {
 }
 
 #[test]
-fn a_place_that_is_no_directory_is_a_fault_that_names_it() {
+fn a_path_that_is_not_a_directory_is_a_fault_that_names_it() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     std::fs::write(&file, "in the way").unwrap();
@@ -151,7 +150,7 @@ async fn a_file_that_cannot_be_begun_poisons_the_archive() {
 }
 
 #[tokio::test]
-async fn a_closed_archive_takes_no_more() {
+async fn a_closed_archive_refuses_writes() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     archive.sync().await.unwrap();

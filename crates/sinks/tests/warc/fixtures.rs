@@ -72,7 +72,7 @@ pub(crate) fn exchange(url: &str, body: impl Into<Bytes>) -> Exchange {
     }
 }
 
-/// A visit that kept the last of `exchanges` whole and metadata nothing.
+/// Returns a visit that keeps the last of `exchanges` whole and has no metadata.
 pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
     let url = exchanges
         .first()
@@ -89,7 +89,7 @@ pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
     }
 }
 
-/// The names of the files in `dir`, in order.
+/// Returns the names of the files in `dir`, in order.
 pub(crate) fn files(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(dir)
         .unwrap()
@@ -99,7 +99,7 @@ pub(crate) fn files(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Every record of a file, whole.
+/// Returns every record of a file, with its whole block.
 pub(crate) fn records_of(path: &Path) -> Vec<Record> {
     let mut reader = WarcReader::open(path).unwrap();
     let mut records = Vec::new();
@@ -122,12 +122,12 @@ pub(crate) fn kinds(records: &[Record]) -> Vec<&str> {
     records.iter().map(Record::kind).collect()
 }
 
-/// The block of a record as text, byte by byte (so that no byte is lost on the way).
+/// Returns the block of a record as text, a character a byte, so that no byte is lost.
 pub(crate) fn text(record: &Record) -> String {
     record.block.iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// The records that an archive of its own keeps of `visit`.
+/// Returns the records of `visit` in an archive of its own.
 pub(crate) async fn written(visit: Visit) -> Vec<Record> {
     let dir = tempfile::tempdir().unwrap();
     let archived = fresh(dir.path()).write(visit).await.unwrap();

@@ -40,7 +40,7 @@ fn read_all(mut stream: WarcStream) -> FoundFile {
             Ok(None) => break,
             Err(fault) => faults.push(fault),
         }
-        assert!(records.len() + faults.len() < 10_000, "an end comes");
+        assert!(records.len() + faults.len() < 10_000, "reading ends");
     }
     assert!(stream.next_record(KEEP).unwrap().is_none());
     assert_eq!(stream.records(), records.len() as u64);
@@ -96,7 +96,7 @@ fn plain(ours: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn ours_is_read_alike_in_whatever_packing() {
+async fn our_records_are_read_alike_in_every_packing() {
     let ours = ours().await;
     let plain = plain(&ours);
     let expected = read(&ours);
@@ -113,7 +113,7 @@ async fn ours_is_read_alike_in_whatever_packing() {
 }
 
 #[test]
-fn what_every_crawler_writes_is_read_in_every_packing() {
+fn archives_of_every_crawler_are_read_in_every_packing() {
     let theirs = everybody();
     for packed in Packed::ALL {
         for found in both(&packed.file(&theirs)) {
@@ -157,19 +157,14 @@ fn a_record_that_can_be_read_by_its_offset_is_read_by_it() {
             .records
             .iter()
             .filter(|record| record.field("warc-type").is_some());
-        let mut reader = WarcReader::open(file.path()).unwrap();
-        // Our own reader is strict: it reads no draft.
+        // Our own reader is strict: it does not read the draft format.
         for record in
             ours.filter(|record| !record.target().is_some_and(|url| url.contains("old.test")))
         {
-            let mut once = WarcReader::open_at(file.path(), record.offset).unwrap();
-            reader.go_to(record.offset).unwrap();
-            for found in
-                [&mut once, &mut reader].map(|reader| reader.next_record(KEEP).unwrap().unwrap())
-            {
-                assert_eq!(found.block, record.block, "{packed:?}");
-                assert_eq!((found.offset, found.length), (record.offset, record.length));
-            }
+            let mut reader = WarcReader::open_at(file.path(), record.offset).unwrap();
+            let found = reader.next_record(KEEP).unwrap().unwrap();
+            assert_eq!(found.block, record.block, "{packed:?}");
+            assert_eq!((found.offset, found.length), (record.offset, record.length));
         }
     }
 }
@@ -187,7 +182,7 @@ fn few() -> Vec<Theirs> {
 }
 
 #[test]
-fn behind_any_byte_the_next_record_is_found() {
+fn the_next_record_is_found_after_any_byte() {
     let records: Vec<Vec<u8>> = few().iter().map(Theirs::bytes).collect();
     for packed in Packed::ALL
         .into_iter()
@@ -211,7 +206,7 @@ fn behind_any_byte_the_next_record_is_found() {
     }
 }
 
-/// The blocks that are whole in what is left of a file.
+/// Returns the whole blocks in the rest of a file.
 fn beginning(pieces: &[Vec<u8>], length: usize) -> usize {
     let ends = pieces.iter().scan(0, |end, piece| {
         *end += piece.len();
@@ -221,7 +216,7 @@ fn beginning(pieces: &[Vec<u8>], length: usize) -> usize {
 }
 
 #[test]
-fn cut_at_any_byte_a_file_gives_every_record_that_is_whole() {
+fn a_file_cut_at_any_byte_gives_its_whole_records() {
     let theirs = few();
     let records: Vec<Vec<u8>> = theirs.iter().map(Theirs::bytes).collect();
     for packed in Packed::ALL {
@@ -253,7 +248,7 @@ fn cut_at_any_byte_a_file_gives_every_record_that_is_whole() {
 }
 
 #[test]
-fn of_a_file_with_a_changed_byte_every_other_record_is_read() {
+fn all_other_records_of_a_file_with_a_changed_byte_are_read() {
     let theirs = few();
     let records: Vec<Vec<u8>> = theirs.iter().map(Theirs::bytes).collect();
     for packed in Packed::ALL
@@ -295,10 +290,13 @@ fn all_but(broken: &[u8], reason: &str) {
         records.extend(after.iter().map(Theirs::bytes));
         for found in both(&packed.pieces(&records).concat()) {
             assert_eq!(found.blocks(), blocks(&good), "{packed:?}");
-            let told: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
-            assert_eq!(told.len(), 1, "{packed:?} {told:?}");
-            assert!(told[0].contains(": record 6 at offset "), "{told:?}");
-            assert!(told[0].contains(reason), "{packed:?} {told:?}");
+            let messages: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+            assert_eq!(messages.len(), 1, "{packed:?} {messages:?}");
+            assert!(
+                messages[0].contains(": record 6 at offset "),
+                "{messages:?}"
+            );
+            assert!(messages[0].contains(reason), "{packed:?} {messages:?}");
         }
     }
 }
@@ -371,7 +369,7 @@ fn odd(record: &str, expected: &[Deviation]) {
 }
 
 #[test]
-fn what_is_odd_and_can_be_read_is_read_and_counted() {
+fn readable_deviations_are_counted() {
     odd(&format!("{HEAD}Content-Length: 2\r\n\r\nab\r\n\r\n"), &[]);
     odd(
         &format!("{HEAD}Content-Length: 2\r\n\r\nab\r\n\r\n").replace('\r', ""),
@@ -432,7 +430,7 @@ fn what_is_odd_and_can_be_read_is_read_and_counted() {
 }
 
 #[test]
-fn trailing_garbage_is_told_and_padding_is_not() {
+fn trailing_garbage_is_reported_and_padding_is_not() {
     let theirs = everybody();
     for packed in Packed::ALL {
         let file = packed.file(&theirs);
@@ -454,10 +452,10 @@ fn trailing_garbage_is_told_and_padding_is_not() {
 }
 
 #[test]
-fn files_put_together_are_read_as_one() {
+fn concatenated_files_are_read_as_one() {
     let theirs = everybody();
     let mut file = Vec::new();
-    // A plain one has no end but the end.
+    // A plain file ends only at its end.
     for packed in Packed::ALL.into_iter().rev() {
         file.extend(packed.file(&theirs));
         file.extend(skippable(0x50, b"nothing to us"));
@@ -488,8 +486,8 @@ fn the_first_member_may_be_broken_too() {
 }
 
 #[test]
-fn a_record_that_swallows_others_gives_them_back_however_long_it_says_it_is() {
-    // Longer than what a stream keeps: a file is read again.
+fn records_within_a_record_of_false_length_are_read() {
+    // Longer than the bytes that a stream keeps: a file is read again.
     let filler = Theirs {
         block: vec![b'x'; 3 << 20],
         ..wet()[0].clone()
@@ -554,7 +552,7 @@ fn a_length_of_gigabytes_allocates_nothing_and_a_bomb_is_passed_through_in_littl
 }
 
 #[test]
-fn what_is_no_archive_is_told_and_nothing_at_all_is_an_empty_archive() {
+fn a_file_of_another_kind_is_broken_and_an_empty_file_is_an_empty_archive() {
     for bytes in [
         b"hello".to_vec(),
         b"WARC/1.1".to_vec(),
@@ -577,7 +575,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_done_to_a_file_reading_ends_and_gives_no_block_that_is_longer_than_it_says(
+    fn reading_a_changed_file_ends_and_gives_no_block_longer_than_declared(
         packed in proptest::sample::select(&Packed::ALL[..]),
         edits in proptest::collection::vec(
             (any::<prop::sample::Index>(), any::<u8>(), 0_usize..3), 0..8,

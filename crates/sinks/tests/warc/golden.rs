@@ -1,7 +1,7 @@
 //! The bytes of each kind of record, to the last one, under a fixed clock and seed.
 //!
-//! They are promises: archives are kept, and others read them. Who means to change them replaces
-//! `golden/records.warc` by what the failing test says.
+//! They are promises: archives are kept, and others read them. A deliberate change replaces
+//! `golden/records.warc` with the output of the failing test.
 
 use std::path::Path;
 use std::time::Duration;
@@ -115,7 +115,7 @@ fn visits() -> Vec<Visit> {
 }
 
 #[tokio::test]
-async fn records_are_written_byte_for_byte_as_ever() {
+async fn the_bytes_of_records_are_stable() {
     let dir = tempfile::tempdir().unwrap();
     let options = ArchiveOptions {
         compression: Compression::None,

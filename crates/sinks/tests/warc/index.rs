@@ -16,10 +16,10 @@ use testkit::{Failure, FaultyDisk, Plan};
 
 use crate::fixtures::{NOON, after, exchange, fresh, options, page, visit};
 
-/// So little that a batch of a few lines is full, and some tens of runs are merged.
+/// So little memory that a few lines fill a batch, and some tens of runs are merged.
 const LITTLE: usize = 4 << 10;
 
-/// A disk that works, and syncs nothing.
+/// A disk that does not sync.
 fn quick(dir: &Path) -> Arc<dyn Disk> {
     Arc::new(FaultyDisk::new(dir, 0))
 }
@@ -43,7 +43,7 @@ async fn open(
     resume: Option<ArchiveEnd>,
 ) -> Result<Indexed, SinkFault> {
     let archive = WarcArchive::open(disk.clone(), dir, small(), resume)?;
-    Indexed::open_with(Arc::new(archive), disk, dir, LITTLE).await
+    Indexed::open(Arc::new(archive), disk, dir, LITTLE).await
 }
 
 /// One of the shapes that visits have.
@@ -102,7 +102,7 @@ fn index_of(dir: &Path) -> String {
     fs::read_to_string(dir.join(cdxj::INDEX)).unwrap()
 }
 
-/// The index that reading the archive from its beginning makes, with all the memory there is.
+/// Returns the index made by reading the archive from its start, with the default memory.
 fn from_scratch(dir: &Path) -> String {
     let copy = tempfile::tempdir().unwrap();
     for item in fs::read_dir(dir).unwrap() {
@@ -111,14 +111,13 @@ fn from_scratch(dir: &Path) -> String {
             fs::copy(item.path(), copy.path().join(item.file_name())).unwrap();
         }
     }
-    cdxj::make_again(quick(copy.path()), copy.path()).unwrap();
+    cdxj::make_again(quick(copy.path()), copy.path(), cdxj::MEMORY).unwrap();
     index_of(copy.path())
 }
 
-/// `crawler index` took the old index away before it made the new one: where it was killed in
-/// between, there was none.
+/// `crawler index` removed the old index before it made the new one: a kill in between left none.
 #[test]
-fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends() {
+fn an_interrupted_rebuild_leaves_the_old_index_or_the_new_one() {
     for call in 1.. {
         let dir = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(dir.path(), call));
@@ -134,7 +133,7 @@ fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends(
             disk.calls().len() as u64 + call,
             Failure::Broken,
         ));
-        let made = cdxj::make_again_with(disk.clone(), dir.path(), LITTLE);
+        let made = cdxj::make_again(disk.clone(), dir.path(), LITTLE);
         disk.mend();
         let found = index_of(dir.path());
         assert!(found == old || found == new, "neither after {call} calls");
@@ -143,14 +142,14 @@ fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends(
             assert_indexed(dir.path(), &end);
             return;
         }
-        // Its rest is listed, and the next rebuild removes it.
+        // The remaining runs are listed, and the next rebuild removes them.
         let runs = fs::read_dir(dir.path().join("index")).unwrap();
         let runs = runs
             .filter(|run| run.as_ref().unwrap().path().extension().is_some())
             .count();
         let strays = cdxj::strays(dir.path()).unwrap().len();
         assert!(strays + 2 > runs, "{strays} of {runs} after {call} calls");
-        cdxj::make_again_with(disk, dir.path(), LITTLE).unwrap();
+        cdxj::make_again(disk, dir.path(), LITTLE).unwrap();
         assert_indexed(dir.path(), &end);
     }
 }
@@ -160,7 +159,7 @@ fn assert_sorted(index: &str) {
     assert!(lines.is_sorted_by(|one, other| one.as_bytes() < other.as_bytes()));
 }
 
-/// The archive that was closed has one index, whole, and nothing is left of its making.
+/// Checks that a closed archive has one complete index and no leftover runs.
 fn assert_indexed(dir: &Path, end: &ArchiveEnd) {
     let index = index_of(dir);
     assert_sorted(&index);
@@ -179,7 +178,7 @@ fn assert_indexed(dir: &Path, end: &ArchiveEnd) {
     assert_eq!(left, ["runs"]);
 }
 
-/// Writes the visits in turn, as many as can be, and tells where they are.
+/// Writes the visits in turn until one fails, and returns their positions.
 async fn write_all(sink: &dyn Sink, visits: impl IntoIterator<Item = Visit>) -> Vec<Archived> {
     let mut written = Vec::new();
     for visit in visits {
@@ -191,7 +190,7 @@ async fn write_all(sink: &dyn Sink, visits: impl IntoIterator<Item = Visit>) -> 
     written
 }
 
-/// As a checkpoint tells that everything up to `end` is settled.
+/// Settles everything up to `end`, as a checkpoint does.
 fn in_order(end: &ArchiveEnd) -> Settled {
     Settled::new(end.clone(), end.clone(), 0)
 }
@@ -230,7 +229,7 @@ fn each_capture_has_a_line_and_each_line_a_record() {
 }
 
 #[test]
-fn writers_side_by_side_leave_one_index() {
+fn concurrent_writers_produce_one_index() {
     let dir = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
@@ -243,7 +242,7 @@ fn writers_side_by_side_leave_one_index() {
                 let sink = Arc::clone(&sink);
                 tokio::spawn(async move {
                     for number in 0..60 {
-                        // Large ones are made elsewhere, and overtaken.
+                        // Large visits are built in another thread, and smaller ones overtake them.
                         let shape = if number % 9 == 0 {
                             255
                         } else {
@@ -276,7 +275,7 @@ fn an_empty_archive_has_an_empty_index() {
 }
 
 #[test]
-fn a_crawl_that_goes_on_begins_from_the_index_it_closed() {
+fn a_continued_crawl_starts_from_its_closed_index() {
     let dir = tempfile::tempdir().unwrap();
     runtime().block_on(async {
         let mut resume = None;
@@ -287,7 +286,7 @@ fn a_crawl_that_goes_on_begins_from_the_index_it_closed() {
             assert_indexed(dir.path(), &end);
             resume = Some(end);
         }
-        // An archive whose files somebody took away begins anew, and has nothing of the old one.
+        // An archive whose files were removed begins anew, with nothing of the old one.
         let refused = open(quick(dir.path()), dir.path(), None).await.err();
         assert!(
             matches!(refused, Some(SinkFault::JournalEnds { .. })),
@@ -309,10 +308,10 @@ fn a_crawl_that_goes_on_begins_from_the_index_it_closed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A kill leaves what is there; the journal says from where the archive goes on, which cuts
-    /// what lies beyond.
+    /// A kill leaves the files as they are. The journal has the position at which the archive
+    /// continues; the rest is cut.
     #[test]
-    fn wherever_it_was_killed_and_whatever_was_cut_the_index_is_the_archives(
+    fn after_any_kill_and_cut_the_index_agrees_with_the_archive(
         sessions in prop::collection::vec(
             (
                 prop::collection::vec((0_u8..40, 0_u32..50), 0..60),
@@ -327,7 +326,7 @@ proptest! {
             let mut settled: Vec<ArchiveEnd> = Vec::new();
             for (pages, keep, closes) in sessions {
                 // The settlements known at the opening are durable.
-                let told_of = settled.len();
+                let known = settled.len();
                 let opened = open(quick(dir.path()), dir.path(), settled.last().cloned());
                 let sink = opened.await.unwrap();
                 sink.settled(None).await.unwrap();
@@ -335,7 +334,7 @@ proptest! {
                 let written = write_all(&sink, pages).await;
                 settled.extend(written.iter().filter_map(after));
                 let kept = (settled.len() as f64 * keep).ceil() as usize;
-                settled.truncate(kept.max(told_of));
+                settled.truncate(kept.max(known));
                 if closes {
                     sink.sync().await.unwrap();
                     sink.settled(settled.last().map(in_order)).await.unwrap();
@@ -343,8 +342,8 @@ proptest! {
                 }
                 drop(sink);
                 if let Some(end) = settled.last() {
-                    let told = cdxj::compare(dir.path(), end).unwrap();
-                    assert_eq!(told.differences, [], "while it is not open");
+                    let comparison = cdxj::compare(dir.path(), end).unwrap();
+                    assert_eq!(comparison.differences, [], "while it is not open");
                 }
             }
             let sink = open(quick(dir.path()), dir.path(), settled.last().cloned()).await.unwrap();
@@ -355,8 +354,8 @@ proptest! {
     }
 }
 
-/// Three sessions on a disk, the second of which goes on where the first one was settled: up to
-/// where each is settled.
+/// Runs three sessions on a disk, each from the settled end of the one before; returns the settled
+/// ends.
 fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
     runtime().block_on(async {
         let mut settled = None;
@@ -368,14 +367,14 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
                 return settled;
             }
             let written = write_all(&sink, visits(24)).await;
-            // The last ones were written and not settled.
+            // The last visits were written and not settled.
             let last = written
                 .len()
                 .checked_sub(3)
                 .and_then(|last| after(&written[last]));
             settled = last.or(settled);
             if session != 1 {
-                // In the order of a crawl: on the disk, settled, closed.
+                // In the order of a crawl: synced, settled, closed.
                 let Ok(end) = sink.sync().await else {
                     return settled;
                 };
@@ -392,7 +391,7 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
 }
 
 #[test]
-fn whichever_call_fails_the_next_opening_makes_the_index_right() {
+fn the_next_opening_repairs_the_index_after_any_failed_call() {
     let count = {
         let dir = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(dir.path(), 1));
@@ -416,7 +415,7 @@ fn whichever_call_fails_the_next_opening_makes_the_index_right() {
 }
 
 #[test]
-fn when_the_power_fails_the_index_follows_what_the_archive_has_left() {
+fn after_a_power_cut_the_index_agrees_with_the_archive() {
     for seed in 0..120 {
         let dir = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(dir.path(), seed));
@@ -443,7 +442,7 @@ fn when_the_power_fails_the_index_follows_what_the_archive_has_left() {
 }
 
 #[test]
-fn an_index_that_was_damaged_is_made_again() {
+fn a_damaged_index_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let end = runtime().block_on(async {
         let sink = open(quick(dir.path()), dir.path(), None).await.unwrap();
@@ -478,11 +477,11 @@ fn an_index_that_was_damaged_is_made_again() {
         ),
     ] {
         fs::write(dir.path().join(cdxj::INDEX), damaged).unwrap();
-        let told = cdxj::compare(dir.path(), &end).unwrap();
+        let comparison = cdxj::compare(dir.path(), &end).unwrap();
         assert!(
-            told.differences.contains(&expected),
+            comparison.differences.contains(&expected),
             "{:?}",
-            told.differences
+            comparison.differences
         );
         runtime().block_on(async {
             let sink = open(quick(dir.path()), dir.path(), Some(end.clone()))
@@ -492,7 +491,7 @@ fn an_index_that_was_damaged_is_made_again() {
             let end = sink.close().await.unwrap();
             assert_indexed(dir.path(), &end);
         });
-        // And back to what it was.
+        // Restores the byte.
         runtime().block_on(async {
             let sink = open(quick(dir.path()), dir.path(), Some(end.clone()))
                 .await
@@ -504,7 +503,7 @@ fn an_index_that_was_damaged_is_made_again() {
 }
 
 #[test]
-fn an_archive_that_goes_on_without_an_index_has_none_that_is_wrong() {
+fn an_archive_that_continues_without_an_index_removes_the_old_one() {
     let dir = tempfile::tempdir().unwrap();
     runtime().block_on(async {
         let sink = open(quick(dir.path()), dir.path(), None).await.unwrap();

@@ -1,5 +1,5 @@
-//! Nothing from outside adds a field to a record, or a record to the archive, whatever stands in
-//! URLs, metadata and header fields.
+//! No content of URLs, metadata and header fields adds a field to a record, or a record to the
+//! archive.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ use crate::fixtures::{
 };
 use sinks::warc::locate;
 
-/// Text that a careless writer would turn into lines of its own.
+/// Text that a careless writer would split into lines.
 fn hostile() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         Just("\r\nWARC-Type: response"),
@@ -86,7 +86,7 @@ fn a_keeping() -> impl Strategy<Value = Keeping> {
     ]
 }
 
-/// The record's own header as it lies in the file: version line and fields.
+/// Returns a record's own header as in the file: version line and fields.
 fn header_lines(dir: &Path, archived: &Archived, record: &Record) -> Vec<String> {
     let mut file = File::open(locate(dir, &archived.file)).unwrap();
     file.seek(SeekFrom::Start(record.offset)).unwrap();
@@ -99,7 +99,7 @@ fn header_lines(dir: &Path, archived: &Archived, record: &Record) -> Vec<String>
         .position(|bytes| bytes == b"\r\n\r\n")
         .unwrap();
     let header = String::from_utf8(plain[..end].to_vec()).unwrap();
-    // By any of them, as careless readers do.
+    // At any of the line breaks, as careless readers do.
     header
         .split(['\r', '\n'])
         .filter(|line| !line.is_empty())
@@ -150,13 +150,13 @@ fn check(hop: Exchange, last: Exchange, keeping: &Keeping, metadata: &[String]) 
     );
     let hostile = write(vec![hop, last], metadata);
     assert_eq!(names(dir.path(), &hostile), names(dir.path(), &plain));
-    let (told, plain) = (
+    let (recorded, plain) = (
         records_at(dir.path(), &hostile),
         records_at(dir.path(), &plain),
     );
-    assert_eq!(kinds(&told), kinds(&plain));
-    if let Some(told) = told.iter().find(|record| record.kind() == "metadata") {
-        let block = String::from_utf8(told.block.clone()).unwrap();
+    assert_eq!(kinds(&recorded), kinds(&plain));
+    if let Some(recorded) = recorded.iter().find(|record| record.kind() == "metadata") {
+        let block = String::from_utf8(recorded.block.clone()).unwrap();
         let lines = block
             .split(['\r', '\n', '\0', '\u{85}', '\u{2028}', '\u{2029}'])
             .filter(|line| !line.is_empty());
@@ -166,8 +166,8 @@ fn check(hop: Exchange, last: Exchange, keeping: &Keeping, metadata: &[String]) 
             "{block:?}"
         );
     }
-    // The answer's head has its status line and its fields, and no more.
-    for (record, fields) in told
+    // The head of the answer has its status line and its fields only.
+    for (record, fields) in recorded
         .iter()
         .filter(|record| record.kind() == "response")
         .zip([0, 1])

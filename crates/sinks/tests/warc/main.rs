@@ -1,5 +1,5 @@
-//! The archive from outside: what is written, in which order, what survives, and what a reader
-//! makes of it.
+//! The archive from outside: the written records, their order, their durability, and their
+//! readers.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! A record is found by its offset alone, and its head without the rest of it.
+//! A record is read by its offset alone, and its head without the rest of it.
 
 use std::fs;
 
@@ -67,7 +67,7 @@ async fn any_record_of_a_file_is_read_from_where_it_begins() {
 }
 
 #[tokio::test]
-async fn a_place_where_no_record_begins_and_a_record_that_is_cut_are_faults_of_that_place() {
+async fn an_offset_without_a_record_and_a_torn_record_are_faults_with_that_offset() {
     let dir = tempfile::tempdir().unwrap();
     let archived = fresh(dir.path())
         .write(visit(vec![exchange(
@@ -87,7 +87,7 @@ async fn a_place_where_no_record_begins_and_a_record_that_is_cut_are_faults_of_t
     for length in second.offset..second.offset + second.length {
         fs::write(&path, &bytes[..usize::try_from(length).unwrap()]).unwrap();
         match read_head(&path, second.offset, KEEP) {
-            Ok(head) => assert_eq!(head.id(), second.id(), "the rest of it is not looked at"),
+            Ok(head) => assert_eq!(head.id(), second.id(), "the rest of it is not read"),
             Err(fault) => assert_eq!(fault.offset(), second.offset, "{fault}"),
         }
         let whole = WarcReader::open_at(&path, second.offset)
@@ -145,7 +145,7 @@ async fn an_answer_is_read_as_it_was_written() {
             .unwrap()
             .answer(&form)
             .is_none(),
-        "not all of its head"
+        "a part of its head"
     );
     let request = read_head(&path, record.offset + record.length, KEEP).unwrap();
     assert!(

@@ -43,7 +43,7 @@ async fn write_at_once(archive: WarcArchive, tasks: usize, each: usize) -> Vec<A
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn tickets_are_dealt_without_gaps_in_the_order_of_the_archive() {
+async fn tickets_have_no_gaps_and_follow_the_order_of_the_archive() {
     for max_file in [1 << 30, 20_000, 1] {
         let dir = tempfile::tempdir().unwrap();
         let archive = WarcArchive::open(
@@ -88,7 +88,7 @@ async fn tickets_are_dealt_without_gaps_in_the_order_of_the_archive() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_visit_is_found_where_its_ticket_says_however_many_write() {
+async fn concurrent_visits_are_found_at_the_positions_of_their_tickets() {
     let dir = tempfile::tempdir().unwrap();
     let archive = ArchiveOptions {
         max_file: 4_000,
@@ -179,7 +179,7 @@ async fn a_visit_without_a_record_begins_no_file() {
 }
 
 #[tokio::test]
-async fn what_is_written_twice_is_kept_twice() {
+async fn a_visit_written_twice_is_kept_twice() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let once = visit(vec![exchange("http://example.org/a", "x")]);

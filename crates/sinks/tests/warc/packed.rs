@@ -111,7 +111,7 @@ fn bodies_come_back(bodies: &[Vec<u8>]) {
                 let response = &whole[1 + 2 * number];
                 assert_eq!(response.payload(), Some(digest.of(body)));
                 assert_eq!(response.head_and_payload().unwrap().1, body);
-                // By its place alone, as an index has it.
+                // By its offset alone, as in an index.
                 let capture = &archived.captures[0];
                 let alone = slice(&file, capture.offset, capture.offset + capture.length);
                 let alone = records(alone, &compression);
@@ -137,7 +137,7 @@ fn empty_large_and_treacherous_bodies_come_back() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn any_body_comes_back(
+    fn any_body_is_read_back_unchanged(
         bodies in proptest::collection::vec(
             proptest::collection::vec(any::<u8>(), 0..3_000), 1..4,
         ),
@@ -230,7 +230,7 @@ async fn a_file_that_is_old_is_closed_and_the_next_one_begun() {
 }
 
 #[tokio::test]
-async fn an_archive_goes_on_under_another_compression_in_its_next_file() {
+async fn an_archive_continues_under_another_compression_in_its_next_file() {
     let dir = tempfile::tempdir().unwrap();
     let mut end: Option<ArchiveEnd> = None;
     let mut used = Vec::new();

@@ -1,5 +1,5 @@
-//! An archive on a disk that fails or loses its power: what was synced is there, and where the
-//! whole part ends is known.
+//! An archive on a disk that fails or loses power: synced bytes are there, and the end of the whole
+//! part is known.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,11 +31,11 @@ async fn write(archive: &WarcArchive, number: usize) -> Result<Archived, SinkFau
     archive.write(visit(vec![page])).await
 }
 
-/// Twelve visits, every third synced; then the archive is closed, opened again, and gone on with:
-/// what was written, and how many of them are durable.
+/// Writes twelve visits, syncs every third, closes the archive, opens it again and continues;
+/// returns the written visits and the number of durable ones.
 fn story(disk: &Arc<FaultyDisk>, dir: &Path, options: &ArchiveOptions) -> (Vec<Archived>, usize) {
     let (mut written, mut durable) = (Vec::new(), 0);
-    let told = runtime().block_on(async {
+    let ended = runtime().block_on(async {
         for first in [0, 12] {
             let end = written.last().and_then(after);
             let archive = WarcArchive::open(disk.clone(), dir, options.clone(), end)?;
@@ -50,13 +50,13 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path, options: &ArchiveOptions) -> (Vec<A
         }
         Ok::<(), SinkFault>(())
     });
-    // A fault ends the story where it is.
-    drop(told);
+    // A fault ends the session.
+    drop(ended);
     (written, durable)
 }
 
-/// After a power cut: all durable visits are whole, and the archive goes on behind the last whole
-/// one.
+/// Checks, after a power cut, that all durable visits are whole and that the archive continues
+/// after the last whole one.
 fn goes_on(disk: &Arc<FaultyDisk>, dir: &Path, written: &[Archived], durable: usize) -> usize {
     let known = durable
         .checked_sub(1)
@@ -87,7 +87,7 @@ fn goes_on(disk: &Arc<FaultyDisk>, dir: &Path, written: &[Archived], durable: us
 }
 
 #[test]
-fn whichever_call_fails_no_durable_visit_is_lost_and_none_is_there_twice() {
+fn no_failed_call_loses_or_repeats_a_durable_visit() {
     let count = {
         let dir = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(dir.path(), 0));
@@ -109,7 +109,7 @@ fn whichever_call_fails_no_durable_visit_is_lost_and_none_is_there_twice() {
 }
 
 #[test]
-fn a_power_cut_leaves_sometimes_all_and_sometimes_only_what_was_synced() {
+fn a_power_cut_keeps_all_bytes_or_only_the_synced_ones() {
     let found: std::collections::BTreeSet<usize> = (0..60)
         .map(|seed| {
             let dir = tempfile::tempdir().unwrap();
@@ -122,11 +122,11 @@ fn a_power_cut_leaves_sometimes_all_and_sometimes_only_what_was_synced() {
             goes_on(&disk, dir.path(), &written, durable)
         })
         .collect();
-    assert_eq!(found, (6..=9).collect(), "and anything between");
+    assert_eq!(found, (6..=9).collect(), "and any offset in between");
 }
 
 #[test]
-fn what_was_found_whole_after_a_crash_outlasts_a_power_cut() {
+fn records_recovered_after_a_crash_survive_a_power_cut() {
     for seed in 0..60 {
         let dir = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(dir.path(), seed));
@@ -138,7 +138,8 @@ fn what_was_found_whole_after_a_crash_outlasts_a_power_cut() {
             }
             written
         });
-        // The process alone died: all is there, and none of it is certain until it was looked at.
+        // Only the process died: all bytes are there, but none is known to be durable before a
+        // check.
         let ends: Vec<ArchiveEnd> = written.iter().filter_map(after).collect();
         assert_eq!(whole_visits(&*disk, dir.path(), None, &ends).unwrap(), 8);
         disk.power_cut(seed).unwrap();

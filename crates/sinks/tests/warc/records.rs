@@ -12,7 +12,7 @@ use crate::fixtures::{
 };
 
 #[tokio::test]
-async fn a_file_begins_by_saying_what_wrote_it_and_how() {
+async fn a_file_begins_with_its_warcinfo_record() {
     let dir = tempfile::tempdir().unwrap();
     fresh(dir.path());
     let names = files(dir.path());
@@ -22,7 +22,7 @@ async fn a_file_begins_by_saying_what_wrote_it_and_how() {
     assert_eq!(
         records[0].field("WARC-Filename"),
         names[0].strip_suffix(".open"),
-        "the name that it will have"
+        "its later name"
     );
     assert_eq!(
         records[0].field("Content-Type"),
@@ -129,7 +129,7 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
 }
 
 #[tokio::test]
-async fn a_revisit_names_its_original_and_leaves_the_payload_to_it() {
+async fn a_revisit_names_its_original_and_has_no_payload() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let first = archive
@@ -180,7 +180,7 @@ async fn a_revisit_names_its_original_and_leaves_the_payload_to_it() {
 }
 
 #[tokio::test]
-async fn an_answer_that_nothing_was_modified_is_kept_as_it_came_and_names_what_it_is_about() {
+async fn a_not_modified_answer_is_kept_as_received_and_names_its_original() {
     let answer = Exchange {
         status: 304,
         headers: headers(&[("etag", b"\"1\"")]),
@@ -217,7 +217,7 @@ async fn an_answer_that_nothing_was_modified_is_kept_as_it_came_and_names_what_i
         assert_eq!(
             revisit.payload(),
             payload,
-            "that of what it was, never of this answer"
+            "the digest of the original, never of this answer"
         );
         assert_eq!(revisit.truncated(), None);
         assert_eq!(
@@ -267,7 +267,7 @@ async fn notes_become_a_metadata_record_beside_the_page() {
 }
 
 #[tokio::test]
-async fn a_visit_that_nothing_answered_leaves_its_notes_or_nothing() {
+async fn a_visit_without_an_answer_has_metadata_or_no_record() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let excluded = Visit {
@@ -294,7 +294,7 @@ async fn a_visit_that_nothing_answered_leaves_its_notes_or_nothing() {
 }
 
 #[tokio::test]
-async fn a_digest_that_the_caller_knows_is_taken_at_its_word() {
+async fn a_digest_from_the_caller_is_written_unchecked() {
     let payload = Some(PayloadDigest::of(b"hello"));
     let known = written(Visit {
         payload,

@@ -65,7 +65,7 @@ async fn visits_count_up_to_the_first_that_is_not_whole() {
 }
 
 #[tokio::test]
-async fn what_was_on_the_disk_for_certain_and_is_gone_is_a_fault() {
+async fn a_missing_durable_visit_is_a_fault() {
     let (dir, ends) = five_visits(1 << 30).await;
     let path = locate(dir.path(), &ends[0].file);
     let bytes = fs::read(&path).unwrap();

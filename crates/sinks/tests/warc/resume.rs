@@ -1,4 +1,4 @@
-//! An archive that is opened again: what was settled stays, byte for byte; what was not is gone.
+//! Reopening an archive: settled visits stay, byte for byte; unsettled ones are cut.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
         "it is still the same file"
     );
     let kept = dir.path().join(format!("{}.cut-1", settled.file));
-    assert_eq!(fs::read(&kept).unwrap(), before[end..], "what was cut");
+    assert_eq!(fs::read(&kept).unwrap(), before[end..], "the cut part");
     let targets: Vec<_> = records_of(&kept)
         .iter()
         .map(|record| record.target().map(str::to_owned))
@@ -61,8 +61,8 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
     );
 }
 
-/// A journal that was cut, or an older one, tells of less than the archive has: finished files were
-/// deleted, and 1,524 pages of a crawl were gone whose server was away.
+/// A truncated or older journal records less than the archive has: finished files were deleted, and
+/// with them 1,524 pages of a crawl whose server no longer existed.
 #[tokio::test]
 async fn a_closed_file_is_never_cut() {
     let dir = tempfile::tempdir().unwrap();
@@ -84,17 +84,17 @@ async fn a_closed_file_is_never_cut() {
         (after(&first), vec![&second.file]),
     ] {
         let refused = open(resume).err().unwrap();
-        let told = refused.to_string();
+        let message = refused.to_string();
         let SinkFault::JournalEnds { files: named, .. } = refused else {
-            panic!("{told}");
+            panic!("{message}");
         };
-        assert_eq!(named.iter().collect::<Vec<_>>(), expected, "{told}");
+        assert_eq!(named.iter().collect::<Vec<_>>(), expected, "{message}");
         for (name, bytes) in &before {
             assert!(fs::read(dir.path().join(name)).unwrap() == *bytes, "{name}");
         }
         assert_eq!(files(dir.path()).len(), before.len());
     }
-    // An end that nothing follows but rubbish is cut, as ever.
+    // An end that only garbage follows is cut as usual.
     let path = dir.path().join(&second.file);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, [&whole[..], b"rubbish"].concat()).unwrap();
@@ -103,11 +103,11 @@ async fn a_closed_file_is_never_cut() {
     assert!(fs::read(path).unwrap() == whole);
 }
 
-/// A file was closed once it was full and on the disk, be its visits settled or not: the next
-/// session took them for unsettled, and deleted them. Now it is closed behind their settlements,
-/// which the archive metadata.
+/// A file was closed once it was full and synced, even before its visits were settled: the next
+/// session took them for unsettled and deleted them. Now a file is closed after the settlements,
+/// which the archive notes.
 #[tokio::test]
-async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
+async fn a_file_is_closed_after_the_settlements_of_its_visits() {
     let dir = tempfile::tempdir().unwrap();
     let small = || ArchiveOptions {
         max_file: 1,
@@ -123,7 +123,7 @@ async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
     assert!(is_open(&first) && is_open(&second), "nothing is settled");
     let settled = |visit: &Archived| Settled::new(end.clone(), after(visit).unwrap(), 7);
     archive.settled(Some(settled(&first))).await.unwrap();
-    assert!(is_open(&first), "its last visit may be another");
+    assert!(is_open(&first), "its last visit may differ");
     archive.settled(Some(settled(&second))).await.unwrap();
     assert!(!is_open(&first) && is_open(&second));
     assert_eq!(
@@ -167,7 +167,7 @@ async fn a_record_that_a_power_cut_tore_is_cut_too() {
 }
 
 #[tokio::test]
-async fn later_files_are_set_aside_and_nobody_elses() {
+async fn later_files_are_set_aside_and_files_of_others_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let small = || ArchiveOptions {
         max_file: 1,
@@ -207,7 +207,7 @@ async fn later_files_are_set_aside_and_nobody_elses() {
 }
 
 #[tokio::test]
-async fn where_nothing_was_settled_the_archive_begins_anew() {
+async fn without_settled_visits_the_archive_begins_anew() {
     let dir = tempfile::tempdir().unwrap();
     let archive = WarcArchive::open(
         system(),
@@ -258,7 +258,7 @@ async fn an_end_within_the_first_record_leaves_that_record_whole() {
 }
 
 #[tokio::test]
-async fn an_archive_that_lost_what_was_settled_is_not_continued() {
+async fn an_archive_without_its_settled_bytes_is_not_continued() {
     let dir = tempfile::tempdir().unwrap();
     let settled = write(&fresh(dir.path()), "http://example.org/a").await;
     let path = locate(dir.path(), &settled.file);
@@ -309,7 +309,7 @@ async fn only_a_name_of_ours_is_opened() {
 }
 
 #[tokio::test]
-async fn a_file_is_called_open_until_it_is_on_the_disk_whole() {
+async fn a_file_is_named_open_until_it_is_complete_and_synced() {
     let dir = tempfile::tempdir().unwrap();
     let small = ArchiveOptions {
         max_file: 1,
@@ -323,7 +323,7 @@ async fn a_file_is_called_open_until_it_is_on_the_disk_whole() {
     assert_eq!(
         archive.sync().await.unwrap().file,
         second,
-        "ends are told without it"
+        "the ends are reported without it"
     );
     assert_eq!(files(dir.path()), [first.clone(), open(&second)]);
     for _ in 0..2 {
@@ -334,7 +334,7 @@ async fn a_file_is_called_open_until_it_is_on_the_disk_whole() {
     assert_eq!(files(dir.path()), [first, second]);
 }
 
-/// The process died between the filling of a file and its closing: it had begun the next one.
+/// The process died after a file was full and the next one was begun, before the first was closed.
 #[tokio::test]
 async fn a_full_file_that_was_not_closed_is_closed_by_the_next_opening() {
     let dir = tempfile::tempdir().unwrap();
@@ -354,7 +354,7 @@ async fn a_full_file_that_was_not_closed_is_closed_by_the_next_opening() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_there_under_both_names_is_not_guessed_at() {
+async fn a_file_under_both_of_its_names_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let settled = write(&archive, "http://example.org/a").await;
@@ -364,11 +364,11 @@ async fn a_file_that_is_there_under_both_names_is_not_guessed_at() {
     fs::copy(&closed, &copy).unwrap();
     let twice = reopen(dir.path(), after(&settled)).err().unwrap();
     assert!(matches!(twice, SinkFault::Twice { .. }), "{twice}");
-    assert!(closed.exists() && copy.exists(), "nothing was touched");
+    assert!(closed.exists() && copy.exists(), "nothing was changed");
 }
 
 #[tokio::test]
-async fn what_was_begun_under_another_prefix_is_gone_on_with_and_cut() {
+async fn an_archive_with_another_prefix_is_continued_and_cut() {
     let dir = tempfile::tempdir().unwrap();
     let named = |prefix: &str| ArchiveOptions {
         prefix: prefix.to_owned(),

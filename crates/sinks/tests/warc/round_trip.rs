@@ -153,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_exchange_comes_back_as_it_was(exchange in an_exchange()) {
+    fn any_exchange_is_read_back_unchanged(exchange in an_exchange()) {
         check(exchange);
     }
 

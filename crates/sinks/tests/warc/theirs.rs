@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-/// A record: version and fields as they stand, and a block. `Content-Length` is put behind the
+/// Returns a record of this version, these fields and this block. `Content-Length` follows the
 /// fields.
 #[derive(Clone)]
 pub(crate) struct Theirs {
@@ -133,7 +133,7 @@ pub(crate) fn wget() -> Vec<Theirs> {
     vec![info, request, response, arguments]
 }
 
-/// A look-up of a name, a page, its request, and what it led to.
+/// A DNS lookup, a page, its request, and its outlinks.
 pub(crate) fn heritrix() -> Vec<Theirs> {
     let dns = Theirs::new(
         "WARC/1.0",
@@ -275,7 +275,7 @@ pub(crate) fn draft() -> Vec<Theirs> {
     )]
 }
 
-/// All of them.
+/// Returns all of them.
 pub(crate) fn everybody() -> Vec<Theirs> {
     [wget(), heritrix(), browsertrix(), wet(), draft()].concat()
 }
@@ -373,8 +373,8 @@ pub(crate) fn skippable(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[kind, 0x2a, 0x4d, 0x18], &length[..], content].concat()
 }
 
-/// Text that the records have in common, without a record. Without the magic number of trained
-/// dictionaries, all of it is content.
+/// Text that the records have in common. Without the magic number of trained dictionaries, all of
+/// it is content.
 fn dictionary() -> Vec<u8> {
     let records: Vec<Vec<u8>> = everybody().iter().map(Theirs::bytes).collect();
     String::from_utf8_lossy(&records.concat())

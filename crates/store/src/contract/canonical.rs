@@ -1,11 +1,10 @@
-//! The promises of [`NearDupIndex`] about pages that name a canonical page, held against every
-//! implementation.
+//! The promises of [`NearDupIndex`](crate::NearDupIndex) about pages that name a canonical page,
+//! held against every implementation.
 
 use super::Subject;
 use super::index::{
-    after, alike_by, crawled_before, kept, page, prose, signature, verdict_in_words,
+    about, admitted, after, alike_by, claiming, crawled_before, kept, prose, signature,
 };
-use crate::near_dup::NearDupIndex;
 use crate::rules::{DuplicateScope, LikenessRules};
 
 /// The article with 31 words of its own behind its 120: a resemblance of .79, too little for texts
@@ -17,85 +16,58 @@ fn printed(number: u128) -> neardup::PageSignature {
     signature(1_000 + number, &format!("{} {others}", prose("tea")))
 }
 
-async fn admitted(
-    index: &dyn NearDupIndex,
-    name: &str,
-    look: &neardup::PageSignature,
-    canonical: Option<&str>,
-) -> String {
-    let canonical = canonical.map(super::url);
-    let verdict = index
-        .admit(&page(name), look, canonical.as_ref())
-        .await
-        .unwrap();
-    verdict_in_words(verdict)
-}
-
-/// Stores in which one article is known.
+/// Returns stores in which one article is known.
 async fn with_article(rules: LikenessRules) -> Vec<Subject> {
     let subjects = alike_by(rules);
     for subject in &subjects {
-        let article = signature(1, &prose("tea"));
-        let told = admitted(&*subject.index, "http://www.a.test/article", &article, None).await;
-        assert_eq!(told, "unique", "{}", subject.name);
+        let article = about("tea", 1);
+        let verdict = admitted(&*subject.index, ARTICLE, &article).await;
+        assert_eq!(verdict, "unique", "{}", subject.name);
     }
     subjects
 }
 
-const ARTICLE: Option<&str> = Some("http://www.a.test/article");
+const ARTICLE: &str = "http://www.a.test/article";
 const OF_ARTICLE: &str = "duplicate of http://www.a.test/article by canonical";
 
 #[tokio::test]
-async fn a_page_that_is_nearly_the_one_it_calls_canonical_repeats_it_and_is_new_without_that_word()
-{
+async fn a_page_that_is_nearly_its_canonical_page_repeats_it_and_is_unique_without_that_claim() {
     for subject in with_article(LikenessRules::default()).await {
-        let index = &*subject.index;
+        let (index, name) = (&*subject.index, subject.name);
         for round in 0..2 {
-            let told = admitted(index, "http://print.a.test/article", &printed(1), ARTICLE).await;
-            assert_eq!(told, OF_ARTICLE, "{} {round}", subject.name);
+            let print = "http://print.a.test/article";
+            let verdict = claiming(index, print, &printed(1), ARTICLE).await;
+            assert_eq!(verdict, OF_ARTICLE, "{name} {round}");
         }
-        let told = admitted(index, "http://a.test/other", &printed(2), None).await;
-        assert_eq!(told, "unique", "{}", subject.name);
+        let verdict = admitted(index, "http://a.test/other", &printed(2)).await;
+        assert_eq!(verdict, "unique", "{name}");
         for _ in 0..2 {
-            let told = admitted(index, "http://a.test/other", &printed(2), ARTICLE).await;
-            assert_eq!(told, "own", "{}: it was admitted before", subject.name);
+            let verdict = claiming(index, "http://a.test/other", &printed(2), ARTICLE).await;
+            assert_eq!(verdict, "own", "{name}: it was admitted before");
         }
     }
 }
 
 #[tokio::test]
-async fn the_word_of_a_page_counts_for_nothing_without_its_text() {
+async fn a_canonical_claim_without_a_similar_text_counts_for_nothing() {
     for subject in with_article(LikenessRules::default()).await {
-        let index = &*subject.index;
+        let (index, name) = (&*subject.index, subject.name);
         let few = signature(9, "one two three four");
-        assert_eq!(
-            admitted(index, "http://a.test/few", &few, None).await,
-            "unique"
-        );
-        for (name, look, canonical) in [
-            (
-                "http://a.test/coffee",
-                signature(2, &prose("coffee")),
-                ARTICLE,
-            ),
-            ("http://a.test/picture", signature(3, ""), ARTICLE),
+        assert_eq!(admitted(index, "http://a.test/few", &few).await, "unique");
+        let (coffee, picture) = (about("coffee", 2), signature(3, ""));
+        for (path, signature, canonical) in [
+            ("coffee", coffee, ARTICLE),
+            ("picture", picture, ARTICLE),
             // Too short to be judged by likeness.
-            (
-                "http://a.test/fewer",
-                signature(4, "one two three"),
-                Some("http://a.test/few"),
-            ),
-            // Nobody knows that one.
-            (
-                "http://a.test/lost",
-                printed(3),
-                Some("http://a.test/nowhere"),
-            ),
-            // A page does not testify for itself.
-            ("http://a.test/self", printed(4), Some("http://a.test/self")),
+            ("fewer", signature(4, "one two three"), "http://a.test/few"),
+            // An unknown page.
+            ("lost", printed(3), "http://a.test/nowhere"),
+            // The page itself.
+            ("self", printed(4), "http://a.test/self"),
         ] {
-            let told = admitted(index, name, &look, canonical).await;
-            assert_eq!(told, "unique", "{}: {name}", subject.name);
+            let url = format!("http://a.test/{path}");
+            let verdict = claiming(index, &url, &signature, canonical).await;
+            assert_eq!(verdict, "unique", "{name}: {path}");
         }
     }
 }
@@ -104,110 +76,102 @@ async fn the_word_of_a_page_counts_for_nothing_without_its_text() {
 async fn a_page_of_another_domain_is_not_canonical() {
     for subject in with_article(LikenessRules::default()).await {
         let index = &*subject.index;
-        let told = admitted(index, "http://b.test/article", &printed(1), ARTICLE).await;
-        assert_eq!(told, "unique", "{}", subject.name);
+        let verdict = claiming(index, "http://b.test/article", &printed(1), ARTICLE).await;
+        assert_eq!(verdict, "unique", "{}", subject.name);
     }
     let by_host = LikenessRules {
         scope: DuplicateScope::Host,
         ..LikenessRules::default()
     };
     for subject in with_article(by_host).await {
-        let index = &*subject.index;
-        let told = admitted(index, "http://print.a.test/", &printed(1), ARTICLE).await;
+        let (index, name) = (&*subject.index, subject.name);
+        let verdict = claiming(index, "http://print.a.test/", &printed(1), ARTICLE).await;
         assert_eq!(
-            told, "unique",
-            "{}: only pages of one host are compared",
-            subject.name
+            verdict, "unique",
+            "{name}: only pages of one host are compared"
         );
-        let told = admitted(index, "http://www.a.test/print", &printed(2), ARTICLE).await;
-        assert_eq!(told, OF_ARTICLE, "{}", subject.name);
+        let verdict = claiming(index, "http://www.a.test/print", &printed(2), ARTICLE).await;
+        assert_eq!(verdict, OF_ARTICLE, "{name}");
     }
 }
 
 #[tokio::test]
-async fn what_is_like_another_page_anyway_is_told_of_that_one() {
+async fn a_page_that_is_like_another_page_anyway_is_a_duplicate_of_that_one() {
     for subject in with_article(LikenessRules::default()).await {
-        let index = &*subject.index;
-        assert_eq!(
-            admitted(index, "http://a.test/print", &printed(1), None).await,
-            "unique"
-        );
+        let (index, name) = (&*subject.index, subject.name);
+        let verdict = admitted(index, "http://a.test/print", &printed(1)).await;
+        assert_eq!(verdict, "unique", "{name}");
         let mut again = printed(1);
         again.payload += 1_000;
-        let told = admitted(index, "http://a.test/print2", &again, ARTICLE).await;
-        assert_eq!(told, "duplicate of http://a.test/print", "{}", subject.name);
+        let verdict = claiming(index, "http://a.test/print2", &again, ARTICLE).await;
+        assert_eq!(verdict, "duplicate of http://a.test/print", "{name}");
     }
 }
 
-/// Each page calls the one before it canonical; all but the first were dropped for its sake, and
-/// none for another's.
+/// Each page calls the one before it canonical. All but the first were dropped because of it, and
+/// none because of another one.
 #[tokio::test]
-async fn a_duplicate_is_nobodys_original_so_words_make_no_chain() {
+async fn a_duplicate_is_no_original_so_canonical_claims_form_no_chain() {
     for subject in with_article(LikenessRules::default()).await {
-        let index = &*subject.index;
+        let (index, name) = (&*subject.index, subject.name);
         let copy = "http://a.test/copy";
-        assert_eq!(
-            admitted(index, copy, &printed(1), ARTICLE).await,
-            OF_ARTICLE
-        );
-        let told = admitted(index, "http://a.test/third", &printed(2), Some(copy)).await;
-        assert_eq!(
-            told, "unique",
-            "{}: a page that was dropped is unknown",
-            subject.name
-        );
+        let verdict = claiming(index, copy, &printed(1), ARTICLE).await;
+        assert_eq!(verdict, OF_ARTICLE, "{name}");
+        let verdict = claiming(index, "http://a.test/third", &printed(2), copy).await;
+        assert_eq!(verdict, "unique", "{name}: a dropped page is unknown");
     }
 }
 
 #[tokio::test]
-async fn who_names_a_page_that_was_retained_is_compared_with_its_original() {
+async fn a_page_that_names_a_retained_page_is_compared_with_its_original() {
     for subject in with_article(kept(3)).await {
-        let index = &*subject.index;
+        let (index, name) = (&*subject.index, subject.name);
         let second = "http://a.test/second";
-        for _ in 0..2 {
-            let told = admitted(index, second, &printed(1), ARTICLE).await;
-            assert_eq!(
-                told, "2 of 3 of http://www.a.test/article by canonical",
-                "{}",
-                subject.name
-            );
+        for (url, number, canonical, expected) in [
+            (
+                second,
+                1,
+                ARTICLE,
+                "2 of 3 of http://www.a.test/article by canonical",
+            ),
+            (
+                second,
+                1,
+                ARTICLE,
+                "2 of 3 of http://www.a.test/article by canonical",
+            ),
+            (
+                "http://a.test/third",
+                2,
+                second,
+                "3 of 3 of http://www.a.test/article by canonical",
+            ),
+            ("http://a.test/fourth", 3, second, OF_ARTICLE),
+        ] {
+            let verdict = claiming(index, url, &printed(number), canonical).await;
+            assert_eq!(verdict, expected, "{name}: {url}");
         }
-        let told = admitted(index, "http://a.test/third", &printed(2), Some(second)).await;
-        assert_eq!(
-            told, "3 of 3 of http://www.a.test/article by canonical",
-            "{}",
-            subject.name
-        );
-        let told = admitted(index, "http://a.test/fourth", &printed(3), Some(second)).await;
-        assert_eq!(told, OF_ARTICLE, "{}", subject.name);
     }
 }
 
 #[tokio::test]
-async fn a_canonical_page_that_was_forgotten_drops_nobody() {
+async fn a_forgotten_canonical_page_has_no_duplicates() {
     for subject in with_article(LikenessRules::default()).await {
-        let index = &*subject.index;
-        index
-            .forget(super::url("http://www.a.test/article").key())
-            .await
-            .unwrap();
-        let told = admitted(index, "http://a.test/print", &printed(1), ARTICLE).await;
-        assert_eq!(told, "unique", "{}", subject.name);
+        let (index, name) = (&*subject.index, subject.name);
+        index.forget(super::url(ARTICLE).key()).await.unwrap();
+        let verdict = claiming(index, "http://a.test/print", &printed(1), ARTICLE).await;
+        assert_eq!(verdict, "unique", "{name}");
     }
 }
 
 #[tokio::test]
 async fn a_canonical_page_of_an_earlier_crawl_counts_too() {
-    let before = crawled_before(
-        &[("http://www.a.test/article", signature(1, &prose("tea")))],
-        1,
-    )
-    .await;
+    let before = crawled_before(&[(ARTICLE, about("tea", 1))], 1).await;
     for subject in after(&[&before], LikenessRules::default()) {
-        let index = &*subject.index;
-        let told = admitted(index, "http://a.test/print", &printed(1), ARTICLE).await;
-        assert_eq!(told, OF_ARTICLE, "{}", subject.name);
-        let told = admitted(index, "http://a.test/other", &printed(2), None).await;
-        assert_eq!(told, "unique", "{}", subject.name);
+        let (index, name) = (&*subject.index, subject.name);
+        let verdict = claiming(index, "http://a.test/print", &printed(1), ARTICLE).await;
+        assert_eq!(verdict, OF_ARTICLE, "{name}");
+        let verdict = admitted(index, "http://a.test/other", &printed(2)).await;
+        assert_eq!(verdict, "unique", "{name}");
     }
 }

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use neardup::{Features, HashKey, SignatureBuilder};
+use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
+use tokio::task::JoinSet;
 
-use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
+use super::{Subject, at, lease, options, row, seed, settle, subjects, subjects_with, url};
 use crate::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
-use crate::frontier::{FinishedVisit, Frontier, FrontierRules, Settlement};
+use crate::frontier::{FinishedVisit, FrontierRules, Settlement};
 use crate::near_dup::{NearDupIndex, Original, Page, Verdict};
 use crate::rules::{DuplicateScope, LikenessRules};
 use crate::visit_record::{Fate, VisitRecord};
 
-/// Stores with these rules of likeness.
+/// Returns stores with these rules of likeness.
 pub(super) fn alike_by(likeness: LikenessRules) -> Vec<Subject> {
     subjects_with(&StoreOptions {
         likeness,
@@ -19,7 +20,7 @@ pub(super) fn alike_by(likeness: LikenessRules) -> Vec<Subject> {
     })
 }
 
-pub(super) fn page(name: &str) -> Page {
+fn page(name: &str) -> Page {
     Page {
         url: url(name),
         final_url: url(name),
@@ -27,9 +28,9 @@ pub(super) fn page(name: &str) -> Page {
     }
 }
 
-pub(super) fn signature(payload: u128, text: &str) -> neardup::PageSignature {
+pub(super) fn signature(payload: u128, text: &str) -> PageSignature {
     SignatureBuilder::new(Features::default(), HashKey::ZERO)
-        .signature(payload, Some(neardup::PageText::of(text)))
+        .signature(payload, Some(PageText::of(text)))
 }
 
 pub(super) fn prose(topic: &str) -> String {
@@ -38,125 +39,42 @@ pub(super) fn prose(topic: &str) -> String {
         .collect()
 }
 
-#[tokio::test]
-async fn a_page_is_never_its_own_duplicate() {
-    for subject in subjects(FrontierRules::default()) {
-        let index = &*subject.index;
-        let first = signature(1, &prose("tea"));
-        assert_eq!(admitted(index, "http://a.test/", &first).await, "unique");
-        for look in [first, signature(1, &prose("coffee")), nearly(1)] {
-            let again = admitted(index, "http://a.test/", &look).await;
-            assert_eq!(again, "own", "{}", subject.name);
-        }
-    }
+pub(super) fn about(topic: &str, payload: u128) -> PageSignature {
+    signature(payload, &prose(topic))
 }
 
-/// A visit that did not end had dropped others for the sake of a text that was never archived.
-#[tokio::test]
-async fn a_page_that_looks_different_now_is_forgotten_and_judged_anew() {
-    for subject in subjects(FrontierRules::default()) {
-        let index = &*subject.index;
-        let (tea, coffee) = (signature(1, &prose("tea")), signature(2, &prose("coffee")));
-        let name = subject.name;
-        assert_eq!(admitted(index, "http://a.test/", &tea).await, "unique");
-        assert_eq!(
-            admitted(index, "http://a.test/", &coffee).await,
-            "unique",
-            "{name}"
-        );
-        assert_eq!(
-            admitted(index, "http://a.test/", &coffee).await,
-            "own",
-            "{name}"
-        );
-        let repeated = admitted(index, "http://b.test/", &coffee).await;
-        assert_eq!(repeated, "duplicate of http://a.test/", "{name}");
-        assert_eq!(
-            admitted(index, "http://c.test/", &tea).await,
-            "unique",
-            "{name}"
-        );
-        let turned = admitted(index, "http://a.test/", &tea).await;
-        assert_eq!(turned, "duplicate of http://c.test/", "{name}");
-        assert_eq!(
-            admitted(index, "http://b.test/", &coffee).await,
-            "unique",
-            "{name}"
-        );
-    }
+/// Returns the text about tea without its first words: near the whole, with other bytes.
+fn nearly(cut: usize) -> PageSignature {
+    let text = prose("tea");
+    let kept = text.split_inclusive(' ').skip(cut).collect::<String>();
+    signature(1_000 + cut as u128, &kept)
 }
 
-#[tokio::test]
-async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing() {
-    for subject in subjects(FrontierRules::default()) {
-        let text = prose("tea");
-        subject
-            .index
-            .admit(&page("http://a.test/"), &signature(1, &text), None)
-            .await
-            .unwrap();
-        for name in ["http://b.test/", "http://c.test/"] {
-            let verdict = subject
-                .index
-                .admit(&page(name), &signature(2, &text), None)
-                .await
-                .unwrap();
-            let Verdict::Duplicate(original) = verdict else {
-                panic!("{}: {name} is {verdict:?}", subject.name)
-            };
-            assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
-        }
-        subject
-            .index
-            .forget(url("http://a.test/").key())
-            .await
-            .unwrap();
-        let verdict = subject
-            .index
-            .admit(&page("http://b.test/"), &signature(2, &text), None)
-            .await
-            .unwrap();
-        assert_eq!(verdict, Verdict::Unique, "{}", subject.name);
-    }
+/// Admits a page and returns its verdict in words.
+pub(super) async fn admitted(
+    index: &dyn NearDupIndex,
+    url: &str,
+    signature: &PageSignature,
+) -> String {
+    in_words(index.admit(&page(url), signature, None).await.unwrap())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
-    for subject in subjects(FrontierRules::default()) {
-        let mut tasks = tokio::task::JoinSet::new();
-        for worker in 0..16_u32 {
-            for topic in 0..20_u32 {
-                let index = Arc::clone(&subject.index);
-                let name = format!("http://h{worker}.test/{topic}");
-                let look = signature(
-                    u128::from(worker * 100 + topic),
-                    &prose(&format!("topic{topic}x")),
-                );
-                tasks.spawn(async move { index.admit(&page(&name), &look, None).await.unwrap() });
-            }
-        }
-        let verdicts = tasks.join_all().await;
-        let unique = verdicts
-            .iter()
-            .filter(|verdict| **verdict == Verdict::Unique)
-            .count();
-        assert_eq!(unique, 20, "{}", subject.name);
-    }
+/// Admits a page that names a canonical page, and returns its verdict in words.
+pub(super) async fn claiming(
+    index: &dyn NearDupIndex,
+    name: &str,
+    signature: &PageSignature,
+    canonical: &str,
+) -> String {
+    let (page, canonical) = (page(name), url(canonical));
+    let verdict = index.admit(&page, signature, Some(&canonical)).await;
+    in_words(verdict.unwrap())
 }
 
-/// The index's answer in a word: what it was, and of which page.
-async fn admitted(index: &dyn NearDupIndex, name: &str, look: &neardup::PageSignature) -> String {
-    verdict_in_words(index.admit(&page(name), look, None).await.unwrap())
-}
-
-pub(super) fn verdict_in_words(verdict: Verdict) -> String {
-    let of = |original: &Original| {
-        let how = if original.by_canonical {
-            " by canonical"
-        } else {
-            ""
-        };
-        format!("{}{how}", original.page.url)
+fn in_words(verdict: Verdict) -> String {
+    let of = |original: &Original| match original.by_canonical {
+        true => format!("{} by canonical", original.page.url),
+        false => original.page.url.to_string(),
     };
     match verdict {
         Verdict::Unique => "unique".to_owned(),
@@ -165,14 +83,93 @@ pub(super) fn verdict_in_words(verdict: Verdict) -> String {
         Verdict::Retained(original, retained) => {
             format!("{} of {} of {}", retained.rank, retained.of, of(&original))
         }
-        Verdict::Changed(capture) => {
-            let resemblance = capture.resemblance.map(|share| format!(", {share:.2}"));
-            format!(
-                "changed from {}{}",
-                capture.page.url,
-                resemblance.unwrap_or_default()
-            )
+        Verdict::Changed(capture) => match capture.resemblance {
+            Some(share) => format!("changed from {}, {share:.2}", capture.page.url),
+            None => format!("changed from {}", capture.page.url),
+        },
+    }
+}
+
+/// Admits these pages one after another, and checks their verdicts.
+async fn check(subject: &Subject, pages: &[(&str, &PageSignature, &str)]) {
+    for (number, (url, signature, expected)) in pages.iter().enumerate() {
+        let verdict = admitted(&*subject.index, url, signature).await;
+        assert_eq!(verdict, *expected, "{}: {url} ({number})", subject.name);
+    }
+}
+
+/// Admits a page that is a duplicate, and returns its original.
+async fn original_of(subject: &Subject, url: &str, signature: &PageSignature) -> Original {
+    let verdict = subject.index.admit(&page(url), signature, None).await;
+    match verdict.unwrap() {
+        Verdict::Duplicate(original) => *original,
+        other => panic!("{}: {url} is {other:?}", subject.name),
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_never_its_own_duplicate() {
+    let (tea, coffee) = (about("tea", 1), about("coffee", 1));
+    for subject in subjects(FrontierRules::default()) {
+        let pages = [
+            ("http://a.test/", &tea, "unique"),
+            ("http://a.test/", &tea, "own"),
+            ("http://a.test/", &coffee, "own"),
+            ("http://a.test/", &nearly(1), "own"),
+        ];
+        check(&subject, &pages).await;
+    }
+}
+
+/// A visit that did not end had dropped other pages because of a text that was never archived.
+#[tokio::test]
+async fn a_page_whose_text_has_changed_is_forgotten_and_judged_anew() {
+    let (tea, coffee) = (about("tea", 1), about("coffee", 2));
+    for subject in subjects(FrontierRules::default()) {
+        let pages = [
+            ("http://a.test/", &tea, "unique"),
+            ("http://a.test/", &coffee, "unique"),
+            ("http://a.test/", &coffee, "own"),
+            ("http://b.test/", &coffee, "duplicate of http://a.test/"),
+            ("http://c.test/", &tea, "unique"),
+            ("http://a.test/", &tea, "duplicate of http://c.test/"),
+            ("http://b.test/", &coffee, "unique"),
+        ];
+        check(&subject, &pages).await;
+    }
+}
+
+#[tokio::test]
+async fn a_duplicate_points_at_the_original_and_a_forgotten_original_has_none() {
+    let (first, again) = (about("tea", 1), about("tea", 2));
+    for subject in subjects(FrontierRules::default()) {
+        check(&subject, &[("http://a.test/", &first, "unique")]).await;
+        for name in ["http://b.test/", "http://c.test/"] {
+            let original = original_of(&subject, name, &again).await;
+            assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
         }
+        let key = url("http://a.test/").key();
+        subject.index.forget(key).await.unwrap();
+        check(&subject, &[("http://b.test/", &again, "unique")]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
+    for subject in subjects(FrontierRules::default()) {
+        let mut tasks = JoinSet::new();
+        for worker in 0..16_u32 {
+            for topic in 0..20_u32 {
+                let index = Arc::clone(&subject.index);
+                let name = format!("http://h{worker}.test/{topic}");
+                let payload = u128::from(worker * 100 + topic);
+                let signature = about(&format!("topic{topic}x"), payload);
+                tasks.spawn(async move { admitted(&*index, &name, &signature).await });
+            }
+        }
+        let verdicts = tasks.join_all().await;
+        let unique = verdicts.iter().filter(|verdict| *verdict == "unique");
+        assert_eq!(unique.count(), 20, "{}", subject.name);
     }
 }
 
@@ -181,13 +178,6 @@ pub(super) fn kept(per_cluster: u32) -> LikenessRules {
         per_cluster: per_cluster.try_into().unwrap(),
         ..LikenessRules::default()
     }
-}
-
-/// The text about tea with so many words cut off: near the whole, and other bytes.
-fn nearly(cut: usize) -> neardup::PageSignature {
-    let text = prose("tea");
-    let kept = text.split_inclusive(' ').skip(cut).collect::<String>();
-    signature(1_000 + cut as u128, &kept)
 }
 
 #[tokio::test]
@@ -208,19 +198,15 @@ async fn pages_are_compared_within_the_crawl_the_domain_or_the_host() {
             ..LikenessRules::default()
         };
         for subject in alike_by(rules) {
-            for (kind, looks) in [("bytes", [0; 4]), ("text", [10, 11, 12, 13])] {
+            for (kind, payloads) in [("bytes", [0; 4]), ("text", [10, 11, 12, 13])] {
                 for (place, (name, original)) in names.iter().enumerate() {
                     let url = format!("{name}{kind}");
-                    let look = signature(u128::from(looks[place] as u8), &prose(kind));
-                    let told = admitted(&*subject.index, &url, &look).await;
-                    let unique = place == 0 || place >= names.len() - apart;
-                    assert_eq!(
-                        told == "unique",
-                        unique,
-                        "{} by {scope}: {url}: {told}",
-                        subject.name
-                    );
-                    assert!(unique || told.contains(original), "{told}");
+                    let signature = about(kind, payloads[place]);
+                    let verdict = admitted(&*subject.index, &url, &signature).await;
+                    let is_unique = place == 0 || place >= names.len() - apart;
+                    let context = format!("{} by {scope}: {url}: {verdict}", subject.name);
+                    assert_eq!(verdict == "unique", is_unique, "{context}");
+                    assert!(is_unique || verdict.contains(original), "{context}");
                 }
             }
         }
@@ -228,144 +214,114 @@ async fn pages_are_compared_within_the_crawl_the_domain_or_the_host() {
 }
 
 #[tokio::test]
-async fn where_the_text_was_found_says_which_host_it_belongs_to() {
+async fn a_page_belongs_to_the_host_of_its_final_url() {
     let rules = LikenessRules {
         scope: DuplicateScope::Host,
         ..LikenessRules::default()
     };
+    let tea = about("tea", 1);
     for subject in alike_by(rules) {
-        let look = signature(1, &prose("tea"));
         let moved = Page {
             final_url: url("http://b.test/"),
             ..page("http://a.test/")
         };
-        subject.index.admit(&moved, &look, None).await.unwrap();
-        assert_eq!(
-            admitted(&*subject.index, "http://a.test/2", &look).await,
-            "unique"
-        );
-        let told = admitted(&*subject.index, "http://b.test/2", &look).await;
-        assert_eq!(told, "duplicate of http://a.test/", "{}", subject.name);
+        subject.index.admit(&moved, &tea, None).await.unwrap();
+        let pages = [
+            ("http://a.test/2", &tea, "unique"),
+            ("http://b.test/2", &tea, "duplicate of http://a.test/"),
+        ];
+        check(&subject, &pages).await;
     }
 }
 
 #[tokio::test]
-async fn so_many_of_a_kind_are_retained_and_keep_their_ranks() {
+async fn the_first_duplicates_of_a_cluster_are_retained_and_keep_their_ranks() {
+    let same_text = signature(2, &prose("tea").to_uppercase());
+    let (tea, coffee) = (about("tea", 1), about("coffee", 9));
     for subject in alike_by(kept(3)) {
-        let index = &*subject.index;
-        let whole = signature(1, &prose("tea"));
-        assert_eq!(admitted(index, "http://a.test/", &whole).await, "unique");
-        for round in 0..2 {
-            let near = admitted(index, "http://a.test/near", &nearly(1)).await;
-            assert_eq!(near, "2 of 3 of http://a.test/", "{} {round}", subject.name);
-            let same_text = signature(2, &prose("tea").to_uppercase());
-            let same_text = admitted(index, "http://a.test/same", &same_text).await;
-            assert_eq!(
-                same_text, "3 of 3 of http://a.test/",
-                "{} {round}",
-                subject.name
-            );
-            let full = admitted(index, "http://a.test/late", &nearly(2)).await;
-            assert_eq!(
-                full, "duplicate of http://a.test/",
-                "{} {round}",
-                subject.name
-            );
-        }
-        let changed = admitted(index, "http://a.test/near", &signature(9, &prose("coffee"))).await;
-        assert_eq!(
-            changed, "2 of 3 of http://a.test/",
-            "whatever it looks like now"
-        );
-        let other = admitted(
-            index,
-            "http://a.test/coffee",
-            &signature(9, &prose("coffee")),
-        )
-        .await;
-        assert_eq!(other, "unique", "who is retained is not compared with");
+        let pages = [
+            ("http://a.test/near", &nearly(1), "2 of 3 of http://a.test/"),
+            ("http://a.test/same", &same_text, "3 of 3 of http://a.test/"),
+            (
+                "http://a.test/late",
+                &nearly(2),
+                "duplicate of http://a.test/",
+            ),
+        ];
+        check(&subject, &[("http://a.test/", &tea, "unique")]).await;
+        check(&subject, &pages).await;
+        check(&subject, &pages).await;
+        let pages = [
+            // Whatever its text is now.
+            ("http://a.test/near", &coffee, "2 of 3 of http://a.test/"),
+            // Nothing is compared with retained duplicates.
+            ("http://a.test/coffee", &coffee, "unique"),
+        ];
+        check(&subject, &pages).await;
     }
 }
 
 #[tokio::test]
-async fn the_same_bytes_again_take_no_seat_and_name_who_has_them() {
+async fn the_same_bytes_again_take_no_rank_and_name_the_kept_page_with_these_bytes() {
+    let tea = about("tea", 1);
     for subject in alike_by(kept(2)) {
-        let index = &*subject.index;
-        let whole = signature(1, &prose("tea"));
-        admitted(index, "http://a.test/", &whole).await;
-        let copy = admitted(index, "http://a.test/copy", &whole).await;
-        assert_eq!(copy, "duplicate of http://a.test/", "{}", subject.name);
-        admitted(index, "http://a.test/near", &nearly(1)).await;
-        let verdict = index
-            .admit(&page("http://a.test/third"), &nearly(1), None)
-            .await
-            .unwrap();
-        let Verdict::Duplicate(original) = verdict else {
-            panic!("{}: {verdict:?}", subject.name)
-        };
-        assert_eq!(
-            original.page,
-            page("http://a.test/"),
-            "never of another duplicate"
-        );
-        assert_eq!(
-            original.bytes,
-            Some(page("http://a.test/near")),
-            "{}",
-            subject.name
-        );
+        let pages = [
+            ("http://a.test/", &tea, "unique"),
+            ("http://a.test/copy", &tea, "duplicate of http://a.test/"),
+            ("http://a.test/near", &nearly(1), "2 of 2 of http://a.test/"),
+        ];
+        check(&subject, &pages).await;
+        let original = original_of(&subject, "http://a.test/third", &nearly(1)).await;
+        let (first, near) = (page("http://a.test/"), page("http://a.test/near"));
+        assert_eq!(original.page, first, "{}: never a duplicate", subject.name);
+        assert_eq!(original.bytes, Some(near), "{}", subject.name);
     }
 }
 
 #[tokio::test]
-async fn a_seat_that_is_given_back_is_given_again() {
+async fn a_rank_that_is_freed_is_given_again() {
     for subject in alike_by(kept(3)) {
-        let index = &*subject.index;
-        admitted(index, "http://a.test/", &signature(1, &prose("tea"))).await;
-        admitted(index, "http://a.test/1", &nearly(1)).await;
-        admitted(index, "http://a.test/2", &nearly(2)).await;
-        index.forget(url("http://a.test/1").key()).await.unwrap();
-        let again = admitted(index, "http://a.test/3", &nearly(3)).await;
-        assert_eq!(again, "2 of 3 of http://a.test/", "{}", subject.name);
-        let bytes = admitted(index, "http://a.test/4", &nearly(1)).await;
-        assert_eq!(bytes, "duplicate of http://a.test/", "{}", subject.name);
+        let pages = [
+            ("http://a.test/", &about("tea", 1), "unique"),
+            ("http://a.test/1", &nearly(1), "2 of 3 of http://a.test/"),
+            ("http://a.test/2", &nearly(2), "3 of 3 of http://a.test/"),
+        ];
+        check(&subject, &pages).await;
+        let key = url("http://a.test/1").key();
+        subject.index.forget(key).await.unwrap();
+        let pages = [
+            ("http://a.test/3", &nearly(3), "2 of 3 of http://a.test/"),
+            ("http://a.test/4", &nearly(1), "duplicate of http://a.test/"),
+        ];
+        check(&subject, &pages).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_like_pages_at_once_exactly_so_many_are_kept() {
+async fn of_many_like_pages_at_once_no_more_than_the_limit_are_kept() {
     for subject in alike_by(kept(5)) {
-        let mut tasks = tokio::task::JoinSet::new();
+        let mut tasks = JoinSet::new();
         for worker in 0..40_usize {
             let index = Arc::clone(&subject.index);
-            tasks.spawn(async move {
-                let name = format!("http://h{worker}.test/");
-                index
-                    .admit(&page(&name), &nearly(worker % 8), None)
-                    .await
-                    .unwrap()
-            });
+            let page = page(&format!("http://h{worker}.test/"));
+            tasks
+                .spawn(async move { index.admit(&page, &nearly(worker % 8), None).await.unwrap() });
         }
         let verdicts = tasks.join_all().await;
-        let mut ranks: Vec<u32> = verdicts
-            .iter()
-            .filter_map(|verdict| match verdict {
-                Verdict::Retained(_, retained) => Some(retained.rank),
-                _ => None,
-            })
-            .collect();
+        let ranks = verdicts.iter().filter_map(|verdict| match verdict {
+            Verdict::Unique => Some(1),
+            Verdict::Retained(_, retained) => Some(retained.rank),
+            _ => None,
+        });
+        let mut ranks: Vec<u32> = ranks.collect();
         ranks.sort_unstable();
-        assert_eq!(ranks, [2, 3, 4, 5], "{}", subject.name);
-        let unique = verdicts
-            .iter()
-            .filter(|verdict| **verdict == Verdict::Unique);
-        assert_eq!(unique.count(), 1, "{}", subject.name);
+        assert_eq!(ranks, [1, 2, 3, 4, 5], "{}", subject.name);
     }
 }
 
-/// A store in which these pages were admitted and visited; then the memory of an earlier crawl.
+/// Admits and visits these pages in a store of its own, which becomes an earlier crawl.
 pub(super) async fn crawled_before(
-    pages: &[(&str, neardup::PageSignature)],
+    pages: &[(&str, PageSignature)],
     per_cluster: u32,
 ) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -375,10 +331,10 @@ pub(super) async fn crawled_before(
         ..options(FrontierRules::default())
     };
     let store = EmbeddedStore::open(directory.path(), &options).unwrap();
-    for (name, look) in pages {
-        store.discover(vec![find(name, 0)]).await.unwrap();
-        let lease = leases(&store, 0, 1).await.remove(0);
-        let verdict = store.admit(&page(name), look, None).await.unwrap();
+    for (name, signature) in pages {
+        seed(&store, [name]).await;
+        let lease = lease(&store, 0).await;
+        let verdict = store.admit(&page(name), signature, None).await.unwrap();
         let fate = match verdict {
             Verdict::Unique | Verdict::Own => Fate::Unique,
             Verdict::Changed(_) => Fate::Changed,
@@ -390,12 +346,12 @@ pub(super) async fn crawled_before(
             ..row(&lease, fate)
         };
         let settlement = Settlement::Done(FinishedVisit::new(row));
-        store.settle(lease, settlement, at(0).into()).await.unwrap();
+        settle(&store, lease, settlement, 0).await;
     }
     directory
 }
 
-/// Stores that begin after the crawls in these directories.
+/// Returns stores that begin after the crawls in these directories.
 pub(super) fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules) -> Vec<Subject> {
     let paths: Vec<_> = directories
         .iter()
@@ -413,152 +369,147 @@ pub(super) fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules)
 #[tokio::test]
 async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
     let pages = [
-        ("http://a.test/", signature(1, &prose("tea"))),
+        ("http://a.test/", about("tea", 1)),
         ("http://a.test/left-out", nearly(1)),
     ];
     let before = crawled_before(&pages, 1).await;
+    let coffee = about("coffee", 5);
     for subject in after(&[&before], LikenessRules::default()) {
-        let index = &*subject.index;
-        for (name, look) in [
+        for (url, signature) in [
             ("http://b.test/bytes", signature(1, "")),
             ("http://b.test/near", nearly(2)),
         ] {
-            let verdict = index.admit(&page(name), &look, None).await.unwrap();
-            let Verdict::Duplicate(original) = verdict else {
-                panic!("{}: {name} is {verdict:?}", subject.name)
-            };
-            assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
-            assert!(original.earlier, "{}", subject.name);
+            let original = original_of(&subject, url, &signature).await;
+            let found = (original.page, original.earlier);
+            assert_eq!(found, (page("http://a.test/"), true), "{}", subject.name);
         }
-        let new = signature(5, &prose("coffee"));
-        assert_eq!(admitted(index, "http://a.test/new", &new).await, "unique");
-        assert_eq!(
-            admitted(index, "http://b.test/new", &new).await,
-            "duplicate of http://a.test/new"
-        );
+        let pages = [
+            ("http://a.test/new", &coffee, "unique"),
+            (
+                "http://b.test/new",
+                &coffee,
+                "duplicate of http://a.test/new",
+            ),
+        ];
+        check(&subject, &pages).await;
     }
 }
 
 #[tokio::test]
 async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_else_they_are_like()
 {
+    let (tea, cake) = ("http://a.test/tea", "http://a.test/cake");
+    let picture = "http://a.test/picture";
     let pages = [
-        ("http://a.test/tea", signature(1, &prose("tea"))),
-        ("http://a.test/cake", signature(2, &prose("cake"))),
-        ("http://a.test/picture", signature(3, "")),
+        (tea, about("tea", 1)),
+        (cake, about("cake", 2)),
+        (picture, signature(3, "")),
     ];
     let before = crawled_before(&pages, 1).await;
     for subject in after(&[&before], LikenessRules::default()) {
-        let (index, name) = (&*subject.index, subject.name);
-        let bytes_of_cake = neardup::PageSignature {
+        let bytes_of_cake = PageSignature {
             payload: 2,
             ..nearly(20)
         };
-        for (path, look, expected) in [
-            // A correction in one place: nearly what it was. It was thrown away as a near-duplicate
-            // of itself.
-            ("tea", nearly(20), "changed from http://a.test/tea, 0."),
-            // The text is the same, and the markup another.
-            (
-                "tea",
-                signature(9, &prose("tea")),
-                "changed from http://a.test/tea, 1.00",
-            ),
+        for (url, signature, resemblance) in [
+            // A correction in one place. Such a page was dropped as a near-duplicate of itself.
+            (tea, nearly(20), ", 0."),
+            // The same text with another markup.
+            (tea, about("tea", 9), ", 1.00"),
             // It has the bytes of another page now.
-            ("tea", bytes_of_cake, "changed from http://a.test/tea, 0."),
+            (tea, bytes_of_cake, ", 0."),
             // It became a near-duplicate of another page.
-            ("cake", nearly(2), "changed from http://a.test/cake, 0.00"),
-            (
-                "picture",
-                signature(4, ""),
-                "changed from http://a.test/picture",
-            ),
+            (cake, nearly(2), ", 0.00"),
+            (picture, signature(4, ""), ""),
         ] {
-            let url = format!("http://a.test/{path}");
+            let expected = format!("changed from {url}{resemblance}");
             for _again in 0..2 {
-                let told = admitted(index, &url, &look).await;
-                assert!(
-                    told.starts_with(expected),
-                    "{name}: {told} is not {expected}"
-                );
+                let verdict = admitted(&*subject.index, url, &signature).await;
+                let is_expected = verdict.starts_with(&expected);
+                assert!(is_expected, "{}: {verdict} is not {expected}", subject.name);
             }
         }
-        // It went back to what it was, before any of these visits ended.
-        let unchanged = admitted(index, "http://a.test/tea", &signature(1, &prose("tea"))).await;
-        assert_eq!(unchanged, "duplicate of http://a.test/tea", "{name}");
+        // It has its old bytes again before any of these visits ended.
+        let unchanged = (tea, &about("tea", 1), "duplicate of http://a.test/tea");
+        check(&subject, &[unchanged]).await;
     }
 }
 
 #[tokio::test]
 async fn a_new_version_is_an_original_of_this_crawl() {
-    let before = crawled_before(&[("http://a.test/", signature(1, &prose("tea")))], 1).await;
+    let before = crawled_before(&[("http://a.test/", about("tea", 1))], 1).await;
+    let rewritten = about("coffee", 2);
     for subject in after(&[&before], LikenessRules::default()) {
-        let (index, name) = (&*subject.index, subject.name);
-        let rewritten = signature(2, &prose("coffee"));
-        let told = admitted(index, "http://a.test/", &rewritten).await;
-        assert_eq!(told, "changed from http://a.test/, 0.00", "{name}");
-        let copy = admitted(index, "http://b.test/", &rewritten).await;
-        assert_eq!(copy, "duplicate of http://a.test/", "{name}");
-        let old_text = admitted(index, "http://c.test/", &nearly(1)).await;
-        assert_eq!(
-            old_text, "duplicate of http://a.test/",
-            "{name}: the earlier crawl has it"
-        );
-        index.forget(url("http://a.test/").key()).await.unwrap();
-        assert_eq!(
-            admitted(index, "http://d.test/", &rewritten).await,
-            "unique",
-            "{name}"
-        );
+        let pages = [
+            (
+                "http://a.test/",
+                &rewritten,
+                "changed from http://a.test/, 0.00",
+            ),
+            ("http://b.test/", &rewritten, "duplicate of http://a.test/"),
+            // The earlier crawl has the old text.
+            ("http://c.test/", &nearly(1), "duplicate of http://a.test/"),
+        ];
+        check(&subject, &pages).await;
+        let key = url("http://a.test/").key();
+        subject.index.forget(key).await.unwrap();
+        check(&subject, &[("http://d.test/", &rewritten, "unique")]).await;
     }
 }
 
 #[tokio::test]
-async fn ranks_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itself() {
+async fn ranks_of_an_earlier_crawl_are_taken_and_its_retained_pages_repeat_themselves() {
     let pages = [
-        ("http://a.test/", signature(1, &prose("tea"))),
+        ("http://a.test/", about("tea", 1)),
         ("http://a.test/1", nearly(1)),
     ];
     let before = crawled_before(&pages, 2).await;
     for subject in after(&[&before], kept(3)) {
-        let index = &*subject.index;
-        let itself = admitted(index, "http://a.test/1", &nearly(1)).await;
-        assert_eq!(itself, "duplicate of http://a.test/1", "{}", subject.name);
-        let copy = index
-            .admit(&page("http://a.test/copy"), &nearly(1), None)
-            .await
-            .unwrap();
-        let Verdict::Duplicate(original) = copy else {
-            panic!("{copy:?}")
-        };
-        assert_eq!(
-            original.bytes,
-            Some(page("http://a.test/1")),
-            "{}",
-            subject.name
+        let itself = (
+            "http://a.test/1",
+            &nearly(1),
+            "duplicate of http://a.test/1",
         );
-        let third = admitted(index, "http://a.test/2", &nearly(2)).await;
-        assert_eq!(third, "3 of 3 of http://a.test/", "{}", subject.name);
-        let full = admitted(index, "http://a.test/3", &nearly(3)).await;
-        assert_eq!(full, "duplicate of http://a.test/", "{}", subject.name);
+        check(&subject, &[itself]).await;
+        let original = original_of(&subject, "http://a.test/copy", &nearly(1)).await;
+        let retained = Some(page("http://a.test/1"));
+        assert_eq!(original.bytes, retained, "{}", subject.name);
+        let pages = [
+            ("http://a.test/2", &nearly(2), "3 of 3 of http://a.test/"),
+            ("http://a.test/3", &nearly(3), "duplicate of http://a.test/"),
+        ];
+        check(&subject, &pages).await;
     }
 }
 
 #[tokio::test]
-async fn of_several_earlier_crawls_each_counts() {
-    let monday = crawled_before(&[("http://a.test/", signature(1, &prose("tea")))], 1).await;
-    let tuesday = crawled_before(&[("http://a.test/", signature(2, &prose("coffee")))], 1).await;
+async fn each_of_several_earlier_crawls_counts() {
+    let monday = crawled_before(&[("http://a.test/", about("tea", 1))], 1).await;
+    let tuesday = crawled_before(&[("http://a.test/", about("coffee", 2))], 1).await;
     for subject in after(&[&monday, &tuesday], LikenessRules::default()) {
-        for (payload, topic, expected) in [
-            // The newest capture counts, and the bytes of any.
-            (3, "tea", "changed from http://a.test/, 0.00"),
-            (3, "coffee", "changed from http://a.test/, 1.00"),
-            (1, "tea", "duplicate of http://a.test/"),
-            (2, "coffee", "duplicate of http://a.test/"),
-        ] {
-            let look = signature(payload, &prose(topic));
-            let told = admitted(&*subject.index, "http://a.test/", &look).await;
-            assert_eq!(told, expected, "{}: {topic}", subject.name);
-        }
+        let pages = [
+            // The newest capture counts, and the bytes of each.
+            (
+                "http://a.test/",
+                &about("tea", 3),
+                "changed from http://a.test/, 0.00",
+            ),
+            (
+                "http://a.test/",
+                &about("coffee", 3),
+                "changed from http://a.test/, 1.00",
+            ),
+            (
+                "http://a.test/",
+                &about("tea", 1),
+                "duplicate of http://a.test/",
+            ),
+            (
+                "http://a.test/",
+                &about("coffee", 2),
+                "duplicate of http://a.test/",
+            ),
+        ];
+        check(&subject, &pages).await;
     }
 }

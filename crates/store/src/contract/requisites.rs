@@ -3,140 +3,86 @@
 use super::*;
 
 fn needed(text: &str, steps: u8) -> DiscoveredUrl {
-    find(text, 1).needed(steps)
-}
-
-async fn settle(frontier: &dyn Frontier, lease: Lease) {
-    let settlement = done(&lease);
-    frontier
-        .settle(lease, settlement, at(0).into())
-        .await
-        .unwrap();
+    link(text, 1).needed(steps)
 }
 
 #[tokio::test]
-async fn what_a_page_needs_goes_before_the_pages_of_its_host_the_nearest_first() {
+async fn requisites_go_before_the_pages_of_their_host_the_nearest_first() {
     for subject in subjects(FrontierRules::default()) {
-        let frontier = &*subject.frontier;
-        let finds = vec![
-            find("http://a.test/page", 0),
+        let (frontier, name) = (&*subject.frontier, subject.name);
+        let discovered = [
+            link("http://a.test/page", 0),
             needed("http://a.test/imported.css", 2),
             needed("http://a.test/style.css", 1),
             needed("http://b.test/picture", 1),
         ];
-        frontier.discover(finds).await.unwrap();
-        let mut told = Vec::new();
-        loop {
-            let next = leases(frontier, 0, 1).await;
-            let Some(lease) = next.into_iter().next() else {
-                break;
-            };
-            told.push((
-                lease.url().to_string(),
-                lease.discovered().requisite,
-                lease.discovered().requisite,
-            ));
-            settle(frontier, lease).await;
+        discover(frontier, discovered).await;
+        let mut visited = Vec::new();
+        while let Some(lease) = leases(frontier, 0, 1).await.pop() {
+            visited.push((lease.url().to_string(), lease.discovered().requisite));
+            visit(frontier, lease, 0).await;
         }
-        told.retain(|(url, ..)| url.starts_with("http://a.test/"));
+        visited.retain(|(url, _)| url.starts_with("http://a.test/"));
         let expected = [
             ("http://a.test/style.css", 1),
             ("http://a.test/imported.css", 2),
             ("http://a.test/page", 0),
         ];
-        let expected = expected.map(|(url, steps)| (url.to_owned(), steps, steps));
-        assert_eq!(told, expected, "{}", subject.name);
+        let expected = expected.map(|(url, steps)| (url.to_owned(), steps));
+        assert_eq!(visited, expected, "{name}");
     }
 }
 
 #[tokio::test]
-async fn when_there_were_enough_pages_what_they_need_is_still_handed_out() {
+async fn requisites_are_leased_after_the_page_limit_of_their_host() {
     let rules = FrontierRules {
         max_pages_per_host: Some(1),
         ..FrontierRules::default()
     };
     for subject in subjects(rules) {
-        let frontier = &*subject.frontier;
-        let pages = vec![find("http://a.test/1", 0), find("http://a.test/2", 0)];
-        frontier.discover(pages).await.unwrap();
+        let (frontier, name) = (&*subject.frontier, subject.name);
+        seed(frontier, ["http://a.test/1", "http://a.test/2"]).await;
         let first = leases(frontier, 0, 9).await.remove(0);
-        assert_eq!(
-            frontier
-                .lease(at(0), 9, LeaseFilter::Requisites)
-                .await
-                .unwrap(),
-            Supply::NothingBefore(Timestamp::NEVER),
-            "{}: the page that is out may bring some",
-            subject.name
-        );
+        let meanwhile = supply_of(frontier, 0, LeaseFilter::Requisites).await;
+        let nothing = Supply::NothingBefore(Timestamp::NEVER);
+        assert_eq!(meanwhile, nothing, "{name}: the page may lead to some");
         let settlement = done_with(&first, None, vec![needed("http://a.test/3.png", 1)]);
-        frontier
-            .settle(first, settlement, at(0).into())
-            .await
-            .unwrap();
+        settle(frontier, first, settlement, 0).await;
 
-        let Supply::Leases(mut left) = frontier
-            .lease(at(0), 9, LeaseFilter::Requisites)
-            .await
-            .unwrap()
-        else {
-            panic!("{}: something is needed", subject.name);
+        let next = supply_of(frontier, 0, LeaseFilter::Requisites).await;
+        let Supply::Leases(mut left) = next else {
+            panic!("{name}: a requisite waits, got {next:?}");
         };
-        assert_eq!(urls(&left), ["http://a.test/3.png"], "{}", subject.name);
-        settle(frontier, left.remove(0)).await;
-        for supply in [
-            frontier
-                .lease(at(0), 9, LeaseFilter::Requisites)
-                .await
-                .unwrap(),
-            frontier.lease(at(0), 9, LeaseFilter::All).await.unwrap(),
-        ] {
-            assert_eq!(supply, Supply::Exhausted, "{}", subject.name);
+        assert_eq!(urls(&left), ["http://a.test/3.png"], "{name}");
+        visit(frontier, left.remove(0), 0).await;
+        for filter in [LeaseFilter::Requisites, LeaseFilter::All] {
+            let supply = supply_of(frontier, 0, filter).await;
+            assert_eq!(supply, Supply::Exhausted, "{name}: {filter:?}");
         }
         let totals = frontier.standing().totals;
-        assert_eq!(
-            (totals.pages, totals.unique, totals.requisites, totals.bytes),
-            (1, 1, 1, 20),
-            "{}",
-            subject.name
-        );
+        let counts = [totals.pages, totals.unique, totals.requisites, totals.bytes];
+        assert_eq!(counts, [1, 1, 1, 20], "{name}");
     }
 }
 
 #[tokio::test]
-async fn what_failed_comes_back_as_what_a_page_needs() {
+async fn a_requisite_that_failed_comes_back_as_one() {
     for subject in subjects(FrontierRules::default()) {
-        let frontier = &*subject.frontier;
-        frontier
-            .discover(vec![
-                find("http://a.test/", 0),
-                needed("http://a.test/x", 3),
-            ])
-            .await
-            .unwrap();
-        let first = leases(frontier, 0, 1).await.remove(0);
-        let again = Settlement::Again { at: at(50) };
-        frontier.settle(first, again, at(0).into()).await.unwrap();
-        assert_eq!(
-            frontier
-                .lease(at(1), 1, LeaseFilter::Requisites)
-                .await
-                .unwrap(),
-            Supply::NothingBefore(at(50)),
-            "{}",
-            subject.name
-        );
-        let Supply::Leases(leases) = frontier
-            .lease(at(50), 9, LeaseFilter::Requisites)
-            .await
-            .unwrap()
-        else {
-            panic!("{}: it is due", subject.name);
+        let (frontier, name) = (&*subject.frontier, subject.name);
+        seed(frontier, ["http://a.test/"]).await;
+        discover(frontier, [needed("http://a.test/x", 3)]).await;
+        let first = lease(frontier, 0).await;
+        settle(frontier, first, Settlement::Again { at: at(50) }, 0).await;
+        let too_early = supply_of(frontier, 1, LeaseFilter::Requisites).await;
+        assert_eq!(too_early, Supply::NothingBefore(at(50)), "{name}");
+        let due = supply_of(frontier, 50, LeaseFilter::Requisites).await;
+        let Supply::Leases(leases) = due else {
+            panic!("{name}: it is due, got {due:?}");
         };
-        let told: Vec<_> = leases
-            .iter()
-            .map(|lease| (lease.discovered().requisite, lease.entry.attempts))
-            .collect();
-        assert_eq!(told, [(3, 1)], "{}", subject.name);
+        let [again] = &leases[..] else {
+            panic!("{name}: one requisite waits, got {leases:?}");
+        };
+        let (steps, attempts) = (again.discovered().requisite, again.entry.attempts);
+        assert_eq!((steps, attempts), (3, 1), "{name}");
     }
 }

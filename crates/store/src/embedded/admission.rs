@@ -10,14 +10,13 @@ use async_trait::async_trait;
 use neardup::PageSignature;
 use web::{PageUrl, UrlKey};
 
-use super::earlier::Change;
 use super::journal::frame::{Position, encode};
 use super::journal::record::{Record, RetainedPage};
 use super::near_dup::SignatureStore;
 use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
 use crate::known::{Cluster, Decision, PageRef, RetainedEntry};
-use crate::near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
+use crate::near_dup::{NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 
 #[async_trait]
 impl NearDupIndex for EmbeddedStore {
@@ -46,14 +45,15 @@ impl NearDupIndex for EmbeddedStore {
                     return Ok(Verdict::Unique);
                 }
                 Decision::Version {
-                    change,
+                    capture,
                     is_admitted,
                 } => {
                     if !is_admitted {
                         self.append(&mut signatures, &admission, &frame)?;
                     }
                     drop(signatures);
-                    return Ok(Verdict::Changed(Box::new(self.earlier_capture(change)?)));
+                    let capture = capture.try_map(|number| self.page(PageRef::Earlier(number)))?;
+                    return Ok(Verdict::Changed(Box::new(capture)));
                 }
                 Decision::Retained(place) => {
                     let of = signatures.per_cluster();
@@ -67,7 +67,7 @@ impl NearDupIndex for EmbeddedStore {
                 Decision::Duplicate(of) => of,
             }
         };
-        let original = Box::new(self.original(&of)?);
+        let original = Box::new(of.try_map(|of| self.page(of))?);
         let admissions = [Some(of.page), of.bytes].into_iter().flatten();
         if let Some(last) = admissions.filter_map(place_of).max() {
             // The durable part of the journal ends at the end of a record.
@@ -117,7 +117,7 @@ impl EmbeddedStore {
         of: &Original<PageRef>,
         rank: u32,
     ) -> Result<Verdict, StoreFault> {
-        let original = self.original(of)?;
+        let original = of.try_map(|of| self.page(of))?;
         let record = Record::Retained(Box::new(RetainedPage {
             page: page.clone(),
             signature: signature.clone(),
@@ -138,6 +138,7 @@ impl EmbeddedStore {
         let Record::Retained(retained) = self.reader.record_at(place)? else {
             return Err(self.reader.mismatch(place));
         };
+        let rank = retained.rank;
         let original = Original {
             page: retained.of,
             likeness: retained.likeness,
@@ -145,21 +146,10 @@ impl EmbeddedStore {
             bytes: None,
             by_canonical: retained.by_canonical,
         };
-        let rank = retained.rank;
-        let retained = RetainedDuplicate { rank, of };
-        Ok(Verdict::Retained(Box::new(original), retained))
-    }
-
-    fn earlier_capture(&self, change: Change) -> Result<EarlierCapture, StoreFault> {
-        Ok(EarlierCapture {
-            page: self.page(PageRef::Earlier(change.of))?,
-            distance: change.distance,
-            resemblance: change.resemblance,
-        })
-    }
-
-    fn original(&self, of: &Original<PageRef>) -> Result<Original, StoreFault> {
-        of.try_map(|page| self.page(page))
+        Ok(Verdict::Retained(
+            Box::new(original),
+            RetainedDuplicate { rank, of },
+        ))
     }
 
     fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
@@ -176,11 +166,10 @@ impl EmbeddedStore {
             Record::Retained(retained) => retained.page,
             _ => return Err(self.reader.mismatch(held.place)),
         };
-        if page.key() == held.key {
-            Ok(page)
-        } else {
-            Err(self.reader.mismatch(held.place))
+        if page.key() != held.key {
+            return Err(self.reader.mismatch(held.place));
         }
+        Ok(page)
     }
 }
 
@@ -193,19 +182,15 @@ fn place_of(name: PageRef) -> Option<Position> {
 }
 
 impl RetainedPage {
-    /// The name of its original.
-    pub(super) fn cluster(&self) -> Cluster {
-        Cluster {
-            original: self.of.key(),
-            earlier: self.earlier,
-        }
-    }
-
     /// Returns its entry in the index, where its record begins at `place`.
     pub(super) fn entry(&self, place: Position, group: u64) -> RetainedEntry {
+        let cluster = Cluster {
+            original: self.of.key(),
+            earlier: self.earlier,
+        };
         RetainedEntry {
             place,
-            cluster: self.cluster(),
+            cluster,
             rank: self.rank,
             copy: (group, self.signature.payload),
         }

@@ -85,7 +85,7 @@ impl Flush {
         let checkpoint = Checkpoint {
             position,
             features: last.features.clone(),
-            signatures: signatures.state().clone(),
+            signatures: signatures.state.clone(),
         };
         Self {
             queue: queue.begin_flush(position),
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fold_waits_for_more_of_the_journal_the_larger_the_tables_are() {
+    fn a_flush_waits_for_more_of_the_journal_the_larger_the_tables_are() {
         for (unflushed, tables, due) in [
             (LEAST_GROWTH - 1, 0, false),
             (LEAST_GROWTH, 0, true),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_crawl_is_flushed_at_its_end_and_a_large_one_only_with_what_is_worth_it() {
+    fn a_small_crawl_is_flushed_at_its_end_and_a_large_one_only_if_much_is_unflushed() {
         for (unflushed, tables, cheap) in [
             (0, 1, false),
             (1, SMALL_TABLES, true),

@@ -142,7 +142,7 @@ mod tests {
         contents
     }
 
-    /// A database in which most was written over, and what is in it.
+    /// Returns a database whose values were overwritten many times, and its contents.
     fn bloated(path: &Path) -> (Database, Contents) {
         let database = Database::open(path).unwrap();
         Meta::open(&database)
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bloated_database_becomes_small_and_says_the_same() {
+    fn a_bloated_database_becomes_small_and_keeps_its_contents() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("sled");
         let (database, before) = bloated(&path);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_or_full_or_without_room_for_a_copy_is_let_be() {
+    fn a_small_or_dense_database_or_one_without_room_for_a_copy_is_not_compacted() {
         let directory = tempfile::tempdir().unwrap();
         let (database, before) = bloated(&directory.path().join("sled"));
         let size = database.size_on_disk().unwrap();
@@ -206,7 +206,7 @@ mod tests {
 
     /// The process dies after the copy and some of the steps, or in the middle of the copy.
     #[test]
-    fn wherever_a_rewrite_is_cut_short_the_whole_database_is_found() {
+    fn wherever_a_compaction_is_cut_short_the_whole_database_is_found() {
         for steps in 0..=SWAP.len() {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("sled");
@@ -239,7 +239,7 @@ mod tests {
 
     /// The old directory may be half removed when the process dies.
     #[test]
-    fn what_is_left_of_the_old_database_is_never_taken_for_it() {
+    fn the_remains_of_an_old_database_are_never_opened() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("sled");
         let (database, before) = bloated(&path);

@@ -147,7 +147,7 @@ fn copy_all(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_bit_turned_in_any_file_is_reported_or_what_was_written_is_read() {
+fn a_flipped_bit_in_any_file_is_reported_or_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let closed = directory.path().join("closed");
     let killed = directory.path().join("killed");
@@ -179,11 +179,11 @@ fn turn_bits(whole: &Path, broken: &Path, history: &[Contents]) {
                 Err(StoreFault::Tables { .. }) => reported += 1,
                 Err(fault) => panic!("{} at {place}: {fault}", file.display()),
                 Ok(found) => {
-                    let told = &history[found.watermark.unwrap_or(0) as usize];
+                    let expected = &history[found.watermark.unwrap_or(0) as usize];
                     let at = found.watermark;
                     assert!(
-                        found == *told,
-                        "{} at {place}: not what {at:?} tells of",
+                        found == *expected,
+                        "{} at {place}: not the contents at {at:?}",
                         file.display()
                     );
                     equal += 1;

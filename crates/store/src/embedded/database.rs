@@ -24,6 +24,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
+
 use crate::fault::StoreFault;
 
 const CACHE_BYTES: u64 = 64 << 20;
@@ -127,17 +129,12 @@ impl Database {
     pub(super) fn tree_names(&self) -> Result<Vec<String>, StoreFault> {
         let names = guarded(&self.path, || Ok(self.engine.tree_names()))?;
         let own = |name: &sled::IVec| name.as_ref() != ENGINE_TREE;
-        names
-            .into_iter()
-            .filter(own)
-            .map(|name| match std::str::from_utf8(&name) {
-                Ok(name) => Ok(name.to_owned()),
-                Err(_) => Err(broken(
-                    &self.path,
-                    "the name of a tree is malformed".to_owned(),
-                )),
-            })
-            .collect()
+        let names = names.into_iter().filter(own).map(|name| {
+            let name = std::str::from_utf8(&name).map(str::to_owned);
+            let what = "the name of a tree is malformed";
+            name.map_err(|_invalid| broken(&self.path, what.to_owned()))
+        });
+        names.collect()
     }
 
     /// Opens or creates the tree of this name.
@@ -177,6 +174,24 @@ impl Database {
 }
 
 impl Tree {
+    /// Returns the value that was sealed under `key`.
+    pub(super) fn get_sealed<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+    ) -> Result<Option<T>, StoreFault> {
+        let value = self.get(key)?;
+        value.map(|value| self.open_seal(key, &value)).transpose()
+    }
+
+    /// Reads a value that was sealed under `key`.
+    pub(super) fn open_seal<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<T, StoreFault> {
+        seal::read(key, value).map_err(|broken| self.broken(broken.to_string()))
+    }
+
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Value>, StoreFault> {
         let found = guarded(&self.path, || self.engine.get(key))?;
         Ok(found.map(Value))
@@ -201,18 +216,14 @@ impl Tree {
     }
 
     fn entries(&self, begin: impl FnOnce() -> sled::Iter) -> Entries {
-        let path = self.path.clone();
-        match guarded(&path, || Ok(begin())) {
-            Ok(engine) => Entries {
-                path,
-                engine: Some(engine),
-                broken: None,
-            },
-            Err(broken) => Entries {
-                path,
-                engine: None,
-                broken: Some(broken),
-            },
+        let (engine, broken) = match guarded(&self.path, || Ok(begin())) {
+            Ok(engine) => (Some(engine), None),
+            Err(broken) => (None, Some(broken)),
+        };
+        Entries {
+            path: self.path.clone(),
+            engine,
+            broken,
         }
     }
 
@@ -294,6 +305,13 @@ impl DoubleEndedIterator for Entries {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.step(DoubleEndedIterator::next_back)
     }
+}
+
+/// Takes the first bytes; none if there are fewer.
+pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
 }
 
 /// Removes partial snapshots: a process that dies while the engine writes one leaves it, and the

@@ -21,9 +21,8 @@ use super::journal::record::{Record, RetainedPage};
 use super::journal::segment::{Replay, record_at, segments};
 use super::lock::DirectoryLock;
 use crate::fault::StoreFault;
-use crate::near_dup::Page;
-use crate::rules::LikenessRules;
-use crate::rules::certainty;
+use crate::near_dup::{EarlierCapture, Page};
+use crate::rules::{LikenessRules, certainty};
 use crate::visit_record::VisitRecord;
 
 /// The kept pages of one or more ended crawls, for reading.
@@ -75,21 +74,12 @@ struct Unadmitted {
 }
 
 /// The earlier captures of a page's URL, compared with the page as it is now.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Capture {
     /// One of them has the same bytes; its number.
     SameBytes(u32),
-    /// All of them have other bytes.
-    OtherBytes(Change),
-}
-
-/// The newest capture of a URL, and its distance from a page with other bytes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
-    /// The number of that capture.
-    pub(crate) of: u32,
-    pub(crate) distance: Option<u32>,
-    pub(crate) resemblance: Option<f64>,
+    /// All of them have other bytes; the newest.
+    OtherBytes(EarlierCapture<u32>),
 }
 
 /// An admission whose visit has not ended yet at this point of the journal.
@@ -127,10 +117,10 @@ impl EarlierCrawls {
             }
             earlier.read_journal(path, &mut replay, features)?;
         }
-        Ok(earlier.map(|mut earlier| {
+        if let Some(earlier) = &mut earlier {
             earlier.by_url.sort_unstable();
-            earlier
-        }))
+        }
+        Ok(earlier)
     }
 
     fn empty(key: HashKey, rules: LikenessRules) -> Self {
@@ -201,22 +191,21 @@ impl EarlierCrawls {
     /// Returns the archive files with the kept pages of a crawl, by its index among the
     /// directories.
     pub fn archive_files(&self, crawl: usize) -> impl Iterator<Item = &str> {
-        let journal = self.journals.get(crawl);
-        journal
-            .into_iter()
-            .flat_map(|journal| journal.archive_files.iter().map(String::as_str))
+        let files = self
+            .journals
+            .get(crawl)
+            .map(|journal| &journal.archive_files);
+        files.into_iter().flatten().map(String::as_str)
     }
 
     /// Fails if pages hashed with `key` cannot be compared with these.
     pub(crate) fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
-        let first = self
-            .journals
-            .first()
-            .and_then(|journal| journal.directory.parent());
         if key == self.key {
             return Ok(());
         }
-        Err(other_key(first.unwrap_or(Path::new(""))))
+        let first = self.journals.first();
+        let directory = first.and_then(|journal| journal.directory.parent());
+        Err(other_key(directory.unwrap_or(Path::new(""))))
     }
 
     fn read_journal(
@@ -230,8 +219,7 @@ impl EarlierCrawls {
             directory: directory.clone(),
             archive_files: BTreeSet::new(),
         });
-        let (mut begun, mut position): (HashMap<UrlKey, PendingAdmission>, Position) =
-            (HashMap::new(), 0);
+        let (mut begun, mut position) = (HashMap::new(), 0);
         while let Some((end, record)) = replay.next_record()? {
             match record {
                 Record::Begun {
@@ -273,9 +261,7 @@ impl EarlierCrawls {
         let number = u32::try_from(self.pages.len()).expect("2^32 signatures would take terabytes");
         let (page, key) = (row.page(), row.url.key());
         self.by_url.push((key, number));
-        if let (Some(journal), Some(file)) = (self.journals.last_mut(), &row.warc_file)
-            && !journal.archive_files.contains(file)
-        {
+        if let (Some(journal), Some(file)) = (self.journals.last_mut(), &row.warc_file) {
             journal.archive_files.insert(file.clone());
         }
         self.pages.push(KeptPage {
@@ -349,8 +335,7 @@ impl EarlierCrawls {
 
     /// Compares a page with the captures of its URL; none if these crawls have none.
     pub(crate) fn capture(&self, url: UrlKey, signature: &PageSignature) -> Option<Capture> {
-        let mut newest = None;
-        let mut same = None;
+        let (mut newest, mut same) = (None, None);
         // The crawls were read in order, the oldest first.
         for number in self.numbers_of(url) {
             let payload = match (self.signature_of(number), self.unadmitted.get(&number)) {
@@ -371,8 +356,8 @@ impl EarlierCrawls {
             Some(theirs) => nearness(signature, theirs),
             None => (self.distance_to_unadmitted(of, signature), None),
         };
-        Some(Capture::OtherBytes(Change {
-            of,
+        Some(Capture::OtherBytes(EarlierCapture {
+            page: of,
             distance,
             resemblance,
         }))
@@ -420,7 +405,11 @@ impl EarlierCrawls {
             let theirs = self.originals.get_in(group, u64::from(number))?;
             Some((number, thresholds.likeness_to_canonical(signature, theirs)?))
         });
-        most_certain(matches)
+        // Of equals, the latest.
+        matches.max_by(|one, two| {
+            let order = certainty(one.1).total_cmp(&certainty(two.1));
+            order.then(one.0.cmp(&two.0))
+        })
     }
 
     /// Returns the kept duplicate with these bytes.
@@ -444,14 +433,6 @@ fn nearness(one: &PageSignature, two: &PageSignature) -> (Option<u32>, Option<f6
         Some(one.fingerprint.distance(two.fingerprint)),
         sketches.map(|(one, two)| one.resemblance(two)),
     )
-}
-
-/// Returns the most certain match; of equals the latest.
-fn most_certain(matches: impl Iterator<Item = (u32, Likeness)>) -> Option<(u32, Likeness)> {
-    matches.max_by(|one, two| {
-        let order = certainty(one.1).total_cmp(&certainty(two.1));
-        order.then(one.0.cmp(&two.0))
-    })
 }
 
 fn other_key(directory: &Path) -> StoreFault {

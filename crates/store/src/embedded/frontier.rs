@@ -45,16 +45,14 @@ use self::place::{Body, Place};
 pub(super) use self::seen::{seen_as, settled_probe};
 use self::shelf::Shelf;
 use self::state::FrontierState;
+pub(super) use self::state::Void;
 use super::database::Database;
 use super::journal::Journal;
 use super::journal::frame::Position;
 use super::journal::record::Record;
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{
-    ArchivePlace, ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing,
-};
-use crate::host_memory::Robots;
+use crate::frontier::{ArchiveSpan, FinishedVisit, FrontierRules, Lease, LeftOut, Standing};
 use crate::patterns::PatternName;
 use crate::totals::Totals;
 
@@ -163,14 +161,11 @@ impl Queue {
         self.doubtful = self.state.next_sequence;
         let rule = self.hosts.rules().after_death();
         if !self.clock_behind(now).is_zero() {
-            let least_wait = rule.least_wait;
-            self.record(
-                journal,
-                &Record::ClockSetBack {
-                    to: now,
-                    least_wait,
-                },
-            )?;
+            let set_back = Record::ClockSetBack {
+                to: now,
+                least_wait: rule.least_wait,
+            };
+            self.record(journal, &set_back)?;
         }
         if !self.state.under_way.is_empty() {
             let sequences = self.state.under_way.iter().copied().collect();
@@ -226,11 +221,11 @@ impl Queue {
     pub(super) fn discover(
         &mut self,
         journal: &Journal,
-        finds: Vec<DiscoveredUrl>,
+        discovered: Vec<DiscoveredUrl>,
     ) -> Result<usize, StoreFault> {
         let mut left_out = Vec::new();
-        self.note_wanted(&finds);
-        let mut finds = self.only_new(finds, &mut left_out);
+        self.note_wanted(&discovered);
+        let mut discovered = self.only_new(discovered, &mut left_out);
         for LeftOut {
             rule,
             links,
@@ -239,11 +234,17 @@ impl Queue {
         {
             tracing::info!(rule, links, %example, "left out");
         }
-        let wanted_again = self.take_wanted_again(&mut finds);
-        let count = finds.len() + wanted_again.len();
-        if !finds.is_empty() {
+        let wanted_again = self.take_wanted_again(&mut discovered);
+        let count = discovered.len() + wanted_again.len();
+        if !discovered.is_empty() {
             let first = self.state.next_sequence;
-            self.record(journal, &Record::Discovered { first, finds })?;
+            self.record(
+                journal,
+                &Record::Discovered {
+                    first,
+                    finds: discovered,
+                },
+            )?;
         }
         self.queue_again(journal, wanted_again)?;
         Ok(count)
@@ -273,26 +274,6 @@ impl Queue {
         self.record(journal, &Record::SeedAdopted { url: url.clone() })
     }
 
-    pub(super) fn record_pace(
-        &mut self,
-        journal: &Journal,
-        host: &Host,
-        pace: Pace,
-    ) -> Result<(), StoreFault> {
-        let host = host.clone();
-        self.record(journal, &Record::Paced { host, pace })
-    }
-
-    pub(super) fn note_clock_set(
-        &mut self,
-        journal: &Journal,
-        at: Timestamp,
-        ahead: Duration,
-        behind: Duration,
-    ) -> Result<(), StoreFault> {
-        self.record(journal, &Record::ClockSet { at, ahead, behind })
-    }
-
     /// Returns the last recorded pace of a host.
     pub(super) fn pace(&self, host: &Host) -> Option<Pace> {
         let pace = self.hosts.get(self.hosts.find(host)?).pace;
@@ -319,39 +300,23 @@ impl Queue {
         resting.map(|(name, pace)| (name.clone(), pace)).collect()
     }
 
-    pub(super) fn record_robots(
-        &mut self,
-        journal: &Journal,
-        origin: &str,
-        robots: Robots,
-    ) -> Result<(), StoreFault> {
-        let origin = origin.to_owned();
-        self.record(journal, &Record::RobotsRead { origin, robots })
-    }
-
     /// Returns the position of the last robots.txt of an origin, if it was recorded since the last
     /// flush.
     pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
         self.robots.get(origin).copied()
     }
 
-    /// Ends the session in order.
-    pub(super) fn stop(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        self.record(journal, &Record::Stopped)
-    }
-
     pub(super) fn standing(&self) -> Standing {
         let sums = self.hosts.sums();
         let postponed = self.later.len() as u64;
         let struck = self.state.struck.keys();
+        let set_aside = struck.filter(|sequence| self.state.is_set_aside(**sequence));
         Standing {
             totals: self.state.totals,
             queued: sums.waiting + sums.leased + sums.aside + postponed,
             postponed,
             leased: sums.leased,
-            set_aside: struck
-                .filter(|sequence| self.state.is_set_aside(**sequence))
-                .count() as u64,
+            set_aside: set_aside.count() as u64,
             active_hosts: sums.active_hosts,
             hosts: sums.visited_hosts,
         }
@@ -361,16 +326,6 @@ impl Queue {
     pub(super) fn wants_flush(&self) -> bool {
         self.pending_bytes >= PENDING_BYTES
             || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
-    }
-
-    /// Records the position up to which the archive is on the disk.
-    pub(super) fn archived(
-        &mut self,
-        journal: &Journal,
-        place: &ArchivePlace,
-    ) -> Result<(), StoreFault> {
-        let (file, end) = (place.file.clone(), place.end);
-        self.record(journal, &Record::Archived { file, end })
     }
 
     /// Returns the position from which the journal may have records of visits that the archive
@@ -405,17 +360,16 @@ impl Queue {
     /// audit.
     pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
         let mut queued = BTreeSet::new();
-        let memory = self.pending.keys().chain(self.flushing.keys());
-        queued.extend(
-            memory
-                .filter(|place| !self.gone.contains(place))
-                .map(|place| place.rank.sequence),
-        );
-        self.shelf.each(|place| {
-            if !self.gone.contains(&place) {
+        let mut add = |place: &Place| {
+            if !self.gone.contains(place) {
                 queued.insert(place.rank.sequence);
             }
-        })?;
+        };
+        self.pending
+            .keys()
+            .chain(self.flushing.keys())
+            .for_each(&mut add);
+        self.shelf.each(|place| add(&place))?;
         Ok(queued)
     }
 
@@ -424,7 +378,8 @@ impl Queue {
         self.seen.iter().map(UrlKey::from_u64)
     }
 
-    fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
+    /// Appends a record to the journal and applies it.
+    pub(super) fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
         let position = journal.append(record)?;
         self.apply(position, record);
         Ok(())
@@ -435,16 +390,16 @@ impl Queue {
     /// out.
     fn only_new(
         &self,
-        finds: Vec<DiscoveredUrl>,
+        discovered: Vec<DiscoveredUrl>,
         left_out: &mut Vec<LeftOut>,
     ) -> Vec<DiscoveredUrl> {
-        let mut twice = HashSet::with_capacity(finds.len());
-        let mut new = finds;
-        new.retain(|find| {
-            let key = find.url.key();
+        let mut twice = HashSet::with_capacity(discovered.len());
+        let mut new = discovered;
+        new.retain(|found| {
+            let key = found.url.key();
             let is_known =
-                self.is_seen(find) || self.claims.contains_key(&key) || twice.contains(&key);
-            !is_known && twice.insert(seen_as(find))
+                self.is_seen(found) || self.claims.contains_key(&key) || twice.contains(&key);
+            !is_known && twice.insert(seen_as(found))
         });
         left_out.extend(self.hosts.leave_out(&mut new));
         if self.hosts.rules().closes_patterns {

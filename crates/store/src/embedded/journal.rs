@@ -298,7 +298,7 @@ fn begin_segment(
         disk.sync_directory(directory)
             .map_err(StoreFault::file("sync", directory))
     });
-    // Never undone: nobody knows what a failed sync has lost.
+    // Never undone: the loss of a failed sync is unknown.
     named.map_err(|fault| Refusal {
         fault,
         undone: false,

@@ -42,6 +42,24 @@ struct Waiting {
 }
 
 impl Waiting {
+    fn new(sequence: u64, discovered: &DiscoveredUrl) -> Self {
+        Self {
+            sequence,
+            depth: discovered.depth,
+            via: discovered.via.clone(),
+            priority: discovered.priority,
+            requisite: discovered.requisite,
+        }
+    }
+
+    fn discovered(&self, url: &PageUrl) -> DiscoveredUrl {
+        DiscoveredUrl {
+            priority: self.priority,
+            requisite: self.requisite,
+            ..DiscoveredUrl::new(url.clone(), self.depth, self.via.clone())
+        }
+    }
+
     /// Returns true if the page was found on left-out pages only.
     const fn is_probed(&self) -> bool {
         self.requisite == 0 && self.priority >= DiscoveredUrl::PROBED
@@ -110,7 +128,10 @@ impl JournalRebuild {
     /// [`StoreFault`] if the journal cannot be written.
     pub fn copy(&mut self, record: &Record) -> Result<(), StoreFault> {
         match record {
-            Record::Discovered { first, finds } => self.apply_discovered(*first, finds),
+            Record::Discovered {
+                first,
+                finds: discovered,
+            } => self.apply_discovered(*first, discovered),
             Record::Settled(SettledVisit { first, visit, .. }) => {
                 self.known.insert(visit.row.url.key(), None);
                 self.apply_reached(&visit.reached);
@@ -131,13 +152,7 @@ impl JournalRebuild {
                 // See recovery/archive_tail.rs: the next `Archived` has the archive's end.
                 self.is_cut |= row.warc_file.is_none() && self.end.is_some();
                 self.next_sequence = entry.sequence + 1;
-                let waiting = Waiting {
-                    sequence: entry.sequence,
-                    depth: entry.discovered.depth,
-                    via: entry.discovered.via.clone(),
-                    priority: entry.discovered.priority,
-                    requisite: entry.discovered.requisite,
-                };
+                let waiting = Waiting::new(entry.sequence, &entry.discovered);
                 self.known.insert(entry.discovered.url.key(), Some(waiting));
             }
             _ => {}
@@ -166,26 +181,25 @@ impl JournalRebuild {
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be written.
-    pub fn discover(&mut self, finds: Vec<DiscoveredUrl>) -> Result<(), StoreFault> {
-        let finds = self.only_new(finds);
-        if finds.is_empty() {
+    pub fn discover(&mut self, discovered: Vec<DiscoveredUrl>) -> Result<(), StoreFault> {
+        let discovered = self.only_new(discovered);
+        if discovered.is_empty() {
             return Ok(());
         }
-        self.supersede(&finds)?;
+        self.supersede(&discovered)?;
         let first = self.next_sequence;
-        self.apply_discovered(first, &finds);
-        self.append(&Record::Discovered { first, finds })
+        self.apply_discovered(first, &discovered);
+        self.append(&Record::Discovered {
+            first,
+            finds: discovered,
+        })
     }
 
     /// Returns the queued form of a URL; none if it does not wait.
     #[must_use]
     pub fn waiting(&self, url: &PageUrl) -> Option<DiscoveredUrl> {
         let waiting = self.known.get(&url.key())?.as_ref()?;
-        Some(DiscoveredUrl {
-            priority: waiting.priority,
-            requisite: waiting.requisite,
-            ..DiscoveredUrl::new(url.clone(), waiting.depth, waiting.via.clone())
-        })
+        Some(waiting.discovered(url))
     }
 
     /// Records that a redirect of a seed widened the scope.
@@ -205,20 +219,22 @@ impl JournalRebuild {
         let RestoredVisit {
             row,
             end,
-            finds,
+            finds: discovered,
             reached,
             admission,
         } = visit;
-        let find =
-            DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
         let (sequence, priority) = match self.known.get_mut(&row.url.key()).and_then(Option::take) {
             Some(waiting) => (waiting.sequence, waiting.priority),
             None => {
                 let first = self.next_sequence;
                 self.next_sequence += 1;
                 self.known.insert(row.url.key(), None);
-                let finds = vec![find];
-                self.append(&Record::Discovered { first, finds })?;
+                let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
+                let discovered = vec![found.needed(row.requisite)];
+                self.append(&Record::Discovered {
+                    first,
+                    finds: discovered,
+                })?;
                 (first, 0)
             }
         };
@@ -231,10 +247,10 @@ impl JournalRebuild {
             Admission::Retained(kept) => self.append(&Record::Retained(kept))?,
         }
         self.apply_reached(&reached);
-        let finds = self.only_new(finds);
-        self.supersede(&finds)?;
+        let discovered = self.only_new(discovered);
+        self.supersede(&discovered)?;
         let first = self.next_sequence;
-        self.apply_discovered(first, &finds);
+        self.apply_discovered(first, &discovered);
         let archived = end.map(|place| {
             let ticket = self.tickets;
             self.tickets += 1;
@@ -249,7 +265,7 @@ impl JournalRebuild {
             pace: Pace::default(),
             visit: FinishedVisit {
                 archived,
-                finds,
+                finds: discovered,
                 reached,
                 ..FinishedVisit::new(row)
             },
@@ -280,52 +296,43 @@ impl JournalRebuild {
         self.journal.append(record).map(drop)
     }
 
-    fn only_new(&self, mut finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
+    fn only_new(&self, mut discovered: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         let mut among = std::collections::HashSet::new();
-        finds.retain(|find| {
-            let key = find.url.key();
+        discovered.retain(|found| {
+            let key = found.url.key();
             let is_new = match self.known.get(&key) {
                 None => true,
-                Some(Some(waiting)) => waiting.is_probed() && !find.is_probed(),
+                Some(Some(waiting)) => waiting.is_probed() && !found.is_probed(),
                 Some(None) => false,
             };
             is_new && among.insert(key)
         });
-        finds
+        discovered
     }
 
     /// Gives up the queue entries of pages that were found on left-out pages only and are found
     /// elsewhere now.
-    fn supersede(&mut self, finds: &[DiscoveredUrl]) -> Result<(), StoreFault> {
-        for find in finds {
-            let Some(sequence) = self.known.get(&find.url.key()).and_then(|known| {
-                let waiting = known.as_ref()?;
-                waiting.is_probed().then_some(waiting.sequence)
-            }) else {
+    fn supersede(&mut self, discovered: &[DiscoveredUrl]) -> Result<(), StoreFault> {
+        for found in discovered {
+            let waiting = self.known.get(&found.url.key()).and_then(Option::as_ref);
+            let Some(waiting) = waiting.filter(|waiting| waiting.is_probed()) else {
                 continue;
             };
-            let find = self.waiting(&find.url).unwrap_or_else(|| find.clone());
-            let entry = QueueEntry::new(sequence, find);
+            let entry = QueueEntry::new(waiting.sequence, waiting.discovered(&found.url));
             self.append(&Record::Superseded { entry })?;
         }
         Ok(())
     }
 
-    fn apply_discovered(&mut self, first: u64, finds: &[DiscoveredUrl]) {
-        for (sequence, find) in (first..).zip(finds) {
-            let waiting = Waiting {
-                sequence,
-                depth: find.depth,
-                via: find.via.clone(),
-                priority: find.priority,
-                requisite: find.requisite,
-            };
-            self.known.insert(find.url.key(), Some(waiting));
+    fn apply_discovered(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
+        for (sequence, found) in (first..).zip(discovered) {
+            let waiting = Waiting::new(sequence, found);
+            self.known.insert(found.url.key(), Some(waiting));
         }
-        self.next_sequence = first + finds.len() as u64;
+        self.next_sequence = first + discovered.len() as u64;
     }
 
-    /// URLs that wait for a visit of their own go on waiting.
+    /// Marks URLs as reached. Those that wait for a visit of their own still wait.
     fn apply_reached(&mut self, reached: &[PageUrl]) {
         for url in reached {
             self.known.entry(url.key()).or_insert(None);

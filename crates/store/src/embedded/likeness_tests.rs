@@ -29,7 +29,7 @@ fn page_of(name: &str) -> Page {
 }
 
 #[tokio::test]
-async fn ranks_are_counted_over_all_processes_and_over_tables_that_are_made_again() {
+async fn ranks_are_counted_over_all_processes_and_over_rebuilt_tables() {
     let three = |directory: &Path| {
         let options = StoreOptions {
             likeness: LikenessRules {
@@ -41,16 +41,16 @@ async fn ranks_are_counted_over_all_processes_and_over_tables_that_are_made_agai
         EmbeddedStore::open(directory, &options).unwrap()
     };
     let directory = tempfile::tempdir().unwrap();
-    let mut told = Vec::new();
+    let mut verdicts = Vec::new();
     // Two processes admit each page: the first is killed before the page is settled.
     for (round, name) in ["a", "b", "b", "c", "c", "d", "a"].into_iter().enumerate() {
         let store = three(directory.path());
-        let look = like(name.as_bytes()[0]);
+        let signature = like(name.as_bytes()[0]);
         let verdict = store
-            .admit(&page_of(&format!("http://{name}.test/")), &look, None)
+            .admit(&page_of(&format!("http://{name}.test/")), &signature, None)
             .await
             .unwrap();
-        told.push(match verdict {
+        verdicts.push(match verdict {
             Verdict::Unique => "unique".to_owned(),
             Verdict::Own => "own".to_owned(),
             Verdict::Duplicate(original) => format!("of {}", original.page.url),
@@ -66,7 +66,7 @@ async fn ranks_are_counted_over_all_processes_and_over_tables_that_are_made_agai
     }
     let of_a = ["2 of http://a.test/", "3 of http://a.test/"];
     assert_eq!(
-        told,
+        verdicts,
         [
             "unique",
             of_a[0],
@@ -82,7 +82,7 @@ async fn ranks_are_counted_over_all_processes_and_over_tables_that_are_made_agai
 }
 
 #[tokio::test]
-async fn a_crawl_that_goes_on_under_another_scope_is_compared_under_that_one() {
+async fn a_crawl_that_continues_under_another_scope_is_compared_under_that_one() {
     let under = |directory: &Path, scope| {
         let options = StoreOptions {
             likeness: LikenessRules {
@@ -108,7 +108,7 @@ async fn a_crawl_that_goes_on_under_another_scope_is_compared_under_that_one() {
 }
 
 #[test]
-fn a_crawl_keeps_the_key_that_it_was_begun_with() {
+fn a_crawl_keeps_the_key_that_it_began_with() {
     let directory = tempfile::tempdir().unwrap();
     let with = |key: Option<u64>| {
         let options = StoreOptions {
@@ -126,7 +126,7 @@ fn a_crawl_keeps_the_key_that_it_was_begun_with() {
 }
 
 #[test]
-fn crawls_that_cannot_be_compared_do_not_count_as_seen() {
+fn incomparable_crawls_do_not_count_as_seen() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (directory, key) in [(&one, 1), (&two, 2)] {
         let begun = StoreOptions {
@@ -170,7 +170,7 @@ fn crawls_that_cannot_be_compared_do_not_count_as_seen() {
 }
 
 #[test]
-fn a_crawl_that_runs_does_not_count_as_seen_yet_and_one_without_a_lock_does() {
+fn a_running_crawl_does_not_count_as_seen_and_one_without_a_lock_file_does() {
     let directory = tempfile::tempdir().unwrap();
     let store = EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();
     let paths = [directory.path().to_owned()];

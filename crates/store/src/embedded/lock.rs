@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_process_learns_the_holder_and_the_time() {
+    fn a_second_process_learns_the_holder_of_the_lock_and_the_time() {
         let directory = tempfile::tempdir().unwrap();
         let first = DirectoryLock::take(directory.path(), Timestamp::from_millis(0)).unwrap();
         for second in [
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_read_as_far_as_it_goes() {
+    fn the_holder_is_read_as_far_as_the_lock_file_has_it() {
         for (text, expected) in [
             ("", None),
             ("who\n", None),

@@ -60,18 +60,14 @@ pub(super) struct SignatureStore {
 pub(super) struct Flush {
     disk: Arc<DiskIndex>,
     memtable: Arc<Memtable>,
-    state: IndexState,
+    /// The state that belongs into the checkpoint of this flush.
+    pub(super) state: IndexState,
 }
 
 impl Flush {
     /// Writes the changes. Writing again is harmless.
     pub(super) fn write(&self) -> Result<(), StoreFault> {
         self.disk.write(&self.memtable)
-    }
-
-    /// Returns the state that belongs into the checkpoint of this flush.
-    pub(super) fn state(&self) -> &IndexState {
-        &self.state
     }
 }
 
@@ -91,13 +87,8 @@ impl SignatureStore {
         if state.settings.is_none() {
             disk.clear()?;
         }
-        let thresholds = options.rules.thresholds;
-        let documents = Documents::load(
-            Arc::clone(&disk),
-            thresholds,
-            options.keys_in_memory,
-            state.documents,
-        )?;
+        let (thresholds, in_memory) = (options.rules.thresholds, options.keys_in_memory);
+        let documents = Documents::load(Arc::clone(&disk), thresholds, in_memory, state.documents)?;
         let mut known = Known::new(options.rules, options.key, documents, options.earlier);
         for (page, retained) in disk.retained(position)? {
             known.retain(page, retained);
@@ -163,11 +154,8 @@ impl SignatureStore {
     }
 
     fn changed_retained(&mut self, page: UrlKey, retained: Option<RetainedEntry>) {
-        self.known
-            .originals_mut()
-            .memtable_mut()
-            .retained
-            .insert(page, retained);
+        let memtable = self.known.originals_mut().memtable_mut();
+        memtable.retained.insert(page, retained);
     }
 
     /// Takes out the changes since the last flush, in constant time. Lookups go on seeing them.

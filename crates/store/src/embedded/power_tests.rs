@@ -6,7 +6,7 @@ use std::sync::Arc;
 use testkit::{CallKind, Failure, FaultyDisk, Plan};
 
 use super::{EmbeddedStore, StoreOptions, audit};
-use crate::contract::{at, done_with, find, leases, options};
+use crate::contract::{at, done_with, leases, link, options};
 use crate::frontier::{Frontier, FrontierRules};
 
 fn on(disk: &Arc<FaultyDisk>) -> StoreOptions {
@@ -33,7 +33,7 @@ fn ends_of_visits(store: &EmbeddedStore) -> Vec<u64> {
 /// power cut then left tables ahead of the journal, with the settings of a crawl that never began:
 /// `verify` refused it for them.
 #[test]
-fn a_crawl_that_lost_power_while_it_was_begun_has_no_tables_of_another() {
+fn a_crawl_that_lost_power_while_it_began_has_no_tables_of_another() {
     for seed in 0..12 {
         let directory = tempfile::tempdir().unwrap();
         let disk = Arc::new(FaultyDisk::new(directory.path(), seed));
@@ -52,13 +52,13 @@ fn a_crawl_that_lost_power_while_it_was_begun_has_no_tables_of_another() {
 /// cut short, the archive had a hole in front of pages that the next session found whole: torn
 /// records stayed in it for ever.
 #[tokio::test]
-async fn what_is_taken_back_in_part_leaves_an_archive_without_a_hole() {
+async fn a_revocation_that_was_cut_short_leaves_an_archive_without_a_hole() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Arc::new(FaultyDisk::new(directory.path(), 0));
     let open = || EmbeddedStore::open(directory.path(), &on(&disk)).unwrap();
     let store = open();
-    let finds = (0..4).map(|page| find(&format!("http://a.test/{page}"), 0));
-    store.discover(finds.collect()).await.unwrap();
+    let discovered = (0..4).map(|page| link(&format!("http://a.test/{page}"), 0));
+    store.discover(discovered.collect()).await.unwrap();
     for (ticket, lease) in (0..).zip(leases(&store, 0, 9).await) {
         let settlement = done_with(&lease, Some(ticket), Vec::new());
         store.settle(lease, settlement, at(0).into()).await.unwrap();
@@ -91,8 +91,8 @@ async fn nothing_is_settled_behind_a_page_whose_settlement_could_not_be_written(
     let disk = Arc::new(FaultyDisk::new(directory.path(), 0));
     let open = || EmbeddedStore::open(directory.path(), &on(&disk)).unwrap();
     let store = open();
-    let finds = (0..3).map(|page| find(&format!("http://a.test/{page}"), 0));
-    store.discover(finds.collect()).await.unwrap();
+    let discovered = (0..3).map(|page| link(&format!("http://a.test/{page}"), 0));
+    store.discover(discovered.collect()).await.unwrap();
     let mut out = leases(&store, 0, 9).await.into_iter();
     let mut settle_next = async |ticket| {
         let lease = out.next().unwrap();

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use disk::Disk;
 
-use self::archive_tail::{ArchiveTail, SettledVisit};
+use self::archive_tail::ArchiveTail;
 use super::checkpoint::meta::Meta;
 use super::checkpoint::{Checkpoint, Flush, LastCheckpoint, is_quick};
 use super::compaction::compact_if_bloated;
@@ -129,9 +129,7 @@ impl EmbeddedStore {
             _lock: lock,
         })
     }
-}
 
-impl EmbeddedStore {
     /// Returns the end of the archive as the journal has it.
     pub fn archive_tail(&self) -> ArchiveTail {
         self.tail().clone()
@@ -149,13 +147,13 @@ impl EmbeddedStore {
         let revoked = self.tail().split_after(file, end);
         self.last_checkpoint.lock().await.archive = None;
         let count = revoked.len() as u64;
-        // From the end on: if this is cut short, the visits left to revoke still stand behind all
+        // From the end on: if this is cut short, the visits left to revoke still lie behind all
         // that are kept.
-        for SettledVisit { mut row, reached } in revoked.into_iter().rev() {
-            (row.warc_file, row.warc_offset) = (None, None);
-            self.queue().revoke(&self.journal, row, reached)?;
+        for mut visit in revoked.into_iter().rev() {
+            (visit.row.warc_file, visit.row.warc_offset) = (None, None);
+            self.queue().revoke(&self.journal, visit)?;
         }
-        self.journal.sync(self.journal.end()).await?;
+        self.sync().await?;
         Ok(count)
     }
 }
@@ -240,12 +238,8 @@ impl Loaded {
 
     /// Flushes the changes of the journal up to `position`. Opening made the replayed part durable.
     fn flush(&mut self, position: Position) -> Result<(), StoreFault> {
-        let flush = Flush::of(
-            &mut self.queue,
-            &mut self.signatures,
-            position,
-            &self.checkpoint,
-        );
+        let (queue, signatures) = (&mut self.queue, &mut self.signatures);
+        let flush = Flush::of(queue, signatures, position, &self.checkpoint);
         flush.write(&self.database, &self.meta)?;
         self.signatures.end_flush();
         self.queue.end_flush(&flush.queue);
@@ -295,11 +289,7 @@ fn load_signatures(
 /// tables. So a file of the size of sled's first files is written and removed before sled opens.
 fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
     let probe = directory.join("probe");
-    let left_over = disk.remove(&probe);
-    let gone = left_over.or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    });
+    let gone = disk.remove_if_there(&probe);
     let written = gone.and_then(|()| {
         let file = disk.create(&probe)?;
         disk.append(&file, &vec![0; ROOM_BYTES])?;

@@ -16,7 +16,7 @@ use super::checkpoint::LastCheckpoint;
 use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::earlier::EarlierCrawls;
-use super::frontier::{self, Queue};
+use super::frontier::{self, Queue, Void};
 use super::journal::Journal;
 use super::journal::history::rows;
 use super::journal::reader::JournalReader;
@@ -131,8 +131,8 @@ impl EmbeddedStore {
         for row in rows(&self.directory)? {
             let row = row?;
             if PatternName::that_left_out(&row).as_ref() == Some(name) {
-                self.queue()
-                    .revoke(&self.journal, Box::new(row), Vec::new())?;
+                let (row, reached) = (Box::new(row), Vec::new());
+                self.queue().revoke(&self.journal, Void { row, reached })?;
                 count += 1;
             }
         }
@@ -179,8 +179,7 @@ impl EmbeddedStore {
         ahead: Duration,
         behind: Duration,
     ) -> Result<(), StoreFault> {
-        self.queue()
-            .note_clock_set(&self.journal, at, ahead, behind)
+        self.record(&Record::ClockSet { at, ahead, behind })
     }
 
     /// Returns the hosts that must be left alone beyond `now`, with their paces, whatever session
@@ -188,6 +187,11 @@ impl EmbeddedStore {
     #[must_use]
     pub fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
         self.queue().resting(now)
+    }
+
+    /// Appends a record about the frontier to the journal and applies it.
+    pub(super) fn record(&self, record: &Record) -> Result<(), StoreFault> {
+        self.queue().record(&self.journal, record)
     }
 
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -226,8 +230,8 @@ impl EmbeddedStore {
 
 #[async_trait]
 impl Frontier for EmbeddedStore {
-    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
-        let new = self.queue().discover(&self.journal, finds)?;
+    async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
+        let new = self.queue().discover(&self.journal, discovered)?;
         // A host can list URLs faster than the tables take them. The caller waits for the tables
         // then, so that unflushed memory is bounded: four hosts with packed sitemaps took 447 MiB.
         if self.queue().wants_flush() {
@@ -275,7 +279,7 @@ impl Frontier for EmbeddedStore {
     }
 
     async fn close(&self) -> Result<(), StoreFault> {
-        self.queue().stop(&self.journal)?;
+        self.record(&Record::Stopped)?;
         self.save(None, true).await.map(drop)
     }
 }
@@ -287,7 +291,8 @@ impl HostMemory for EmbeddedStore {
     }
 
     async fn record_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
-        self.queue().record_pace(&self.journal, host, pace)
+        let host = host.clone();
+        self.record(&Record::Paced { host, pace })
     }
 
     async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
@@ -306,6 +311,7 @@ impl HostMemory for EmbeddedStore {
     }
 
     async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
-        self.queue().record_robots(&self.journal, origin, robots)
+        let origin = origin.to_owned();
+        self.record(&Record::RobotsRead { origin, robots })
     }
 }

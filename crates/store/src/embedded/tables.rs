@@ -33,8 +33,7 @@ use serde::{Deserialize, Serialize};
 use self::generation::Generation;
 use self::pass::{Changes, FULL, Pass};
 pub use self::scan::Scan;
-use super::database::seal;
-use super::database::{Batch, Database, Tree};
+use super::database::{Batch, Database, Tree, seal};
 use crate::fault::StoreFault;
 
 const TREE: &str = "tbl";
@@ -124,14 +123,12 @@ impl SortedTables {
         let mut current = BTreeMap::new();
         for entry in tree.under(&[]) {
             let (key, value) = entry?;
-            let wrong = |what: String| tree.broken(what);
-            let &[table] = key
-                .as_array()
-                .ok_or_else(|| wrong("the number of a table is malformed".to_owned()))?;
-            let number = seal::read(&key, &value).map_err(|broken| wrong(broken.to_string()))?;
-            let (name, table) = (Generation::name(Table(table), number), Table(table));
+            let malformed = || tree.broken("the number of a table is malformed".to_owned());
+            let &[table] = key.as_array().ok_or_else(malformed)?;
+            let (table, number) = (Table(table), tree.open_seal(&key, &value)?);
+            let name = Generation::name(table, number);
             if !database.tree_names()?.contains(&name) {
-                return Err(wrong(format!("there is no tree {name}")));
+                return Err(tree.broken(format!("there is no tree {name}")));
             }
             current.insert(table, Arc::new(Generation::open(database, table, number)?));
         }
@@ -283,11 +280,10 @@ impl SortedTables {
         // The blocks that begin within the range, behind the one that begins before it and may
         // reach into it.
         let before = table.block_of(Posting::new(low, 0))?;
-        let from = before
-            .as_ref()
-            .map_or(Bound::Included(&goal[..]), |(key, _)| {
-                Bound::Excluded(&key[..])
-            });
+        let from = match &before {
+            Some((key, _)) => Bound::Excluded(&key[..]),
+            None => Bound::Included(&goal[..]),
+        };
         let within = table
             .tree
             .range::<&[u8]>((from, Bound::Included(&last[..])));

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use web::{Host, Pace};
 
 use super::*;
-use crate::contract::{at, done, done_with, find, leases, options, row, url};
+use crate::contract::{at, done, done_with, leases, link, options, row, url};
 use crate::fault::StoreFault;
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
 use crate::host_memory::Robots;
@@ -48,12 +48,12 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store
-        .discover(vec![find("http://a.test/1", 0), find("http://b.test/1", 0)])
+        .discover(vec![link("http://a.test/1", 0), link("http://b.test/1", 0)])
         .await
         .unwrap();
     let mut out = leases(&store, 0, 9).await;
     let settled = out.remove(0);
-    let settlement = done_with(&settled, None, vec![find("http://a.test/2", 1)]);
+    let settlement = done_with(&settled, None, vec![link("http://a.test/2", 1)]);
     store
         .settle(settled, settlement, at(0).into())
         .await
@@ -71,7 +71,7 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
     assert_eq!(again, ["http://a.test/2", "http://b.test/1"]);
     assert_eq!(
         store
-            .discover(vec![find("http://a.test/1", 0)])
+            .discover(vec![link("http://a.test/1", 0)])
             .await
             .unwrap(),
         0,
@@ -86,7 +86,7 @@ async fn the_next_session_knows_the_hosts_to_leave_alone_before_its_first_lease(
     let rests = |answered: u64, wait: u64| Pace {
         ready: at(u64::MAX),
         wait: Duration::from_millis(wait),
-        why: web::Why::RetryAfter,
+        why: web::WaitReason::RetryAfter,
         answered: at(answered),
         ..Pace::default()
     };
@@ -109,15 +109,15 @@ async fn the_next_session_knows_the_hosts_to_leave_alone_before_its_first_lease(
         ..options(FrontierRules::default())
     };
     let store = EmbeddedStore::open(directory.path(), &options).unwrap();
-    let mut told = store.resting(at(5_000));
-    told.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let told: Vec<_> = told
+    let mut resting = store.resting(at(5_000));
+    resting.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let resting: Vec<_> = resting
         .iter()
         .map(|(host, pace)| (host.as_str(), pace.wait))
         .collect();
     let millis = Duration::from_millis;
     assert_eq!(
-        told,
+        resting,
         [("just.test", millis(4_001)), ("long.test", millis(9_000))]
     );
 }
@@ -133,9 +133,9 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
     let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
     store
         .discover(vec![
-            find("http://a.test/1", 0),
-            find("http://b.test/1", 0),
-            find("http://b.test/2", 0),
+            link("http://a.test/1", 0),
+            link("http://b.test/1", 0),
+            link("http://b.test/2", 0),
         ])
         .await
         .unwrap();
@@ -171,7 +171,7 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
     store
         .discover(
             (0..3)
-                .map(|page| find(&format!("http://a.test/{page}"), 0))
+                .map(|page| link(&format!("http://a.test/{page}"), 0))
                 .collect(),
         )
         .await
@@ -200,7 +200,7 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
 #[tokio::test]
 async fn the_next_process_knows_admitted_pages_and_no_forgotten_ones() {
     let directory = tempfile::tempdir().unwrap();
-    let look = |topic: &str| {
+    let about = |topic: &str| {
         let text: String = (0..100).map(|word| format!("{topic}{word} ")).collect();
         SignatureBuilder::new(Features::default(), HashKey::ZERO)
             .signature(topic.len() as u128, Some(PageText::of(&text)))
@@ -212,11 +212,11 @@ async fn the_next_process_knows_admitted_pages_and_no_forgotten_ones() {
     };
     let store = open(directory.path());
     store
-        .admit(&page("http://a.test/tea"), &look("tea"), None)
+        .admit(&page("http://a.test/tea"), &about("tea"), None)
         .await
         .unwrap();
     store
-        .admit(&page("http://a.test/coffee"), &look("coffee"), None)
+        .admit(&page("http://a.test/coffee"), &about("coffee"), None)
         .await
         .unwrap();
     store
@@ -228,21 +228,21 @@ async fn the_next_process_knows_admitted_pages_and_no_forgotten_ones() {
     let store = open(directory.path());
     assert_eq!(
         store
-            .admit(&page("http://a.test/tea"), &look("tea"), None)
+            .admit(&page("http://a.test/tea"), &about("tea"), None)
             .await
             .unwrap(),
         Verdict::Own
     );
     assert!(matches!(
         store
-            .admit(&page("http://b.test/tea"), &look("tea"), None)
+            .admit(&page("http://b.test/tea"), &about("tea"), None)
             .await
             .unwrap(),
         Verdict::Duplicate(_)
     ));
     assert_eq!(
         store
-            .admit(&page("http://b.test/coffee"), &look("coffee"), None)
+            .admit(&page("http://b.test/coffee"), &about("coffee"), None)
             .await
             .unwrap(),
         Verdict::Unique
@@ -256,7 +256,7 @@ async fn unreadable_tables_are_rebuilt_from_the_journal() {
     store
         .discover(
             (0..50)
-                .map(|page| find(&format!("http://h{page}.test/"), 0))
+                .map(|page| link(&format!("http://h{page}.test/"), 0))
                 .collect(),
         )
         .await
@@ -286,11 +286,11 @@ async fn unreadable_tables_are_rebuilt_from_the_journal() {
 async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let finds = vec![
-        find("http://a.test/original", 0),
-        find("http://b.test/copy", 0),
+    let discovered = vec![
+        link("http://a.test/original", 0),
+        link("http://b.test/copy", 0),
     ];
-    store.discover(finds).await.unwrap();
+    store.discover(discovered).await.unwrap();
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
     let text = PageText::of(&text);
     let signature =
@@ -372,7 +372,7 @@ async fn the_next_session_reads_robots_txt_from_the_journal() {
 /// A crawl was stopped while the clock was a month ahead. When the clock was right again, the crawl
 /// waited a month for its hosts.
 #[tokio::test]
-async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_than_any_wait() {
+async fn a_clock_that_was_set_back_makes_no_wait_longer_than_the_maximum() {
     const MONTH: u64 = 30 * 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
@@ -387,8 +387,9 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
     let store = open_at(MONTH);
-    let finds = ["http://a.test/1", "http://a.test/2", "http://b.test/1"].map(|url| find(url, 0));
-    store.discover(finds.to_vec()).await.unwrap();
+    let discovered =
+        ["http://a.test/1", "http://a.test/2", "http://b.test/1"].map(|url| link(url, 0));
+    store.discover(discovered.to_vec()).await.unwrap();
     for lease in leases(&store, MONTH, 2).await {
         let (settlement, ready) = match lease.url().host().as_str() {
             "a.test" => (done(&lease), at(MONTH + 1000)),
@@ -415,7 +416,7 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
 /// A crawl ran for a day in the future. When the clock was right again, the crawl fetched nothing
 /// for an hour, silently, although the waits in its journal were short.
 #[tokio::test]
-async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_down() {
+async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
     const DAY: u64 = 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
@@ -434,8 +435,8 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         let name = format!("h{}{}.test", u8::from(in_order), u8::from(flushed));
         let store = open_at(DAY);
         assert_eq!(store.clock_behind(), Duration::ZERO, "{name}");
-        let finds = ["1", "2"].map(|page| find(&format!("http://{name}/{page}"), 0));
-        store.discover(finds.to_vec()).await.unwrap();
+        let discovered = ["1", "2"].map(|page| link(&format!("http://{name}/{page}"), 0));
+        store.discover(discovered.to_vec()).await.unwrap();
         let lease = leases(&store, DAY + 1_000, 9)
             .await
             .into_iter()
@@ -510,7 +511,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
 /// A host that answers in 400 ms and asks for a wait of 2 s was requested after 1 s, the delay,
 /// when a kill came in between.
 #[tokio::test]
-async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
+async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
         least_wait: Duration::from_secs(1),
@@ -531,12 +532,12 @@ async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
     ];
     let pages = pages.iter().chain(&["http://unasked.test/1"]);
     store
-        .discover(pages.map(|page| find(page, 0)).collect())
+        .discover(pages.map(|page| link(page, 0)).collect())
         .await
         .unwrap();
     let slow = Pace {
         wait: Duration::from_secs(2),
-        why: web::Why::Slowness,
+        why: web::WaitReason::Slowness,
         answered: at(400),
         ..at(2_400).into()
     };
@@ -554,7 +555,7 @@ async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
         .unwrap();
     let patient = Pace {
         wait: Duration::from_secs(60),
-        why: web::Why::RetryAfter,
+        why: web::WaitReason::RetryAfter,
         ..slow
     };
     store
@@ -606,7 +607,7 @@ fn a_second_process_learns_the_holder_of_the_directory() {
 }
 
 #[test]
-fn other_features_than_the_crawl_was_begun_with_are_refused() {
+fn other_features_than_those_of_the_crawl_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     killed(open(directory.path()));
     let other = StoreOptions {
@@ -635,7 +636,7 @@ fn a_history_can_be_read_while_the_store_is_open() {
         .unwrap();
     runtime.block_on(async {
         store
-            .discover(vec![find("http://a.test/", 0)])
+            .discover(vec![link("http://a.test/", 0)])
             .await
             .unwrap();
         let lease = leases(&store, 0, 1).await.remove(0);
@@ -665,7 +666,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let store = Arc::new(open(directory.path()));
         let settled = runtime.block_on(async {
-            let seeds = (0..pages).map(|page| find(&format!("http://h{page}.test/"), 0));
+            let seeds = (0..pages).map(|page| link(&format!("http://h{page}.test/"), 0));
             store.discover(seeds.collect()).await.unwrap();
             let mut settled = 0;
             for (step, lease) in leases(&*store, 0, pages).await.into_iter().enumerate() {
@@ -677,7 +678,7 @@ proptest! {
                 } else {
                     settled += 1;
                     Settlement::Done(FinishedVisit {
-                        finds: vec![find(&format!("http://h{step}.test/more"), 1)],
+                        finds: vec![link(&format!("http://h{step}.test/more"), 1)],
                         reached: vec![url(&format!("http://h{step}.test/reached"))],
                         ..FinishedVisit::new(row(&lease, Fate::Unique))
                     })

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use neardup::HashKey;
-use web::{Host, Timestamp, UrlKey};
+use web::{Host, PageUrl, Timestamp, UrlKey};
 
 use self::snapshot::Snapshot;
 use super::frontier::{seen_as, settled_probe};
@@ -21,6 +21,7 @@ use super::journal::record::Record;
 use super::options::StoreOptions;
 use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
+use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules};
 use crate::rules::LikenessRules;
@@ -87,18 +88,22 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     };
     let store = EmbeddedStore::open_with(snapshot.path(), &options, TableSettings::Stored)?;
     let mut complaints = expected.differences(&store)?;
-    if set_aside(snapshot.path())? {
+    if snapshot.path().join("sled.unusable").exists() {
         complaints.push(
             "state/sled cannot be read: it is made again from the journal when the crawl goes on"
                 .to_owned(),
         );
     }
     let standing = store.standing();
-    if standing.hosts != expected.hosts() {
+    let hosts = expected
+        .pages_of
+        .values()
+        .filter(|pages| **pages > 0)
+        .count() as u64;
+    if standing.hosts != hosts {
+        let in_tables = standing.hosts;
         complaints.push(format!(
-            "hosts: {} in the journal, {} in the tables",
-            expected.hosts(),
-            standing.hosts
+            "hosts: {hosts} in the journal, {in_tables} in the tables"
         ));
     }
     Ok(Audit {
@@ -112,25 +117,15 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     })
 }
 
-/// Returns true if opening found unusable tables.
-fn set_aside(directory: &Path) -> Result<bool, StoreFault> {
-    for item in std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))? {
-        let name = item
-            .map_err(StoreFault::file("list", directory))?
-            .file_name();
-        if name.to_string_lossy().starts_with("sled.unusable") {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 impl ExpectedState {
     fn apply(&mut self, record: &Record) {
         self.records += 1;
         match record {
             Record::Begun { features, .. } => self.features.clone_from(features),
-            Record::Discovered { first, finds } => self.queue(*first, finds),
+            Record::Discovered {
+                first,
+                finds: discovered,
+            } => self.queue(*first, discovered),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
             Record::Retained(retained) => {
                 self.retained.insert((retained.page.key(), retained.rank));
@@ -143,7 +138,7 @@ impl ExpectedState {
             Record::Settled(settled) => {
                 let FinishedVisit {
                     row,
-                    finds,
+                    finds: discovered,
                     reached,
                     ..
                 } = &settled.visit;
@@ -153,8 +148,8 @@ impl ExpectedState {
                     *self.pages_of.entry(row.url.host()).or_insert(0) += 1;
                 }
                 self.queued.remove(&settled.sequence);
-                self.seen.extend(reached.iter().map(web::PageUrl::key));
-                self.queue(settled.first, finds);
+                self.seen.extend(reached.iter().map(PageUrl::key));
+                self.queue(settled.first, discovered);
             }
             Record::Revoked { entry, row, .. } => {
                 self.totals.uncount(row);
@@ -169,56 +164,25 @@ impl ExpectedState {
         }
     }
 
-    fn queue(&mut self, first: u64, finds: &[crate::discovered_url::DiscoveredUrl]) {
-        for (sequence, find) in (first..).zip(finds) {
+    fn queue(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
+        for (sequence, found) in (first..).zip(discovered) {
             self.queued.insert(sequence);
-            self.seen.insert(seen_as(find));
+            self.seen.insert(seen_as(found));
         }
-    }
-
-    fn hosts(&self) -> u64 {
-        self.pages_of.values().filter(|pages| **pages > 0).count() as u64
     }
 
     fn differences(&self, store: &EmbeddedStore) -> Result<Vec<String>, StoreFault> {
         let admitted: BTreeSet<UrlKey> = store.signatures().originals()?.into_iter().collect();
         let retained: BTreeSet<(UrlKey, u32)> = store.signatures().retained().collect();
         let queue = store.queue();
-        let queued = queue.queued()?;
         let seen: BTreeSet<UrlKey> = queue.seen().collect();
-        let mut complaints = Vec::new();
-        let mut compare = |what: &str, journal: usize, both: usize, in_tables: usize| {
-            if journal != both || in_tables != both {
-                let (lost, extra) = (journal - both, in_tables - both);
-                complaints.push(format!(
-                    "{what}: {lost} in the journal only, {extra} in the tables only"
-                ));
-            }
-        };
-        compare(
-            "queued pages",
-            self.queued.len(),
-            self.queued.intersection(&queued).count(),
-            queued.len(),
-        );
-        compare(
-            "admitted pages",
-            self.admitted.len(),
-            self.admitted.intersection(&admitted).count(),
-            admitted.len(),
-        );
-        compare(
-            "retained pages",
-            self.retained.len(),
-            self.retained.intersection(&retained).count(),
-            retained.len(),
-        );
-        compare(
-            "URLs seen",
-            self.seen.len(),
-            self.seen.intersection(&seen).count(),
-            seen.len(),
-        );
+        let sets = [
+            difference("queued pages", &self.queued, &queue.queued()?),
+            difference("admitted pages", &self.admitted, &admitted),
+            difference("retained pages", &self.retained, &retained),
+            difference("URLs seen", &self.seen, &seen),
+        ];
+        let mut complaints: Vec<String> = sets.into_iter().flatten().collect();
         if queue.totals() != self.totals {
             complaints.push(format!(
                 "counts: the journal says {:?}, the tables {:?}",
@@ -228,4 +192,14 @@ impl ExpectedState {
         }
         Ok(complaints)
     }
+}
+
+/// Returns the complaint about two sets that should be equal.
+fn difference<T: Ord>(what: &str, journal: &BTreeSet<T>, tables: &BTreeSet<T>) -> Option<String> {
+    let (lost, extra) = (
+        journal.difference(tables).count(),
+        tables.difference(journal).count(),
+    );
+    (lost + extra > 0)
+        .then(|| format!("{what}: {lost} in the journal only, {extra} in the tables only"))
 }

@@ -1,14 +1,34 @@
 //! The near-duplicate index without a disk: all signatures in one
 //! [`SignatureIndex`](neardup::SignatureIndex).
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use neardup::{Likeness, PageSignature};
+use neardup::{HashKey, Likeness, PageSignature, SignatureIndex};
 use web::{PageUrl, UrlKey};
 
-use super::{Hung, MemoryStore, State};
+use super::{MemoryStore, State};
+use crate::embedded::earlier::EarlierCrawls;
 use crate::fault::StoreFault;
-use crate::known::{Decision, Held, Originals, PageRef, RetainedEntry};
-use crate::near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
+use crate::known::{Decision, Held, Known, Originals, PageRef, RetainedEntry};
+use crate::near_dup::{NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
+use crate::rules::LikenessRules;
+
+/// The known pages.
+pub(super) struct Index {
+    known: Known<MemoryOriginals>,
+    /// Every page that was ever admitted or retained; known pages refer to it by index.
+    kept: Vec<Page>,
+    /// The verdicts of retained duplicates.
+    retained: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,
+}
+
+/// Originals in a signature index.
+struct MemoryOriginals {
+    signatures: SignatureIndex,
+    places: HashMap<UrlKey, u64>,
+}
 
 #[async_trait]
 impl NearDupIndex for MemoryStore {
@@ -19,15 +39,16 @@ impl NearDupIndex for MemoryStore {
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault> {
         let mut state = self.state();
-        let mut decision = state.known.judge(page, signature, canonical)?;
+        let known = &mut state.index.known;
+        let mut decision = known.judge(page, signature, canonical)?;
         if decision == Decision::Forget {
-            state.known.forget(page.key())?;
-            decision = state.known.judge(page, signature, canonical)?;
+            known.forget(page.key())?;
+            decision = known.judge(page, signature, canonical)?;
         }
         match decision {
             Decision::Own | Decision::Forget => Ok(Verdict::Own),
             Decision::Retained(_) => {
-                let (original, retained) = state.retained[&page.key()].clone();
+                let (original, retained) = state.index.retained[&page.key()].clone();
                 Ok(Verdict::Retained(original, retained))
             }
             Decision::New => {
@@ -35,35 +56,31 @@ impl NearDupIndex for MemoryStore {
                 Ok(Verdict::Unique)
             }
             Decision::Version {
-                change,
+                capture,
                 is_admitted,
             } => {
                 if !is_admitted {
                     state.admit(page, signature);
                 }
-                Ok(Verdict::Changed(Box::new(EarlierCapture {
-                    page: state.page(PageRef::Earlier(change.of))?,
-                    distance: change.distance,
-                    resemblance: change.resemblance,
-                })))
+                let capture =
+                    capture.try_map(|number| state.index.page(PageRef::Earlier(number)))?;
+                Ok(Verdict::Changed(Box::new(capture)))
             }
             Decision::Duplicate(original) => {
-                Ok(Verdict::Duplicate(Box::new(state.original(&original)?)))
+                let original = original.try_map(|of| state.index.page(of))?;
+                Ok(Verdict::Duplicate(Box::new(original)))
             }
-            Decision::Retain(original, rank) => state.retain(page, signature, &original, rank),
+            Decision::Retain(original, rank) => {
+                state.index.retain(page, signature, &original, rank)
+            }
         }
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
         let mut state = self.state();
-        // Pages that were left out as duplicates of a kept page stay so.
-        let unsettled = !state.rows.iter().any(|row| row.url.key() == page);
-        state.retained.remove(&page);
-        state.known.forget(page)?;
-        if unsettled {
-            state.forgotten.insert(page);
-            state.revoke_void();
-        }
+        state.index.retained.remove(&page);
+        state.index.known.forget(page)?;
+        state.queue.forget(page);
         Ok(())
     }
 }
@@ -71,9 +88,27 @@ impl NearDupIndex for MemoryStore {
 impl State {
     /// Adds an original.
     fn admit(&mut self, page: &Page, signature: &PageSignature) {
-        let place = self.keep(page);
-        self.known.admit(page, signature.clone(), place);
-        self.forgotten.remove(&page.key());
+        let place = self.index.keep(page);
+        self.index.known.admit(page, signature.clone(), place);
+        self.queue.forgotten.remove(&page.key());
+    }
+}
+
+impl Index {
+    pub(super) fn new(
+        likeness: LikenessRules,
+        key: HashKey,
+        earlier: Option<Arc<EarlierCrawls>>,
+    ) -> Self {
+        let originals = MemoryOriginals {
+            signatures: SignatureIndex::new(likeness.thresholds),
+            places: HashMap::new(),
+        };
+        Self {
+            known: Known::new(likeness, key, originals, earlier),
+            kept: Vec::new(),
+            retained: HashMap::new(),
+        }
     }
 
     /// Stores a page, and returns its place.
@@ -90,7 +125,7 @@ impl State {
         of: &Original<PageRef>,
         rank: u32,
     ) -> Result<Verdict, StoreFault> {
-        let original = Box::new(self.original(of)?);
+        let original = Box::new(of.try_map(|of| self.page(of))?);
         let retained = RetainedDuplicate {
             rank,
             of: self.known.per_cluster(),
@@ -107,25 +142,17 @@ impl State {
         Ok(Verdict::Retained(original, retained))
     }
 
-    fn original(&self, of: &Original<PageRef>) -> Result<Original, StoreFault> {
-        of.try_map(|page| self.page(page))
-    }
-
     fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
         match of {
-            PageRef::Earlier(number) => self
-                .known
-                .earlier()
-                .expect("only an earlier crawl gives out its numbers")
-                .page(number),
+            PageRef::Earlier(number) => self.known.earlier().page(number),
             PageRef::Current(held) => Ok(self.kept[held.place as usize].clone()),
         }
     }
 }
 
-impl Originals for Hung {
+impl Originals for MemoryOriginals {
     fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault> {
-        Ok(self.signature_index.get(page.as_u64()).cloned())
+        Ok(self.signatures.get(page.as_u64()).cloned())
     }
 
     fn held_in(
@@ -133,7 +160,7 @@ impl Originals for Hung {
         group: u64,
         page: UrlKey,
     ) -> Result<Option<(Held, PageSignature)>, StoreFault> {
-        let signature = self.signature_index.get_in(group, page.as_u64()).cloned();
+        let signature = self.signatures.get_in(group, page.as_u64()).cloned();
         Ok(signature.map(|signature| {
             let place = self.places[&page];
             (Held { key: page, place }, signature)
@@ -145,7 +172,7 @@ impl Originals for Hung {
         group: u64,
         signature: &PageSignature,
     ) -> Result<Option<(Held, Likeness)>, StoreFault> {
-        let found = self.signature_index.find_in(group, signature);
+        let found = self.signatures.find_in(group, signature);
         Ok(found.map(|found| {
             let key = UrlKey::from_u64(found.of);
             let place = self.places[&key];
@@ -155,12 +182,12 @@ impl Originals for Hung {
 
     fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature) {
         self.places.insert(page.key, page.place);
-        self.signature_index
+        self.signatures
             .insert_in(group, page.key.as_u64(), signature);
     }
 
     fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         self.places.remove(&page);
-        Ok(self.signature_index.remove(page.as_u64()))
+        Ok(self.signatures.remove(page.as_u64()))
     }
 }

@@ -1,14 +1,14 @@
 //! The rows of URLs that were left out unvisited, by the URL's key.
 //!
-//! Invariant: ascending keys, each once, so that rows are queued again in one order whatever order
-//! they came in.
+//! Invariant: ascending keys, each once, so that the order in which rows are queued again does not
+//! depend on the order in which they came.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use web::UrlKey;
 
-/// Rows that are remembered in a crawl, 16 bytes each.
+/// The maximum number of rows that are remembered in a crawl, 16 bytes each.
 pub(super) const MAX_LEFT_ROWS: usize = 1 << 20;
 
 /// The places of rows in the journal.
@@ -16,12 +16,12 @@ pub(super) const MAX_LEFT_ROWS: usize = 1 << 20;
 pub(crate) struct LeftRows(BTreeMap<u64, u64>);
 
 impl LeftRows {
-    /// Adds a row; false where it was there.
+    /// Adds a row. Returns false if it was there.
     pub(super) fn insert(&mut self, page: UrlKey, place: u64) -> bool {
         self.0.insert(page.as_u64(), place).is_none()
     }
 
-    /// Takes a row out; false where it was not there.
+    /// Removes a row. Returns false if it was not there.
     pub(super) fn remove(&mut self, page: UrlKey) -> bool {
         self.0.remove(&page.as_u64()).is_some()
     }

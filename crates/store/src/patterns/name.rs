@@ -30,14 +30,12 @@ impl PatternName {
     /// Returns the pattern that left out the URL of a visit record.
     #[must_use]
     pub fn that_left_out(row: &VisitRecord) -> Option<Self> {
-        let reason = row
-            .reason
-            .as_deref()
-            .filter(|_| row.fate == Fate::Excluded)?;
-        let rest = reason
-            .strip_prefix(CLOSED)
-            .or_else(|| reason.strip_prefix(SPENT))
-            .or_else(|| reason.strip_prefix(OF_DUPLICATES))?;
+        let reason = row.reason.as_deref();
+        let reason = reason.filter(|_| row.fate == Fate::Excluded)?;
+        let prefixes = [CLOSED, SPENT, OF_DUPLICATES];
+        let rest = prefixes
+            .iter()
+            .find_map(|prefix| reason.strip_prefix(prefix))?;
         Self::from_text(rest.split_once(": ")?.0)
     }
 }

@@ -1,5 +1,5 @@
 //! The cost of a full mirror, and the loss of an edition of which a part is new: the simulation
-//! that docs/adr/0011 goes by.
+//! behind docs/adr/0011.
 //!
 //! A site of 10,000 pages in so many folders is known from left-out pages only. A share of its
 //! pages is new: each by itself, or folder by folder. It is visited as a crawl does, in the order
@@ -12,7 +12,7 @@ use testkit::Random;
 use web::UrlKey;
 
 use super::*;
-use crate::contract::{find, url};
+use crate::contract::{link, url};
 use crate::visit_record::Fate;
 
 const PAGES: u64 = 10_000;
@@ -26,7 +26,7 @@ struct Outcome {
     lost: u64,
 }
 
-/// A site: which pages of it are new.
+/// Returns true for the new pages of a site.
 fn is_new(share: u64, by_folder: bool, folder: u64, page: u64, site: u64) -> bool {
     let draw = match by_folder {
         true => Random::of(site, folder).next(),
@@ -39,13 +39,13 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
     let mut patterns = Patterns::default();
     let rules = FrontierRules::default();
     let address = |page: u64| format!("http://m{site}.test/d{}/p{page}", page % folders);
-    let mut finds: Vec<DiscoveredUrl> = (0..PAGES)
-        .map(|page| find(&address(page), 2).probed())
+    let mut discovered: Vec<DiscoveredUrl> = (0..PAGES)
+        .map(|page| link(&address(page), 2).probed())
         .collect();
-    finds.sort_by_key(|find| find.priority);
-    let mut queue: VecDeque<DiscoveredUrl> = finds.into();
+    discovered.sort_by_key(|found| found.priority);
+    let mut queue: VecDeque<DiscoveredUrl> = discovered.into();
     let mut left_out: BTreeMap<UrlKey, VisitRecord> = BTreeMap::new();
-    let (mut fetches, mut had) = (0, 0);
+    let (mut fetches, mut found) = (0, 0);
     while let Some(page) = queue.pop_front() {
         let number: u64 = page
             .url
@@ -65,7 +65,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
             row.duplicate_of = Some(url("http://a.test/"));
             if is_new(share, by_folder, number % folders, number, site) {
                 row.fate = Fate::Unique;
-                had += 1;
+                found += 1;
             }
         } else {
             left_out.insert(page.url.key(), row.clone());
@@ -79,7 +79,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
             for page in pages {
                 let row = left_out.remove(&page).unwrap();
                 patterns.revoked(&row);
-                queue.push_back(find(row.url.as_str(), 2).probed());
+                queue.push_back(link(row.url.as_str(), 2).probed());
             }
         }
     }
@@ -88,7 +88,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
     outcome.fetches += fetches;
     outcome.most_fetches = outcome.most_fetches.max(fetches);
     outcome.new += new;
-    outcome.lost += new - had;
+    outcome.lost += new - found;
 }
 
 fn simulate(folders: u64, share: u64, by_folder: bool) -> Outcome {

@@ -1,13 +1,12 @@
 //! Pages known only from left-out pages: visited as a sample, and closed folder by folder.
 //!
-//! The links of a duplicate resolve against its own URL, so they may lead to what nobody has seen
-//! (the second edition of a manual behind an index that is equal to the first one's) or to a mirror
-//! of everything that is known. Nobody can tell which from outside. So what such links lead to
-//! waits behind everything else of the crawl
-//! ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), in an order drawn from the URLs, and
-//! each visit is counted for every folder above it:
+//! The links of a duplicate resolve against its own URL, so they may lead to unseen pages (the
+//! second edition of a manual behind an index that is equal to the first one's) or to a mirror of
+//! known ones. Only a visit shows which. So the targets of such links wait behind everything else
+//! of the crawl ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), in an order drawn from
+//! the URLs, and each visit is counted for every folder above it:
 //!
-//! | level | closed when so many visits in a row brought nothing new |
+//! | level | closed after this many visits in a row that brought nothing new |
 //! |---|---|
 //! | a folder, the host's root included | 160 |
 //! | all hosts of a registrable domain | 640 |
@@ -15,23 +14,24 @@
 //! A closed level is visited once after 64 URLs left out, then after 128, … 4,096. One page that
 //! says something new reopens it.
 //!
-//! What a closed folder left out is remembered by the place of its row, and queued again when the
-//! folder reopens. `probe_simulation.rs` shows what a full mirror costs, and what is lost of an
-//! edition that is half new.
+//! The URLs that a closed folder left out are remembered by the places of their rows, and queued
+//! again when the folder reopens. `probe_simulation.rs` shows the cost of a full mirror, and the
+//! loss of an edition that is half new.
 //!
 //! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
-//! Bounded: so many folders, and so many places of rows, in a crawl; beyond the first what is not
-//! known is not closed.
+//! Bounded: so many folders, and so many places of rows, in a crawl. Folders beyond the cap are not
+//! closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
-use super::PatternReport;
+use super::closed::{Closed, LastLook};
 use super::left::LeftRows;
 use super::name::{OF_DUPLICATES, PatternName};
-use super::pattern::{Example, PatternState, Visit, last_look};
+use super::pattern::{Example, PatternState, Visit};
+use super::{PatternReport, set_member};
 use crate::visit_record::VisitRecord;
 
 /// Fruitless visits in a row that close a folder.
@@ -66,31 +66,15 @@ struct Folder {
     /// Fruitless visits since the last one that brought something new.
     in_a_row: u32,
     closed: Option<Closed>,
-    /// It was closed, and is open again.
+    /// True if it was closed and is open again.
     reopened: bool,
-    /// It was reopened although nothing new was found: at the end of the crawl, or by hand.
-    looked_into: bool,
-    /// Visits before it may be closed again: as many as it had left out when it was looked into.
-    grace: u64,
+    last_look: LastLook,
     examples: Vec<Example>,
     left: LeftRows,
-    /// A visit of a closed folder is under way.
-    #[serde(skip)]
-    probing: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Closed {
-    /// URLs left out since the last visit.
-    since: u32,
-    /// And before the next.
-    gap: u32,
-    /// A page said something new.
-    hopeful: bool,
 }
 
 impl Probes {
-    /// Returns whether this is the name of a folder here, and not of a pattern of URLs.
+    /// Returns true for the name of a folder; other names are patterns of URLs.
     pub(super) fn names(name: &PatternName) -> bool {
         name.pattern.as_str().ends_with(SUFFIX)
     }
@@ -108,8 +92,8 @@ impl Probes {
         }
     }
 
-    /// Counts a URL that was left out for the sake of this folder, and remembers the place of its
-    /// row if one is given. Returns whether it did.
+    /// Counts a URL that was left out because of this folder, and remembers the place of its row if
+    /// one is given. Returns true if the row was not remembered before.
     pub(super) fn left_out(
         &mut self,
         name: &PatternName,
@@ -118,13 +102,11 @@ impl Probes {
     ) -> bool {
         let folder = self.folders.entry(name.clone()).or_default();
         folder.left_out += 1;
-        if let Some(closed) = &mut folder.closed {
-            closed.since = closed.since.saturating_add(1);
-        }
+        folder.closed.iter_mut().for_each(Closed::leave_out);
         place.is_some_and(|place| folder.left.insert(page, place))
     }
 
-    /// Takes back that a URL was left out: its row is void. Returns whether the row was remembered.
+    /// Takes back that a URL was left out: its row is void. Returns true if the row was remembered.
     pub(super) fn take_back(&mut self, name: &PatternName, page: UrlKey) -> bool {
         let Some(folder) = self.folders.get_mut(name) else {
             return false;
@@ -141,12 +123,12 @@ impl Probes {
         }
         let name = levels(url).find(|name| self.is_closed(name))?;
         let folder = self.folders.get_mut(&name)?;
-        (!folder.probe()).then(|| {
-            format!(
-                "{OF_DUPLICATES}{name}: none of its last {} pages said something new",
-                folder.in_a_row
-            )
-        })
+        if folder.closed.as_mut().is_some_and(Closed::probe) {
+            return None;
+        }
+        let visits = folder.in_a_row;
+        let reason = format!("none of its last {visits} pages said something new");
+        Some(format!("{OF_DUPLICATES}{name}: {reason}"))
     }
 
     /// Returns the reason to leave out a URL where such links are not followed at all.
@@ -168,14 +150,13 @@ impl Probes {
     pub(super) fn reopen(&mut self, name: &PatternName) {
         self.change(name, |folder, name| {
             if folder.closed.is_some() && !folder.is_due(name) {
-                folder.looked_into = true;
-                folder.grace = folder.left.len() as u64;
+                folder.last_look.take(&folder.left);
             }
             (folder.closed, folder.reopened, folder.in_a_row) = (None, true, 0);
         });
     }
 
-    /// Returns the folder that is to be closed or reopened next, and whether it is closed now.
+    /// Returns the folder that is to be closed or reopened next, and true if it is closed now.
     pub(super) fn due(&self) -> Option<(&PatternName, bool)> {
         let name = self.due.first()?;
         Some((name, self.is_closed(name)))
@@ -190,34 +171,32 @@ impl Probes {
     /// Returns a closed folder that left out so few pages that they are visited when nothing else
     /// is left to do.
     pub(super) fn worth_a_last_look(&self) -> Option<&PatternName> {
-        let is_worth_it = |folder: &Folder| {
-            let is_small = folder.left.len() <= last_look(folder.new, folder.fruitless);
-            folder.closed.is_some() && !folder.looked_into && is_small && !folder.left.is_empty()
+        let is_worth_it = |(_, folder): &(&PatternName, &Folder)| {
+            let (new, fruitless) = (folder.new, folder.fruitless);
+            folder.closed.is_some() && folder.last_look.is_worth_it(&folder.left, new, fruitless)
         };
-        let found = self.folders.iter().find(|(_, folder)| is_worth_it(folder));
-        found.map(|(name, _)| name)
+        self.folders.iter().find(is_worth_it).map(|(name, _)| name)
     }
 
     pub(super) fn contains(&self, name: &PatternName) -> bool {
         self.folders.contains_key(name)
     }
 
-    /// A session begins. If it `probes`, what one that did not has left out is queued again.
+    /// Begins a session. If it `probes`, the URLs that an earlier session without probes left out
+    /// are queued again.
     pub(super) fn begin_session(&mut self, probes: bool) {
         for folder in self.folders.values_mut() {
-            folder.probing = false;
+            folder.closed.iter_mut().for_each(Closed::end_probe);
             folder.reopened |= probes && folder.closed.is_none();
         }
     }
 
     /// Returns all folders below which something was left out or closed.
     pub(super) fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
-        let told =
+        let is_reported =
             |(_, folder): &(&PatternName, &Folder)| folder.closed.is_some() || folder.left_out > 0;
-        self.folders
-            .iter()
-            .filter(told)
-            .map(|(name, folder)| folder.report(name))
+        let folders = self.folders.iter().filter(is_reported);
+        folders.map(|(name, folder)| folder.report(name))
     }
 
     fn is_closed(&self, name: &PatternName) -> bool {
@@ -234,18 +213,14 @@ impl Probes {
         change(folder, name);
         let is_closed = folder.closed.is_some();
         self.closed = self.closed + usize::from(is_closed) - usize::from(was_closed);
-        if folder.is_due(name) {
-            self.due.insert(name.clone());
-        } else if !self.due.is_empty() {
-            self.due.remove(name);
-        }
+        set_member(&mut self.due, name, folder.is_due(name));
     }
 }
 
 impl Folder {
     fn count(&mut self, visit: Visit, row: &VisitRecord, name: &PatternName) {
-        self.probing = false;
-        self.grace = self.grace.saturating_sub(1);
+        self.closed.iter_mut().for_each(Closed::end_probe);
+        self.last_look.count();
         let is_new = visit == Visit::New;
         if is_new {
             self.new += 1;
@@ -260,35 +235,20 @@ impl Folder {
         if let Some(closed) = &mut self.closed {
             closed.since = 0;
             closed.gap = (closed.gap * 2).min(LAST_GAP);
-            closed.hopeful |= is_new;
+            closed.hopeful |= u8::from(is_new);
         }
     }
 
     fn is_due(&self, name: &PatternName) -> bool {
         match &self.closed {
-            Some(closed) => closed.hopeful,
-            None => self.grace == 0 && self.in_a_row >= limit(name),
+            Some(closed) => closed.hopeful > 0,
+            None => self.last_look.is_over() && self.in_a_row >= limit(name),
         }
     }
 
     fn close(&mut self) {
-        let (since, gap, hopeful) = (0, FIRST_GAP, false);
         self.reopened = false;
-        self.closed = Some(Closed {
-            since,
-            gap,
-            hopeful,
-        });
-    }
-
-    fn probe(&mut self) -> bool {
-        let is_time = self
-            .closed
-            .as_ref()
-            .is_some_and(|closed| closed.since >= closed.gap);
-        let probe = is_time && !self.probing;
-        self.probing |= probe;
-        probe
+        self.closed = Some(Closed::new(FIRST_GAP));
     }
 
     fn report<'a>(&'a self, name: &'a PatternName) -> PatternReport<'a> {

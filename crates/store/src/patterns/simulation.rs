@@ -1,4 +1,4 @@
-//! The closing of patterns, and the visits until then: the simulation behind docs/adr/0007.
+//! The closing of patterns, and the visits before it: the simulation behind docs/adr/0007.
 //!
 //! A site has pages of one pattern. `share` per cent of them say something new, each by itself or
 //! in runs of a mean length of `run`. It is visited as a crawl does: what is barred is left out.
@@ -12,7 +12,7 @@ use super::*;
 use crate::visit_record::Fate;
 
 #[derive(Default)]
-struct Told {
+struct Outcome {
     /// Sites whose pattern was closed, and their visits before that.
     closed: u64,
     visits_before: u64,
@@ -30,25 +30,25 @@ fn number(name: &str, default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-fn simulate(share: u64, run: u64) -> Told {
+fn simulate(share: u64, run: u64) -> Outcome {
     let (sites, pages) = (number("SITES", 6), number("PAGES", 3_000));
-    let mut told = Told::default();
+    let mut outcome = Outcome::default();
     for site in 0..sites {
-        visit_site(share, run, pages, site, &mut told);
+        visit_site(share, run, pages, site, &mut outcome);
     }
-    let before = told.visits_before.checked_div(told.closed);
+    let before = outcome.visits_before.checked_div(outcome.closed);
     println!(
         "| {share} % | {run} | {:.1} % | {} | {:.2} % | {} | {:.1} % |",
-        100.0 * told.closed as f64 / sites as f64,
+        100.0 * outcome.closed as f64 / sites as f64,
         before.map_or("-".to_owned(), |visits| visits.to_string()),
-        100.0 * told.new_left_out as f64 / told.new.max(1) as f64,
-        told.fruitless / sites,
-        100.0 * told.open as f64 / sites as f64,
+        100.0 * outcome.new_left_out as f64 / outcome.new.max(1) as f64,
+        outcome.fruitless / sites,
+        100.0 * outcome.open as f64 / sites as f64,
     );
-    told
+    outcome
 }
 
-fn visit_site(share: u64, run: u64, pages: u64, site: u64, told: &mut Told) {
+fn visit_site(share: u64, run: u64, pages: u64, site: u64, outcome: &mut Outcome) {
     let mut random = Random::of(share << 32 | run, site);
     let mut patterns = Patterns::default();
     let (mut was_closed, mut is_new) = (false, random.next() % 100 < share);
@@ -64,23 +64,23 @@ fn visit_site(share: u64, run: u64, pages: u64, site: u64, told: &mut Told) {
             };
             is_new ^= random.next().is_multiple_of(mean.max(1));
         }
-        told.new += u64::from(is_new);
+        outcome.new += u64::from(is_new);
         let fate = if is_new {
             Fate::Unique
         } else {
             Fate::NearDuplicate
         };
         let barred = visit(&mut patterns, page, fate, None).is_some();
-        told.new_left_out += u64::from(barred && is_new);
-        told.fruitless += u64::from(!barred && !is_new);
+        outcome.new_left_out += u64::from(barred && is_new);
+        outcome.fruitless += u64::from(!barred && !is_new);
         if barred && !was_closed {
             was_closed = true;
-            told.closed += 1;
-            told.visits_before += page;
+            outcome.closed += 1;
+            outcome.visits_before += page;
         }
     }
     let is_open = |report: PatternReport<'_>| report.state != PatternState::Closed;
-    told.open += u64::from(patterns.reports().all(is_open));
+    outcome.open += u64::from(patterns.reports().all(is_open));
 }
 
 #[test]
@@ -91,14 +91,14 @@ fn simulation_of_honest_sites_and_traps() {
     );
     println!("|---|---|---|---|---|---|---|");
     for (share, run) in [(0, 1), (1, 1)] {
-        let told = simulate(share, run);
+        let outcome = simulate(share, run);
         assert_eq!(
-            told.closed,
+            outcome.closed,
             number("SITES", 6),
             "{share} %: a trap is closed"
         );
         assert!(
-            told.visits_before / told.closed < 400,
+            outcome.visits_before / outcome.closed < 400,
             "{share} %: and soon"
         );
     }
@@ -106,9 +106,9 @@ fn simulation_of_honest_sites_and_traps() {
         simulate(share, run);
     }
     for (share, run) in [(20, 1), (50, 1), (80, 1), (80, 10)] {
-        let told = simulate(share, run);
+        let outcome = simulate(share, run);
         assert_eq!(
-            told.closed, 0,
+            outcome.closed, 0,
             "{share} % in runs of {run}: honest sites stay open"
         );
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use web::{CanonicalForm, Timestamp};
 
 use super::*;
-use crate::contract::{find, url};
+use crate::contract::{link, url};
 use crate::visit_record::Fate;
 
 fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
@@ -12,7 +12,7 @@ fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
         status: Some(status),
         duplicate_of: fate.is_duplicate().then(|| url("http://a.test/original")),
         kept: fate == Fate::Unique,
-        ..VisitRecord::new(find(address, 1), fate, Timestamp::from_millis(1))
+        ..VisitRecord::new(link(address, 1), fate, Timestamp::from_millis(1))
     }
 }
 
@@ -41,7 +41,7 @@ pub(super) fn visit(
     barred
 }
 
-/// A visit of an ordinary page ended.
+/// Ends the visit of an ordinary page.
 fn settled(patterns: &mut Patterns, row: &VisitRecord) {
     patterns.settled(row, 0, None);
 }
@@ -55,7 +55,7 @@ fn state(patterns: &Patterns) -> PatternState {
 }
 
 #[test]
-fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_is_closed_and_says_why() {
+fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_closed_with_a_reason() {
     let mut patterns = Patterns::default();
     visit(&mut patterns, 0, Fate::Unique, None);
     for number in 1..29 {
@@ -64,13 +64,13 @@ fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_is_closed_and_says_wh
     assert_eq!(state(&patterns), PatternState::Open);
     visit(&mut patterns, 29, Fate::ExactDuplicate, None);
     assert_eq!(state(&patterns), PatternState::Poor);
-    let mut finds = [
-        find("http://a.test/item/7", 3),
-        find("http://a.test/about", 3),
+    let mut discovered = [
+        link("http://a.test/item/7", 3),
+        link("http://a.test/about", 3),
     ];
-    patterns.put_behind(&mut finds);
+    patterns.put_behind(&mut discovered);
     assert_eq!(
-        finds.each_ref().map(|find| find.priority),
+        discovered.each_ref().map(|found| found.priority),
         [DiscoveredUrl::BEHIND, 0]
     );
     for number in 30..100 {
@@ -149,7 +149,7 @@ fn a_closed_pattern_is_probed_ever_more_rarely_and_opens_when_it_brings_somethin
 }
 
 #[test]
-fn what_says_nothing_about_the_address_does_not_count() {
+fn a_visit_that_says_nothing_about_the_pattern_does_not_count() {
     let mut earlier = row("http://a.test/item/1", Fate::ExactDuplicate, 200);
     earlier.of_earlier = true;
     let mut unasked = row("http://a.test/item/1", Fate::Excluded, 200);
@@ -179,7 +179,7 @@ fn what_says_nothing_about_the_address_does_not_count() {
 }
 
 #[test]
-fn a_pattern_has_so_many_pages_and_no_more() {
+fn a_pattern_has_its_budget_of_pages() {
     let mut patterns = Patterns::default();
     for number in 0..5 {
         assert_eq!(visit(&mut patterns, number, Fate::Unique, Some(5)), None);
@@ -193,7 +193,7 @@ fn a_pattern_has_so_many_pages_and_no_more() {
 }
 
 #[test]
-fn beyond_so_many_patterns_of_a_host_general_ones_count() {
+fn beyond_the_cap_of_a_host_visits_count_for_more_general_patterns() {
     let mut patterns = Patterns::default();
     for number in 0..2_000 {
         // Words, so that each folder is a pattern of its own.
@@ -236,7 +236,7 @@ fn beyond_so_many_patterns_of_a_host_general_ones_count() {
 }
 
 #[test]
-fn those_go_that_were_idle_longest_and_closed_ones_last() {
+fn the_longest_idle_patterns_are_forgotten_first_and_closed_ones_last() {
     let mut patterns = Patterns::default();
     (0..200).for_each(|number| drop(visit(&mut patterns, number, Fate::NearDuplicate, None)));
     for host in 0..MAX_PATTERNS {
@@ -261,8 +261,8 @@ fn those_go_that_were_idle_longest_and_closed_ones_last() {
 }
 
 #[test]
-fn a_row_tells_which_pattern_left_it_out() {
-    let mut told = row("http://a.test/item/1", Fate::Excluded, 200);
+fn a_row_names_the_pattern_that_left_it_out() {
+    let mut left_out = row("http://a.test/item/1", Fate::Excluded, 200);
     for (reason, pattern) in [
         (
             Some("pattern closed: a.test/item/{n}: 1 of: its last"),
@@ -276,20 +276,20 @@ fn a_row_tells_which_pattern_left_it_out() {
         (Some("robots.txt: pattern closed: a.test/item/{n}: x"), None),
         (None, None),
     ] {
-        told.reason = reason.map(str::to_owned);
-        assert_eq!(PatternName::that_left_out(&told), pattern, "{reason:?}");
+        left_out.reason = reason.map(str::to_owned);
+        assert_eq!(PatternName::that_left_out(&left_out), pattern, "{reason:?}");
     }
 }
 
 proptest! {
     /// State that is kept in step equals state computed anew, and stored state is read back.
     #[test]
-    fn the_sums_are_those_of_the_patterns(
+    fn the_sums_match_the_patterns_and_stored_state_is_read_back(
         visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600),
         reopen in any::<bool>(),
     ) {
         let mut patterns = Patterns::default();
-        for (host, page, what) in visits {
+        for (host, page, outcome) in visits {
             let folder = ["a", "b"][usize::from(page % 2)];
             let address = format!("http://h{host}.test/{folder}/{page}");
             let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
@@ -302,7 +302,7 @@ proptest! {
                 Fate::ExactDuplicate,
                 Fate::NearDuplicate,
             ];
-            let mut row = row(address.as_str(), fate[usize::from(what)], 404);
+            let mut row = row(address.as_str(), fate[usize::from(outcome)], 404);
             if let Some(reason) = barred {
                 (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
             }
@@ -330,7 +330,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_visited_at_the_end_is_little_for_a_trap_and_as_much_again_for_an_honest_pattern() {
+fn the_last_look_is_short_for_a_trap_and_as_long_as_the_visits_for_an_honest_pattern() {
     for (new, fruitless, most) in [
         (0, 100, 256),
         (4, 96, 256),
@@ -339,18 +339,15 @@ fn what_is_visited_at_the_end_is_little_for_a_trap_and_as_much_again_for_an_hone
         (50, 950, 1_000),
         (298, 527, 825),
     ] {
-        assert_eq!(
-            pattern::last_look(new, fruitless),
-            most,
-            "{new} of {fruitless}"
-        );
+        let found = closed::most_left(new, fruitless);
+        assert_eq!(found, most, "{new} and {fruitless}");
     }
 }
 
 /// Of LLVM's manuals 13 pages were lost: the last look ended after a hundred more pages that
 /// repeated others.
 #[test]
-fn a_pattern_that_is_looked_into_is_not_closed_again_before_what_it_left_out_was_visited() {
+fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
     let mut patterns = Patterns::default();
     for number in 0..100 {
         visit(&mut patterns, number, Fate::Unique, None);

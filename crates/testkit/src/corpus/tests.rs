@@ -20,7 +20,7 @@ fn within(share: f64, expected: usize, actual: usize) -> bool {
 }
 
 #[test]
-fn pages_have_the_size_and_the_links_they_should() {
+fn pages_have_the_expected_size_and_links() {
     for (corpus, size, text) in [
         (Corpus::plain(400, 1), 26 * 1024, 24 * 1024),
         (Corpus::real_shaped(400, 1), 170 * 1024, 9_000),
@@ -195,7 +195,7 @@ fn the_site_answers_for_every_page_and_for_nothing_else() {
 }
 
 #[test]
-fn a_seed_always_means_the_same_web() {
+fn a_seed_determines_the_web() {
     let (one, same, other) = (
         Corpus::plain(100, 7),
         Corpus::plain(100, 7),
@@ -207,7 +207,7 @@ fn a_seed_always_means_the_same_web() {
 }
 
 #[test]
-fn the_score_counts_what_was_caught_and_what_was_lost() {
+fn the_score_counts_caught_copies_and_lost_pages() {
     let corpus = Corpus::plain(500, 9);
     let planted = corpus.planted().len();
     let url = |page: usize| corpus.url(page, PORT);
@@ -274,7 +274,7 @@ fn the_score_counts_what_was_caught_and_what_was_lost() {
 }
 
 #[test]
-fn the_truth_is_a_line_a_copy() {
+fn the_truth_has_one_line_per_copy() {
     let corpus = Corpus::plain(100, 10);
     let mut truth = Vec::new();
     corpus.write_truth(PORT, &mut truth).unwrap();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::random::Random;
 
-/// A file or a directory of somebody else's.
+/// A file or a directory that other code writes.
 #[derive(Debug)]
 pub(super) struct Foreign {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! The disk that breaks breaks as it was told, and forgets nothing that it promised to keep.
+//! The faulty disk fails as planned, and keeps everything that was synced.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -45,7 +45,7 @@ fn names(wreck: &[(String, Vec<u8>)]) -> Vec<&str> {
 }
 
 #[test]
-fn without_a_plan_it_is_a_disk_like_any_other_and_counts() {
+fn without_a_plan_a_faulty_disk_works_and_counts_calls() {
     let directory = directory();
     let path = directory.path().join("a");
     let disk = FaultyDisk::new(directory.path(), 1);
@@ -69,7 +69,7 @@ fn without_a_plan_it_is_a_disk_like_any_other_and_counts() {
 }
 
 #[test]
-fn the_call_that_is_to_fail_fails_once_or_from_then_on() {
+fn the_planned_call_fails_once_or_from_then_on() {
     let directory = directory();
     for (failure, expected) in [
         (Failure::NoRoom, DiskErrorKind::Full),
@@ -94,7 +94,7 @@ fn the_call_that_is_to_fail_fails_once_or_from_then_on() {
 }
 
 #[test]
-fn calls_of_one_kind_are_counted_by_themselves() {
+fn calls_are_counted_by_kind() {
     let directory = directory();
     let disk = FaultyDisk::new(directory.path(), 1);
     let file = disk.create(&directory.path().join("a")).unwrap();
@@ -106,7 +106,7 @@ fn calls_of_one_kind_are_counted_by_themselves() {
 }
 
 #[test]
-fn an_append_that_fails_has_written_a_part_and_says_how_much() {
+fn a_failed_append_has_written_a_part_and_reports_its_length() {
     let lengths: BTreeSet<_> = (0..100)
         .map(|seed| {
             let directory = directory();
@@ -124,7 +124,7 @@ fn an_append_that_fails_has_written_a_part_and_says_how_much() {
 }
 
 #[test]
-fn a_small_disk_takes_what_fits_and_more_when_there_is_more_room() {
+fn a_small_disk_accepts_writes_up_to_its_budget() {
     let directory = directory();
     fs::write(directory.path().join("somebody's"), [0; 6]).unwrap();
     let disk = FaultyDisk::new(directory.path(), 1);
@@ -151,7 +151,7 @@ fn a_small_disk_takes_what_fits_and_more_when_there_is_more_room() {
 }
 
 #[test]
-fn what_was_synced_with_its_name_outlasts_every_power_cut() {
+fn a_file_that_was_synced_with_its_directory_outlasts_every_power_cut() {
     let all = wrecks(|disk, root| {
         let file = disk.create(&root.join("a")).unwrap();
         disk.append(&file, b"synced").unwrap();
@@ -184,7 +184,7 @@ fn a_new_name_that_was_not_synced_may_be_missing() {
 }
 
 #[test]
-fn a_rename_is_done_or_undone_and_nothing_between() {
+fn a_rename_is_atomic() {
     let all = wrecks(|disk, root| {
         fs::write(root.join("old"), "was there").unwrap();
         fs::write(root.join("new"), "in the way").unwrap();
@@ -196,7 +196,7 @@ fn a_rename_is_done_or_undone_and_nothing_between() {
 }
 
 #[test]
-fn a_removed_file_may_be_back() {
+fn a_removal_that_was_not_synced_may_be_undone() {
     let all = wrecks(|disk, root| {
         fs::write(root.join("a"), "back").unwrap();
         disk.remove(&root.join("a")).unwrap();
@@ -214,7 +214,7 @@ fn a_removed_file_may_be_back() {
 }
 
 #[test]
-fn a_cut_that_was_not_synced_may_be_undone() {
+fn a_truncation_that_was_not_synced_may_be_undone() {
     let all = wrecks(|disk, root| {
         fs::write(root.join("a"), "123456").unwrap();
         let file = disk.open(&root.join("a")).unwrap();
@@ -236,7 +236,7 @@ fn a_cut_that_was_not_synced_may_be_undone() {
 }
 
 #[test]
-fn what_a_failed_sync_lost_stays_lost_though_the_next_one_succeeds() {
+fn data_lost_by_a_failed_sync_stays_lost_after_a_later_sync() {
     let all = wrecks(|disk, root| {
         let file = disk.create(&root.join("a")).unwrap();
         disk.sync_directory(root).unwrap();
@@ -251,7 +251,7 @@ fn what_a_failed_sync_lost_stays_lost_though_the_next_one_succeeds() {
 }
 
 #[test]
-fn a_file_is_replaced_in_one_step_whatever_happens() {
+fn a_file_is_replaced_atomically() {
     let all = wrecks(|disk, root| {
         fs::write(root.join("a"), "old").unwrap();
         // The power fails before the last call.
@@ -269,7 +269,7 @@ fn a_file_is_replaced_in_one_step_whatever_happens() {
 }
 
 #[test]
-fn without_power_nothing_works_and_files_of_before_never_do_again() {
+fn without_power_every_call_fails_and_open_files_stay_closed() {
     let directory = directory();
     let disk = FaultyDisk::new(directory.path(), 1);
     let path = directory.path().join("a");
@@ -286,7 +286,7 @@ fn without_power_nothing_works_and_files_of_before_never_do_again() {
 }
 
 #[test]
-fn what_somebody_else_writes_is_kept_removed_restored_or_cut() {
+fn foreign_files_are_kept_removed_restored_or_truncated() {
     let all: BTreeSet<_> = (0..200)
         .map(|seed| {
             let directory = directory();

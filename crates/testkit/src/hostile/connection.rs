@@ -19,7 +19,7 @@ use super::script::{Script, Step};
 use crate::http::Request;
 use crate::receive::read_request;
 
-/// Bytes that a peer may send while nobody reads, before it counts as a flood.
+/// Bytes that a peer may send unread before it counts as a flood.
 const HEARD: usize = 256 << 10;
 /// Bytes of a stream that are sent at once, where nothing is paced.
 const TOGETHER: usize = 32 << 10;

@@ -195,7 +195,7 @@ fn head(fields: &str) -> Script {
     ))
 }
 
-/// The mode's page behind fields that are told its length.
+/// Returns the mode's page behind header fields made for its length.
 fn said(asked: &Asked<'_>, fields: impl FnOnce(usize) -> String) -> Script {
     let page = asked.article("");
     head(&fields(page.len())).send(page)

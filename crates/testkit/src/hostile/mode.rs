@@ -78,7 +78,7 @@ pub(super) enum Place {
     Shared,
     /// On a port of its own, because it misbehaves before anything was asked.
     Own(OwnPort),
-    /// Over TLS, on the shared port: the first byte tells.
+    /// Over TLS, on the shared port: recognized by the first byte.
     #[cfg(feature = "tls")]
     Tls(Handshake),
 }
@@ -138,7 +138,7 @@ impl Mode {
         }
     }
 
-    /// Returns true if some answer goes on, or stays silent, until the visitor gives up.
+    /// Returns true if some answer continues, or stays silent, until the client gives up.
     #[must_use]
     pub fn needs_a_deadline(&self) -> bool {
         if let Place::Own(kind) = self.place {

@@ -292,7 +292,7 @@ fn elsewhere() -> Vec<Mode> {
     ]
 }
 
-/// The front page redirects there, and a page is wherever one comes to.
+/// The front page redirects there, and every other target is a page.
 fn landed(asked: &Asked<'_>, target: impl AsRef<[u8]>) -> Script {
     if asked.is_front() {
         return Script::redirect(target);

@@ -11,7 +11,7 @@ use super::mode::{Asked, Expect, Mode, OwnPort, Place};
 use super::script::{Script, TICK};
 
 const FAMILY: &str = "reuse";
-/// The title of answers that nobody requested.
+/// The title of unrequested answers.
 pub const POISON: &str = "poisonous-page";
 
 pub(super) fn modes() -> Vec<Mode> {
@@ -218,7 +218,7 @@ pub(super) fn modes() -> Vec<Mode> {
     ]
 }
 
-/// The modes that send an answer by itself, at a moment of their own.
+/// The modes that send an unrequested answer later.
 const BY_THEMSELVES: [&str; 4] = [
     "answers-unasked",
     "answers-twice",

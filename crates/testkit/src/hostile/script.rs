@@ -63,7 +63,7 @@ impl Piece {
 #[derive(Clone, Default)]
 pub(super) struct Script(pub(super) Vec<Step>);
 
-/// Without end, as far as anybody will see.
+/// Practically without end.
 pub(super) const ENDLESS: u64 = u64::MAX;
 /// Between pieces of what is endless: a crawler has it within its deadline a hundred times, a
 /// processor does not feel it.
@@ -191,7 +191,7 @@ impl Script {
         self
     }
 
-    /// Each of these bytes by itself, slowly.
+    /// Sends these bytes one by one, slowly.
     pub(super) fn drip(mut self, bytes: impl AsRef<[u8]>, pause: Duration) -> Self {
         for byte in bytes.as_ref() {
             self.0.push(Step::Send(Bytes::copy_from_slice(&[*byte])));

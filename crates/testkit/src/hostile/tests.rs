@@ -26,7 +26,7 @@ fn there_are_more_than_120_modes_each_with_a_name_and_a_sentence_of_its_own() {
 }
 
 #[test]
-fn an_answer_is_broken_off_before_each_of_its_bytes_and_after_the_last() {
+fn an_answer_breaks_off_before_each_of_its_bytes_and_after_the_last() {
     let modes = Mode::breaks_at_every_byte();
     let names: HashSet<&str> = modes.iter().map(|mode| &*mode.name).collect();
     assert_eq!(names.len(), modes.len());
@@ -69,7 +69,7 @@ fn find<'a>(server: &'a HostileServer, name: &str) -> &'a Mode {
 }
 
 #[test]
-fn modes_send_what_they_say_and_the_server_sees_that_everybody_left() {
+fn modes_send_the_described_bytes_and_the_server_sees_clients_leave() {
     let server = HostileServer::spawn(Mode::all());
     let front = |name: &str, enough| {
         let heard = answer(&server, name, "/", enough);
@@ -87,7 +87,7 @@ fn modes_send_what_they_say_and_the_server_sees_that_everybody_left() {
     assert_eq!(front("reset-in-status-line", 6), "HTTP/1");
     #[cfg(feature = "tls")]
     assert_eq!(front("tls-plain-http", 0), "");
-    // What is endless goes on for as long as it is taken.
+    // Endless answers continue as long as they are read.
     assert!(front("endless-body", 100_000).len() >= 100_000);
     assert!(
         front("endless-continue", 1000)
@@ -121,7 +121,7 @@ fn a_front_page_is_about_its_mode_and_no_other() {
 }
 
 #[test]
-fn nobody_comes_through_to_a_closed_port() {
+fn a_closed_port_refuses_connections() {
     let server = HostileServer::spawn(Mode::all());
     let refused = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port(find(&server, "refused"))));
     assert_eq!(

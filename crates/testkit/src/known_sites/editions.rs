@@ -1,4 +1,4 @@
-//! Editions of one work: versions, languages, mirrors, and a copy by somebody else.
+//! Editions of one work: versions, languages, mirrors, and a copy by a thief.
 
 use super::site::{KnownSite, html, link_list};
 use crate::prose::Prose;
@@ -133,25 +133,17 @@ pub fn language_editions() -> KnownSite {
     known.add_seed("handbook.test/de/index.html");
     known.add_seed("handbook.test/fr/index.html");
     for (shift, language) in (0..).zip(["en", "de", "fr"]) {
-        let mut links = Vec::new();
-        for number in 0..ARTICLES {
+        let pages = (0..ARTICLES).map(|number| {
             let is_translated = shift > 0 && number % 4 != 3;
             let written_in = if is_translated { language } else { "en" };
-            let page = article(number, if is_translated { shift } else { 0 });
-            let name = format!("article-{number}.html");
-            known.add(
-                format!("handbook.test/{language}/{name}"),
-                format!("{written_in} {number}"),
-                page,
-            );
-            links.push((name, Prose::new(31, number).title()));
-        }
-        let main = format!("<main><h1>Handbook</h1>{}</main>", link_list(&links));
-        known.add(
-            format!("handbook.test/{language}/index.html"),
-            "index",
-            html("Handbook", "", &main, ""),
-        );
+            HandbookPage {
+                number,
+                name: format!("article-{number}.html"),
+                text: format!("{written_in} {number}"),
+                language: if is_translated { shift } else { 0 },
+            }
+        });
+        add_handbook(&mut known, language, "index.html", pages);
     }
     known
 }
@@ -171,27 +163,47 @@ pub fn half_translated() -> KnownSite {
     known.add_seed("handbook.test/en/index.en.html");
     known.add_seed("handbook.test/de/index.de.html");
     for (language, translated) in [("en", 0), ("de", TRANSLATED)] {
-        let mut links = Vec::new();
-        for number in 0..ENTRIES {
+        let pages = (0..ENTRIES).map(|number| {
             let is_translated = number >= ENTRIES - translated;
             let written_in = if is_translated { "de" } else { "en" };
-            let name = format!("entry-{number}.{written_in}.html");
-            let page = article(number, u64::from(is_translated));
-            known.add(
-                format!("handbook.test/{language}/{name}"),
-                format!("{written_in} {number}"),
-                page,
-            );
-            links.push((name, Prose::new(31, number).title()));
-        }
-        let main = format!("<main><h1>Handbook</h1>{}</main>", link_list(&links));
-        known.add(
-            format!("handbook.test/{language}/index.{language}.html"),
-            "index",
-            html("Handbook", "", &main, ""),
-        );
+            HandbookPage {
+                number,
+                name: format!("entry-{number}.{written_in}.html"),
+                text: format!("{written_in} {number}"),
+                language: u64::from(is_translated),
+            }
+        });
+        let index = format!("index.{language}.html");
+        add_handbook(&mut known, language, &index, pages);
     }
     known
+}
+
+struct HandbookPage {
+    number: u64,
+    name: String,
+    /// The name of its text.
+    text: String,
+    /// The number of its language; 0 is English.
+    language: u64,
+}
+
+/// Adds the pages of a folder of the handbook, and an index page that links to them.
+fn add_handbook(
+    known: &mut KnownSite,
+    folder: &str,
+    index: &str,
+    pages: impl Iterator<Item = HandbookPage>,
+) {
+    let mut links = Vec::new();
+    for page in pages {
+        let address = format!("handbook.test/{folder}/{}", page.name);
+        known.add(address, page.text, article(page.number, page.language));
+        links.push((page.name, Prose::new(31, page.number).title()));
+    }
+    let main = format!("<main><h1>Handbook</h1>{}</main>", link_list(&links));
+    let address = format!("handbook.test/{folder}/{index}");
+    known.add(address, "index", html("Handbook", "", &main, ""));
 }
 
 /// An article of the handbook in the language of this number; 0 is English.

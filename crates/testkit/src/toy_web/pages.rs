@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Fate, Reason};
 use crate::http::Reply;
-use crate::prose::Prose;
+use crate::prose::{MONTHS, Prose};
 
 const SEED: u64 = 0x70f;
 /// Pages of `original.test` besides its first one.
@@ -233,7 +233,7 @@ pub(super) fn library(draft: &mut Draft) {
         Fate::File,
     );
 
-    // The months beside the first are left out, and so nothing leads on from them.
+    // The months beside the first are left out, so their links are not followed.
     let first = library("/calendar?month=2024-05");
     for (month, fate) in [
         ("2024-05", Fate::Unique),
@@ -260,20 +260,6 @@ fn with_head(number: u64, head: &str, more: &str) -> Reply {
 
 /// Any month from the year 1 on, with links to the one before and the one after.
 pub(super) fn calendar(page: &str) -> Option<Reply> {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
     let (year, month) = page
         .strip_prefix("library.test/calendar?month=")?
         .split_once('-')?;

@@ -23,7 +23,7 @@ fn readable(toy: &ToyWeb) -> impl Iterator<Item = &Truth> {
 }
 
 #[test]
-fn the_tally_is_what_the_demonstration_says() {
+fn the_tally_equals_that_of_the_demonstration() {
     let expected = Tally {
         unique: 24 + 1 + 31 + 1 + 4 + 3 + 2 + 1 + 4,
         files: 2,
@@ -37,7 +37,7 @@ fn the_tally_is_what_the_demonstration_says() {
 }
 
 #[test]
-fn every_page_answers_as_its_fate_says() {
+fn every_page_answers_by_its_fate() {
     let toy = ToyWeb::new();
     for Truth { page, fate } in toy.truth() {
         let reply = ask(&toy, page);
@@ -64,7 +64,7 @@ fn every_page_answers_as_its_fate_says() {
 }
 
 #[test]
-fn pages_are_as_long_as_pages_are() {
+fn pages_have_a_realistic_length() {
     let toy = ToyWeb::new();
     for Truth { page, .. } in readable(&toy) {
         let words = main_text(&html(&toy, page)).split(' ').count();
@@ -73,7 +73,7 @@ fn pages_are_as_long_as_pages_are() {
 }
 
 #[test]
-fn copies_are_as_alike_as_their_fate_says() {
+fn copies_are_as_alike_as_their_fate_requires() {
     let toy = ToyWeb::new();
     for Truth { page, fate } in toy.truth() {
         match fate {
@@ -92,7 +92,7 @@ fn copies_are_as_alike_as_their_fate_says() {
 }
 
 #[test]
-fn unique_pages_differ_in_what_they_say() {
+fn unique_pages_differ_in_their_text() {
     let toy = ToyWeb::new();
     let texts: Vec<_> = readable(&toy)
         .filter(|truth| truth.fate == Fate::Unique)
@@ -107,7 +107,7 @@ fn unique_pages_differ_in_what_they_say() {
 }
 
 #[test]
-fn pages_of_the_manual_would_be_merged_by_whoever_read_their_navigation() {
+fn pages_of_the_manual_are_alike_only_with_their_navigation() {
     let toy = ToyWeb::new();
     let whole = |page: &str| shingles(&visible_text(&html(&toy, page)));
     let alike = resemblance(
@@ -199,7 +199,7 @@ fn links(toy: &ToyWeb, page: &str) -> Vec<String> {
         .collect()
 }
 
-/// A crawl by the book, told the truth: what it asks for, in order.
+/// Returns the requests of a correct crawl, in order.
 fn crawled(toy: &ToyWeb) -> Vec<String> {
     let seeds = toy
         .seeds(4_000)
@@ -244,7 +244,7 @@ async fn log_of(toy: &ToyWeb, pages: &[String]) -> Log {
 }
 
 #[tokio::test]
-async fn a_crawl_by_the_book_has_no_faults() {
+async fn a_correct_crawl_has_no_faults() {
     let toy = ToyWeb::new();
     let mut asked = crawled(&toy);
     asked.push("original.test/robots.txt".into());
@@ -256,7 +256,7 @@ async fn a_crawl_by_the_book_has_no_faults() {
 }
 
 #[tokio::test]
-async fn faults_are_told() {
+async fn faults_are_reported() {
     let toy = ToyWeb::new();
     let mut asked = crawled(&toy);
     asked.retain(|page| page != "manual.test/reference/07.html");

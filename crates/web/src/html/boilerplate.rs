@@ -3,8 +3,9 @@
 //! A name is only a hint: a wrapper's class says `comments-open`, a whole page is one form, a forum
 //! consists of comments. So no flag excludes a block that holds most of a page's text.
 
+use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
-use crate::html::regions::{PrefixSums, Region};
+use crate::html::regions::Region;
 
 /// A block is excluded only if it holds less than this part of the page's prose.
 const PART_OF_PAGE: f64 = 0.5;

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_resolved_as_the_standard_says() {
+    fn references_are_resolved_by_the_standard() {
         for (text, in_content, in_attribute) in [
             ("a", "a", "a"),
             ("&amp;&lt;", "&<", "&<"),

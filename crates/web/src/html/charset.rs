@@ -117,7 +117,7 @@ fn parameter<'h>(content_type: &'h str, name: &str) -> Option<&'h str> {
 }
 
 fn from_page(start: &[u8]) -> Option<&'static Encoding> {
-    // Reads byte for byte: an encoding that this cannot read could not be declared so.
+    // Reads byte for byte, as every encoding that can be declared here contains ASCII.
     let text: String = start.iter().copied().map(char::from).collect();
     if let Some(declaration) = text.strip_prefix("<?xml") {
         let end = declaration.find('>').unwrap_or(declaration.len());
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sheet_is_in_the_encoding_that_somebody_says_and_else_in_utf_8() {
+    fn a_sheet_is_decoded_by_its_declaration_and_otherwise_as_utf_8() {
         for (body, content_type, text) in [
             (&b"\xe4"[..], Some("text/css; charset=iso-8859-1"), "ä"),
             (

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_names_are_found_however_they_are_joined() {
+    fn words_of_names_are_found_in_any_joining() {
         for (names, flags) in [
             ("relatedPosts", region_flags::RELATED),
             ("c-related__posts x", region_flags::RELATED),

@@ -11,10 +11,11 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::html::document::{JudgedText, MainContent};
-use crate::html::judged_text::{self, Judged};
+use crate::html::document::{Document, JudgedText, MainContent};
+use crate::html::judged_text::{self, Judged, words_in};
 use crate::html::lines::{Line, Lines};
-use crate::html::regions::{PrefixSums, Region};
+use crate::html::prefix_sums::PrefixSums;
+use crate::html::regions::Region;
 use crate::html::{boilerplate, item_lists, main_content, region_flags};
 
 /// Minimum number of words of a main content.
@@ -40,69 +41,47 @@ const REPEATED_WORDS: u32 = 24;
 /// content.
 const PROSE_AMONG_LINKS: f64 = 0.5;
 
-/// The texts of a page.
-pub(crate) struct Texts {
-    pub text: String,
-    /// The text of the whole page, if it is more than `text`.
-    pub full: Option<String>,
-    pub own: MainContent,
-    pub judged: JudgedText,
-    pub judged_own: MainContent,
-    pub heading: Option<String>,
-}
+impl Document {
+    /// Chooses the texts of a page. A heading has at most `heading_chars` characters.
+    pub(super) fn choose_texts(&mut self, mut all: Lines, heading_chars: usize) {
+        all.end_line();
+        all.text.pop();
+        let mut regions = std::mem::take(&mut all.regions);
+        let regions = regions.finish(all.lines.len());
+        let judged = judged_text::find(&all.lines, regions);
+        let mut chosen = choose(&all.lines, regions, &judged);
+        self.heading = judged_text::heading(&all, regions, &judged, heading_chars);
 
-/// Chooses the texts of a page. A heading has at most `heading_chars` characters.
-pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
-    all.end_line();
-    all.text.pop();
-    let mut regions = std::mem::take(&mut all.regions);
-    let regions = regions.finish(all.lines.len());
-    let judged = judged_text::find(&all.lines, regions);
-    let mut chosen = choose(&all.lines, regions, &judged);
-    let heading = judged_text::heading(&all, regions, &judged, heading_chars);
-
-    let page_words = words_of(all.lines.iter());
-    let is_frame = |words: usize| words < MIN_MAIN_WORDS && words * 2 < page_words;
-    let (mut judged_text, mut judged_own) = (JudgedText::Full, MainContent::Main);
-    if !judged.is_marked && is_frame(judged.words) {
-        judged_own = MainContent::PageFallback {
-            own_text: gather(&all, &judged.lines),
-        };
-    } else if judged.lines.contains(&false) {
-        judged_text = JudgedText::Main;
-    }
-
-    let (mut main, mut own) = (None, MainContent::Main);
-    if chosen.contains(&false) {
-        let words = words_in(&all.lines, &chosen);
-        if words >= MIN_MAIN_WORDS || judged.is_marked {
-            leave_repeated_out(&mut chosen, &all);
-            main = Some(gather(&all, &chosen));
-        } else if is_frame(words) {
-            own = MainContent::PageFallback {
-                own_text: gather(&all, &chosen),
+        let page_words = all.words();
+        let is_frame = |words: usize| words < MIN_MAIN_WORDS && words * 2 < page_words;
+        if !judged.is_marked && is_frame(judged.words) {
+            self.judged_own = MainContent::PageFallback {
+                own_text: gather(&all, &judged.lines),
             };
+        } else if judged.lines.contains(&false) {
+            self.judged = JudgedText::Main;
         }
-    }
-    if judged_text == JudgedText::Main && (main.is_none() || chosen != judged.lines) {
-        judged_text = JudgedText::Other(gather(&all, &judged.lines));
-    }
-    let (text, full) = match main {
-        Some(main) => (main, Some(all.text)),
-        None => (all.text, None),
-    };
-    Texts {
-        text,
-        full,
-        own,
-        judged: judged_text,
-        judged_own,
-        heading,
-    }
-}
 
-fn words_of<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
-    lines.map(|line| line.words as usize).sum()
+        let mut main = None;
+        if chosen.contains(&false) {
+            let words = words_in(&all.lines, &chosen);
+            if words >= MIN_MAIN_WORDS || judged.is_marked {
+                leave_repeated_out(&mut chosen, &all);
+                main = Some(gather(&all, &chosen));
+            } else if is_frame(words) {
+                self.own = MainContent::PageFallback {
+                    own_text: gather(&all, &chosen),
+                };
+            }
+        }
+        if self.judged == JudgedText::Main && (main.is_none() || chosen != judged.lines) {
+            self.judged = JudgedText::Other(gather(&all, &judged.lines));
+        }
+        (self.text, self.full) = match main {
+            Some(main) => (main, Some(all.text)),
+            None => (all.text, None),
+        };
+    }
 }
 
 fn gather(all: &Lines, chosen: &[bool]) -> String {
@@ -155,42 +134,20 @@ fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
     }
 }
 
-fn words_in(lines: &[Line], chosen: &[bool]) -> usize {
-    words_of(
-        lines
-            .iter()
-            .zip(chosen)
-            .filter(|(_, chosen)| **chosen)
-            .map(|(line, _)| line),
-    )
-}
-
 fn choose_among(
     lines: &[Line],
     regions: &[Region],
     is_eligible: impl Fn(&Line) -> bool,
 ) -> Vec<bool> {
     let framed = |line: &Line| line.is_in(region_flags::FRAME_OR_ASIDE) || !is_eligible(line);
-    let prose = PrefixSums::of(
-        lines
-            .iter()
-            .map(|line| if framed(line) { 0 } else { prose_of(line) }),
-    );
-    let words = PrefixSums::of(
-        lines
-            .iter()
-            .map(|line| if framed(line) { 0 } else { line.words as usize }),
-    );
+    let is_content = |line: &Line| !framed(line);
+    let prose = PrefixSums::of(lines, is_content, prose_of);
+    let words = PrefixSums::of(lines, is_content, Line::words);
     let left_out = boilerplate::trusted(regions, &prose, &words);
     let is_out = |line: &Line| framed(line) || left_out[line.region as usize] != 0;
-    let sum = |words: fn(&Line) -> usize| {
-        PrefixSums::of(
-            lines
-                .iter()
-                .map(|line| if is_out(line) { 0 } else { words(line) }),
-        )
-    };
-    let (prose, words) = (sum(prose_of), sum(|line| line.words as usize));
+    let is_in = |line: &Line| !is_out(line);
+    let prose = PrefixSums::of(lines, is_in, prose_of);
+    let words = PrefixSums::of(lines, is_in, Line::words);
 
     let trunk = main_content::find(regions, &left_out, &prose);
     let block = &regions[trunk.block];
@@ -221,28 +178,22 @@ fn prose_of(line: &Line) -> usize {
     };
     let is_prose =
         line.words >= least && !line.is_in(region_flags::HEADING) && !line.is_mostly_links();
-    if is_prose { line.words as usize } else { 0 }
+    if is_prose { line.words() } else { 0 }
 }
 
 /// Chooses the lines of a page of lists: the part that its author marked, else all but the frame.
 fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
-    let words_in = |sign: u32| {
-        words_of(
-            lines
-                .iter()
-                .filter(|line| line.is_in(sign) && !is_out(line)),
-        )
+    let words_where = |is_counted: &dyn Fn(&Line) -> bool| -> usize {
+        let counted = lines.iter().filter(|line| is_counted(line));
+        counted.map(Line::words).sum()
     };
+    let is_marked = |sign: u32| words_where(&|line| line.is_in(sign) && !is_out(line));
     let marked = [region_flags::MAIN, region_flags::ARTICLE]
         .into_iter()
-        .find(|&sign| words_in(sign) >= MIN_MAIN_WORDS);
+        .find(|&sign| is_marked(sign) >= MIN_MAIN_WORDS);
     let is_inside = |line: &Line| marked.is_none_or(|sign| line.is_in(sign)) && !is_out(line);
-    let words = words_of(lines.iter().filter(|line| is_inside(line)));
-    let others = words_of(
-        lines
-            .iter()
-            .filter(|line| is_inside(line) && !line.is_mostly_links()),
-    );
+    let words = words_where(&is_inside);
+    let others = words_where(&|line| is_inside(line) && !line.is_mostly_links());
     let links_out = marked.is_none() || others as f64 >= PROSE_AMONG_LINKS * words as f64;
     let choose = |line: &Line| is_inside(line) && !(links_out && line.is_mostly_links());
     lines.iter().map(choose).collect()

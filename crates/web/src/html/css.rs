@@ -15,6 +15,7 @@
 use cssparser::{Parser, Token};
 
 use crate::html::work_budget::WorkBudget;
+use crate::letter_case::is_one_of;
 
 /// Maximum nesting of blocks; deeper ones are not read.
 const DEEPEST: usize = 256;
@@ -148,15 +149,14 @@ impl Reader {
     }
 
     fn at_rule(&mut self, name: &str) {
-        let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other));
         let depth = self.open.len();
-        if is(&["import"]) {
+        if name.eq_ignore_ascii_case("import") {
             self.rule = if self.imports && depth == 0 {
                 Rule::Import
             } else {
                 Rule::Names(depth)
             };
-        } else if is(&["namespace", "document", "-moz-document"]) {
+        } else if is_one_of(name, &["namespace", "document", "-moz-document"]) {
             self.rule = Rule::Names(depth);
         }
     }
@@ -193,10 +193,9 @@ impl Reader {
 }
 
 fn strings_of(function: &str) -> Strings {
-    let is = |names: &[&str]| names.iter().any(|name| function.eq_ignore_ascii_case(name));
-    if is(&["url", "src"]) {
+    if is_one_of(function, &["url", "src"]) {
         Strings::OneUrl
-    } else if is(&["image-set", "-webkit-image-set", "image"]) {
+    } else if is_one_of(function, &["image-set", "-webkit-image-set", "image"]) {
         Strings::Urls
     } else {
         Strings::Words
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_asks_for_is_found_and_nothing_else() {
+    fn exactly_the_urls_that_a_browser_fetches_are_found() {
         for (css, urls) in [
             ("a { background: url(x.png) }", &["x.png"][..]),
             (
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_without_end_is_given_up_and_not_recursed_into() {
+    fn endless_nesting_ends_the_reading_without_recursion() {
         for open in [
             "{", "(", "[", "a(", "url('", "@import(", "@media{", "url(\\",
         ] {
@@ -292,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_is_read_as_far_as_the_effort_goes() {
+    fn a_sheet_is_read_as_far_as_the_budget_goes() {
         let css = "a{b:url(c)}".repeat(10_000);
         let mut budget = WorkBudget::new(100);
         let mut urls = 0;
@@ -309,7 +308,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_url_is_found_as_it_was_before_it_was_quoted(
+        fn a_quoted_url_is_found_unquoted(
             url in "[^\0]{0,40}",
             before in "[a-z{};: /*]{0,3}",
         ) {
@@ -328,7 +327,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_and_what_was_found_before_it_stays(
+        fn any_text_is_read_and_earlier_urls_stay(
             text in "[a-z(){}\\[\\]@;:'\"\\\\/* \n]{0,200}",
         ) {
             let css = format!("@import 'first';a{{b:url(second)}}{text}");

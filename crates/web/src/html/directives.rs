@@ -26,12 +26,6 @@ pub struct Directives {
 const WITH_VALUE: &[&str] = &["max-snippet", "max-image-preview", "max-video-preview"];
 
 impl Directives {
-    /// Returns true if the page must be kept out of an index at this time.
-    #[must_use]
-    pub fn noindex_at(&self, now: Timestamp) -> bool {
-        self.noindex || self.unavailable_after.is_some_and(|end| end <= now)
-    }
-
     /// Reads the content of a robots meta tag: `noindex, nofollow`.
     pub(crate) fn add(&mut self, content: &str) {
         self.read(content, None);
@@ -146,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_speak_to_everybody_or_to_one_crawler() {
+    fn header_directives_apply_to_all_crawlers_or_to_one() {
         for (value, expected) in [
             ("noindex", directives(true, false, false)),
             ("NoIndex, NOFOLLOW", directives(true, true, false)),
@@ -192,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_be_unavailable_from_a_date_on() {
+    fn a_page_can_be_unavailable_from_a_date_on() {
         let june = |text: &str| Some(text.parse::<Timestamp>().unwrap());
         let at_ten = june("2010-06-25T15:00:00Z");
         for (value, noindex, end) in [
@@ -252,7 +246,7 @@ mod tests {
         }
         let mut asked = Directives::default();
         asked.add("noarchive, unavailable_after: 25-Jun-2010 15:00:00 GMT");
-        assert!(asked.noarchive && asked.noindex_at(at_ten.unwrap()));
-        assert!(!asked.noindex_at(june("2010-06-25T14:59:59Z").unwrap()));
+        assert!(asked.noarchive && !asked.noindex);
+        assert_eq!(asked.unavailable_after, at_ten);
     }
 }

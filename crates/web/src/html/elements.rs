@@ -3,6 +3,7 @@
 use html5ever::{local_name, ns};
 use scraper::node::Element;
 
+use crate::html::names::names;
 use crate::html::{class_names, region_flags};
 
 /// The layout of an element's text.
@@ -25,7 +26,7 @@ pub(crate) fn ends_line(name: &str) -> bool {
         "a" | "abbr" | "b" | "big" | "code" | "em" | "font"
             | "i" | "img" | "kbd" | "mark" | "q" | "s" | "small"
             | "span" | "strike" | "strong" | "sub" | "sup" | "tt" | "u" | "wbr"
-            // Nor skipped elements.
+            // Skipped elements.
             | "script" | "style" | "noscript" | "template" | "svg" | "textarea"
             | "title" | "iframe" | "xmp"
             | "noembed" | "noframes" | "select"
@@ -42,69 +43,18 @@ pub(crate) fn flow(element: &Element) -> Flow {
         };
     }
     match element.name.local {
-        local_name!("script")
-        | local_name!("style")
-        | local_name!("noscript")
-        | local_name!("template")
-        | local_name!("title")
-        | local_name!("textarea")
-        | local_name!("select")
-        | local_name!("iframe")
-        | local_name!("noembed")
-        | local_name!("noframes")
-        | local_name!("object")
-        | local_name!("audio")
-        | local_name!("video")
-        | local_name!("canvas") => Flow::Hidden,
-        local_name!("address")
-        | local_name!("article")
-        | local_name!("aside")
-        | local_name!("blockquote")
-        | local_name!("body")
-        | local_name!("br")
-        | local_name!("caption")
-        | local_name!("center")
-        | local_name!("dd")
-        | local_name!("details")
-        | local_name!("dialog")
-        | local_name!("dir")
-        | local_name!("div")
-        | local_name!("dl")
-        | local_name!("dt")
-        | local_name!("fieldset")
-        | local_name!("figcaption")
-        | local_name!("figure")
-        | local_name!("footer")
-        | local_name!("form")
-        | local_name!("h1")
-        | local_name!("h2")
-        | local_name!("h3")
-        | local_name!("h4")
-        | local_name!("h5")
-        | local_name!("h6")
-        | local_name!("header")
-        | local_name!("hgroup")
-        | local_name!("hr")
-        | local_name!("legend")
-        | local_name!("li")
-        | local_name!("listing")
-        | local_name!("main")
-        | local_name!("menu")
-        | local_name!("nav")
-        | local_name!("ol")
-        | local_name!("p")
-        | local_name!("plaintext")
-        | local_name!("pre")
-        | local_name!("section")
-        | local_name!("summary")
-        | local_name!("table")
-        | local_name!("tbody")
-        | local_name!("tfoot")
-        | local_name!("thead")
-        | local_name!("tr")
-        | local_name!("ul")
-        | local_name!("xmp") => Flow::Block,
-        local_name!("td") | local_name!("th") => Flow::Cell,
+        names![
+            "script" "style" "noscript" "template" "title" "textarea" "select" "iframe" "noembed"
+            "noframes" "object" "audio" "video" "canvas"
+        ] => Flow::Hidden,
+        names![
+            "address" "article" "aside" "blockquote" "body" "br" "caption" "center" "dd" "details"
+            "dialog" "dir" "div" "dl" "dt" "fieldset" "figcaption" "figure" "footer" "form" "h1"
+            "h2" "h3" "h4" "h5" "h6" "header" "hgroup" "hr" "legend" "li" "listing" "main" "menu"
+            "nav" "ol" "p" "plaintext" "pre" "section" "summary" "table" "tbody" "tfoot" "thead"
+            "tr" "ul" "xmp"
+        ] => Flow::Block,
+        names!["td" "th"] => Flow::Cell,
         _ => Flow::Inline,
     }
 }
@@ -120,7 +70,7 @@ pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
     for (name, value) in &element.attrs {
         match name.local {
             local_name!("role") => flags |= by_role(value, outside),
-            local_name!("class") | local_name!("id") if is_contents(value) => {
+            names!["class" "id"] if is_contents(value) => {
                 flags |= region_flags::FRAME;
             }
             local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
@@ -160,10 +110,7 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         local_name!("aside") if outside & (region_flags::MAIN | region_flags::ARTICLE) != 0 => {
             region_flags::ASIDE
         }
-        local_name!("nav")
-        | local_name!("aside")
-        | local_name!("footer")
-        | local_name!("dialog") => region_flags::FRAME,
+        names!["nav" "aside" "footer" "dialog"] => region_flags::FRAME,
         // Inside an article it belongs to the article (ARIA in HTML, section 4).
         local_name!("header")
             if outside & (region_flags::MAIN | region_flags::ARTICLE | region_flags::SECTION)
@@ -173,23 +120,15 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         }
         local_name!("form") => region_flags::FORM,
         local_name!("figcaption") => region_flags::CAPTION,
-        local_name!("button") | local_name!("label") => region_flags::BUTTON,
-        local_name!("p") | local_name!("blockquote") | local_name!("pre") => {
-            region_flags::PARAGRAPH
-        }
+        names!["button" "label"] => region_flags::BUTTON,
+        names!["p" "blockquote" "pre"] => region_flags::PARAGRAPH,
         local_name!("section") if is_main(element) => {
             region_flags::PART | region_flags::SECTION | region_flags::MAIN
         }
         local_name!("section") => region_flags::PART | region_flags::SECTION,
-        local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => {
-            region_flags::PART
-        }
+        names!["table" "ul" "ol" "dl"] => region_flags::PART,
         local_name!("h1") => region_flags::HEADING | region_flags::TITLE,
-        local_name!("h2")
-        | local_name!("h3")
-        | local_name!("h4")
-        | local_name!("h5")
-        | local_name!("h6") => region_flags::HEADING,
+        names!["h2" "h3" "h4" "h5" "h6"] => region_flags::HEADING,
         _ => 0,
     }
 }

@@ -32,6 +32,7 @@ use scraper::{Html, Node};
 
 use self::role::Role;
 use crate::html::limits::ReadLimits;
+use crate::html::names::names;
 use crate::html::scanner::{Scanner, Tag, Token};
 use crate::html::work_budget::{self, WorkBudget};
 
@@ -117,8 +118,11 @@ impl<'t> Reader<'t> {
     fn page(&mut self) -> Option<()> {
         let root = self.html.tree.root().id();
         self.doctype(root)?;
-        self.html(root)?;
+        self.open_frame(root, local_name!("html"), false)?;
+        let html = self.current().id;
+        self.open_frame(html, local_name!("head"), false)?;
         self.head()?;
+        self.open_frame(html, local_name!("body"), true)?;
         self.body()?;
         self.after_body(root)
     }
@@ -168,36 +172,27 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn html(&mut self, root: NodeId) -> Option<()> {
+    /// Reads to after the start tag of `html`, `head` or `body`.
+    fn open_frame(&mut self, parent: NodeId, name: LocalName, keeps_space: bool) -> Option<()> {
         loop {
             match self.next()?? {
-                Token::Text(text) if is_space(text) => {}
-                Token::Markup(markup) => self.comment(root, markup)?,
-                Token::Start(tag) if tag.is(&["html"]) => {
-                    let id = self.element(root, &local_name!("html"), &tag)?;
-                    self.push(id, local_name!("html"), Role::Unsupported)?;
-                    return Some(());
+                Token::Text(text) if is_space(text) => {
+                    if keeps_space {
+                        self.append_text(text)?;
+                    }
+                }
+                Token::Markup(markup) => self.comment(parent, markup)?,
+                Token::Start(tag) if name_of(&tag) == name => {
+                    let id = self.element(parent, &name, &tag)?;
+                    return self.push(id, name, Role::Unsupported);
                 }
                 _ => return None,
             }
         }
     }
 
-    /// Reads from after `<html>` to after `<body>`.
+    /// Reads to after `</head>`.
     fn head(&mut self) -> Option<()> {
-        let html = self.current().id;
-        loop {
-            match self.next()?? {
-                Token::Text(text) if is_space(text) => {}
-                Token::Markup(markup) => self.comment(html, markup)?,
-                Token::Start(tag) if tag.is(&["head"]) => {
-                    let id = self.element(html, &local_name!("head"), &tag)?;
-                    self.push(id, local_name!("head"), Role::Unsupported)?;
-                    break;
-                }
-                _ => return None,
-            }
-        }
         loop {
             match self.next()?? {
                 Token::Text(text) if is_space(text) => self.append_text(text)?,
@@ -205,13 +200,10 @@ impl<'t> Reader<'t> {
                 Token::Start(tag) => {
                     let name = name_of(&tag);
                     match name {
-                        local_name!("meta") | local_name!("link") | local_name!("base") => {
+                        names!["meta" "link" "base"] => {
                             self.void(&name, &tag)?;
                         }
-                        local_name!("title")
-                        | local_name!("style")
-                        | local_name!("script")
-                        | local_name!("noscript") => self.raw(&name, &tag)?,
+                        names!["title" "style" "script" "noscript"] => self.raw(&name, &tag)?,
                         _ => return None,
                     }
                 }
@@ -220,17 +212,7 @@ impl<'t> Reader<'t> {
             }
         }
         self.pop();
-        loop {
-            match self.next()?? {
-                Token::Text(text) if is_space(text) => self.append_text(text)?,
-                Token::Markup(markup) => self.comment(html, markup)?,
-                Token::Start(tag) if tag.is(&["body"]) => {
-                    let id = self.element(html, &local_name!("body"), &tag)?;
-                    return self.push(id, local_name!("body"), Role::Unsupported);
-                }
-                _ => return None,
-            }
-        }
+        Some(())
     }
 
     /// Reads to after `</body>`, or to the end.

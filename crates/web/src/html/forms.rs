@@ -5,6 +5,7 @@
 //! query. A button with a `formaction` makes another URL. The encoding is UTF-8, whatever the
 //! charset of the page.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use url::form_urlencoded;
@@ -56,6 +57,7 @@ struct Form {
 }
 
 /// The owner of a control.
+#[derive(Clone)]
 enum Owner {
     Form(usize),
     /// The form that has this id, wherever it stands.
@@ -71,7 +73,6 @@ struct Control {
 }
 
 /// The submit button of a control.
-#[derive(Clone)]
 struct Button {
     action: Option<String>,
     is_get: Option<bool>,
@@ -81,11 +82,17 @@ struct Button {
 struct Select {
     control: Option<(Owner, String)>,
     is_multiple: bool,
-    /// The value, whether it is selected, and whether it is enabled.
-    options: Vec<(String, bool, bool)>,
+    options: Vec<Choice>,
     group_is_disabled: bool,
     /// True if the last option's value is its text, which follows.
     is_text: bool,
+}
+
+/// An option of a selection.
+struct Choice {
+    value: String,
+    is_selected: bool,
+    is_enabled: bool,
 }
 
 impl Reader {
@@ -97,9 +104,11 @@ impl Reader {
                     is_text: true,
                     ..
                 }) = &mut self.select
-                    && let Some((value, ..)) = options.last_mut()
+                    && let Some(option) = options.last_mut()
                 {
-                    value.push_str(&character_references::resolve(text, TextContext::Content));
+                    option
+                        .value
+                        .push_str(&character_references::resolve(text, TextContext::Content));
                 }
             }
             StreamPiece::Start(tag, name, ..) => self.start(tag, name.as_str()),
@@ -178,9 +187,11 @@ impl Reader {
                 {
                     let value = tag.value("value");
                     select.is_text = value.is_none();
-                    let can_be = !has("disabled") && !select.group_is_disabled;
-                    let value = value.unwrap_or_default().into_owned();
-                    select.options.push((value, has("selected"), can_be));
+                    select.options.push(Choice {
+                        value: value.unwrap_or_default().into_owned(),
+                        is_selected: has("selected"),
+                        is_enabled: !has("disabled") && !select.group_is_disabled,
+                    });
                 }
             }
             _ => {}
@@ -206,44 +217,26 @@ impl Reader {
 
     fn input(&mut self, tag: &Tag<'_>) {
         let kind = tag.value("type").unwrap_or_default().to_ascii_lowercase();
-        let value = tag.value("value").map(std::borrow::Cow::into_owned);
-        match &*kind {
-            "button" | "reset" => {}
-            "submit" => self.add(
-                tag,
-                value.unwrap_or_default(),
-                Some(button(tag, false)),
-                false,
-            ),
-            "image" => self.add(tag, String::new(), Some(button(tag, true)), false),
-            "checkbox" | "radio" => {
-                if tag.value("checked").is_some() {
-                    self.add(
-                        tag,
-                        value.unwrap_or_else(|| "on".to_owned()),
-                        None,
-                        kind == "radio",
-                    );
-                }
-            }
-            "file" => self.add(tag, String::new(), None, false),
-            "hidden"
-                if value.is_none()
-                    && tag
-                        .value("name")
-                        .is_some_and(|name| name.eq_ignore_ascii_case("_charset_")) =>
-            {
-                self.add(tag, "UTF-8".to_owned(), None, false);
-            }
-            "color" => self.add(
-                tag,
-                value.unwrap_or_else(|| "#000000".to_owned()),
-                None,
-                false,
-            ),
-            "range" => self.add(tag, value.unwrap_or_else(|| "50".to_owned()), None, false),
-            _ => self.add(tag, value.unwrap_or_default(), None, false),
+        let is_choice = matches!(&*kind, "checkbox" | "radio");
+        if matches!(&*kind, "button" | "reset") || is_choice && tag.value("checked").is_none() {
+            return;
         }
+        let value = match &*kind {
+            "image" | "file" => None,
+            _ => tag.value("value"),
+        };
+        let name = tag.value("name").unwrap_or_default();
+        let default = match &*kind {
+            "checkbox" | "radio" => "on",
+            "hidden" if name.eq_ignore_ascii_case("_charset_") => "UTF-8",
+            "color" => "#000000",
+            "range" => "50",
+            _ => "",
+        };
+        let value = value.map_or_else(|| default.to_owned(), Cow::into_owned);
+        let is_button = matches!(&*kind, "submit" | "image");
+        let button = is_button.then(|| button(tag, kind == "image"));
+        self.add(tag, value, button, kind == "radio");
     }
 
     /// Returns the form of a control; `None` if it has none or is disabled.
@@ -277,9 +270,10 @@ impl Reader {
     fn end_option(&mut self) {
         if let Some(select) = &mut self.select
             && std::mem::take(&mut select.is_text)
-            && let Some((value, ..)) = select.options.last_mut()
+            && let Some(option) = select.options.last_mut()
         {
-            *value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+            let words: Vec<&str> = option.value.split_ascii_whitespace().collect();
+            option.value = words.join(" ");
         }
     }
 
@@ -291,35 +285,21 @@ impl Reader {
         let Some((owner, name)) = select.control else {
             return;
         };
-        let is_chosen = |option: &&(String, bool, bool)| option.1 && option.2;
-        let owner_again = || match &owner {
-            Owner::Form(index) => Owner::Form(*index),
-            Owner::Id(id) => Owner::Id(id.clone()),
-        };
-        let chosen: Vec<&str> = if select.is_multiple {
-            select
-                .options
-                .iter()
-                .filter(is_chosen)
-                .map(|option| &*option.0)
-                .collect()
-        } else if select.options.iter().any(|option| option.1) {
-            // The last selected option counts; a disabled one is chosen but not sent.
-            let last = select.options.iter().rev().find(|option| option.1);
-            last.into_iter()
-                .filter(is_chosen)
-                .map(|option| &*option.0)
-                .collect()
+        let options = &select.options;
+        let mut selected = options.iter().filter(|option| option.is_selected);
+        let chosen: Vec<&Choice> = if select.is_multiple {
+            selected.collect()
         } else {
-            let first = select.options.iter().find(|option| option.2);
-            first.into_iter().map(|option| &*option.0).collect()
+            // The last selected option counts; a disabled one is chosen but not sent.
+            let first = || options.iter().find(|option| option.is_enabled);
+            selected.next_back().or_else(first).into_iter().collect()
         };
-        for value in chosen {
+        for option in chosen.into_iter().filter(|option| option.is_enabled) {
             if self.controls.len() < MOST_CONTROLS {
                 self.controls.push(Control {
-                    owner: owner_again(),
+                    owner: owner.clone(),
                     name: name.clone(),
-                    value: value.to_owned(),
+                    value: option.value.clone(),
                     button: None,
                     is_radio: false,
                 });
@@ -423,7 +403,7 @@ fn is_chosen_again(control: &Control, after: &[&Control]) -> bool {
 
 fn button(tag: &Tag<'_>, is_image: bool) -> Button {
     Button {
-        action: tag.value("formaction").map(std::borrow::Cow::into_owned),
+        action: tag.value("formaction").map(Cow::into_owned),
         is_get: tag.value("formmethod").map(|method| is_get(Some(&method))),
         is_image,
     }

@@ -4,8 +4,9 @@
 //! of one name and class, most with a link and with some other text. A menu has no other text.
 
 use crate::html::lines::Line;
+use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
-use crate::html::regions::{PrefixSums, Region};
+use crate::html::regions::Region;
 
 /// Minimum number of siblings of one kind that form a list …
 const ITEMS: u32 = 8;
@@ -90,16 +91,9 @@ pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions
 
 /// Finds the blocks that are in lists.
 fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
-    let sum =
-        |bytes: fn(&Line) -> u32| {
-            PrefixSums::of(lines.iter().map(
-                |line| match line.is_in(region_flags::FRAME_OR_ASIDE) {
-                    true => 0,
-                    false => bytes(line) as usize,
-                },
-            ))
-        };
-    let (linked, all) = (sum(|line| line.linked), sum(|line| line.end - line.start));
+    let is_content = |line: &Line| !line.is_in(region_flags::FRAME_OR_ASIDE);
+    let linked = PrefixSums::of(lines, is_content, |line| line.linked as usize);
+    let all = PrefixSums::of(lines, is_content, |line| (line.end - line.start) as usize);
     let mut groups: Vec<Group> = Vec::new();
     // For each block, the last kinds of its children and their groups; the oldest is replaced.
     let mut last = vec![[(0_u32, u32::MAX); KINDS]; regions.len()];

@@ -6,8 +6,9 @@
 //! declare, and what class names call a sidebar, a menu or a footer if that is credible. A `<main>`
 //! draws the line by itself.
 
-use crate::html::lines::{Line, Lines};
-use crate::html::regions::{PrefixSums, Region};
+use crate::html::lines::{Line, Lines, joined};
+use crate::html::prefix_sums::PrefixSums;
+use crate::html::regions::Region;
 use crate::html::{boilerplate, region_flags};
 
 /// A block with more than this part of a page's words is not a sidebar, whatever its name …
@@ -50,13 +51,17 @@ pub(super) fn find(lines: &[Line], regions: &[Region]) -> Judged {
 
 fn of(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Judged {
     let chosen: Vec<bool> = lines.iter().map(is_judged).collect();
-    let words = lines.iter().zip(&chosen).filter(|(_, chosen)| **chosen);
-    let words = words.map(|(line, _)| line.words as usize).sum();
     Judged {
+        words: words_in(lines, &chosen),
         lines: chosen,
         is_marked: false,
-        words,
     }
+}
+
+/// Returns the number of words in the chosen lines.
+pub(super) fn words_in(lines: &[Line], chosen: &[bool]) -> usize {
+    let chosen = lines.iter().zip(chosen).filter(|(_, chosen)| **chosen);
+    chosen.map(|(line, _)| line.words()).sum()
 }
 
 /// Returns the marked lines, if they have words.
@@ -76,15 +81,10 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     if !regions.iter().any(is_named) {
         return vec![false; regions.len()];
     }
-    let sum = |counts: &dyn Fn(&Line) -> bool| {
-        PrefixSums::of(lines.iter().map(|line| {
-            match counts(line) && !line.is_in(region_flags::FRAME) {
-                true => line.words as usize,
-                false => 0,
-            }
-        }))
-    };
-    let (words, links) = (sum(&|_| true), sum(&Line::is_mostly_links));
+    let is_content = |line: &Line| !line.is_in(region_flags::FRAME);
+    let is_link = |line: &Line| is_content(line) && line.is_mostly_links();
+    let words = PrefixSums::of(lines, is_content, Line::words);
+    let links = PrefixSums::of(lines, is_link, Line::words);
     let titles = boilerplate::titles(regions);
     let title = regions
         .iter()
@@ -143,22 +143,10 @@ pub(super) fn heading(
 }
 
 fn folded(all: &Lines, lines: impl Iterator<Item = usize>, most: usize) -> String {
-    let mut text = String::new();
-    for line in lines
-        .map(|index| all.lines[index])
-        .filter(|line| line.words > 0)
-    {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&all.text[line.start as usize..line.end as usize]);
-        if text.len() > most.saturating_mul(4) {
-            break;
-        }
-    }
-    if let Some((end, _)) = text.char_indices().nth(most) {
-        text.truncate(end);
-    }
+    let lines = lines.map(|index| all.lines[index]);
+    let lines = lines.filter(|line| line.words > 0);
+    let texts = lines.map(|line| &all.text[line.start as usize..line.end as usize]);
+    let mut text = joined(texts, most);
     // Manuals append a permalink sign to headings.
     let end = text.trim_end_matches(['¶', ' ']).len();
     text.truncate(end);

@@ -42,6 +42,10 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    pub(crate) const fn words(&self) -> usize {
+        self.words as usize
+    }
+
     pub(crate) const fn is_in(&self, flags: u32) -> bool {
         self.flags & flags != 0
     }
@@ -71,7 +75,7 @@ impl Lines {
 
     /// Returns the number of words in the ended lines.
     pub(crate) fn words(&self) -> usize {
-        self.lines.iter().map(|line| line.words as usize).sum()
+        self.lines.iter().map(Line::words).sum()
     }
 
     /// Returns the length of the text in bytes, where an anchor begins.
@@ -223,6 +227,25 @@ impl Lines {
         self.start = self.text.len();
         (self.words, self.linked) = (0, 0);
     }
+}
+
+/// Joins parts with single spaces, up to `most` characters.
+pub(crate) fn joined<'t>(parts: impl Iterator<Item = &'t str>, most: usize) -> String {
+    let mut text = String::new();
+    for part in parts {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(part);
+        // A character has at most four bytes.
+        if text.len() > most.saturating_mul(4) {
+            break;
+        }
+    }
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+    }
+    text
 }
 
 /// Bytes examined together; their spaces can be counted in a byte.

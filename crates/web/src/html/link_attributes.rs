@@ -6,14 +6,16 @@
 
 use std::borrow::Cow;
 
-use html5ever::{LocalName, local_name, ns};
+use html5ever::{LocalName, ns};
 use scraper::node::Element;
 
 use crate::html::link::LinkKind;
 use crate::html::links::References;
+use crate::html::names::names;
 use crate::html::relations::has_relation;
 use crate::html::scanner::Tag;
 use crate::html::srcset;
+use crate::http::media_type::essence;
 
 /// The namespace of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,32 +76,11 @@ impl<'p> AttributeSource<'p> for TransientTag<'_, '_> {
 pub(crate) fn may_refer(name: &LocalName) -> bool {
     matches!(
         *name,
-        local_name!("link")
-            | local_name!("img")
-            | local_name!("image")
-            | local_name!("script")
-            | local_name!("iframe")
-            | local_name!("frame")
-            | local_name!("source")
-            | local_name!("video")
-            | local_name!("audio")
-            | local_name!("track")
-            | local_name!("embed")
-            | local_name!("object")
-            | local_name!("input")
-            | local_name!("blockquote")
-            | local_name!("q")
-            | local_name!("ins")
-            | local_name!("del")
-            | local_name!("body")
-            | local_name!("table")
-            | local_name!("thead")
-            | local_name!("tbody")
-            | local_name!("tfoot")
-            | local_name!("tr")
-            | local_name!("td")
-            | local_name!("th")
-            | local_name!("bgsound")
+        names![
+            "link" "img" "image" "script" "iframe" "frame" "source" "video" "audio" "track" "embed"
+            "object" "input" "blockquote" "q" "ins" "del" "body" "table" "thead" "tbody" "tfoot"
+            "tr" "td" "th" "bgsound"
+        ]
     ) || &**name == "portal"
 }
 
@@ -220,101 +201,42 @@ pub(crate) fn rel<'p>(element: &impl AttributeSource<'p>) -> Cow<'p, str> {
 /// Returns the kind of a `<link>` or of a `Link` header field with these relations; `None` if it
 /// has no resource of its own (`preconnect`), is not for readers (`pingback`), or is unknown.
 pub(crate) fn of_relations(rel: &str) -> Option<LinkKind> {
-    let has = |relations: &[&str]| {
-        let mut words = rel.split_ascii_whitespace();
-        words.any(|word| {
-            relations
-                .iter()
-                .any(|relation| relation.eq_ignore_ascii_case(word))
-        })
-    };
     // `alternate stylesheet` is a style, not a page.
-    if has(&["stylesheet"]) {
+    if has_relation(rel, "stylesheet") {
         return Some(LinkKind::Requisite);
     }
-    if has(TO_PAGES) {
-        return Some(LinkKind::Page);
-    }
-    has(TO_REQUISITES).then_some(LinkKind::Requisite)
+    let rel = rel.to_ascii_lowercase();
+    // A page comes before a requisite.
+    rel.split_ascii_whitespace().filter_map(of_relation).min()
 }
 
-/// Relations to pages: of the HTML standard, of IANA's registry, and of earlier versions of HTML.
-const TO_PAGES: &[&str] = &[
-    "alternate",
-    "canonical",
-    "author",
-    "help",
-    "license",
-    "next",
-    "prev",
-    "search",
-    "bookmark",
-    "tag",
-    "privacy-policy",
-    "terms-of-service",
-    "up",
-    "first",
-    "last",
-    "index",
-    "contents",
-    "section",
-    "amphtml",
-    "archives",
-    "start",
-    "home",
-    "top",
-    "toc",
-    "chapter",
-    "subsection",
-    "appendix",
-    "glossary",
-    "copyright",
-    "previous",
-    "collection",
-    "item",
-    "about",
-    "related",
-    "via",
-    "self",
-    "current",
-    "latest-version",
-    "predecessor-version",
-    "successor-version",
-    "version-history",
-    "original",
-    "memento",
-    "timegate",
-    "timemap",
-    "describedby",
-    "describes",
-    "cite-as",
-    "me",
-    "prerender",
-    "begin",
-    "end",
-    "parent",
-    "child",
-    "sitemap",
-    "feed",
-];
-
-/// Relations to resources that a page needs.
-const TO_REQUISITES: &[&str] = &[
-    "icon",
-    "apple-touch-icon",
-    "apple-touch-icon-precomposed",
-    "apple-touch-startup-image",
-    "mask-icon",
-    "fluid-icon",
-    "image_src",
-    "manifest",
-    "preload",
-    "modulepreload",
-];
+/// Returns the kind of a link with this relation.
+fn of_relation(relation: &str) -> Option<LinkKind> {
+    match relation {
+        // Of the HTML standard, of IANA's registry, and of earlier versions of HTML.
+        "alternate" | "canonical" | "author" | "help" | "license" | "next" | "prev" | "search"
+        | "bookmark" | "tag" | "privacy-policy" | "terms-of-service" | "up" | "first" | "last"
+        | "index" | "contents" | "section" | "amphtml" | "archives" | "start" | "home" | "top"
+        | "toc" | "chapter" | "subsection" | "appendix" | "glossary" | "copyright" | "previous"
+        | "collection" | "item" | "about" | "related" | "via" | "self" | "current" | "original"
+        | "memento" | "timegate" | "timemap" | "describedby" | "describes" | "cite-as" | "me"
+        | "prerender" | "begin" | "end" | "parent" | "child" | "sitemap" | "feed" => {
+            Some(LinkKind::Page)
+        }
+        "latest-version" | "predecessor-version" | "successor-version" | "version-history" => {
+            Some(LinkKind::Page)
+        }
+        "icon" | "mask-icon" | "fluid-icon" | "image_src" | "manifest" | "preload"
+        | "modulepreload" => Some(LinkKind::Requisite),
+        "apple-touch-icon" | "apple-touch-icon-precomposed" | "apple-touch-startup-image" => {
+            Some(LinkKind::Requisite)
+        }
+        _ => None,
+    }
+}
 
 fn is_html(media: &str) -> bool {
-    let media = media.split(';').next().unwrap_or_default().trim();
-    media.eq_ignore_ascii_case("text/html") || media.eq_ignore_ascii_case("application/xhtml+xml")
+    matches!(&*essence(media), "text/html" | "application/xhtml+xml")
 }
 
 fn add<'p>(references: &mut References<'p>, href: Option<Cow<'p, str>>, kind: LinkKind) {

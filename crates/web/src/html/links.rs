@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::html::document::ParseWarning;
+use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
 use crate::html::link::{Link, LinkKind, LinkKinds};
 use crate::html::relations::{self, Relations};
-use crate::url::canonical::CanonicalForm;
+use crate::html::response_metadata::ReadContext;
+use crate::letter_case::starts_with_ignore_case;
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 use crate::url::url_key::UrlKey;
 
@@ -29,6 +30,52 @@ pub(crate) struct Reference<'p> {
     pub is_needed: bool,
 }
 
+impl<'p> Reference<'p> {
+    pub(crate) fn new(href: Cow<'p, str>, kind: LinkKind, rel: &str, rel_bytes: usize) -> Self {
+        Self {
+            href,
+            kind,
+            relations: Relations::of_rel(rel),
+            rel: relations::words(rel, rel_bytes),
+            anchor: String::new(),
+            is_needed: kind.is_needed(),
+        }
+    }
+}
+
+/// The numbers of links that lead to pages and of others. They are counted apart, so that pictures
+/// do not crowd out pages.
+#[derive(Debug, Default)]
+struct LinkCounts {
+    pages: usize,
+    others: usize,
+    /// True if there was no room for a link.
+    too_many: bool,
+}
+
+impl LinkCounts {
+    /// Counts a link, if there are fewer than `most` of its sort.
+    fn admit(&mut self, kind: LinkKind, most: usize) -> bool {
+        let count = if is_page(kind) {
+            &mut self.pages
+        } else {
+            &mut self.others
+        };
+        let has_room = *count < most;
+        *count += usize::from(has_room);
+        self.too_many |= !has_room;
+        has_room
+    }
+
+    /// Moves a link to the kind of another occurrence of it.
+    fn move_link(&mut self, before: LinkKind, kind: LinkKind) {
+        if is_page(kind) && !is_page(before) {
+            self.pages += 1;
+            self.others -= 1;
+        }
+    }
+}
+
 /// The links of a page while it is read; their base may still follow.
 #[derive(Debug)]
 pub(crate) struct References<'p> {
@@ -40,13 +87,11 @@ pub(crate) struct References<'p> {
     pub canonical: Option<Cow<'p, str>>,
     /// The index of each reference.
     known: HashMap<Cow<'p, str>, usize>,
-    /// Number of [`References::found`] that lead to pages.
-    pages: usize,
+    counts: LinkCounts,
     /// Maximum number of pages, and of other links.
     most: usize,
     /// Bytes of a `rel` that are kept.
     rel_bytes: usize,
-    too_many: bool,
 }
 
 impl<'p> References<'p> {
@@ -57,10 +102,9 @@ impl<'p> References<'p> {
             base: None,
             canonical: None,
             known: HashMap::new(),
-            pages: 0,
+            counts: LinkCounts::default(),
             most: limits.links.saturating_mul(TRIES_PER_LINK),
             rel_bytes: limits.rel_bytes,
-            too_many: false,
         }
     }
 
@@ -74,61 +118,51 @@ impl<'p> References<'p> {
         if start.is_empty() || start.starts_with('#') || leads_elsewhere(start) {
             return None;
         }
-        let relations = Relations::of_rel(rel);
         if let Some(&known) = self.known.get(&href) {
             let reference = &mut self.found[known];
             if !reference.rel.is_empty() {
                 reference.rel =
                     relations::shared(&reference.rel, &relations::words(rel, self.rel_bytes));
             }
-            reference.relations = reference.relations.shared_with(relations);
+            reference.relations = reference.relations.shared_with(Relations::of_rel(rel));
             reference.is_needed |= kind.is_needed();
             let had_words = reference.kind == LinkKind::Page;
             if kind < reference.kind {
-                self.pages += usize::from(is_page(kind) && !is_page(reference.kind));
+                self.counts.move_link(reference.kind, kind);
                 reference.kind = kind;
             }
             return (!had_words && kind == LinkKind::Page).then_some(known);
         }
-        let index = self.found.len();
-        let others = index - self.pages;
-        if (if is_page(kind) { self.pages } else { others }) >= self.most {
-            self.too_many = true;
+        if !self.counts.admit(kind, self.most) {
             return None;
         }
-        self.pages += usize::from(is_page(kind));
+        let index = self.found.len();
         self.known.insert(href.clone(), index);
-        self.found.push(Reference {
-            href,
-            kind,
-            relations,
-            rel: relations::words(rel, self.rel_bytes),
-            anchor: String::new(),
-            is_needed: kind.is_needed(),
-        });
+        self.found
+            .push(Reference::new(href, kind, rel, self.rel_bytes));
         Some(index)
     }
 
-    /// Resolves all references, each page once, in document order; invalid URLs are dropped.
-    /// `links` holds the links that are already known.
+    /// Resolves all references into a document, each page once, in document order; invalid URLs are
+    /// dropped. `links` holds the links that are already known.
     pub(crate) fn resolve(
         self,
         mut links: Links,
-        page: &PageUrl,
-        form: &CanonicalForm,
-        limits: &ReadLimits,
-    ) -> Resolved {
+        context: &ReadContext<'_>,
+        document: &mut Document,
+    ) {
+        let (page, form, limits) = (context.metadata.url, context.form, context.limits);
         let base = self.base.and_then(|base| page.join(&base, form).ok());
         let base = base.as_ref().unwrap_or(page);
         let canonical = self.canonical;
         let canonical = canonical.and_then(|canonical| base.join(&canonical, form).ok());
-        links.too_many |= self.too_many;
+        links.counts.too_many |= self.counts.too_many;
         let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
         for reference in self.found {
-            // A reference that begins with a slash takes little of its base; the difference does
-            // not matter.
+            // A reference that begins with a slash keeps little of its base; the difference is
+            // negligible.
             let Some(left) = bytes.checked_sub(base.as_str().len() + reference.href.len()) else {
-                links.too_many = true;
+                links.counts.too_many = true;
                 break;
             };
             bytes = left;
@@ -138,10 +172,10 @@ impl<'p> References<'p> {
                 links.add(url, reference, limits);
             }
         }
-        Resolved {
-            links: links.links,
-            canonical,
-            warning: links.too_many.then_some(ParseWarning::TooManyLinks),
+        document.links = links.links;
+        document.canonical = document.canonical.take().or(canonical);
+        if links.counts.too_many {
+            document.warnings.push(ParseWarning::TooManyLinks);
         }
     }
 }
@@ -151,9 +185,7 @@ impl<'p> References<'p> {
 pub(crate) struct Links {
     links: Vec<Link>,
     known: HashMap<UrlKey, usize>,
-    /// Number of those that lead to pages.
-    pages: usize,
-    too_many: bool,
+    counts: LinkCounts,
 }
 
 impl Links {
@@ -170,7 +202,7 @@ impl Links {
             }
             link.is_needed |= reference.is_needed;
             if reference.kind < link.kind {
-                self.pages += usize::from(is_page(reference.kind) && !is_page(link.kind));
+                self.counts.move_link(link.kind, reference.kind);
                 link.kind = reference.kind;
                 if link.anchor.is_empty() {
                     link.anchor = reference.anchor;
@@ -178,17 +210,9 @@ impl Links {
             }
             return;
         }
-        let others = self.links.len() - self.pages;
-        if (if is_page(reference.kind) {
-            self.pages
-        } else {
-            others
-        }) >= limits.links
-        {
-            self.too_many = true;
+        if !self.counts.admit(reference.kind, limits.links) {
             return;
         }
-        self.pages += usize::from(is_page(reference.kind));
         self.known.insert(key, self.links.len());
         self.links.push(Link {
             url,
@@ -201,15 +225,7 @@ impl Links {
     }
 }
 
-/// The resolved links and the canonical URL of a page.
-pub(crate) struct Resolved {
-    pub links: Vec<Link>,
-    pub canonical: Option<PageUrl>,
-    pub warning: Option<ParseWarning>,
-}
-
-/// Returns true for kinds that lead to pages. Others are counted apart, so that pictures do not
-/// crowd out pages.
+/// Returns true for kinds that lead to pages.
 const fn is_page(kind: LinkKind) -> bool {
     LinkKinds::PAGES.has(kind)
 }
@@ -217,8 +233,6 @@ const fn is_page(kind: LinkKind) -> bool {
 /// Recognises frequent schemes that never lead to pages, before anything is parsed.
 fn leads_elsewhere(href: &str) -> bool {
     const ELSEWHERE: &[&str] = &["javascript:", "mailto:", "data:", "tel:", "blob:"];
-    ELSEWHERE.iter().any(|scheme| {
-        href.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    })
+    let mut schemes = ELSEWHERE.iter();
+    schemes.any(|scheme| starts_with_ignore_case(href, scheme))
 }

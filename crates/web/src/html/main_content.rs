@@ -9,8 +9,9 @@
 //! The second step is careful in marked content, and enters no section, list or table: these are
 //! parts of a text, above all in manuals.
 
+use crate::html::prefix_sums::PrefixSums;
 use crate::html::region_flags;
-use crate::html::regions::{PrefixSums, Region};
+use crate::html::regions::Region;
 
 /// A mark and the conditions for following it.
 struct Mark {

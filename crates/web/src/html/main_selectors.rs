@@ -16,6 +16,7 @@ use scraper::{Html, Selector};
 use crate::html::limits::ReadLimits;
 use crate::html::tree::{self, Parsed};
 use crate::html::work_budget::WorkBudget;
+use crate::letter_case::is_one_of;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
@@ -184,7 +185,7 @@ fn slow_part(css: &str) -> Option<String> {
                 let name = css[at + 1..].trim_start_matches(':');
                 let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
                 let name = &name[..end.unwrap_or(name.len())];
-                if !QUICK.iter().any(|quick| name.eq_ignore_ascii_case(quick)) {
+                if !is_one_of(name, QUICK) {
                     return Some(format!(":{name}"));
                 }
             }

@@ -1,13 +1,13 @@
 //! Reading of a body: from bytes to a [`Document`].
 
-use crate::html::content::{self, MIN_MAIN_WORDS};
+use crate::html::content::MIN_MAIN_WORDS;
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
 use crate::html::link::LinkKind;
 use crate::html::links::{Links, Reference, References};
 use crate::html::main_selectors::Selection;
-use crate::html::relations::{self, Relations, has_relation};
-use crate::html::response_metadata::ResponseMetadata;
+use crate::html::relations::has_relation;
+use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::subresources::Subresource;
 use crate::html::walk::Walk;
 use crate::html::work_budget::WorkBudget;
@@ -41,20 +41,23 @@ pub fn read(
     form: &CanonicalForm,
     limits: &ReadLimits,
 ) -> Document {
+    let context = ReadContext {
+        metadata,
+        form,
+        limits,
+    };
     let mut document = Document::unread(Media::of(metadata.content_type, body));
     for value in metadata.x_robots_tag {
         document.directives.add_header(value, metadata.agent);
     }
-    let mut headed = Headed::read(metadata, form, limits);
-    document.canonical = headed.canonical.take();
+    let headed = document.read_header(&context);
     if document.media == Media::Other {
-        if limits.kinds.has(LinkKind::Requisite)
-            && let Some(part) = Subresource::of(metadata.content_type)
-        {
-            document.read_part(part, body, headed.links, metadata, form, limits);
-            return document;
+        match Subresource::of(metadata.content_type) {
+            Some(part) if limits.kinds.has(LinkKind::Requisite) => {
+                document.read_part(part, body, headed, &context);
+            }
+            _ => References::new(limits).resolve(headed, &context, &mut document),
         }
-        document.links_of_header(headed, metadata, form, limits);
         return document;
     }
     let decoded = charset::decode(body, metadata.content_type, top_level_domain(metadata.url));
@@ -63,9 +66,9 @@ pub fn read(
         document.warnings.push(ParseWarning::Undecodable);
     }
     if document.media == Media::Html {
-        document.read_page(&decoded.text, headed.links, metadata, form, limits);
+        document.read_page(&decoded.text, headed, &context);
     } else {
-        document.links_of_header(headed, metadata, form, limits);
+        References::new(limits).resolve(headed, &context, &mut document);
         document.read_text(&decoded.text, limits);
     }
     if document.language.is_none() {
@@ -75,16 +78,40 @@ pub fn read(
 }
 
 impl Document {
-    fn links_of_header(
-        &mut self,
-        headed: Headed,
-        metadata: &ResponseMetadata<'_>,
-        form: &CanonicalForm,
-        limits: &ReadLimits,
-    ) {
-        let resolved = References::new(limits).resolve(headed.links, metadata.url, form, limits);
-        self.links = resolved.links;
-        self.warnings.extend(resolved.warning);
+    /// Returns the links in header fields, and reads the canonical URL there. They are relative to
+    /// the page's URL, whatever its `<base>`.
+    fn read_header(&mut self, context: &ReadContext<'_>) -> Links {
+        let (metadata, limits) = (context.metadata, context.limits);
+        let join = |target: &str| metadata.url.join(target, context.form).ok();
+        let mut links = Links::default();
+        let mut add = |url: PageUrl, kind: LinkKind, rel: &str| {
+            if url != *metadata.url {
+                let reference = Reference::new("".into(), kind, rel, limits.rel_bytes);
+                links.add(url, reference, limits);
+            }
+        };
+        let values = metadata.link.iter();
+        for link in values.flat_map(|value| link_header::links(value)) {
+            // A link with another context belongs to that page.
+            let anchor = link.anchor.as_deref();
+            let is_ours = anchor.is_none_or(|anchor| join(anchor).as_ref() == Some(metadata.url));
+            let Some(url) = join(link.target).filter(|_| is_ours) else {
+                continue;
+            };
+            if self.canonical.is_none() && has_relation(&link.rel, "canonical") {
+                self.canonical = Some(url.clone());
+            }
+            if let Some(kind) = link_attributes::of_relations(&link.rel) {
+                add(url, kind, &link.rel);
+            }
+        }
+        if let Some(url) = metadata.content_location.and_then(|url| join(url.trim())) {
+            add(url, LinkKind::Page, "");
+        }
+        if let Some(url) = metadata.refresh.and_then(refresh::target).and_then(join) {
+            add(url, LinkKind::Refresh, "");
+        }
+        links
     }
 
     fn read_text(&mut self, text: &str, limits: &ReadLimits) {
@@ -95,14 +122,8 @@ impl Document {
         text[..end].clone_into(&mut self.text);
     }
 
-    fn read_page(
-        &mut self,
-        text: &str,
-        headed: Links,
-        metadata: &ResponseMetadata<'_>,
-        form: &CanonicalForm,
-        limits: &ReadLimits,
-    ) {
+    fn read_page(&mut self, text: &str, headed: Links, context: &ReadContext<'_>) {
+        let (metadata, limits) = (context.metadata, context.limits);
         let (markup, unscripted);
         let mut budget = WorkBudget::new(limits.tree_effort);
         let selectors = Selection::of(metadata.main, metadata.url);
@@ -133,97 +154,17 @@ impl Document {
                 walk.references.add(url.into(), LinkKind::Form, &rel);
             }
         }
-        let resolved = walk.references.resolve(headed, metadata.url, form, limits);
         if walk.budget.is_spent() {
             self.warnings.push(ParseWarning::Unread);
         }
         if walk.lines.is_full() {
             self.warnings.push(ParseWarning::TooMuchText);
         }
-        let texts = content::finish(walk.lines, limits.title_chars);
+        walk.references.resolve(headed, context, self);
+        self.choose_texts(walk.lines, limits.title_chars);
         self.title = walk.title;
         self.language = walk.language;
         self.directives = walk.directives;
-        self.links = resolved.links;
-        self.canonical = self.canonical.take().or(resolved.canonical);
-        self.warnings.extend(resolved.warning);
-        self.text = texts.text;
-        self.full = texts.full;
-        self.own = texts.own;
-        self.judged = texts.judged;
-        self.judged_own = texts.judged_own;
-        self.heading = texts.heading;
-    }
-}
-
-/// The links and the canonical URL in header fields. They are relative to the page's URL, whatever
-/// its `<base>`.
-struct Headed {
-    links: Links,
-    canonical: Option<PageUrl>,
-}
-
-impl Headed {
-    fn read(metadata: &ResponseMetadata<'_>, form: &CanonicalForm, limits: &ReadLimits) -> Self {
-        let mut headed = Self {
-            links: Links::default(),
-            canonical: None,
-        };
-        for link in metadata
-            .link
-            .iter()
-            .flat_map(|value| link_header::links(value))
-        {
-            // A link with another context belongs to that page.
-            let is_ours = link.anchor.as_ref().is_none_or(|anchor| {
-                metadata
-                    .url
-                    .join(anchor, form)
-                    .is_ok_and(|from| from == *metadata.url)
-            });
-            let Ok(url) = metadata.url.join(link.target, form) else {
-                continue;
-            };
-            if !is_ours {
-                continue;
-            }
-            if headed.canonical.is_none() && has_relation(&link.rel, "canonical") {
-                headed.canonical = Some(url.clone());
-            }
-            if let Some(kind) = link_attributes::of_relations(&link.rel) {
-                headed.add(url, kind, &link.rel, metadata, limits);
-            }
-        }
-        let location = metadata.content_location.map(str::trim);
-        if let Some(Ok(url)) = location.map(|location| metadata.url.join(location, form)) {
-            headed.add(url, LinkKind::Page, "", metadata, limits);
-        }
-        let refresh = metadata.refresh.and_then(refresh::target);
-        if let Some(Ok(url)) = refresh.map(|target| metadata.url.join(target, form)) {
-            headed.add(url, LinkKind::Refresh, "", metadata, limits);
-        }
-        headed
-    }
-
-    fn add(
-        &mut self,
-        url: PageUrl,
-        kind: LinkKind,
-        rel: &str,
-        metadata: &ResponseMetadata<'_>,
-        limits: &ReadLimits,
-    ) {
-        if url != *metadata.url {
-            let reference = Reference {
-                href: "".into(),
-                kind,
-                relations: Relations::of_rel(rel),
-                rel: relations::words(rel, limits.rel_bytes),
-                anchor: String::new(),
-                is_needed: kind.is_needed(),
-            };
-            self.links.add(url, reference, limits);
-        }
     }
 }
 

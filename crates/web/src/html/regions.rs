@@ -80,39 +80,6 @@ impl Regions {
 }
 
 /// Converts a count; a body is capped far below 32 bits.
-fn saturated(count: usize) -> u32 {
+pub(super) fn saturated(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-/// Prefix sums over lines, so that the sum of a block is a difference.
-#[derive(Debug)]
-pub(crate) struct PrefixSums(Vec<u32>);
-
-impl PrefixSums {
-    pub(crate) fn of(words: impl Iterator<Item = usize>) -> Self {
-        let mut sum = 0;
-        let before = std::iter::once(0);
-        Self(
-            before
-                .chain(words.map(|words| {
-                    sum += words;
-                    saturated(sum)
-                }))
-                .collect(),
-        )
-    }
-
-    pub(crate) fn within(&self, region: &Region) -> usize {
-        let lines = region.lines();
-        (self.0[lines.end] - self.0[lines.start]) as usize
-    }
-
-    /// Returns the sum before a block.
-    pub(crate) fn before(&self, region: &Region) -> usize {
-        self.0[region.lines().start] as usize
-    }
-
-    pub(crate) fn total(&self) -> usize {
-        self.0.last().copied().unwrap_or_default() as usize
-    }
 }

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn all_words_are_told_once_as_far_as_there_is_room() {
+    fn all_words_of_a_rel_are_kept_once_as_far_as_there_is_room() {
         for (rel, most, kept) in [
             ("", 20, ""),
             ("nofollow", 0, ""),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_relations_are_parsed_again() {
         for bits in 0..8 {
             let relations = Relations(bits);
             assert_eq!(relations.to_string().parse(), Ok(relations));

@@ -1,6 +1,8 @@
 //! The header fields and settings that reading a body depends on.
 
+use crate::html::limits::ReadLimits;
 use crate::html::main_selectors::MainSelectors;
+use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
 /// The context of a body beside its bytes.
@@ -39,4 +41,11 @@ impl<'a> ResponseMetadata<'a> {
             main: None,
         }
     }
+}
+
+/// The settings of a reading.
+pub(super) struct ReadContext<'a> {
+    pub(super) metadata: &'a ResponseMetadata<'a>,
+    pub(super) form: &'a CanonicalForm,
+    pub(super) limits: &'a ReadLimits,
 }

@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 
 use crate::html::character_references::{self, TextContext};
+use crate::letter_case::{is_one_of, starts_with_ignore_case};
 
 /// One token in the data state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,8 +179,7 @@ impl<'t> Scanner<'t> {
 
     /// Reads a comment, which ends at the first `-->` or `--!>`; `<!-->` and `<!--->` are complete.
     fn comment(&mut self) -> &'t str {
-        // Searches for angles instead of dashes, so that a comment of dashes is passed in one
-        // stride.
+        // Searches for angles instead of dashes, so that a comment of dashes is skipped at once.
         let mut from = self.at + 4;
         while let Some(found) = self.text[from..].find('>') {
             let end = from + found;
@@ -247,9 +247,7 @@ impl<'t> Tag<'t> {
 
     /// Returns true if the tag has one of these names.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
-        names
-            .iter()
-            .any(|name| self.name.eq_ignore_ascii_case(name))
+        is_one_of(self.name, names)
     }
 }
 
@@ -312,10 +310,7 @@ impl<'t> Iterator for Attributes<'t> {
 }
 
 fn begins_with_name(bytes: &[u8], start: &[u8]) -> bool {
-    let is_name = bytes
-        .get(..start.len())
-        .is_some_and(|found| found.eq_ignore_ascii_case(start));
-    is_name
+    starts_with_ignore_case(bytes, start)
         && bytes
             .get(start.len())
             .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))

@@ -3,6 +3,8 @@
 //! Finds complete `http` and `https` URLs, and quoted paths from the root that look like pages.
 //! Strings that a script concatenates are skipped: a piece beside a `+` or with `${` in it.
 
+use crate::letter_case::{is_one_of, starts_with_ignore_case};
+
 /// Maximum number of URLs of one script.
 const MOST: usize = 1_000;
 
@@ -57,16 +59,11 @@ fn is_quote(byte: Option<u8>) -> bool {
 
 /// Returns true for `http://` and `https:\/\/`.
 fn has_scheme(bytes: &[u8]) -> bool {
-    let Some(rest) = bytes
-        .get(4..)
-        .filter(|_| bytes[..4].eq_ignore_ascii_case(b"http"))
-    else {
+    if !starts_with_ignore_case(bytes, b"http") {
         return false;
-    };
-    let rest = rest
-        .strip_prefix(b"s")
-        .or_else(|| rest.strip_prefix(b"S"))
-        .unwrap_or(rest);
+    }
+    let secure = usize::from(starts_with_ignore_case(&bytes[4..], b"s"));
+    let rest = &bytes[4 + secure..];
     [
         &b"://"[..],
         b":\\/\\/",
@@ -186,11 +183,7 @@ fn looks_like_a_page(url: &str) -> bool {
         .rsplit('/')
         .next()
         .and_then(|file| file.rsplit_once('.'));
-    !extension.is_some_and(|(_, extension)| {
-        NO_PAGES
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(extension))
-    })
+    !extension.is_some_and(|(_, extension)| is_one_of(extension, NO_PAGES))
 }
 
 /// File extensions that are never pages.

@@ -57,7 +57,7 @@ mod tests {
     use super::candidates;
 
     #[test]
-    fn candidates_are_parted_by_commas_after_spaces() {
+    fn candidates_are_separated_by_commas_after_spaces() {
         for (srcset, urls) in [
             ("", &[][..]),
             (" , ", &[]),

@@ -11,11 +11,10 @@ use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
 use crate::html::link::LinkKind;
 use crate::html::links::{Links, References};
-use crate::html::response_metadata::ResponseMetadata;
+use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::walk::Walk;
 use crate::html::work_budget::{self, WorkBudget};
 use crate::http::media_type::essence;
-use crate::url::canonical::CanonicalForm;
 
 /// The kind of a subresource by its declared type; it is never guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +48,9 @@ impl Document {
         part: Subresource,
         body: &[u8],
         headed: Links,
-        metadata: &ResponseMetadata<'_>,
-        form: &CanonicalForm,
-        limits: &ReadLimits,
+        context: &ReadContext<'_>,
     ) {
+        let (metadata, limits) = (context.metadata, context.limits);
         let (references, budget) = match part {
             Subresource::Sheet => of_sheet(body, metadata, limits),
             Subresource::Drawing => of_drawing(body, metadata, limits),
@@ -61,9 +59,7 @@ impl Document {
         if budget.is_spent() {
             self.warnings.push(ParseWarning::Unread);
         }
-        let resolved = references.resolve(headed, metadata.url, form, limits);
-        self.links = resolved.links;
-        self.warnings.extend(resolved.warning);
+        references.resolve(headed, context, self);
     }
 }
 
@@ -94,6 +90,7 @@ fn of_drawing<'h>(
         walk.read_nested();
     }
     let mut references = walk.references;
+    references.canonical = None;
     references.found.retain(|reference| reference.is_needed);
     for reference in &mut references.found {
         // A drawing that is shown leads nowhere.

@@ -14,10 +14,11 @@ use crate::html::css::{self, CssContext};
 use crate::html::directives::{Directives, is_for};
 use crate::html::elements::{self, Flow, ends_line, flow};
 use crate::html::limits::ReadLimits;
-use crate::html::lines::Lines;
+use crate::html::lines::{Lines, joined};
 use crate::html::link::LinkKind;
 use crate::html::link_attributes::{self, AttributeSource, Namespace, TransientTag};
 use crate::html::links::References;
+use crate::html::names::names;
 use crate::html::scanner::Tag;
 use crate::html::tag_stream::{StreamPiece, TagName, TagStream, is_shadow_mode};
 use crate::html::tree::UnparsedRest;
@@ -103,7 +104,7 @@ impl<'p> Walk<'p> {
                 node = child;
                 continue;
             }
-            // Nothing below: go on to the next node, and leave the ended ones.
+            // There is nothing below: leave the ended nodes and go on to the next one.
             loop {
                 self.leave(node, around.last().copied().unwrap_or_default());
                 if node == root {
@@ -209,7 +210,7 @@ impl<'p> Walk<'p> {
                 inside.in_link |= self.link_with_words(element, around);
             }
             local_name!("noscript") => self.keep_unparsed(node, !around.in_head),
-            local_name!("noframes") | local_name!("noembed") => self.keep_unparsed(node, false),
+            names!["noframes" "noembed"] => self.keep_unparsed(node, false),
             local_name!("script") => self.scripts(node, element),
             local_name!("style") => {
                 for text in node.children().filter_map(|child| child.value().as_text()) {
@@ -338,7 +339,7 @@ impl<'p> Walk<'p> {
             ("a", Namespace::Svg) => {
                 self.link(element, link_attributes::foreign_href(element), None);
             }
-            // It has no other anchor text.
+            // An area has no other anchor text.
             ("area", Namespace::Html) => {
                 self.link(element, element.value("href"), element.value("alt"));
             }
@@ -500,21 +501,14 @@ fn is_style_of_drawing(name: TagName, space: Namespace) -> bool {
 
 /// Returns true if an HTML element may contain links or directives.
 fn may_hold_links(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("base") | local_name!("meta") | local_name!("area")
-    ) || link_attributes::may_refer(name)
+    matches!(*name, names!["base" "meta" "area"]) || link_attributes::may_refer(name)
 }
 
 /// Returns true for elements whose links are the page's but whose text is not: drawings, and
 /// fallback content of media.
 fn has_links_inside(element: &Element) -> bool {
     match element.name.local {
-        local_name!("svg")
-        | local_name!("object")
-        | local_name!("audio")
-        | local_name!("video")
-        | local_name!("canvas") => true,
+        names!["svg" "object" "audio" "video" "canvas"] => true,
         local_name!("template") => attribute(element, "shadowrootmode").is_some_and(is_shadow_mode),
         _ => false,
     }
@@ -540,39 +534,13 @@ fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
 
 /// Returns the words of an attribute separated by single spaces.
 fn folded(text: &str, most: usize) -> String {
-    let mut words = String::new();
     // Control characters are white space, as in the text of a page.
-    let parts = text.split(|c: char| c.is_whitespace() || c.is_control());
-    for word in parts.filter(|word| !word.is_empty()) {
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(word);
-        if words.len() > most * 4 {
-            break;
-        }
-    }
-    if let Some((end, _)) = words.char_indices().nth(most) {
-        words.truncate(end);
-    }
-    words
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    joined(words.filter(|word| !word.is_empty()), most)
 }
 
 fn title_of(title: NodeRef<'_, Node>, limits: &ReadLimits) -> Option<String> {
-    let mut words = String::new();
-    for text in title.children().filter_map(|child| child.value().as_text()) {
-        for word in text.split_whitespace() {
-            if !words.is_empty() {
-                words.push(' ');
-            }
-            words.push_str(word);
-            if words.len() > limits.title_chars * 4 {
-                break;
-            }
-        }
-    }
-    if let Some((end, _)) = words.char_indices().nth(limits.title_chars) {
-        words.truncate(end);
-    }
-    (!words.is_empty()).then_some(words)
+    let texts = title.children().filter_map(|child| child.value().as_text());
+    let words = texts.flat_map(|text| text.split_whitespace());
+    Some(joined(words, limits.title_chars)).filter(|title| !title.is_empty())
 }

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_as_many_steps_as_it_is_given_and_not_one_more() {
+    fn a_budget_allows_its_steps_and_not_one_more() {
         let mut budget = WorkBudget::new(3);
         assert!(budget.take(1) && budget.take(2) && budget.is_spent());
         assert!(!budget.take(1));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_may_be_every_byte_of_a_long_text() {
+    fn every_byte_of_a_long_text_can_be_counted() {
         for length in [0, 1, 254, 255, 256, 511, 10_000] {
             assert_eq!(count(&"a".repeat(length), |byte| byte == b'a'), length);
             assert_eq!(count(&"ab".repeat(length), |byte| byte == b'a'), length);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_brings_a_tokenizer_out_of_its_stride_is_a_step_each() {
+    fn each_byte_that_slows_a_tokenizer_is_a_step() {
         for (steps, expected) in [
             (of_markup("<a href=x y=z>"), 1),
             (

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_parted_by_commas_outside_of_quotes_and_brackets() {
+    fn links_are_separated_by_commas_outside_quotes_and_brackets() {
         check("", &[]);
         check("</next>; rel=next", &[("/next", "next", None)]);
         // RFC 8288 section 3.5.

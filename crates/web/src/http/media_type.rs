@@ -1,5 +1,7 @@
 //! Media types: the kind of document that a body is.
 
+use crate::letter_case::starts_with_ignore_case;
+
 /// The kind of a body, which decides how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Media {
@@ -69,10 +71,7 @@ fn sniff(body: &[u8]) -> Media {
         .unwrap_or(start)
         .trim_ascii_start();
     let is_page = PAGES.iter().any(|page| {
-        let matches = text
-            .get(..page.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(page));
-        matches
+        starts_with_ignore_case(text, page)
             && (page.ends_with(b"--")
                 || matches!(
                     text.get(page.len()),

@@ -12,6 +12,8 @@
 
 use std::fmt;
 
+use crate::url::canonical::{hex_pair, is_unreserved, push_encoded};
+
 /// Stands for a wildcard star. NUL ends a line, so it occurs in no value and in no URL.
 const WILDCARD: char = '\0';
 
@@ -142,12 +144,9 @@ fn spell(octets: &[u8], text: &mut String) {
             push(octet, is_data(octet) || is_delimiter(octet), text);
             continue;
         }
-        match after
-            .split_at_checked(2)
-            .and_then(|(digits, after)| Some((decode(digits)?, after)))
-        {
-            Some((encoded, after)) => {
-                rest = after;
+        match hex_pair(after, 0) {
+            Some(encoded) => {
+                rest = &after[2..];
                 push(encoded, is_data(encoded), text);
             }
             None => text.push('%'),
@@ -159,23 +158,14 @@ fn push(octet: u8, plain: bool, text: &mut String) {
     if plain {
         text.push(char::from(octet));
     } else {
-        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-        let digit = |four_bits: u8| char::from(DIGITS[usize::from(four_bits)]);
-        text.extend(['%', digit(octet >> 4), digit(octet & 15)]);
+        push_encoded(text, octet);
     }
-}
-
-fn decode(digits: &[u8]) -> Option<u8> {
-    let digit = |at: usize| char::from(digits[at]).to_digit(16);
-    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
 }
 
 /// Returns true for unreserved octets (RFC 3986 section 2.3) and for reserved ones that delimit
 /// nothing here.
 const fn is_data(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric()
-        || matches!(octet, b'-' | b'.' | b'_' | b'~')
-        || is_reserved_data(octet)
+    is_unreserved(octet) || is_reserved_data(octet)
 }
 
 const fn is_reserved_data(octet: u8) -> bool {

@@ -4,6 +4,8 @@
 //! a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a colon may be
 //! missing before white space: the list is that of google/robotstxt and robotxt.
 
+use crate::letter_case::starts_with_ignore_case;
+
 /// Maximum size of a robots.txt in bytes (RFC 9309 section 2.5: at least 500 KiB).
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
 
@@ -80,52 +82,43 @@ const fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\r' | b'\n' | 0)
 }
 
-#[derive(Clone, Copy)]
-enum Key {
-    Agent,
-    Allow,
-    Disallow,
-    CrawlDelay,
-    Sitemap,
-}
+/// The reading of a value as a record.
+type ReadValue = for<'b> fn(&'b [u8]) -> Record<'b>;
 
-/// Spellings of keys. None begins with a spelling of another key.
-const SPELLINGS: &[(&str, Key)] = &[
-    ("user-agent", Key::Agent),
-    ("user agent", Key::Agent),
-    ("useragent", Key::Agent),
-    ("allow", Key::Allow),
-    ("alow", Key::Allow),
-    ("allaw", Key::Allow),
-    ("disallow", Key::Disallow),
-    ("dissallow", Key::Disallow),
-    ("dissalow", Key::Disallow),
-    ("disalow", Key::Disallow),
-    ("diasllow", Key::Disallow),
-    ("disallaw", Key::Disallow),
-    ("crawl-delay", Key::CrawlDelay),
-    ("crawl delay", Key::CrawlDelay),
-    ("crawldelay", Key::CrawlDelay),
-    ("sitemap", Key::Sitemap),
-    ("site-map", Key::Sitemap),
-    ("site map", Key::Sitemap),
+/// Spellings of keys, and their records. No spelling begins with one of another key.
+const KEYS: &[(&[&str], ReadValue)] = &[
+    (&["user-agent", "user agent", "useragent"], |name| {
+        Record::Agent(product_token(name))
+    }),
+    (&["allow", "alow", "allaw"], |path| Record::Rule {
+        allow: true,
+        path,
+    }),
+    (
+        &[
+            "disallow",
+            "dissallow",
+            "dissalow",
+            "disalow",
+            "diasllow",
+            "disallaw",
+        ],
+        |path| Record::Rule { allow: false, path },
+    ),
+    (&["crawl-delay", "crawl delay", "crawldelay"], |seconds| {
+        Record::CrawlDelay(seconds)
+    }),
+    (&["sitemap", "site-map", "site map"], |url| {
+        Record::Sitemap(url)
+    }),
 ];
 
 fn record(line: &[u8]) -> Option<Record<'_>> {
     let line = line.trim_ascii_start();
-    let (spelling, key) = SPELLINGS.iter().find(|(spelling, _)| {
-        line.get(..spelling.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(spelling.as_bytes()))
-    })?;
-    let value = value(&line[spelling.len()..])?;
-    Some(match key {
-        Key::Agent => Record::Agent(product_token(value)),
-        Key::Allow | Key::Disallow => Record::Rule {
-            allow: matches!(key, Key::Allow),
-            path: value,
-        },
-        Key::CrawlDelay => Record::CrawlDelay(value),
-        Key::Sitemap => Record::Sitemap(value),
+    KEYS.iter().find_map(|(spellings, read)| {
+        let mut spellings = spellings.iter();
+        let spelling = spellings.find(|spelling| starts_with_ignore_case(line, spelling))?;
+        Some(read(value(&line[spelling.len()..])?))
     })
 }
 

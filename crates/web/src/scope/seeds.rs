@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_a_complaint_with_its_number_and_the_others_are_read() {
+    fn a_bad_line_is_reported_with_its_number_and_the_others_are_read() {
         let (seeds, errors) =
             read("not a url\nhttp://a.example/\nmailto:x@y.example\nftp://y.example/\nhttp://\n");
         assert_eq!(seeds, ["http://a.example/"]);

@@ -17,6 +17,7 @@ use std::ops::RangeInclusive;
 
 use url::Host;
 
+use crate::letter_case::is_one_of;
 use crate::time::Timestamp;
 use crate::url::page_url::PageUrl;
 
@@ -85,34 +86,19 @@ impl Trap {
 /// Writes the rule in one clause.
 impl fmt::Display for Trap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::RepeatedPath => "its path repeats itself (trap rule repeated-path)",
-            Self::DeepPath => "its path has more than 20 segments (trap rule deep-path)",
-            Self::GrowingQuery => {
-                "it adds to the query of its own page, time and again (trap rule \
-            growing-query)"
-            }
-            Self::RepeatedParameter => {
-                "its query repeats a parameter (trap rule \
-            repeated-parameter)"
-            }
-            Self::ManyParameters => {
-                "its query has more than 24 parameters (trap rule \
-            many-parameters)"
-            }
-            Self::NestedAddress => {
-                "its query has an address within an address within an address (trap rule \
-                 nested-address)"
-            }
+        let clause = match self {
+            Self::RepeatedPath => "its path repeats itself",
+            Self::DeepPath => "its path has more than 20 segments",
+            Self::GrowingQuery => "it adds to the query of its own page, time and again",
+            Self::RepeatedParameter => "its query repeats a parameter",
+            Self::ManyParameters => "its query has more than 24 parameters",
+            Self::NestedAddress => "its query has an address within an address within an address",
             Self::Calendar => {
-                "it is the next page of a calendar that left the years in which \
-            anything happens (trap rule calendar)"
+                "it is the next page of a calendar that left the years in which anything happens"
             }
-            Self::RepeatedLabels => {
-                "its host name repeats itself, or has more than 10 labels \
-            (trap rule repeated-labels)"
-            }
-        })
+            Self::RepeatedLabels => "its host name repeats itself, or has more than 10 labels",
+        };
+        write!(f, "{clause} (trap rule {})", self.as_str())
     }
 }
 
@@ -273,7 +259,7 @@ fn by_host(link: &PageUrl) -> Option<Trap> {
 }
 
 /// Words that turn a number of four digits into a year.
-const CALENDAR_WORDS: [&str; 8] = [
+const CALENDAR_WORDS: &[&str] = &[
     "calendar",
     "kalender",
     "calendrier",
@@ -307,11 +293,7 @@ fn year_of(url: &str) -> Option<(i32, bool)> {
     }
     let year = rest.get(dated.or(alone)?..)?.get(..4)?.parse().ok()?;
     let mut words = rest.split(['/', '?', '&', '=', '-', '_', '.']);
-    let in_words = words.any(|word| {
-        CALENDAR_WORDS
-            .iter()
-            .any(|known| word.eq_ignore_ascii_case(known))
-    });
+    let in_words = words.any(|word| is_one_of(word, CALENDAR_WORDS));
     (in_words || dated.is_some()).then_some((year, in_words))
 }
 
@@ -506,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn the_years_go_by_the_clock() {
+    fn the_years_of_calendars_follow_the_clock() {
         let noon = Timestamp::from_millis(1_790_000_000_000);
         assert_eq!(TrapRules::at(noon).years, 1900..=2028);
     }

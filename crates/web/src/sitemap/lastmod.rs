@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_means_all_of_the_time_that_it_names() {
+    fn a_date_covers_the_whole_period_that_it_names() {
         for (text, first, last) in [
             ("2024", "2024-01-01T00:00:00Z", "2024-12-31T23:59:59.999Z"),
             (
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_none() {
+    fn an_invalid_date_is_refused() {
         for text in [
             "",
             "yesterday",

@@ -1,6 +1,7 @@
 //! Recognition of sitemaps and feeds by their first bytes.
 
 use crate::http::media_type::Media;
+use crate::letter_case::starts_with_ignore_case;
 use crate::sitemap::decoded_text::utf_16;
 use crate::sitemap::listing::ListingKind;
 use crate::sitemap::{json_feed, text_sitemap, xml};
@@ -43,10 +44,6 @@ fn first_char(text: &str) -> Option<char> {
 
 /// Recognises the usual beginnings of a page before anything is parsed.
 fn is_page(start: &[u8]) -> bool {
-    const PAGES: &[&[u8]] = &[b"<!doctype html", b"<html"];
-    PAGES.iter().any(|page| {
-        start
-            .get(..page.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(page))
-    })
+    let begins = |page: &str| starts_with_ignore_case(start, page);
+    begins("<!doctype html") || begins("<html")
 }

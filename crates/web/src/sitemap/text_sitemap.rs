@@ -5,6 +5,7 @@
 
 use crate::html::charset;
 use crate::http::media_type::Media;
+use crate::letter_case::starts_with_ignore_case;
 use crate::sitemap::decoded_text::DecodedText;
 use crate::sitemap::gathered::Gathered;
 use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning};
@@ -61,9 +62,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_url(line: &str) -> bool {
-    let is_absolute = ["http://", "https://"].iter().any(|scheme| {
-        line.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    });
+    let begins = |scheme: &str| starts_with_ignore_case(line, scheme);
+    let is_absolute = begins("http://") || begins("https://");
     is_absolute && !line.contains(char::is_whitespace)
 }

@@ -12,6 +12,8 @@
 
 use std::borrow::Cow;
 
+use crate::letter_case::{is_one_of, starts_with_ignore_case};
+
 /// The parameters that a canonical URL drops, and the order of the others.
 ///
 /// A pattern is a parameter's name, compared without regard to ASCII case. A trailing `*` matches
@@ -35,7 +37,7 @@ struct Pattern {
 impl CanonicalForm {
     /// The patterns of [`CanonicalForm::default`].
     pub const DEFAULT_PARAMETERS: &'static [&'static str] = &[
-        // campaigns: Urchin and Google Analytics, and those who copied it
+        // campaigns: Urchin, Google Analytics and their imitators
         "utm_*",
         "_ga",
         "_gl",
@@ -53,7 +55,7 @@ impl CanonicalForm {
         "twclid",
         "ttclid",
         "li_fat_id",
-        // who shared it: Instagram
+        // sharers: Instagram
         "igshid",
         "igsh",
         // newsletters: Mailchimp, HubSpot, Marketo, Vero, Omeda
@@ -206,12 +208,8 @@ const fn is_of_name(byte: u8) -> bool {
 const SIGNATURE_BYTES: usize = 22;
 
 fn is_signature(name: &str, value: &str) -> bool {
-    let is_named = ["s", "sig", "sign", "hmac", "signature"];
     let last = name.rsplit(['-', '_', '.']).next().unwrap_or(name);
-    value.len() >= SIGNATURE_BYTES
-        && is_named
-            .iter()
-            .any(|named| last.eq_ignore_ascii_case(named))
+    value.len() >= SIGNATURE_BYTES && is_one_of(last, &["s", "sig", "sign", "hmac", "signature"])
 }
 
 /// The suffix of a pattern that requires a random value.
@@ -252,14 +250,8 @@ impl Pattern {
     }
 
     fn matches(&self, name: &str) -> bool {
-        let (pattern, name) = (self.name.as_bytes(), name.as_bytes());
-        match name.get(..pattern.len()) {
-            Some(start) => {
-                (self.any_ending || name.len() == pattern.len())
-                    && start.eq_ignore_ascii_case(pattern)
-            }
-            None => false,
-        }
+        (self.any_ending || name.len() == self.name.len())
+            && starts_with_ignore_case(name, &*self.name)
     }
 }
 
@@ -281,14 +273,13 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
     while let Some(found) = text[at..].find('%') {
         at += found;
         normal.push_str(&text[copied..at]);
-        let Some((high, low)) = hex_pair(bytes, at + 1) else {
+        let Some(decoded) = hex_pair(bytes, at + 1) else {
             stray = Some(normal.len());
             normal.push('%');
             at += 1;
             copied = at;
             continue;
         };
-        let decoded = high << 4 | low;
         // At most one digit stands between them; otherwise the percent sign cannot be completed.
         let completes_stray = decoded.is_ascii_hexdigit()
             && stray.is_some_and(|stray| match normal.as_bytes()[stray + 1..] {
@@ -299,9 +290,7 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
         if is_unreserved(decoded) && !completes_stray {
             normal.push(char::from(decoded));
         } else {
-            normal.push('%');
-            normal.push(upper_hex(high));
-            normal.push(upper_hex(low));
+            push_encoded(&mut normal, decoded);
         }
         at += 3;
         copied = at;
@@ -310,32 +299,21 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// Returns the values of the two hexadecimal digits at `at`.
-pub(crate) fn hex_pair(bytes: &[u8], at: usize) -> Option<(u8, u8)> {
-    let digit = |at: usize| bytes.get(at).and_then(|&byte| hex_value(byte));
-    Some((digit(at)?, digit(at + 1)?))
+/// Returns the byte that the two hexadecimal digits at `at` encode.
+pub(crate) fn hex_pair(bytes: &[u8], at: usize) -> Option<u8> {
+    let digit = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
+    u8::try_from(digit(at)? << 4 | digit(at + 1)?).ok()
 }
 
-const fn hex_value(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    }
-}
-
-/// Returns the upper-case hexadecimal digit of a value below 16.
-pub(crate) const fn upper_hex(value: u8) -> char {
-    (if value < 10 {
-        b'0' + value
-    } else {
-        b'A' + value - 10
-    }) as char
+/// Appends a byte in percent-encoding, with upper-case digits.
+pub(crate) fn push_encoded(text: &mut String, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let digit = |four_bits: u8| char::from(DIGITS[usize::from(four_bits)]);
+    text.extend(['%', digit(byte >> 4), digit(byte & 15)]);
 }
 
 /// Returns true for unreserved characters (RFC 3986 section 2.3).
-const fn is_unreserved(byte: u8) -> bool {
+pub(crate) const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
@@ -364,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_have_one_order_where_it_says_nothing() {
+    fn parameters_are_sorted_unless_their_order_may_matter() {
         let form = CanonicalForm::default();
         let canonical = |query: &str| {
             let mut text = String::new();
@@ -375,7 +353,7 @@ mod tests {
             ("b=2&a=1", "?a=1&b=2"),
             ("b&a", "?a&b"),
             ("b=2&&c&a=1", "?&a=1&b=2&c"),
-            // Those of one name keep their order.
+            // Parameters of one name keep their order.
             ("b=1&a=2&b=0&a=1", "?a=2&a=1&b=1&b=0"),
             ("b=1&a[]=2&a[]=1", "?a[]=2&a[]=1&b=1"),
             (
@@ -386,7 +364,7 @@ mod tests {
             ("B=1&a=2", "?B=1&a=2"),
             ("z=1&utm_source=x&y=2", "?y=2&z=1"),
             ("z=1&print", "?print&z=1"),
-            // Where it may say something.
+            // The order may have a meaning here.
             ("b=2", "?b=2"),
             ("topic/1/&do=x", "?topic/1/&do=x"),
             ("12,34&5", "?12,34&5"),
@@ -414,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_a_name_without_case_or_the_beginning_of_one() {
+    fn a_pattern_matches_a_name_or_its_beginning_in_any_case() {
         for (pattern, name, matches) in [
             ("utm_*", "utm_source", true),
             ("utm_*", "UTM_", true),

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_of_one_address_are_one_group_however_it_is_written_and_those_of_none_are_alone() {
+    fn hosts_of_one_address_are_one_group_in_any_spelling_and_hosts_without_one_are_alone() {
         let group = |address: Option<&str>| {
             let address = address.map(|text| text.parse().unwrap());
             GroupBy::Address.group(&Host::new("a.test"), address)
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_read_as_they_are_written() {
+    fn every_grouping_is_parsed_from_its_name() {
         for group_by in [GroupBy::Host, GroupBy::Address, GroupBy::Domain] {
             assert_eq!(group_by.to_string().parse(), Ok(group_by));
         }

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use url::{Host, Url};
 
-use crate::url::canonical::{hex_pair, upper_hex};
+use crate::url::canonical::{hex_pair, push_encoded};
 
 /// Returns the key of a canonical URL.
 pub(crate) fn key(url: &Url) -> String {
@@ -148,11 +148,11 @@ fn decode_fully(text: &str) -> Vec<u8> {
             .checked_sub(3)
             .filter(|&start| decoded[start] == b'%')
         {
-            let Some((high, low)) = hex_pair(&decoded, escape + 1) else {
+            let Some(byte) = hex_pair(&decoded, escape + 1) else {
                 break;
             };
             decoded.truncate(escape);
-            decoded.push(high << 4 | low);
+            decoded.push(byte);
         }
     }
     decoded
@@ -191,9 +191,7 @@ fn encode_once(bytes: &[u8]) -> String {
         if byte.is_ascii_graphic() && !matches!(byte, b'#' | b'%') {
             text.push(char::from(byte));
         } else {
-            text.push('%');
-            text.push(upper_hex(byte >> 4));
-            text.push(upper_hex(byte & 15));
+            push_encoded(&mut text, byte);
         }
     }
     text

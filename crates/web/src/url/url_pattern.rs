@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn more_general_patterns_take_in_more() {
+    fn more_general_patterns_match_more() {
         let path = "/shop/men/shirts/17?color=red&size=l";
         for (generality, pattern) in Generality::ALL.into_iter().zip([
             "/shop/men/shirts/{n}?color&size",

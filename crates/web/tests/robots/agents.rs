@@ -1,9 +1,9 @@
-//! Sections 2.1 and 2.2.1: groups, and for whom they are.
+//! Sections 2.1 and 2.2.1: groups and the crawlers that they apply to.
 
 use crate::check;
 
 #[test]
-fn a_group_is_for_the_crawlers_that_it_names() {
+fn a_group_applies_to_the_crawlers_that_it_names() {
     let file = "User-agent: FooBot\nDisallow: /a";
     check(
         "2.2.1",
@@ -57,7 +57,7 @@ fn the_crawlers_own_name_is_cut_to_its_product_token() {
 }
 
 #[test]
-fn without_a_group_of_ones_own_everybodys_counts() {
+fn without_a_group_that_names_the_crawler_the_group_for_all_counts() {
     let file = "User-agent: BarBot\nAllow: /\n\nUser-agent: *\nDisallow: /a";
     check(
         "2.2.1",
@@ -76,7 +76,7 @@ fn without_a_group_of_ones_own_everybodys_counts() {
 }
 
 #[test]
-fn a_group_of_ones_own_counts_instead_of_everybodys() {
+fn a_group_that_names_the_crawler_replaces_the_group_for_all() {
     let ours_last = "User-agent: *\nDisallow: /\n\nUser-agent: FooBot\nDisallow: /a";
     check(
         "2.2.1",
@@ -101,7 +101,7 @@ fn a_group_of_ones_own_counts_instead_of_everybodys() {
     check("2.2.1", empty, "FooBot", &[("/a", true, "-")]);
     let nothing = "User-agent: *\nDisallow: /\n\nUser-agent: FooBot\nDisallow:";
     check("2.2.1", nothing, "FooBot", &[("/a", true, "-")]);
-    // One's own group may stand among those for all.
+    // The group that names us may stand among groups for all.
     let both = "User-agent: *\nUser-agent: FooBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b";
     check(
         "2.2.1",
@@ -164,13 +164,13 @@ fn a_group_has_one_name_or_several_and_ends_at_a_name_after_a_rule() {
     // An empty rule is a rule.
     let file = "User-agent: FooBot\nDisallow:\nUser-agent: BarBot\nDisallow: /a";
     check("2.1", file, "FooBot", &[("/a", true, "-")]);
-    // A name that is none begins a group all the same.
+    // An invalid name begins a group, too.
     let file = "User-agent: FooBot\nDisallow: /a\nUser-agent:\nDisallow: /b";
     check("2.1", file, "FooBot", &[("/b", true, "-")]);
 }
 
 #[test]
-fn rules_before_the_first_name_are_nobodys() {
+fn rules_before_the_first_name_apply_to_no_crawler() {
     let file = "Disallow: /a\nAllow: /b\nUser-agent: FooBot\nDisallow: /c";
     check(
         "2.1",

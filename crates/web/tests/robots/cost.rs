@@ -22,7 +22,7 @@ fn long_url() -> web::PageUrl {
 }
 
 #[test]
-fn starred_rules_without_end_against_a_long_url_are_answered_with_no() {
+fn too_costly_star_rules_disallow_a_long_url() {
     for stars in [1, 2, 30, 100] {
         let rules = full(|number| format!("Allow: /{}b{number}\n", "*a".repeat(stars)));
         let verdict = rules.verdict(&long_url());
@@ -31,7 +31,7 @@ fn starred_rules_without_end_against_a_long_url_are_answered_with_no() {
             (false, Grounds::TooCostly),
             "{stars}"
         );
-        // A usual URL is compared with all of them.
+        // A URL of usual length is compared with all rules.
         let verdict = rules.verdict(&url("/some/page.html?with=query"));
         assert_eq!(
             (verdict.allowed, verdict.grounds),
@@ -42,7 +42,7 @@ fn starred_rules_without_end_against_a_long_url_are_answered_with_no() {
 }
 
 #[test]
-fn one_rule_of_stars_alone_is_one_star() {
+fn a_run_of_stars_equals_one_star() {
     let rules = full(|number| {
         if number == 0 {
             format!("Disallow: /{}a$\n", "*".repeat(400_000))
@@ -55,7 +55,7 @@ fn one_rule_of_stars_alone_is_one_star() {
 }
 
 #[test]
-fn plain_rules_are_compared_with_any_url_however_many_they_are() {
+fn any_number_of_rules_without_stars_is_compared_with_any_url() {
     let rules = full(|number| format!("Disallow: /{}b{number}.\n", "a".repeat(number % 50)));
     assert_eq!(rules.verdict(&long_url()).grounds, Grounds::NoRule);
     assert_eq!(rules.verdict(&url("/aab2000")).grounds, Grounds::NoRule);

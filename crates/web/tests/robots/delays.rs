@@ -1,4 +1,4 @@
-//! `Crawl-delay` and `Sitemap`: other records (section 2.2.4), of which nobody has a standard.
+//! `Crawl-delay` and `Sitemap`: other records (section 2.2.4), which no standard defines.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn a_crawl_delay_is_a_number_of_seconds_within_bounds() {
 }
 
 #[test]
-fn a_crawl_delay_is_that_of_our_group() {
+fn the_crawl_delay_of_our_group_applies() {
     for (file, seconds) in [
         (
             "User-agent: FooBot\nCrawl-delay: 2\nDisallow: /a\n\nUser-agent: *\nCrawl-delay: 9",
@@ -83,7 +83,7 @@ fn a_crawl_delay_is_that_of_our_group() {
 }
 
 #[test]
-fn sitemaps_are_everybodys() {
+fn sitemaps_are_listed_for_all_crawlers() {
     let file = "Sitemap: https://example.org/a.xml\nUser-agent: BarBot\nSitemap: \
     ftp://x/\nsite-map: http://b.example/s.xml # b\n\
                 Sitemap: /relative.xml\nSitemap:\nSITEMAP:https://example.org/c.xml?a=b";

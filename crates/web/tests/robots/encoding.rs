@@ -95,7 +95,7 @@ fn reserved_octets_that_delimit_nothing_are_the_same_encoded() {
 }
 
 #[test]
-fn delimiters_are_not_what_they_are_encoded() {
+fn a_delimiter_differs_from_its_encoded_form() {
     for (raw, encoded) in [("/", "%2F"), ("?", "%3F")] {
         different("2.2.2", &format!("/x{raw}y"), &format!("/x{encoded}y"));
         different("2.2.2", &format!("/x{encoded}y"), &format!("/x{raw}y"));
@@ -131,7 +131,7 @@ fn slashes_and_question_marks_delimit_nothing_in_a_query() {
 }
 
 #[test]
-fn what_may_stand_in_no_url_is_encoded() {
+fn characters_that_no_url_may_have_are_encoded() {
     for (in_rule, in_url) in [
         ("/a b", "/a%20b"),
         ("/a\"b", "/a%22b"),
@@ -150,7 +150,7 @@ fn what_may_stand_in_no_url_is_encoded() {
     ] {
         alike("2.2.2", in_rule, in_url);
     }
-    // Octets that are no UTF-8 are octets all the same.
+    // Octets that are not UTF-8 are compared like others.
     let file = b"User-agent: *\nDisallow: /\xe9t\xe9";
     crate::check(
         "2.2.2",

@@ -121,7 +121,7 @@ fn groups_that_are_combined() {
 }
 
 #[test]
-fn the_group_for_all_if_no_other_matches() {
+fn the_group_for_all_applies_if_no_other_matches() {
     let file =
         "user-agent: *\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
     check(

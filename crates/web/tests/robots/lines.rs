@@ -1,4 +1,4 @@
-//! Sections 2.2, 2.3 and 2.5: how a file is written, and how much of it is read.
+//! Sections 2.2, 2.3 and 2.5: the syntax of a file, and the part of it that is read.
 
 use web::{Grounds, MAX_ROBOTS_BYTES, RobotsRules, whole_lines};
 
@@ -37,7 +37,7 @@ fn a_line_ends_in_any_of_three_ways_and_lines_are_counted() {
 }
 
 #[test]
-fn a_byte_order_mark_is_passed_over() {
+fn a_byte_order_mark_is_skipped() {
     check(
         "2.3",
         "\u{feff}User-agent: *\nDisallow: /a",
@@ -45,7 +45,7 @@ fn a_byte_order_mark_is_passed_over() {
         &[("/a", false, "2 Disallow: /a")],
     );
     check("2.3", "\u{feff}", "x", &[("/a", true, "no group")]);
-    // A mark that was cut at its end, as google/robotstxt skips it: byte for byte while they match.
+    // A truncated mark is skipped byte for byte while it matches, as in google/robotstxt.
     let rules = b"User-agent: *\nDisallow: /a".as_slice();
     for mark in [b"\xef".as_slice(), b"\xef\xbb"] {
         check(
@@ -59,7 +59,7 @@ fn a_byte_order_mark_is_passed_over() {
         let expected = [("/a", true, "no group")];
         check("2.3", [no_mark, rules].concat(), "x", &expected);
     }
-    // Within the file it is no mark.
+    // Inside the file it is not a mark.
     check(
         "2.3",
         "User-agent: *\n\u{feff}Disallow: /a",
@@ -91,7 +91,7 @@ fn white_space_and_case_do_not_matter_around_a_value() {
 }
 
 #[test]
-fn what_is_no_record_is_passed_over() {
+fn a_line_that_is_not_a_record_is_skipped() {
     for line in [
         "foo: bar",
         "disallowed: /a",
@@ -129,7 +129,7 @@ fn any_bytes_are_a_robots_file() {
 }
 
 #[test]
-fn a_file_is_read_up_to_its_limit_and_a_cut_rule_is_none() {
+fn a_file_is_read_up_to_the_limit_and_a_truncated_rule_is_ignored() {
     let rules = |filler: usize, rule: &str| {
         let mut file = format!("User-agent: *\n#{}\n", "x".repeat(filler - 16));
         assert_eq!(file.len(), filler);
@@ -140,10 +140,10 @@ fn a_file_is_read_up_to_its_limit_and_a_cut_rule_is_none() {
     for rule in ["Disallow: /a\n", "Disallow: /a\r", "Disallow: /a\0"] {
         let fits = MAX_ROBOTS_BYTES - rule.len();
         assert!(!rules(fits, rule).verdict(&url("/a")).allowed);
-        // The line is whole even where its end lies beyond.
+        // The line is whole although its line end is beyond the limit.
         assert!(!rules(fits + 1, rule).verdict(&url("/a")).allowed);
         assert!(rules(fits + 2, rule).verdict(&url("/a")).allowed);
-        // Cut in the middle it would read `Disallow: /`.
+        // A cut in the middle would make it `Disallow: /`.
         assert!(rules(fits + 2, rule).verdict(&url("/b")).allowed);
     }
     let one_line = "User-agent: *".to_owned() + &" ".repeat(MAX_ROBOTS_BYTES);

@@ -1,9 +1,8 @@
-//! RFC 9309, case by case, each with the section that it follows from; and what stands around the
-//! standard.
+//! RFC 9309, case by case, each with its section, and the conventions around the standard.
 //!
-//! The cases of google/robotstxt and the examples of its documentation were looked at for what to
-//! ask; where that program deliberately differs from the standard (`index.html`, lines that are too
-//! long), the standard is followed.
+//! The cases of google/robotstxt and the examples of its documentation suggested the questions.
+//! Where that program deliberately differs from the standard (`index.html`, lines that are too
+//! long), the tests follow the standard.
 
 mod agents;
 mod cost;
@@ -23,8 +22,8 @@ fn url(path: &str) -> PageUrl {
     PageUrl::parse(&text, &CanonicalForm::keep_all()).expect("a URL")
 }
 
-/// Returns the verdicts of a file on URLs: whether each is allowed, and the line
-/// and rule behind it, no rule (`-`), or no group.
+/// Checks the verdicts of a file on URLs: whether each is allowed, and the line and rule behind it,
+/// no rule (`-`), or no group.
 fn check(section: &str, file: impl AsRef<[u8]>, agent: &str, expected: &[(&str, bool, &str)]) {
     let file = file.as_ref();
     let rules = RobotsRules::parse(file, agent);
@@ -45,8 +44,7 @@ fn check(section: &str, file: impl AsRef<[u8]>, agent: &str, expected: &[(&str, 
     }
 }
 
-/// The same where all that matters is whether a path may be asked for: rules for everybody, one a
-/// line.
+/// Checks the verdicts on paths of rules for everybody, one a line.
 fn rules(section: &str, rules: &[&str], expected: &[(&str, bool)]) {
     let file = format!("User-agent: *\n{}", rules.join("\n"));
     let read = RobotsRules::parse(file.as_bytes(), "FooBot");

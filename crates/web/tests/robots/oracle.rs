@@ -1,4 +1,4 @@
-//! Two others are asked the same: the `robotxt` crate, and a matcher too simple to be wrong.
+//! Comparison with two oracles: the `robotxt` crate, and a matcher too simple to be wrong.
 
 use proptest::prelude::*;
 use robotxt::Robots;
@@ -45,7 +45,7 @@ proptest! {
     #[test]
     fn robotxt_says_the_same(file in file(), path in path(IN_URLS)) {
         let url = url(&path);
-        // What it does not know of: a slash in a query is the same encoded.
+        // The oracle distinguishes an encoded slash in a query.
         let query = url.as_url().query().unwrap_or_default();
         prop_assume!(!query.contains(['/', '?']) && !query.contains("%2F"));
         let ours = RobotsRules::parse(file.as_bytes(), "FooBot").verdict(&url);
@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn a_rule_matches_where_trying_everything_finds_a_way(
+    fn a_rule_matches_exactly_where_an_exhaustive_matcher_does(
         rule in "[ab/*$]{0,9}",
         path in "[ab/]{0,9}",
     ) {
@@ -76,7 +76,10 @@ proptest! {
     }
 
     #[test]
-    fn a_quoted_rule_means_what_the_rule_means(rule in path(IN_RULES), path in path(IN_URLS)) {
+    fn a_quoted_rule_has_the_meaning_of_the_original(
+        rule in path(IN_RULES),
+        path in path(IN_URLS),
+    ) {
         let verdict = |rule: &str| RobotsRules::parse(format!("User-agent: *\nDisallow: \
         {rule}").as_bytes(), "x").verdict(&url(&path));
         let found = verdict(&rule);

@@ -3,7 +3,7 @@
 use crate::{check, rules};
 
 #[test]
-fn a_rule_matches_what_begins_with_its_path() {
+fn a_rule_matches_every_url_that_begins_with_its_path() {
     rules(
         "2.2.2",
         &["Disallow: /", "Allow: /fish"],
@@ -54,7 +54,7 @@ fn a_rule_matches_what_begins_with_its_path() {
 }
 
 #[test]
-fn the_most_octets_win_and_the_order_does_not_matter() {
+fn the_rule_with_most_octets_wins_in_any_order() {
     for order in [
         [
             "Allow: /example/page/",
@@ -102,7 +102,7 @@ fn the_most_octets_win_and_the_order_does_not_matter() {
         &["Allow: /a*******", "Disallow: /abc"],
         &[("/abc", true)],
     );
-    // A path counts in the spelling in which it is compared, so that nobody wins by encoding.
+    // The length of the normalised path counts, so that encoding gives no advantage.
     rules(
         "2.2.2",
         &["Disallow: /%61%61%61", "Allow: /aaaa"],
@@ -116,7 +116,7 @@ fn the_most_octets_win_and_the_order_does_not_matter() {
 }
 
 #[test]
-fn of_two_that_are_equally_specific_allow_wins() {
+fn allow_wins_over_an_equally_specific_disallow() {
     for order in [
         ["Allow: /folder", "Disallow: /folder"],
         ["Disallow: /folder", "Allow: /folder"],
@@ -165,7 +165,7 @@ fn an_empty_rule_matches_nothing() {
 }
 
 #[test]
-fn robots_txt_itself_may_always_be_asked_for() {
+fn robots_txt_itself_is_always_allowed() {
     let itself = "robots.txt itself may always be asked for";
     let file = "User-agent: *\nDisallow: /";
     check(
@@ -190,7 +190,7 @@ fn robots_txt_itself_may_always_be_asked_for() {
 }
 
 #[test]
-fn a_path_without_its_slash_is_meant_to_have_one() {
+fn a_path_without_a_leading_slash_gets_one() {
     rules("2.2.2", &["Disallow: a"], &[("/a", false), ("/b/a", true)]);
     rules("2.2.2", &["Disallow: $"], &[("/", false), ("/a", true)]);
     rules("2.2.2", &["Disallow: ?a"], &[("/?a", false), ("/a", true)]);

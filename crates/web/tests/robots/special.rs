@@ -3,7 +3,7 @@
 use crate::{check, rules};
 
 #[test]
-fn a_comment_is_no_part_of_a_line() {
+fn a_comment_is_not_part_of_a_line() {
     let file = "User-agent: * # all\nDisallow: /a # not this\n# Disallow: /b\nDisallow: \
     /c#d\nDisallow: /e%23f";
     check(
@@ -181,7 +181,7 @@ fn a_star_and_a_dollar_together() {
             ("/abcb", true),
         ],
     );
-    // What an earlier wildcard could take must be left for the end.
+    // An earlier wildcard must leave enough text for the anchored end.
     rules(
         "2.2.3",
         &["Disallow: /*ab*ab$"],
@@ -190,7 +190,7 @@ fn a_star_and_a_dollar_together() {
 }
 
 #[test]
-fn what_is_special_matches_itself_encoded() {
+fn special_characters_match_their_encoded_form() {
     rules(
         "2.2.3",
         &["Disallow: /path/file-with-a-%2A.html"],
@@ -219,7 +219,7 @@ fn what_is_special_matches_itself_encoded() {
             ("/a*$x", true),
         ],
     );
-    // A star in a URL is an octet as others are.
+    // A star in a URL is an octet like others.
     rules(
         "2.2.3",
         &["Disallow: /*/x"],

@@ -1,11 +1,11 @@
-//! Sections 2.3.1.3 and 2.3.1.4, and what a verdict tells.
+//! Sections 2.3.1.3 and 2.3.1.4, and the content of a verdict.
 
 use web::{Grounds, RobotsRules};
 
 use crate::url;
 
 #[test]
-fn without_a_file_all_is_allowed_or_nothing_and_no_rule_is_quoted() {
+fn without_a_file_everything_or_nothing_is_allowed_and_no_rule_is_quoted() {
     for (rules, allowed, grounds) in [
         (RobotsRules::allow_all(), true, Grounds::NoFile),
         (RobotsRules::disallow_all(), false, Grounds::Unreachable),
@@ -25,7 +25,7 @@ fn a_verdict_names_the_rule_its_line_its_group_and_the_section() {
     let file = b"User-agent: FOOBOT/2\nDisallow: /priv%61te/\x1b[31m*x$\n";
     let verdict = RobotsRules::parse(file, "FooBot").verdict(&url("/private/%1B[31m/x"));
     let rule = verdict.rule().unwrap();
-    // Nothing of it can control a terminal.
+    // The text has no control characters for a terminal.
     assert_eq!(rule.to_string(), "Disallow: /private/%1B[31m*x$");
     assert_eq!(
         (rule.line, rule.group.as_str(), rule.allow),

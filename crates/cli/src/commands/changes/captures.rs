@@ -1,27 +1,27 @@
 //! The pages of two crawls, by the keys of their URLs: some 200 bytes a page of each, and no text.
 //!
-//! A crawl that was run `--since` or `--against` others did not archive what they had: its captures
-//! are theirs, too. The journal of each directory is read once, whichever of the two crawls it
-//! counts for.
+//! A crawl that was run `--since` or `--against` others did not archive the pages that they had: it
+//! shares their captures. The journal of each directory is read once, even if both crawls need it.
 //!
 //! Payloads are named by their SHA-1, so they can be compared between any two crawls, also those of
 //! pages that were left out. The digests of texts are keyed: they are compared only between crawls
-//! of one key that judged pages by the same part.
+//! with the same key that judged pages by the same part.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crawl::Policy;
 use neardup::{HashKey, NormalText, PageSignature};
-use store::embedded::{History, record::Record};
-use store::{Fate, FinishedVisit, VisitRecord};
+use store::embedded::History;
+use store::embedded::record::Record;
+use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
-use crate::cli_error::{CliError, fault, usage};
-use crate::commands::export::read_at;
+use crate::cli_error::{CliError, usage};
+use crate::commands::read_again::ArchivedPages;
+use crate::commands::unreadable;
+use crate::crawl_directory;
 use crate::progress::SlowProgress;
 use crate::settings::Settings;
-use crate::{assembly, crawl_directory};
 
 /// A page as a crawl archived it.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub(super) enum State {
     },
     /// It was visited, and there was no page.
     NoPage,
-    /// It was reached by the redirect of another URL, and is told under that.
+    /// It was reached by the redirect of another URL, and is listed under that one.
     Reached,
     /// It waits to be visited.
     Waiting,
@@ -72,7 +72,7 @@ impl State {
     }
 }
 
-/// The bytes and the text of a page: a page that moves takes them along.
+/// The bytes and the text of a page, by which a moved page is recognised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
     pub(super) payload: Option<u128>,
@@ -82,7 +82,7 @@ pub(super) struct Identity {
 /// One crawl's journal, read.
 struct CrawlJournal {
     directory: PathBuf,
-    policy: Policy,
+    pages: ArchivedPages,
     key: Option<HashKey>,
     states: HashMap<UrlKey, State>,
     captures: HashMap<UrlKey, Capture>,
@@ -110,16 +110,12 @@ impl Journals {
     pub(super) fn read(old: &Path, new: &Path) -> Result<Self, CliError> {
         let absolute = |directory: &Path| {
             crawl_directory::state_of(directory)?;
-            directory
-                .canonicalize()
-                .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
+            directory.canonicalize().map_err(unreadable(directory))
         };
         let (old, new) = (absolute(old)?, absolute(new)?);
         if old == new {
-            let told = usage(format!("{} is named twice", old.display()));
-            return Err(
-                told.with_remedy("name the directories of two crawls, the earlier one first")
-            );
+            return Err(usage(format!("{} is named twice", old.display()))
+                .with_remedy("name the directories of two crawls, the earlier one first"));
         }
         let mut journals = Self {
             journals: Vec::new(),
@@ -140,15 +136,14 @@ impl Journals {
     ) -> Result<Vec<usize>, CliError> {
         let settings = Settings::of_crawl(directory)?;
         let mut chain = Vec::new();
-        // A crawl that ran has all of them in this list, the oldest first.
+        // A crawl that ran lists all of them, the oldest first.
         for earlier in &settings.against {
             if !earlier.exists() {
-                let told = usage(format!(
-                    "{} was run against {}, which is not there",
-                    directory.display(),
-                    earlier.display()
-                ));
-                return Err(told.with_remedy("put it back: what was unchanged is archived there"));
+                let (crawl, earlier) = (directory.display(), earlier.display());
+                return Err(usage(format!(
+                    "{crawl} was run against {earlier}, which is not there"
+                ))
+                .with_remedy("put it back: what was unchanged is archived there"));
             }
             chain.push(self.place_of(earlier, progress)?);
         }
@@ -161,11 +156,8 @@ impl Journals {
         directory: &Path,
         progress: &mut SlowProgress,
     ) -> Result<usize, CliError> {
-        let known = self
-            .journals
-            .iter()
-            .position(|journal| journal.directory == directory);
-        if let Some(place) = known {
+        let mut journals = self.journals.iter();
+        if let Some(place) = journals.position(|journal| journal.directory == directory) {
             return Ok(place);
         }
         let journal = CrawlJournal::read(directory, self.journals.len(), progress)?;
@@ -181,14 +173,11 @@ impl Journals {
     }
 
     fn own(&self, side: Side) -> &CrawlJournal {
-        let place = self
-            .chain_of(side)
-            .last()
-            .expect("a chain ends with its crawl");
-        &self.journals[*place]
+        let place = self.chain_of(side).last();
+        &self.journals[*place.expect("a chain ends with its crawl")]
     }
 
-    /// Returns the directory of a crawl's memory.
+    /// Returns the directory of a crawl's state.
     pub(super) fn state_directory(&self, side: Side) -> PathBuf {
         crawl_directory::state(&self.own(side).directory)
     }
@@ -235,63 +224,57 @@ impl Journals {
     }
 
     /// Returns true where the digests of texts of the two crawls can be compared.
-    pub(super) fn share_digests(&self) -> bool {
+    fn share_digests(&self) -> bool {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some()
             && old.key == new.key
-            && old.policy.main_content == new.policy.main_content
+            && old.pages.policy.main_content == new.pages.policy.main_content
     }
 
-    /// Compares the bytes under a URL in both crawls; none where one of them does not tell its own.
+    /// Compares the bytes under a URL in both crawls; none if those of one are not known.
     pub(super) fn is_unchanged(&self, url: UrlKey) -> Option<bool> {
-        let payload = |side| match self.state(side, url)? {
+        Some(self.payload(Side::Old, url)? == self.payload(Side::New, url)?)
+    }
+
+    fn payload(&self, side: Side, url: UrlKey) -> Option<u128> {
+        match self.state(side, url)? {
             State::Page { payload, .. } => payload,
             _ => None,
-        };
-        Some(payload(Side::Old)? == payload(Side::New)?)
+        }
     }
 
     /// Reads the document of a capture from its archive.
     pub(super) fn document(&self, capture: &Capture) -> Result<Document, String> {
         let journal = &self.journals[capture.crawl];
         let file = &journal.files[capture.file as usize];
-        read_at(
-            &journal.policy,
-            &crawl_directory::archive(&journal.directory),
-            file,
-            capture.offset,
-        )
+        journal.pages.read_at(file, capture.offset)
     }
 
-    /// Returns the text of a capture by which its crawl judges pages; none if it is not text.
-    pub(super) fn text(&self, capture: &Capture) -> Result<Option<String>, String> {
-        let document = self.document(capture)?;
+    /// Returns the text of a capture by which its crawl judges pages; none if it is not text or
+    /// cannot be read.
+    fn text(&self, capture: &Capture) -> Option<String> {
+        // A page whose text cannot be read any more moves with its bytes alone.
+        let document = self.document(capture).ok()?;
         let is_text = document.media != web::Media::Other;
-        let main_content = self.journals[capture.crawl].policy.main_content;
-        Ok(is_text.then(|| match main_content {
+        let main_content = self.journals[capture.crawl].pages.policy.main_content;
+        is_text.then(|| match main_content {
             true => document.text,
             false => document.into_full_text(),
-        }))
+        })
     }
 
     /// Returns the bytes and the text of a page.
     pub(super) fn identity(&self, side: Side, url: UrlKey) -> Identity {
-        let payload = match self.state(side, url) {
-            Some(State::Page { payload, .. }) => payload,
-            _ => None,
-        };
-        let capture = self.capture(side, url);
-        let text = match capture {
-            Some(capture) if self.share_digests() => capture.text,
-            // What cannot be read any more moves with its bytes alone.
-            Some(capture) => self
-                .text(&capture)
-                .ok()
-                .flatten()
-                .and_then(|text| digest(&text)),
-            None => None,
-        };
-        Identity { payload, text }
+        let text = self
+            .capture(side, url)
+            .and_then(|capture| match self.share_digests() {
+                true => capture.text,
+                false => digest(&self.text(&capture)?),
+            });
+        Identity {
+            payload: self.payload(side, url),
+            text,
+        }
     }
 }
 
@@ -304,12 +287,11 @@ fn digest(text: &str) -> Option<u128> {
 impl CrawlJournal {
     fn read(directory: &Path, place: usize, progress: &mut SlowProgress) -> Result<Self, CliError> {
         let state = crawl_directory::state_of(directory)?;
-        let settings = Settings::of_crawl(directory)?;
-        let form = settings.canonical_form();
-        let history = History::open(&state).map_err(|error| fault(&error))?;
+        let pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
+        let history = History::open(&state)?;
         let mut journal = Self {
             directory: directory.to_owned(),
-            policy: assembly::policy(&settings, form),
+            pages,
             key: history.key(),
             states: HashMap::new(),
             captures: HashMap::new(),
@@ -317,8 +299,7 @@ impl CrawlJournal {
         };
         let mut texts = HashMap::new();
         for record in history {
-            let record = record.map_err(|error| fault(&error))?;
-            journal.apply(record, place, &mut texts);
+            journal.apply(record?, place, &mut texts);
             progress.step();
         }
         Ok(journal)
@@ -330,38 +311,34 @@ impl CrawlJournal {
             Record::Admitted { page, signature } => {
                 texts.extend(text_of(&signature).map(|text| (page.key(), text)));
             }
-            Record::Retained(seated) => {
-                texts.extend(text_of(&seated.signature).map(|text| (seated.page.key(), text)));
+            Record::Retained(retained) => {
+                texts.extend(text_of(&retained.signature).map(|text| (retained.page.key(), text)));
             }
             Record::Settled(settled) => {
-                let FinishedVisit {
-                    row,
-                    finds,
-                    reached,
-                    ..
-                } = settled.visit;
-                self.wait(&finds);
-                for url in reached {
+                let visit = settled.visit;
+                let row = &visit.row;
+                self.wait(&visit.finds);
+                for url in &visit.reached {
                     self.states.insert(url.key(), State::Reached);
                 }
                 let url = row.url.key();
-                self.states.insert(url, state_of(&row));
+                self.states.insert(url, state_of(row));
                 if row.kept && row.fate.is_page() {
-                    self.capture(&row, texts.get(&url).copied(), place);
+                    self.capture(row, texts.get(&url).copied(), place);
                 }
             }
             Record::Revoked { row, .. } => {
                 self.states.insert(row.url.key(), State::Waiting);
                 self.captures.remove(&row.url.key());
             }
-            // Nothing else says what became of a page.
+            // Nothing else decides on a page.
             _ => {}
         }
     }
 
-    fn wait(&mut self, finds: &[store::DiscoveredUrl]) {
-        for find in finds {
-            self.states.entry(find.url.key()).or_insert(State::Waiting);
+    fn wait(&mut self, discovered: &[DiscoveredUrl]) {
+        for page in discovered {
+            self.states.entry(page.url.key()).or_insert(State::Waiting);
         }
     }
 

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::VisitRecord;
 
+use super::words::ChangedWords;
 use crate::args::ChangeKind;
 use crate::terminal::printable;
 
-/// The fate of a page: a line of the output.
+/// The change of a page: a line of the output.
 #[derive(Debug, Serialize)]
 pub(super) struct Change<'a> {
     pub(super) change: &'static str,
@@ -16,28 +17,28 @@ pub(super) struct Change<'a> {
     /// Its old URL, if it moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<&'a str>,
-    /// Of its text then and now: shared word 5-shingles of all that there are, 0 to 1.
+    /// The resemblance of its two texts: the share of common word 5-shingles, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resemblance: Option<f64>,
     #[serde(flatten)]
     pub(super) text: Option<ChangedText>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<&'a str>,
+    pub(super) reason: Option<String>,
 }
 
 /// The difference between two texts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ChangedText {
-    pub(super) added: Vec<String>,
-    pub(super) removed: Vec<String>,
-    /// As `diff -u` has it, where that was asked for.
+    #[serde(flatten)]
+    pub(super) words: ChangedWords,
+    /// The output of `diff -u`, if it is wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) diff: Option<String>,
 }
 
 /// Runs of words that a table shows of a page; JSON has all.
 const RUNS_SHOWN: usize = 5;
-/// Words that it shows of a run.
+/// Words that a table shows of a run.
 const WORDS_SHOWN: usize = 24;
 
 impl<'a> Change<'a> {
@@ -65,7 +66,7 @@ impl<'a> Change<'a> {
         if let Some(from) = self.from {
             line.push_str(&format!("  from {}", printable(from)));
         }
-        if let Some(reason) = self.reason {
+        if let Some(reason) = &self.reason {
             line.push_str(&format!("  ({})", printable(reason)));
         }
         writeln!(out, "{line}")?;
@@ -78,7 +79,7 @@ impl<'a> Change<'a> {
             }
             return Ok(());
         }
-        for (sign, runs) in [('+', &text.added), ('-', &text.removed)] {
+        for (sign, runs) in [('+', &text.words.added), ('-', &text.words.removed)] {
             for run in runs.iter().take(RUNS_SHOWN) {
                 writeln!(out, "           {sign} {}", printable(&beginning(run)))?;
             }

@@ -1,13 +1,13 @@
-//! The difference between two texts: lines as `diff -u` tells them, and the words that were added
-//! and removed.
+//! The difference between two texts: the hunks of `diff -u`, and the words that were added and
+//! removed.
 //!
-//! Lines are compared first, and then the words of lines that took the place of others. A
-//! comparison costs at most [`MOST_STEPS`] steps (Myers, "An O(ND) Difference Algorithm", 1986,
-//! with N·M as the bound): longer texts that have little in common are told as one removed and one
-//! added.
+//! Lines are compared first, and then the words of replaced lines. A comparison costs at most
+//! [`MOST_STEPS`] steps (Myers, "An O(ND) Difference Algorithm", 1986, with N·M as the bound):
+//! longer texts that have little in common become one removed and one added run.
 
 use std::fmt::Write;
 
+use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 /// Steps of one comparison, at most: about a tenth of a second.
@@ -17,7 +17,7 @@ const CONTEXT: usize = 3;
 
 /// The words that two texts do not share: each run of words as one string, in the order of the
 /// text.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct ChangedWords {
     pub(super) added: Vec<String>,
     pub(super) removed: Vec<String>,
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_paragraph_that_was_added_is_told_alone() {
+    fn an_added_paragraph_is_the_only_change() {
         let old = "Title\nthe quick brown fox\nthe end";
         let new = "Title\nsecurity correction: do NOT use this\nthe quick brown fox\nthe end";
         let changed = ChangedWords::between(old, new);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_was_rewritten_the_words_are_told_and_in_the_diff_the_line() {
+    fn a_rewritten_line_changes_single_words_and_one_line_of_the_diff() {
         let (old, new) = ("use it in production", "never use it in tests");
         let changed = ChangedWords::between(old, new);
         assert_eq!(changed.added, ["never", "tests"]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_with_little_in_common_are_told_as_a_whole() {
+    fn long_texts_with_little_in_common_change_as_a_whole() {
         let text =
             |word: &str| -> String { (0..5_000).map(|line| format!("{word}{line}\n")).collect() };
         let (old, new) = (

@@ -12,7 +12,7 @@ use crate::cli_error::{CliError, usage};
 pub(super) enum ExportTarget {
     /// Standard output.
     Stdout,
-    /// Something that exists and is no file: a pipe, a device.
+    /// A pipe or a device.
     Device(PathBuf),
     /// A file.
     File(PathBuf),
@@ -65,7 +65,7 @@ impl ExportTarget {
             Some(path) if path != Path::new("-") => path,
             _ => return Self::Stdout,
         };
-        // Whoever follows a link to the file finds the new one there, too.
+        // The file behind a symbolic link is replaced, not the link.
         let target = path
             .is_symlink()
             .then(|| path.canonicalize().ok())

@@ -1,10 +1,10 @@
 //! The visits in archive files that other crawlers wrote.
 //!
-//! Others say less of a visit than we do, and in another order: wget has the request before the
+//! Others record less of a visit than we do, and in another order: wget has the request before the
 //! response, browsers fetch many things at once. So a visit here is an answer, with the redirects
-//! that stand right before it and lead to it; or a `resource` under a URL that a crawl can visit;
-//! or a `revisit` of such. Requests, notes, texts that were made of pages, and robots.txt are no
-//! visits. What is broken is passed over, and told.
+//! directly before it that lead to it; or a `resource` under a URL that a crawl can visit; or a
+//! `revisit` of such. Requests, notes, texts that were made of pages, and robots.txt are no visits.
+//! Broken places are skipped, with a warning.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -35,11 +35,11 @@ pub(super) struct Visit {
 /// The next item of a file.
 pub(super) enum Next {
     Visit(Visit),
-    /// A visit that found what is archived already.
+    /// A visit whose page is archived already.
     Revisit(Box<Revisit>),
-    /// The text of a page, made of it by whoever archived it, and no visit.
+    /// The text of a page, as its archiver extracted it: no visit.
     Conversion,
-    /// Records that are left to be asked for again: how many.
+    /// The number of records whose URLs will be requested again.
     Left(u64),
     /// An unreadable place that is skipped.
     Damage(String),
@@ -49,7 +49,7 @@ pub(super) enum Next {
 pub(super) struct Visits<'a> {
     form: &'a CanonicalForm,
     stream: WarcStream,
-    /// Redirects that lead to what may come next.
+    /// The last redirects, which the next record may follow.
     hops: Vec<Exchange>,
     leads_to: Option<PageUrl>,
     /// The item after the one that was returned last.
@@ -74,7 +74,7 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
             let record = match stream.next_record(GLANCE) {
                 Ok(Some(record)) => record,
                 Ok(None) => break,
-                // It is told when the file is read.
+                // Reading the file warns of it.
                 Err(_broken) => continue,
             };
             progress.step();
@@ -106,10 +106,8 @@ impl<'a> Visits<'a> {
             if let Some(ready) = self.ready.take() {
                 return Some(ready);
             }
-            let record = match self
-                .stream
-                .next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX))
-            {
+            let most = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
+            let record = match self.stream.next_record(most) {
                 Ok(Some(record)) => record,
                 Ok(None) => return self.leave_hops(),
                 Err(damage) => return Some(Next::Damage(damage.to_string())),
@@ -128,7 +126,7 @@ impl<'a> Visits<'a> {
                 }
                 continue;
             }
-            // Others find that a redirect or a failure is what it was, too.
+            // Some crawlers also write revisits of redirects and failures.
             let Some(exchange) = exchange(&record, self.form) else {
                 continue;
             };
@@ -143,14 +141,13 @@ impl<'a> Visits<'a> {
                 None
             } else {
                 let mut exchanges = std::mem::take(&mut self.hops);
-                match is_over(exchange.status) {
-                    true => {
-                        exchanges.push(exchange);
-                        let offset = record.addressable.then_some(record.offset);
-                        Some(Next::Visit(Visit { exchanges, offset }))
-                    }
-                    false => Some(Next::Left(exchanges.len() as u64 + 1)),
-                }
+                let is_over = is_over(exchange.status);
+                exchanges.push(exchange);
+                let offset = record.addressable.then_some(record.offset);
+                Some(match is_over {
+                    true => Next::Visit(Visit { exchanges, offset }),
+                    false => Next::Left(exchanges.len() as u64),
+                })
             };
             self.ready = next;
             if before.is_some() {
@@ -167,7 +164,7 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Redirects that lead to nothing that was archived next.
+    /// Gives up pending redirects.
     fn leave_hops(&mut self) -> Option<Next> {
         let hops = std::mem::take(&mut self.hops);
         (!hops.is_empty()).then_some(Next::Left(hops.len() as u64))
@@ -180,7 +177,7 @@ fn is_over(status: u16) -> bool {
     (200..300).contains(&status) || (status >= 400 && may_be_again == Decision::GiveUp)
 }
 
-/// Returns the name of a file, as in rows.
+/// Returns the name of a file as rows have it.
 pub(super) fn name(path: &Path) -> String {
     name_of(path).unwrap_or_default().to_owned()
 }

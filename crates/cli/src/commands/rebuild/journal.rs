@@ -1,9 +1,10 @@
-//! The journal that is written: what the old one still tells, then what the archive tells.
+//! The new journal: the readable part of the old one, and then the visits of the archive.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crawl::{
@@ -15,7 +16,7 @@ use sinks::ArchiveEnd;
 use store::embedded::record::{Record, RetainedPage};
 use store::embedded::{History, JournalRebuild, RestoredAdmission, RestoredVisit};
 use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
-use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
+use web::{Clock, Exchange, PageUrl, Scope, Timestamp, UrlKey};
 
 use super::Report;
 use super::foreign;
@@ -23,9 +24,9 @@ use super::revisits::{Originals, Revisit};
 use super::scratch_index::ScratchIndex;
 use super::visits::{self, Visits};
 use crate::cli_error::{CliError, fault};
+use crate::commands::{runtime, warn};
 use crate::progress::SlowProgress;
 use crate::settings::Settings;
-use crate::terminal::{printable, say};
 use crate::{archiving, assembly, crawl_directory, features};
 
 /// A journal that is being written.
@@ -38,7 +39,7 @@ pub(super) struct Rebuilding {
     listings: ListingQuota,
     /// The archives of earlier crawls, for pages that are unchanged since.
     earlier: Option<EarlierArchives>,
-    /// The pages that others may have been let through beside, where that is allowed at all.
+    /// The originals of retained duplicates, if the crawl retains any.
     originals: Option<HashMap<UrlKey, Page>>,
     /// The index that judges pages of other crawlers, if there are any.
     scratch_index: Option<ScratchIndex>,
@@ -68,11 +69,12 @@ impl Rebuilding {
             .collect();
         seeds.iter().for_each(|seed| scope.add_seed(seed));
         let mut old = old.into_iter().flatten().map_while(Result::ok).peekable();
-        let begun = old.peek().is_none();
-        let begun = begun.then(|| (clock.now(), settings.feature_settings_name()));
+        let begun = match old.peek() {
+            Some(_) => None,
+            None => Some((clock.now(), settings.feature_settings_name())),
+        };
         let mut rebuilding = Self {
-            restoring: JournalRebuild::begin(Arc::new(SystemDisk), new, key, begun)
-                .map_err(|error| fault(&error))?,
+            restoring: JournalRebuild::begin(Arc::new(SystemDisk), new, key, begun)?,
             adaptive_signatures,
             policy: assembly::policy(settings, form),
             scope,
@@ -89,36 +91,29 @@ impl Rebuilding {
         };
         let mut progress = SlowProgress::new("journal records copied");
         for record in old {
-            rebuilding.report.journal_records += 1;
-            if let Record::SeedAdopted { url } = &record {
-                rebuilding.scope.add_seed(url);
-            }
-            match &record {
-                Record::Admitted { page, signature } => {
-                    rebuilding.apply_admission(page, signature)?;
-                }
-                Record::Settled(settled) if rebuilding.scratch_index.is_some() => {
-                    let row = &settled.visit.row;
-                    rebuilding.settled.insert(row.url.key());
-                    rebuilding.repeatable.add(row);
-                }
-                _ => {}
-            }
-            rebuilding
-                .restoring
-                .copy(&record)
-                .map_err(|error| fault(&error))?;
+            rebuilding.copy(&record)?;
             progress.step();
         }
-        let finds = seeds
-            .into_iter()
-            .map(|url| DiscoveredUrl::new(url, 0, None))
-            .collect();
-        rebuilding
-            .restoring
-            .discover(finds)
-            .map_err(|error| fault(&error))?;
+        let seeds = seeds.into_iter();
+        let seeds = seeds.map(|url| DiscoveredUrl::new(url, 0, None));
+        rebuilding.restoring.discover(seeds.collect())?;
         Ok(rebuilding)
+    }
+
+    /// Copies a record of the old journal.
+    fn copy(&mut self, record: &Record) -> Result<(), CliError> {
+        self.report.journal_records += 1;
+        match record {
+            Record::SeedAdopted { url } => self.scope.add_seed(url),
+            Record::Admitted { page, signature } => self.apply_admission(page, signature)?,
+            Record::Settled(settled) if self.scratch_index.is_some() => {
+                let row = &settled.visit.row;
+                self.settled.insert(row.url.key());
+                self.repeatable.add(row);
+            }
+            _ => {}
+        }
+        Ok(self.restoring.copy(record)?)
     }
 
     /// Sets the archives in which pages that are unchanged since an earlier crawl are looked up.
@@ -126,25 +121,28 @@ impl Rebuilding {
         self.earlier = earlier;
     }
 
+    /// Takes over the visits of the archive that the old journal does not have.
     pub(super) fn replay_archive(&mut self, archive: &Path) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
-        let mut visits =
-            Visits::open(archive, self.restoring.end(), &form).map_err(|error| fault(&error))?;
+        let visits = Visits::open(archive, self.restoring.end(), &form);
+        let mut visits = visits.map_err(|error| fault(&error))?;
         let mut progress = SlowProgress::new("visits read");
         while let Some(next) = visits.next_visit() {
             match next {
                 Ok((file, visit)) => self.settle(file, visit)?,
-                Err(damage) => {
-                    self.report.damaged_places += 1;
-                    say(&format!("warning: {}", printable(&damage.0)));
-                }
+                Err(damage) => self.count_damage(&damage.0),
             }
             progress.step();
         }
         Ok(())
     }
 
-    /// Remembers an admitted page as an original of later ones.
+    fn count_damage(&mut self, damage: &str) {
+        self.report.damaged_places += 1;
+        warn(damage);
+    }
+
+    /// Records an admitted page as an original of later ones.
     fn apply_admission(&mut self, page: &Page, signature: &PageSignature) -> Result<(), CliError> {
         if let Some(originals) = &mut self.originals {
             originals.insert(page.key(), page.clone());
@@ -159,7 +157,7 @@ impl Rebuilding {
     pub(super) fn replay_foreign(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
         let mut progress = SlowProgress::new("visits of other crawlers judged");
-        // Those that refer to what may come behind them.
+        // Revisits whose original may come later.
         let mut later = Vec::new();
         for path in files {
             let file: Rc<str> = foreign::name(path).into();
@@ -174,10 +172,7 @@ impl Rebuilding {
                     }
                     foreign::Next::Conversion => self.report.conversions += 1,
                     foreign::Next::Left(records) => self.report.left += records,
-                    foreign::Next::Damage(what) => {
-                        self.report.damaged_places += 1;
-                        say(&format!("warning: {}", printable(&what)));
-                    }
+                    foreign::Next::Damage(damage) => self.count_damage(&damage),
                 }
                 progress.step();
             }
@@ -204,15 +199,8 @@ impl Rebuilding {
             return Ok(Some(revisit));
         };
         self.settled.insert(page.key());
-        let rebuilt = self.rebuild_visit(ArchivedVisit {
-            page: self.found(page),
-            at: revisit.at,
-            exchanges: revisit.exchanges,
-            kept: false,
-            notes,
-            robots: Vec::new(),
-            unchanged: None,
-        });
+        let page = self.queued(page);
+        let rebuilt = self.rebuild_foreign(page, revisit.at, revisit.exchanges, false, notes);
         self.settle_foreign_record(file, revisit.offset, rebuilt)?;
         Ok(None)
     }
@@ -226,36 +214,47 @@ impl Rebuilding {
             self.report.captured_again += 1;
             return Ok(());
         }
-        let is_page = (200..300).contains(&status);
-        let failed = [
-            ("verdict", "failed".to_owned()),
-            ("reason", format!("HTTP status {status}")),
-        ];
-        let notes = failed.into_iter().filter(|_| !is_page);
-        let mut rebuilt = self.rebuild_visit(ArchivedVisit {
-            page: self.found(&url),
-            at,
-            exchanges: visit.exchanges,
-            kept: true,
-            notes: notes
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-            robots: Vec::new(),
-            unchanged: None,
-        });
+        let notes = match status {
+            200..300 => Vec::new(),
+            _ => vec![
+                ("verdict".to_owned(), "failed".to_owned()),
+                ("reason".to_owned(), format!("HTTP status {status}")),
+            ],
+        };
+        let page = self.queued(&url);
+        let mut rebuilt = self.rebuild_foreign(page, at, visit.exchanges, true, notes);
         if let (Some(scratch_index), Some(signature)) = (&self.scratch_index, &rebuilt.signature) {
             let row = &rebuilt.record;
             let verdict = scratch_index.admit(&row.page(), signature, row.canonical.as_ref())?;
-            crawl::apply_verdict(&self.policy, &mut rebuilt, verdict);
+            crawl::apply_verdict(&self.policy, &mut rebuilt, &verdict);
         }
         self.settle_foreign_record(file, visit.offset, rebuilt)
     }
 
     /// Returns the queue entry of a page that another crawler visited. A page to which nothing led
     /// counts as no seed: its redirects do not widen the scope.
-    fn found(&self, url: &PageUrl) -> DiscoveredUrl {
+    fn queued(&self, url: &PageUrl) -> DiscoveredUrl {
         let waiting = self.restoring.waiting(url);
         waiting.unwrap_or_else(|| DiscoveredUrl::new(url.clone(), 1, None))
+    }
+
+    fn rebuild_foreign(
+        &mut self,
+        page: DiscoveredUrl,
+        at: Timestamp,
+        exchanges: Vec<Exchange>,
+        kept: bool,
+        notes: Vec<(String, String)>,
+    ) -> RebuiltVisit {
+        self.rebuild_visit(ArchivedVisit {
+            page,
+            at,
+            exchanges,
+            kept,
+            notes,
+            robots: Vec::new(),
+            unchanged: None,
+        })
     }
 
     /// Writes a visit in a file of another crawler. `offset` is that of the page's record, if it
@@ -276,19 +275,17 @@ impl Rebuilding {
     }
 
     fn rebuild_visit(&mut self, visit: ArchivedVisit) -> RebuiltVisit {
-        let (policy, adaptive_signatures, listings) =
-            (&self.policy, &self.adaptive_signatures, &self.listings);
         crawl::rebuild_visit(
-            policy,
-            adaptive_signatures,
+            &self.policy,
+            &self.adaptive_signatures,
             &mut self.scope,
-            listings,
+            &self.listings,
             visit,
         )
     }
 
     /// Starts the archive after files of other crawlers, if it has no files yet.
-    pub(super) fn go_on_behind(
+    pub(super) fn continue_behind(
         &mut self,
         archive: &Path,
         settings: &Settings,
@@ -299,9 +296,8 @@ impl Rebuilding {
         }
         let options = archiving::options(settings, clock)?;
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        let begun =
-            sinks::warc::begin_behind(&disk, archive, &options).map_err(|error| fault(&error))?;
-        let ArchiveEnd { file, end } = begun;
+        let begun = sinks::warc::begin_behind(&disk, archive, &options);
+        let ArchiveEnd { file, end } = begun.map_err(|error| fault(&error))?;
         self.restoring.begin_archive(ArchivePlace { file, end });
         Ok(())
     }
@@ -311,23 +307,17 @@ impl Rebuilding {
             return Ok(());
         };
         let note = |name: &str| visit.note(name);
-        // Nothing that is left led here: it was a seed once, or the archive says otherwise.
-        let page = self
-            .restoring
-            .waiting(&url)
-            .unwrap_or_else(|| DiscoveredUrl {
-                depth: note("hopsFromSeed")
-                    .and_then(|depth| depth.parse().ok())
-                    .unwrap_or(0),
-                via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
-                url,
-                priority: 0,
-                requisite: note("requisite")
-                    .and_then(|steps| steps.parse().ok())
-                    .unwrap_or(0),
-            });
+        // A page that no restored link led to: its notes say where it was found, or it was a seed.
+        let from_notes = || DiscoveredUrl {
+            depth: number_in(note("hopsFromSeed")),
+            via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
+            url: url.clone(),
+            priority: 0,
+            requisite: number_in(note("requisite")),
+        };
+        let page = self.restoring.waiting(&url).unwrap_or_else(from_notes);
         let (page_offset, end) = (visit.page_offset, visit.end);
-        let again = self.again(&page.url, &visit);
+        let unchanged = self.unchanged(&page.url, &visit);
         let mut rebuilt = self.rebuild_visit(ArchivedVisit {
             page,
             at: visit.at,
@@ -335,7 +325,7 @@ impl Rebuilding {
             kept: visit.kept,
             notes: visit.notes,
             robots: visit.robots,
-            unchanged: again,
+            unchanged,
         });
         rebuilt.record.warc_file = Some(file.clone());
         rebuilt.record.warc_offset = Some(page_offset);
@@ -343,9 +333,9 @@ impl Rebuilding {
         self.write_visit(rebuilt, Some(ArchivePlace { file, end }))
     }
 
-    /// Returns the archived page of an earlier crawl for a visit that found it unchanged: its links
-    /// led this crawl, too.
-    fn again(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
+    /// Returns the archived page of an earlier crawl for a visit that found it unchanged: this
+    /// crawl followed its links, too.
+    fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
         let answer = visit
@@ -356,14 +346,14 @@ impl Rebuilding {
             (Some(earlier), Some(at)) => earlier.unchanged(url, at, answer, &self.policy.canonical),
             _ => Ok(None),
         };
-        let told = archived.unwrap_or_else(|trouble| {
+        let archived = archived.unwrap_or_else(|trouble| {
             if self.report.without_links == 0 {
-                say(&format!("warning: {}; told only once", printable(&trouble)));
+                warn(&format!("{trouble}; told only once"));
             }
             None
         });
-        self.report.without_links += u64::from(told.is_none());
-        told
+        self.report.without_links += u64::from(archived.is_none());
+        archived
     }
 
     /// Writes a visit with its end in the archive, if the archive file is ours.
@@ -372,53 +362,42 @@ impl Rebuilding {
         rebuilt: RebuiltVisit,
         end: Option<ArchivePlace>,
     ) -> Result<(), CliError> {
-        let RebuiltVisit {
-            record: row,
-            signature,
-            retained: seat,
-            sitemaps: announced,
-            discovered: finds,
-            reached,
-            adopted,
-        } = rebuilt;
-        self.restoring
-            .discover(announced)
-            .map_err(|error| fault(&error))?;
-        for url in adopted {
-            self.restoring.adopt(url).map_err(|error| fault(&error))?;
+        let row = rebuilt.record;
+        self.restoring.discover(rebuilt.sitemaps)?;
+        for url in rebuilt.adopted {
+            self.restoring.adopt(url)?;
         }
-        let admission = match (signature, seat) {
+        let admission = match (rebuilt.signature, rebuilt.retained) {
             (Some(signature), None) if row.fate.is_original() => {
                 self.apply_admission(&row.page(), &signature)?;
                 RestoredAdmission::New(Box::new(signature))
             }
-            (Some(signature), Some(seat)) => self.seated(&row, signature, seat),
+            (Some(signature), Some(matched)) => self.retain(&row, signature, matched),
             _ => RestoredAdmission::None,
         };
         let visit = RestoredVisit {
             row,
             end,
-            finds,
-            reached,
+            finds: rebuilt.discovered,
+            reached: rebuilt.reached,
             admission,
         };
-        self.restoring.settle(visit).map_err(|error| fault(&error))
+        Ok(self.restoring.settle(visit)?)
     }
 
-    fn seated(
+    /// Returns the admission of a retained duplicate.
+    fn retain(
         &self,
         row: &VisitRecord,
         signature: PageSignature,
-        seat: RetainedMatch,
+        matched: RetainedMatch,
     ) -> RestoredAdmission {
         let Some(url) = &row.duplicate_of else {
             return RestoredAdmission::None;
         };
-        let known = self
-            .originals
-            .as_ref()
-            .and_then(|originals| originals.get(&url.key()));
-        let of = known.cloned().unwrap_or_else(|| Page {
+        let originals = self.originals.as_ref();
+        let original = originals.and_then(|originals| originals.get(&url.key()));
+        let of = original.cloned().unwrap_or_else(|| Page {
             url: url.clone(),
             final_url: url.clone(),
             at: row.fetched_at,
@@ -428,9 +407,9 @@ impl Rebuilding {
             signature,
             of,
             earlier: row.of_earlier,
-            likeness: seat.likeness,
-            rank: seat.rank,
-            by_canonical: seat.by_canonical,
+            likeness: matched.likeness,
+            rank: matched.rank,
+            by_canonical: matched.by_canonical,
         }))
     }
 
@@ -444,12 +423,14 @@ impl Rebuilding {
                 .and_then(|file| file.sync_all())
                 .map_err(|error| fault(&error))?;
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let runtime = runtime.map_err(|error| fault(&error))?;
-        runtime
-            .block_on(self.restoring.finish())
-            .map_err(|error| fault(&error))?;
+        runtime()?.block_on(self.restoring.finish())?;
         features::keep(&self.adaptive_signatures, new)?;
         Ok(self.report)
     }
+}
+
+/// Returns the number in a note; 0 if there is none.
+fn number_in<N: FromStr + Default>(note: Option<&str>) -> N {
+    note.and_then(|number| number.parse().ok())
+        .unwrap_or_default()
 }

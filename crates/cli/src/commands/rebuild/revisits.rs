@@ -1,9 +1,8 @@
-//! Visits of other crawlers that found what is archived already, and archived no more than that
-//! (`revisit`).
+//! Visits of other crawlers whose page is archived already (`revisit`).
 //!
-//! What such a record refers to is looked up among the pages that were told before. It says the
-//! same bytes, so that whatever the other page repeats, this one repeats, too: a duplicate points
-//! to an original, never to another duplicate.
+//! The page to which such a record refers is looked up among the pages before it. Both have the
+//! same bytes, so this page repeats whatever the other one repeats: a duplicate points to an
+//! original, never to another duplicate.
 
 use std::collections::HashMap;
 
@@ -14,16 +13,16 @@ use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey};
 
 use crate::documents::is_visited;
 
-/// A visit that found the bytes of another.
+/// A visit whose answer has the bytes of an earlier one.
 pub(super) struct Revisit {
     /// The visited URL, behind all redirects.
     pub(super) url: PageUrl,
     pub(super) at: Timestamp,
-    /// The redirects that led there, and the answer, where it is archived.
+    /// The redirects that led there, and the answer, if it is archived.
     pub(super) exchanges: Vec<Exchange>,
     /// The offset of the record; none if it cannot be read by its offset.
     pub(super) offset: Option<u64>,
-    /// The page that has the bytes, and when it was archived, where that is told.
+    /// The page that has the bytes, and the date of its record, if they are given.
     of: Option<PageUrl>,
     of_date: Option<Timestamp>,
     /// True if the server said so (304), false if the bytes were compared.
@@ -43,7 +42,7 @@ impl Revisit {
         if answer.as_ref().is_some_and(|answer| !is_page(answer)) {
             return None;
         }
-        // In both versions of WARC, its end is the same.
+        // The end of the profile is the same in both versions of WARC.
         let profile = record.field("WARC-Profile").unwrap_or_default();
         let is_unmodified = profile.ends_with("/server-not-modified");
         let of = match record.field("WARC-Refers-To-Target-URI") {
@@ -75,7 +74,7 @@ impl Revisit {
 #[derive(Default)]
 pub(super) struct Originals(HashMap<UrlKey, Box<Original>>);
 
-/// A page, and what it repeats, if it does.
+/// A page, with its own original if it repeats one.
 struct Original {
     url: PageUrl,
     at: Timestamp,
@@ -93,34 +92,30 @@ impl Originals {
         if !row.fate.is_page() {
             return;
         }
-        // The same bytes as a new version of a page repeat that version, and not what it was
-        // before.
+        // The same bytes as a new version of a page repeat that version, and not the page before.
         let repeated = row
             .duplicate_of
             .as_ref()
             .filter(|_| row.fate.is_duplicate());
-        let (of, fate) = match repeated {
-            Some(of) => (of, row.fate),
-            None => (&row.url, Fate::ExactDuplicate),
-        };
-        let nearness = |_| {
-            (
-                row.distance.unwrap_or_default(),
-                row.resemblance.unwrap_or(1.0),
-            )
-        };
-        let (distance, resemblance) = repeated.map_or((0, 1.0), nearness);
         let original = || {
-            Box::new(Original {
+            let mut original = Original {
                 url: row.url.clone(),
                 at: row.fetched_at,
-                fate,
-                of: of.clone(),
-                of_earlier: row.of_earlier && repeated.is_some(),
-                distance,
-                resemblance,
+                fate: Fate::ExactDuplicate,
+                of: row.url.clone(),
+                of_earlier: false,
+                distance: 0,
+                resemblance: 1.0,
                 fingerprint: row.fingerprint,
-            })
+            };
+            if let Some(of) = repeated {
+                original.of = of.clone();
+                original.fate = row.fate;
+                original.of_earlier = row.of_earlier;
+                original.distance = row.distance.unwrap_or_default();
+                original.resemblance = row.resemblance.unwrap_or(1.0);
+            }
+            Box::new(original)
         };
         self.0.insert(row.url.key(), original());
         if let Some(url) = &row.final_url {
@@ -142,27 +137,19 @@ impl Originals {
         if original.of != original.url {
             reason.push_str(&format!("; they are those of {}", original.url));
         }
+        let earlier = original.of_earlier.then(|| "yes".to_owned());
+        let fingerprint = original.fingerprint.map(|bits| bits.to_string());
         let notes = [
             ("verdict", Some(original.fate.as_str().to_owned())),
             ("reason", Some(reason)),
             ("duplicate-of", Some(original.of.to_string())),
             ("distance", Some(original.distance.to_string())),
             ("resemblance", Some(original.resemblance.to_string())),
-            (
-                "duplicate-of-earlier-crawl",
-                original.of_earlier.then(|| "yes".to_owned()),
-            ),
-            (
-                "fingerprint",
-                original
-                    .fingerprint
-                    .map(|fingerprint| fingerprint.to_string()),
-            ),
+            ("duplicate-of-earlier-crawl", earlier),
+            ("fingerprint", fingerprint),
         ];
-        let told = notes.into_iter();
-        Some(
-            told.filter_map(|(name, value)| Some((name.to_owned(), value?)))
-                .collect(),
-        )
+        let given = notes.into_iter();
+        let given = given.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Some(given.collect())
     }
 }

@@ -5,17 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
 use store::embedded::{EarlierCrawls, EmbeddedStore};
-use store::{NearDupIndex, Page, Verdict};
+use store::{Frontier, NearDupIndex, Page, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
 
 use crate::cli_error::{CliError, fault};
+use crate::commands::{open_store, runtime};
 use crate::settings::Settings;
 use crate::values::Key;
-use crate::{assembly, crawl_directory};
 
 pub(super) struct ScratchIndex {
     store: EmbeddedStore,
@@ -37,14 +36,9 @@ impl ScratchIndex {
             hash_key: Some(Key(key)),
             ..settings.clone()
         };
-        let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        let options = assembly::store_options(&settings, earlier, clock, &disk)?;
-        let store = EmbeddedStore::open(&directory, &options)
-            .map_err(|error| crawl_directory::cli_error(&error))?;
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
         Ok(Self {
-            store,
-            runtime: runtime.map_err(|error| fault(&error))?,
+            store: open_store(&settings, earlier, clock, &directory)?,
+            runtime: runtime()?,
             directory,
         })
     }
@@ -56,16 +50,13 @@ impl ScratchIndex {
         signature: &PageSignature,
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, CliError> {
-        let verdict = self
-            .runtime
-            .block_on(self.store.admit(page, signature, canonical));
-        verdict.map_err(|error| fault(&error))
+        let verdict = self.store.admit(page, signature, canonical);
+        Ok(self.runtime.block_on(verdict)?)
     }
 
     /// Closes the index and removes its directory.
     pub(super) fn end(self) -> Result<(), CliError> {
-        let closed = self.runtime.block_on(store::Frontier::close(&self.store));
-        closed.map_err(|error| fault(&error))?;
+        self.runtime.block_on(self.store.close())?;
         drop(self.store);
         fs::remove_dir_all(&self.directory).map_err(|error| fault(&error))
     }

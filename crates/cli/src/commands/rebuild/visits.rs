@@ -1,10 +1,10 @@
-//! The visits that an archive of ours has, put together again from its records.
+//! The visits in an archive of ours, restored from its records.
 //!
 //! `sinks::warc` writes the records of a visit side by side: a `resource` for each robots.txt that
-//! was read for it; hop by hop a `response` and its `request`, then the page (`response` or
-//! `revisit`, with its `request`; none where it was left out), then a `metadata` record, always. So
-//! a visit ends with its `metadata`, and what no `metadata` follows is a visit that was not written
-//! to its end: it was never settled, and is made once more.
+//! was read for it; hop by hop a `response` and its `request`; the page (`response` or `revisit`,
+//! with its `request`; none if it was left out); and always a `metadata` record. So a visit ends
+//! with its `metadata`. Records without one are of a visit that was not written to its end: it was
+//! never settled, and is made once more.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -19,7 +19,7 @@ use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
 use crate::crawl_directory;
 use crate::documents::MAX_DOCUMENT;
 
-/// A visit, and where it stands.
+/// A visit with its place in the archive.
 #[derive(Debug, Default)]
 pub(in crate::commands) struct Visit {
     /// The page, as it was queued.
@@ -30,22 +30,22 @@ pub(in crate::commands) struct Visit {
     /// True if the page is archived with its body.
     pub(super) kept: bool,
     pub(super) notes: Vec<(String, String)>,
-    /// The robots.txt files that were read on its behalf: where each was, and what stands in it.
+    /// The robots.txt files that were read for it, with their URLs.
     pub(super) robots: Vec<(PageUrl, Vec<u8>)>,
     /// The date of the archived page that it repeats, if it repeats one.
     pub(super) original_at: Option<Timestamp>,
-    /// The record that stands for the page.
+    /// The offset of the page's record.
     pub(super) page_offset: u64,
     /// The end of the visit in its file.
     pub(super) end: u64,
-    /// The record of the last exchange.
+    /// The identifier of the last exchange's record.
     page_id: String,
 }
 
-/// Something that cannot be read, and is passed over.
+/// An unreadable place that is skipped.
 pub(in crate::commands) struct Damage(pub(super) String);
 
-/// The visits of an archive from some place on.
+/// The visits of an archive from a place on.
 pub(in crate::commands) struct Visits<'a> {
     form: &'a CanonicalForm,
     files: VecDeque<PathBuf>,
@@ -73,7 +73,7 @@ impl<'a> Visits<'a> {
             let place = files
                 .iter()
                 .position(|path| crawl_directory::is_named(path, &after.file));
-            // What stands behind a file that is gone is not known to follow on it.
+            // If the file is gone, it is not known which records follow its visits.
             let path = files
                 .drain(..=place.unwrap_or(files.len().saturating_sub(1)))
                 .next_back();
@@ -101,18 +101,11 @@ impl<'a> Visits<'a> {
                 }
                 continue;
             };
-            match open
-                .reader
-                .next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX))
-            {
+            let most = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
+            match open.reader.next_record(most) {
                 Ok(Some(record)) => {
-                    let name = &open.name;
-                    let found = self
-                        .pending
-                        .take(&record, self.form)
-                        .map(|visit| (name.clone(), visit));
-                    if found.is_some() {
-                        return found.map(Ok);
+                    if let Some(visit) = self.pending.take(&record, self.form) {
+                        return Some(Ok((open.name.clone(), visit)));
                     }
                 }
                 Ok(None) => {
@@ -120,7 +113,7 @@ impl<'a> Visits<'a> {
                     self.open = None;
                 }
                 Err(fault) => {
-                    // What stood before it and was not whole belongs to what is lost.
+                    // The incomplete visit before the damage is lost with it.
                     self.pending = Visit::default();
                     if let Some(damage) = self.pass_over(&fault) {
                         return Some(Err(damage));
@@ -182,14 +175,14 @@ impl Visit {
                     self.robots.push((url, whole_lines(record).to_vec()));
                 }
             }
-            "metadata" => return std::mem::take(self).noted(record, offset, end, form),
+            "metadata" => return std::mem::take(self).with_notes(record, offset, end, form),
             _ => {}
         }
         None
     }
 
     /// Returns the visit with its notes; none if these belong to another.
-    fn noted(
+    fn with_notes(
         mut self,
         record: &Record,
         offset: u64,
@@ -200,7 +193,7 @@ impl Visit {
         if let Some(of_page) = record.field("WARC-Concurrent-To") {
             return (of_page == self.page_id).then_some(self);
         }
-        // The page itself was left out, or nothing ever answered.
+        // The page was left out, or there was no answer.
         let (url, at) = record.page_url(form).zip(record.date().parse().ok())?;
         if self.url.is_none() {
             (self.url, self.at) = (Some(url.clone()), at);

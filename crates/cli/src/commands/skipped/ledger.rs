@@ -1,9 +1,8 @@
 //! The fate of each URL that a crawl has seen, in bounded memory.
 //!
-//! The URLs of a large crawl do not fit into memory. So what is known of them is dealt out by their
-//! keys into partitions, which lie in files without names once they are large; at the end one
-//! partition after the other is worked off (a hash join after Shapiro, ACM TODS 11(3), 1986,
-//! section 3).
+//! The URLs of a large crawl do not fit into memory. So their events are distributed by their keys
+//! over partitions, which are in files without names once they are large. At the end one partition
+//! after the other is read (a hash join after Shapiro, ACM TODS 11(3), 1986, section 3).
 //!
 //! ```text
 //! an entry   kind u8 · key of the URL u64 · length u32 · JSON of that length
@@ -22,7 +21,7 @@ use web::UrlKey;
 
 /// Bytes that all partitions together hold in memory before they are written.
 const MEMORY: usize = 64 << 20;
-/// Bytes of the journal for each partition: its URLs take a like amount of memory.
+/// Bytes of the journal for each partition: its URLs take about as much memory.
 const JOURNAL_A_PARTITION: u64 = 32 << 20;
 const MOST_PARTITIONS: u64 = 256;
 const HEADER_BYTES: usize = 13;
@@ -58,7 +57,7 @@ pub(super) enum Event {
     Requeued,
     /// It was left out.
     LeftOut,
-    /// A page links to it that leads no further.
+    /// A page links to it, and it was not queued.
     Linked,
 }
 
@@ -118,7 +117,7 @@ impl Ledger {
             .transpose()?
             .unwrap_or_default();
         let length = u32::try_from(json.len()).map_err(io::Error::other)?;
-        // The low bits decide on the place within a partition's map.
+        // The low bits choose the place within a partition's map.
         let place = (url.as_u64() >> 32) as usize % self.partitions.len();
         let partition = &mut self.partitions[place];
         partition.bytes.push(event as u8);
@@ -189,7 +188,7 @@ impl Partition {
 #[derive(Default)]
 struct States {
     places: HashMap<u64, usize>,
-    /// In the order in which they were first seen; none where they were visited.
+    /// In the order in which they were first seen; none for visited ones.
     skipped: Vec<Option<Skipped>>,
 }
 
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_on_a_url_counts_and_a_visited_one_is_not_given() {
+    fn the_last_event_of_a_url_counts_and_a_visited_one_is_not_listed() {
         use Event::{LeftOut, Linked, Queued, Requeued, Unreached, Visited};
         type Events<'a> = &'a [(Event, Option<&'a str>)];
         let cases: [(Events<'_>, Option<&str>); 9] = [
@@ -270,9 +269,9 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let mut ledger = Ledger::new(directory.path(), 0);
             for (event, reason) in events {
-                let told = reason.map(|reason| skipped(1, reason));
+                let skipped = reason.map(|reason| skipped(1, reason));
                 ledger
-                    .add(*event, UrlKey::from_u64(1), told.as_ref())
+                    .add(*event, UrlKey::from_u64(1), skipped.as_ref())
                     .unwrap();
             }
             let given: Vec<String> = left(ledger).into_iter().map(|(_, reason)| reason).collect();
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn partitions_that_are_written_to_files_tell_the_same_as_one_in_memory() {
+    fn partitions_in_files_list_the_same_as_one_in_memory() {
         let directory = tempfile::tempdir().unwrap();
         let fill = |mut ledger: Ledger| {
             for number in 0..5_000_u64 {

@@ -1,5 +1,5 @@
-//! `crawler status --hosts`: the requests of each host, how they are obeyed, and why. Read from the
-//! journal alone, so it works while the crawl runs. Memory holds a line for each host.
+//! `crawler status --hosts`: the pace of each host, with its reason. Read from the journal alone,
+//! so it works while the crawl runs. Memory holds a line for each host.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::Serialize;
 use store::embedded::History;
 use store::embedded::record::{Record, SettledVisit};
-use store::{Fate, FinishedVisit, StoreFault};
-use web::{Host, Pace, Timestamp, Why};
+use store::{DiscoveredUrl, Fate, FinishedVisit, StoreFault};
+use web::{Host, Pace, Timestamp, WaitReason};
 
 use crate::assembly;
 use crate::output::{self, Format};
@@ -26,11 +26,11 @@ const MOST_CHARACTERS: usize = 200;
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     host: &'a str,
-    /// Pages that were had.
+    /// Pages that were fetched and judged.
     pages: u64,
     /// Pages that are not settled.
     waiting: u64,
-    /// Failures and pleas to slow down, in a row.
+    /// Failures and requests to slow down, in a row.
     failures: u32,
     /// The Crawl-delay of its robots.txt, in seconds, and the part of it that is obeyed.
     crawl_delay: Option<f64>,
@@ -39,9 +39,10 @@ struct Line<'a> {
     retry_after: Option<f64>,
     /// The wait after its last answer, in seconds, and the longest of its reasons.
     delay: f64,
-    why: Why,
+    why: WaitReason,
     answered_at: Option<String>,
-    /// Not to be asked before; where hosts share a pace, its group's turn included.
+    /// The time before which it is not asked, including the wait of its group if hosts share a
+    /// pace.
     ready_at: Option<String>,
     address: Option<IpAddr>,
     last_failure: Option<&'a str>,
@@ -71,24 +72,6 @@ pub(super) fn write(
             .then(one.cmp(other))
     });
     let rules = assembly::pacing(settings);
-    let lines = hosts.iter().map(|(host, status)| Line {
-        host: host.as_str(),
-        pages: status.pages,
-        waiting: status.waiting,
-        failures: status.pace.failures,
-        crawl_delay: status.pace.crawl_delay.map(|delay| delay.as_secs_f64()),
-        crawl_delay_obeyed: status
-            .pace
-            .crawl_delay
-            .map(|delay| rules.obeyed(delay).as_secs_f64()),
-        retry_after: status.pace.retry_after.map(|wait| wait.as_secs_f64()),
-        delay: status.pace.wait.max(rules.delay).as_secs_f64(),
-        why: status.pace.why,
-        answered_at: moment(status.pace.answered),
-        ready_at: moment(status.pace.ready),
-        address: status.pace.address,
-        last_failure: status.last_failure.as_deref(),
-    });
     if format == Format::Table {
         writeln!(
             out,
@@ -96,7 +79,24 @@ pub(super) fn write(
             "PAGES", "WAITING", "FAILURES", "DELAY", "WHY", "NOT BEFORE"
         )?;
     }
-    for line in lines {
+    for (host, status) in &hosts {
+        let pace = &status.pace;
+        let obeyed = pace.crawl_delay.map(|delay| rules.obeyed(delay));
+        let line = Line {
+            host: host.as_str(),
+            pages: status.pages,
+            waiting: status.waiting,
+            failures: pace.failures,
+            crawl_delay: pace.crawl_delay.map(|delay| delay.as_secs_f64()),
+            crawl_delay_obeyed: obeyed.map(|delay| delay.as_secs_f64()),
+            retry_after: pace.retry_after.map(|wait| wait.as_secs_f64()),
+            delay: pace.wait.max(rules.delay).as_secs_f64(),
+            why: pace.why,
+            answered_at: known(pace.answered),
+            ready_at: known(pace.ready),
+            address: pace.address,
+            last_failure: status.last_failure.as_deref(),
+        };
         match format {
             Format::Json => output::json_line(out, &line)?,
             Format::Table => line.write(out)?,
@@ -107,64 +107,67 @@ pub(super) fn write(
 
 /// Reads the status of each host from the journal.
 pub(super) fn read(state: &Path) -> Result<HashMap<Host, HostStatus>, StoreFault> {
-    let mut hosts: HashMap<Host, HostStatus> = HashMap::new();
+    let mut hosts = HashMap::new();
     for record in History::open(state)? {
-        match record? {
-            Record::Discovered { finds, .. } => {
-                for find in finds {
-                    hosts.entry(find.url.host()).or_default().waiting += 1;
-                }
-            }
-            Record::Settled(SettledVisit { pace, visit, .. }) => {
-                let FinishedVisit { row, finds, .. } = visit;
-                for find in finds {
-                    hosts.entry(find.url.host()).or_default().waiting += 1;
-                }
-                let status = hosts.entry(row.url.host()).or_default();
-                status.waiting = status.waiting.saturating_sub(1);
-                status.pages += u64::from(row.is_page());
-                status.pace = status.pace.then(pace);
-                if row.fate == Fate::Failed {
-                    status.last_failure = row.reason.as_deref().map(cut);
-                }
-            }
-            Record::Revoked { row, .. } => {
-                let status = hosts.entry(row.url.host()).or_default();
-                status.waiting += 1;
-                status.pages = status.pages.saturating_sub(u64::from(row.is_page()));
-            }
-            Record::Superseded { entry } => {
-                let status = hosts.entry(entry.discovered.url.host()).or_default();
-                status.waiting = status.waiting.saturating_sub(1);
-            }
-            Record::Postponed { entry, pace, .. } => {
-                let status = hosts.entry(entry.discovered.url.host()).or_default();
-                status.pace = status.pace.then(pace);
-            }
-            Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
-                let status = hosts.entry(host).or_default();
-                status.pace = status.pace.then(pace);
-            }
-            Record::Resumed { at, least_wait } => {
-                for status in hosts.values_mut() {
-                    status.pace = status.pace.after_death(at, least_wait);
-                }
-            }
-            Record::Restarted { at, rule } => {
-                for status in hosts.values_mut() {
-                    status.pace = status.pace.after_restart(at, rule);
-                }
-            }
-            Record::ClockSetBack { to, least_wait } => {
-                for status in hosts.values_mut() {
-                    (status.pace, _) = status.pace.set_back(to, least_wait);
-                }
-            }
-            // Nothing else is about a host.
-            _ => {}
-        }
+        apply(&mut hosts, record?);
     }
     Ok(hosts)
+}
+
+fn apply(hosts: &mut HashMap<Host, HostStatus>, record: Record) {
+    let mut queue = |discovered: Vec<DiscoveredUrl>| {
+        for page in discovered {
+            hosts.entry(page.url.host()).or_default().waiting += 1;
+        }
+    };
+    match record {
+        Record::Discovered { finds, .. } => queue(finds),
+        Record::Settled(SettledVisit { pace, visit, .. }) => {
+            let FinishedVisit { row, finds, .. } = visit;
+            queue(finds);
+            let status = hosts.entry(row.url.host()).or_default();
+            status.waiting = status.waiting.saturating_sub(1);
+            status.pages += u64::from(row.is_page());
+            status.pace = status.pace.then(pace);
+            if row.fate == Fate::Failed {
+                status.last_failure = row.reason.as_deref().map(cut);
+            }
+        }
+        Record::Revoked { row, .. } => {
+            let status = hosts.entry(row.url.host()).or_default();
+            status.waiting += 1;
+            status.pages = status.pages.saturating_sub(u64::from(row.is_page()));
+        }
+        Record::Superseded { entry } => {
+            let status = hosts.entry(entry.discovered.url.host()).or_default();
+            status.waiting = status.waiting.saturating_sub(1);
+        }
+        Record::Postponed { entry, pace, .. } => {
+            let status = hosts.entry(entry.discovered.url.host()).or_default();
+            status.pace = status.pace.then(pace);
+        }
+        Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
+            let status = hosts.entry(host).or_default();
+            status.pace = status.pace.then(pace);
+        }
+        Record::Resumed { at, least_wait } => {
+            for status in hosts.values_mut() {
+                status.pace = status.pace.after_death(at, least_wait);
+            }
+        }
+        Record::Restarted { at, rule } => {
+            for status in hosts.values_mut() {
+                status.pace = status.pace.after_restart(at, rule);
+            }
+        }
+        Record::ClockSetBack { to, least_wait } => {
+            for status in hosts.values_mut() {
+                (status.pace, _) = status.pace.set_back(to, least_wait);
+            }
+        }
+        // Nothing else is about a host.
+        _ => {}
+    }
 }
 
 fn cut(reason: &str) -> Box<str> {
@@ -172,7 +175,8 @@ fn cut(reason: &str) -> Box<str> {
     reason[..end.map_or(reason.len(), |(end, _)| end)].into()
 }
 
-fn moment(at: Timestamp) -> Option<String> {
+/// Formats a time; none if it is not known.
+fn known(at: Timestamp) -> Option<String> {
     (at != Timestamp::default()).then(|| at.to_string())
 }
 
@@ -205,13 +209,11 @@ impl Line<'_> {
     }
 }
 
-/// To the millisecond: finer is nobody's business.
+/// Formats a duration to the millisecond.
 fn span(seconds: f64) -> String {
     let millis = Duration::try_from_secs_f64(seconds).map_or(u128::MAX, |span| span.as_millis());
-    Span(Duration::from_millis(
-        u64::try_from(millis).unwrap_or(u64::MAX),
-    ))
-    .to_string()
+    let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+    Span(Duration::from_millis(millis)).to_string()
 }
 
 #[cfg(test)]
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_told_to_the_millisecond_however_long() {
+    fn durations_of_any_length_are_formatted_to_the_millisecond() {
         assert_eq!(span(1.250_4), "1s 250ms");
         assert_eq!(span(0.0), "0s");
         assert!(!span(1e300).is_empty());

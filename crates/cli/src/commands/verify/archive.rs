@@ -1,14 +1,14 @@
 //! Journal and archive side by side: settled visits stand in the order of the archive, so one
 //! reading of both is enough.
 //!
-//! Each settled visit has a span of a file, which begins where that of the visit before it ends. In
-//! it stands the record that the row names, and nothing that a visit does not leave; between the
-//! spans there is nothing but the `warcinfo` at a file's beginning. What lies behind the last span
-//! was never settled: the crawl cuts it off when it goes on.
+//! Each settled visit has a span of a file, which begins where that of the visit before it ends. It
+//! has the record that the row names, and only records that a visit leaves. Between the spans there
+//! is nothing but the `warcinfo` at a file's beginning. The archive behind the last span was never
+//! settled: the crawl cuts it off when it goes on.
 //!
-//! Files of other crawlers are only read: whatever is broken or odd in them is counted, and is no
-//! complaint. That the record is there which a row names is checked, and so is that a file can be
-//! opened; how hosts were asked by others is not.
+//! Files of other crawlers are only read: what is broken or odd in them is counted, and is no
+//! complaint. Each of them must open, and have the records that rows name. The politeness of other
+//! crawlers is not checked.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
@@ -20,17 +20,18 @@ use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
 use store::embedded::record::{Record as JournalRecord, SettledVisit};
-use store::embedded::{History, Revocation, revocations};
-use store::{ArchiveSpan, FinishedVisit, StoreFault, VisitRecord};
+use store::embedded::{Revocation, Revocations, revocations};
+use store::{ArchiveSpan, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
 use super::Complaints;
 use super::journal::Journal;
 use super::politeness::{self, Politeness, Request};
+use crate::commands::journal::records;
 use crate::crawl_directory;
 use crate::progress::SlowProgress;
 
-/// More of a `warcinfo` record is not read: settings are a few KiB, lists of seeds are not in it.
+/// Bytes of a `warcinfo` record that are read: settings are a few KiB, and it has no list of seeds.
 const MAX_WARCINFO: usize = 1 << 20;
 
 /// The counts of an archive.
@@ -49,12 +50,11 @@ pub(super) struct Counts {
     pub(super) foreign_records: u64,
     /// Places in them that cannot be read.
     pub(super) foreign_broken: u64,
-    /// Records in them that are read although they differ from the standard in some way, each way
-    /// counted.
+    /// Deviations from the standard in their readable records.
     pub(super) foreign_oddities: u64,
     /// Behind the last settled visit.
     pub(super) unsettled_bytes: u64,
-    /// Settled visits that are not there, as after a power cut, and will be made again.
+    /// Settled visits that the archive lost, as in a power cut: they will be made again.
     pub(super) lost_visits: u64,
 }
 
@@ -62,16 +62,18 @@ pub(super) struct Counts {
 pub(super) struct Archive<'a> {
     files: VecDeque<PathBuf>,
     foreign: Vec<PathBuf>,
-    /// The records in files of other crawlers that rows name: where they begin.
+    /// The offsets of the records in files of other crawlers that rows name.
     named: HashMap<String, HashSet<u64>>,
     open: Option<Open>,
     politeness: Politeness,
     counts: Counts,
-    /// From the first visit on that a power cut took, none that may be lost is looked for.
+    /// The number of the journal's `Archived` records so far.
+    syncs: u64,
+    /// Set at the first lost visit: later visits that may be lost are counted as lost unread.
     torn: bool,
     /// The end of the last settled visit that is archived.
     end: Option<ArchiveEnd>,
-    /// The beginning of the archive: behind files of other crawlers it is on the disk before any
+    /// The beginning of the archive behind files of other crawlers. It is durable before the first
     /// visit.
     begins: Option<ArchiveEnd>,
     complaints: &'a mut Complaints,
@@ -119,6 +121,7 @@ impl<'a> Archive<'a> {
             named: HashMap::new(),
             open: None,
             politeness,
+            syncs: 0,
             torn: false,
             end: None,
             begins: None,
@@ -129,102 +132,55 @@ impl<'a> Archive<'a> {
     /// Reads the journal in `state` once more, and the archive with it.
     pub(super) fn read(&mut self, state: &Path, journal: &Journal) -> Result<(), StoreFault> {
         let mut revoked = revocations(state)?;
-        let mut progress = SlowProgress::new("visits compared with the archive");
-        let mut archived = 0;
-        for record in History::open(state)? {
-            match record? {
+        for record in records(state, "visits compared with the archive")? {
+            let record = record?;
+            match &record {
                 JournalRecord::Archived { file, end } => {
-                    archived += 1;
+                    self.syncs += 1;
                     if self.end.is_none() {
+                        let (file, end) = (file.clone(), *end);
                         self.begins = Some(ArchiveEnd { file, end });
                     }
                 }
-                JournalRecord::RobotsRead { origin, robots } => {
-                    self.politeness
-                        .apply_robots(&origin, &robots.text.unwrap_or_default());
-                }
-                JournalRecord::Settled(SettledVisit {
-                    pace,
-                    visit:
-                        FinishedVisit {
-                            row,
-                            archived: Some(span),
-                            reached,
-                            ..
-                        },
-                    ..
-                }) => {
-                    if row
-                        .duplicate_of
-                        .as_ref()
-                        .is_some_and(|of| journal.dangling.contains(&of.key()))
-                    {
-                        self.complaints.add(format!(
-                            "the original of {} was not kept: {}",
-                            row.url,
-                            row.duplicate_of.as_ref().map_or("", PageUrl::as_str)
-                        ));
-                    }
-                    if revoked.take(&row) != Some(Revocation::Lost) {
-                        let durable = journal.durable.as_ref();
-                        let is_durable = durable.is_some_and(|place| {
-                            place.file == span.file && span.end <= place.end
-                                || crawl_directory::file_number(&span.file)
-                                    < crawl_directory::file_number(&place.file)
-                        });
-                        // See `archive_tail.rs` in the store: older visits are on the disk for
-                        // certain.
-                        let may_be_lost = archived + 1 >= journal.archived && !is_durable;
-                        let (row, reached) = (&row, &reached);
-                        self.visit(
-                            &Visit {
-                                row,
-                                span: &span,
-                                reached,
-                                address: pace.address,
-                            },
-                            may_be_lost,
-                        );
-                    }
-                    self.politeness.apply_visit_end(&row.url.host(), pace);
-                    self.politeness.apply_pace(&row.url.host(), pace);
-                }
-                JournalRecord::Restarted { at, rule } => {
-                    self.politeness
-                        .apply_restart(at, rule.least_wait, rule.factor);
-                }
-                JournalRecord::Resumed { at, least_wait } => {
-                    self.politeness.apply_restart(at, least_wait, 0);
-                }
-                JournalRecord::Stopped => self.politeness.apply_session_end(),
-                JournalRecord::ClockSetBack { to, least_wait } => {
-                    self.politeness.apply_set_back(to, least_wait);
-                }
-                JournalRecord::ClockSet { ahead, behind, .. } => {
-                    self.politeness.apply_clock_set(ahead, behind);
-                }
-                JournalRecord::Paced { host, pace }
-                | JournalRecord::Returned { host, pace, .. } => {
-                    self.politeness.apply_pace(&host, pace);
-                }
-                JournalRecord::Postponed { entry, pace, .. } => {
-                    self.politeness
-                        .apply_pace(&entry.discovered.url.host(), pace);
-                }
-                JournalRecord::Settled(SettledVisit { pace, visit, .. }) => {
-                    let row = visit.row;
-                    self.politeness.apply_pace(&row.url.host(), pace);
-                    if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset) {
-                        self.named.entry(file).or_default().insert(offset);
-                    }
-                }
+                JournalRecord::Settled(settled) => self.compare(settled, journal, &mut revoked),
                 _ => {}
             }
-            progress.step();
+            self.politeness.apply(&record);
         }
-        drop(progress);
         self.read_foreign();
         Ok(())
+    }
+
+    /// Compares a settled visit with its span of the archive. The record of a visit without a span
+    /// is in a file of another crawler, if anywhere.
+    fn compare(&mut self, settled: &SettledVisit, journal: &Journal, revoked: &mut Revocations) {
+        let row = &settled.visit.row;
+        let Some(span) = &settled.visit.archived else {
+            if let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) {
+                self.named.entry(file.clone()).or_default().insert(offset);
+            }
+            return;
+        };
+        if let Some(original) = &row.duplicate_of
+            && journal.dangling.contains(&original.key())
+        {
+            self.complaints.add(format!(
+                "the original of {} was not kept: {original}",
+                row.url
+            ));
+        }
+        if revoked.take(row) == Some(Revocation::Lost) {
+            return;
+        }
+        // Older visits are durable for certain: see `archive_tail.rs` in the store.
+        let may_be_lost = self.syncs + 1 >= journal.archived && !journal.is_durable(span);
+        let visit = Visit {
+            row,
+            span,
+            reached: &settled.visit.reached,
+            address: settled.pace.address,
+        };
+        self.visit(&visit, may_be_lost);
     }
 
     /// Reads the files of other crawlers.
@@ -254,11 +210,8 @@ impl<'a> Archive<'a> {
             }
             self.counts.foreign_records += stream.records();
             self.counts.foreign_broken += stream.broken();
-            self.counts.foreign_oddities += stream
-                .deviations()
-                .seen()
-                .map(|(_, count)| count)
-                .sum::<u64>();
+            let deviations = stream.deviations().seen().map(|(_, count)| count);
+            self.counts.foreign_oddities += deviations.sum::<u64>();
             for offset in named {
                 self.complaints.add(format!(
                     "{name} at {offset}: no record, where a row has one"
@@ -296,47 +249,34 @@ impl<'a> Archive<'a> {
         }
         let complaints = self.complaints.count;
         let found = self.enter(visit.span).and_then(|()| self.read_span(visit));
-        let is_lost = found.is_err() && may_be_lost && self.complaints.count == complaints;
-        if !is_lost {
-            self.end = Some(ArchiveEnd {
-                file: visit.span.file.clone(),
-                end: visit.span.end,
-            });
-        }
-        let Err(what) = found else {
-            return;
-        };
-        if is_lost {
+        if found.is_err() && may_be_lost && self.complaints.count == complaints {
+            // The rest of its span belongs to no visit any more.
             self.torn = true;
             self.counts.lost_visits += 1;
-            // What is still there belongs to nobody any more.
             return;
         }
-        self.complaints
-            .add(format!("{what}, where {} should be", visit.row.url));
-        // One damaged place costs one visit: the next one's place is known.
-        if let Some(open) = self.open.take().filter(|open| open.name == visit.span.file) {
-            self.open = Open::at(open.path, visit.span.end).ok();
+        let ArchiveSpan { file, end, .. } = visit.span.clone();
+        self.end = Some(ArchiveEnd { file, end });
+        if let Err(what) = found {
+            self.complaints
+                .add(format!("{what}, where {} should be", visit.row.url));
+            // One damaged place costs one visit: the next one begins at a known offset.
+            if let Some(open) = self.open.take().filter(|open| open.name == visit.span.file) {
+                self.open = Open::at(open.path, visit.span.end).ok();
+            }
         }
     }
 
     /// Opens the file of a span, unless it is open.
     fn enter(&mut self, span: &ArchiveSpan) -> Result<(), String> {
-        if self
-            .open
-            .as_ref()
-            .is_some_and(|open| open.name == span.file)
-        {
+        let file = &span.file;
+        if self.open.as_ref().is_some_and(|open| open.name == *file) {
             return Ok(());
         }
-        let missing = || format!("{} is missing", span.file);
-        if !self
-            .files
-            .iter()
-            .any(|path| crawl_directory::is_named(path, &span.file))
-        {
-            return Err(missing());
-        }
+        let mut files = self.files.iter();
+        let Some(place) = files.position(|path| crawl_directory::is_named(path, file)) else {
+            return Err(format!("{file} is missing"));
+        };
         if let Some(open) = self.open.take()
             && open.at < open.length
         {
@@ -347,33 +287,25 @@ impl<'a> Archive<'a> {
                 open.at
             ));
         }
-        while let Some(path) = self.files.pop_front() {
-            let is_it = crawl_directory::is_named(&path, &span.file);
-            if !is_it {
-                self.complaints
-                    .add(format!("{} belongs to no visit", path.display()));
-                continue;
-            }
-            let mut open = Open::at(path, 0).map_err(|fault| fault.to_string())?;
-            let warcinfo = open.next(MAX_WARCINFO).map_err(|fault| fault.to_string())?;
-            match warcinfo {
-                Some(record) if record.kind() == "warcinfo" => {
-                    self.counts.take(&record);
-                    self.politeness.begin_file(&record.block);
-                    self.open = Some(open);
-                }
-                _ => {
-                    self.complaints.add(format!(
-                        "{}: no warcinfo record at its beginning",
-                        span.file
-                    ));
-                    let path = open.path;
-                    self.open = Open::at(path, 0).ok();
-                }
-            }
-            return Ok(());
+        for path in self.files.drain(..place) {
+            self.complaints
+                .add(format!("{} belongs to no visit", path.display()));
         }
-        Err(missing())
+        let path = self.files.pop_front().expect("the file was found");
+        let mut open = Open::at(path, 0).map_err(|fault| fault.to_string())?;
+        match open.next(MAX_WARCINFO).map_err(|fault| fault.to_string())? {
+            Some(record) if record.kind() == "warcinfo" => {
+                self.counts.count(&record);
+                self.politeness.begin_file(&record.block);
+                self.open = Some(open);
+            }
+            _ => {
+                self.complaints
+                    .add(format!("{file}: no warcinfo record at its beginning"));
+                self.open = Open::at(open.path, 0).ok();
+            }
+        }
+        Ok(())
     }
 
     /// Reads the records of a span.
@@ -397,7 +329,7 @@ impl<'a> Archive<'a> {
             if end > span.end {
                 return Err(format!("{at}: a record reaches beyond its visit"));
             }
-            self.counts.take(&record);
+            self.counts.count(&record);
             if record.kind() == "request" {
                 self.check_request(visit, &record, &mut first);
             }
@@ -427,9 +359,9 @@ impl<'a> Archive<'a> {
             return;
         };
         let first = std::mem::replace(first, false);
-        // Only where it was asked is where it was to be asked: others were paced as hosts by
-        // themselves, as far as is known here.
-        let asked_at: Option<IpAddr> = record
+        // The address shared its pace only with requests that were sent there: other requests
+        // count for their hosts alone.
+        let sent_to: Option<IpAddr> = record
             .field("WARC-IP-Address")
             .and_then(|field| field.parse().ok());
         let is_its_host = url.host() == visit.row.url.host();
@@ -438,7 +370,7 @@ impl<'a> Archive<'a> {
             url: &url,
             at,
             first,
-            address: address.filter(|address| is_its_host && asked_at == Some(*address)),
+            address: address.filter(|address| is_its_host && sent_to == Some(*address)),
         };
         self.politeness
             .check_request(visit.row, &request, self.complaints);
@@ -451,34 +383,25 @@ impl Visit<'_> {
         let kind = record.kind();
         let target = record.target().unwrap_or_default();
         let page = self.row.final_url.as_ref().unwrap_or(&self.row.url);
-        let known = if is_page {
-            let fits = match kind {
-                "response" => self.row.kept,
-                "revisit" | "metadata" => !self.row.kept,
-                _ => false,
-            };
-            if !fits {
+        let is_known = match kind {
+            "response" if is_page && self.row.kept => target == page.as_str(),
+            "revisit" | "metadata" if is_page && !self.row.kept => target == page.as_str(),
+            _ if is_page => {
                 let kept = if self.row.kept { "kept" } else { "not kept" };
                 return Err(format!("a {kind} record for a page that was {kept}"));
             }
-            target == page.as_str()
-        } else {
-            match kind {
-                // A hop on the way.
-                // A robots.txt that was asked for on the way, of whatever host.
-                "resource" if is_before => return Ok(()),
-                "response" if !is_before => return Err("a response that no row names".to_owned()),
-                "response" | "request" | "metadata" => {
-                    let on_the_way = || self.reached.iter().any(|url| url.as_str() == target);
-                    target == self.row.url.as_str() || target == page.as_str() || on_the_way()
-                }
-                other => return Err(format!("a {other} record, which no visit leaves there")),
+            // A robots.txt of any host that was read on the way.
+            "resource" if is_before => true,
+            "response" if !is_before => return Err("a response that no row names".to_owned()),
+            "response" | "request" | "metadata" => {
+                let mut urls = [&self.row.url, page].into_iter().chain(self.reached);
+                urls.any(|url| url.as_str() == target)
             }
+            other => return Err(format!("a {other} record, which no visit leaves there")),
         };
-        if known {
-            Ok(())
-        } else {
-            Err(format!("a {kind} record of {target}"))
+        match is_known {
+            true => Ok(()),
+            false => Err(format!("a {kind} record of {target}")),
         }
     }
 }
@@ -505,7 +428,7 @@ impl Open {
 }
 
 impl Counts {
-    fn take(&mut self, record: &Record) {
+    fn count(&mut self, record: &Record) {
         self.archive_records += 1;
         self.archive_bytes += record.length;
         match record.kind() {

@@ -1,9 +1,9 @@
 //! Index and archive side by side: each capture has its line, each line its record, and the lines
-//! stand in their order.
+//! are sorted.
 //!
-//! What the archive has behind the last settled visit is not looked at: it is cut off when the
-//! crawl goes on, and the index with it. What the index does not cover yet, after a kill, is
-//! counted: it is read then.
+//! The archive behind the last settled visit is not compared: it is cut off when the crawl goes on,
+//! and the index with it. Captures that the index does not cover yet, after a kill, are counted:
+//! they are indexed then.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) fn check(
 ) -> Result<Counts, CliError> {
     let found = cdxj::compare(archive, end).map_err(|error| fault(&error))?;
     for difference in &found.differences {
-        complaints.add(format!("index: {}", told(difference, archive)));
+        complaints.add(format!("index: {}", describe(difference, archive)));
     }
     if !found.differences.is_empty() {
         complaints.add(format!(
@@ -45,7 +45,7 @@ pub(super) fn check(
     })
 }
 
-fn told(difference: &Difference, archive: &Path) -> String {
+fn describe(difference: &Difference, archive: &Path) -> String {
     match difference {
         Difference::NoIndex => format!(
             "{} is not there, or nothing says what it covers",

@@ -3,38 +3,39 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use store::embedded::{History, record::Record};
-use store::{ArchivePlace, DiscoveredUrl, StoreFault, VisitRecord};
+use store::embedded::record::Record;
+use store::{ArchivePlace, ArchiveSpan, DiscoveredUrl, QueueEntry, StoreFault, VisitRecord};
 use web::UrlKey;
 
 use super::Complaints;
-use crate::progress::SlowProgress;
+use crate::commands::journal::records;
+use crate::crawl_directory;
 
 /// The result of one reading of the journal.
 #[derive(Default)]
 pub(super) struct Journal {
     pub(super) records: u64,
-    /// Rows that were taken back.
+    /// Revoked rows.
     pub(super) revoked: u64,
     /// The number of `Archived` records, and the place in the last one.
     pub(super) archived: u64,
-    pub(super) durable: Option<ArchivePlace>,
-    /// Originals of duplicates that were not kept: their rows are told by whoever reads the journal
-    /// next.
+    durable: Option<ArchivePlace>,
+    /// Originals of duplicates that were not kept. Their duplicates are reported by the second
+    /// reading of the journal.
     pub(super) dangling: HashSet<UrlKey>,
     /// Pages whose visits began and have no later record.
     pub(super) under_way: HashSet<UrlKey>,
-    /// The page of each place in the queue, by its number.
+    /// The page of each queue entry, by its sequence number.
     pages: Vec<UrlKey>,
-    /// The places that wait.
+    /// The queue entries that wait.
     waiting: Vec<bool>,
     kept: HashSet<UrlKey>,
     /// The number of rows that name each page as their original.
     originals: HashMap<UrlKey, u64>,
-    /// Pages whose row was taken back, and that have no other yet.
+    /// Pages whose row was revoked and that have no other yet.
     void: HashSet<UrlKey>,
-    /// Pages that were admitted by a visit that has not ended: it will end as theirs, or what was
-    /// left out for their sake is queued again.
+    /// Pages admitted by a visit that has not ended. It ends as the original's, or the duplicates
+    /// of the page are queued again.
     admitted: HashSet<UrlKey>,
 }
 
@@ -42,23 +43,26 @@ impl Journal {
     /// Reads the journal of the store in `state` from end to end.
     pub(super) fn read(state: &Path, complaints: &mut Complaints) -> Result<Self, StoreFault> {
         let mut journal = Self::default();
-        let mut progress = SlowProgress::new("journal records read");
-        for record in History::open(state)? {
+        for record in records(state, "journal records read")? {
             journal.apply(&record?, complaints);
-            progress.step();
         }
-        let (kept, void, admitted) = (&journal.kept, &journal.void, &journal.admitted);
-        let kept = |original: &UrlKey| {
-            [kept, void, admitted]
-                .iter()
-                .any(|set| set.contains(original))
-        };
+        let known = [&journal.kept, &journal.void, &journal.admitted];
+        let is_dangling = |original: &UrlKey| !known.iter().any(|set| set.contains(original));
         let named = journal.originals.iter().filter(|(_, rows)| **rows > 0);
         journal.dangling = named
             .map(|(original, _)| *original)
-            .filter(|original| !kept(original))
+            .filter(is_dangling)
             .collect();
         Ok(journal)
+    }
+
+    /// Returns true if a span of the archive was durable at the last `Archived` record.
+    pub(super) fn is_durable(&self, span: &ArchiveSpan) -> bool {
+        let number = crawl_directory::file_number;
+        self.durable.as_ref().is_some_and(|place| {
+            place.file == span.file && span.end <= place.end
+                || number(&span.file) < number(&place.file)
+        })
     }
 
     fn apply(&mut self, record: &Record, complaints: &mut Complaints) {
@@ -76,38 +80,25 @@ impl Journal {
                 self.queue(settled.first, &settled.visit.finds, complaints);
             }
             Record::Postponed { entry, .. } => {
-                self.under_way.remove(&entry.discovered.url.key());
-                self.is_waiting(
-                    entry.sequence,
-                    entry.discovered.url.key(),
-                    "was postponed",
-                    complaints,
-                );
+                let page = entry.discovered.url.key();
+                self.under_way.remove(&page);
+                self.check_waiting(entry.sequence, page, "was postponed", complaints);
             }
             Record::Superseded { entry } => {
-                self.is_waiting(
-                    entry.sequence,
-                    entry.discovered.url.key(),
-                    "was given up",
-                    complaints,
-                );
-                if let Some(place) = self.place(entry.sequence) {
-                    self.waiting[place] = false;
-                }
+                let page = entry.discovered.url.key();
+                self.end_wait(entry.sequence, page, "was given up", complaints);
             }
             Record::Leased { sequences } | Record::Died { sequences } => {
-                let died = matches!(record, Record::Died { .. });
-                if died {
+                let is_lease = matches!(record, Record::Leased { .. });
+                if !is_lease {
                     self.under_way.clear();
                 }
                 for sequence in sequences {
                     match self.place(*sequence) {
-                        None => {
-                            complaints.add(format!(
-                                "journal: place {sequence} was leased, and never queued"
-                            ));
-                        }
-                        Some(place) if !died => drop(self.under_way.insert(self.pages[place])),
+                        None => complaints.add(format!(
+                            "journal: place {sequence} was leased, and never queued"
+                        )),
+                        Some(place) if is_lease => drop(self.under_way.insert(self.pages[place])),
                         Some(_) => {}
                     }
                 }
@@ -117,28 +108,14 @@ impl Journal {
                     self.under_way.remove(&self.pages[place]);
                 }
             }
-            Record::Revoked { entry, row, .. } => {
-                self.revoke(row);
-                let page = entry.discovered.url.key();
-                match self.place(entry.sequence) {
-                    // Its old place again.
-                    Some(place) if self.pages[place] == page => self.waiting[place] = true,
-                    _ => self.queue(
-                        entry.sequence,
-                        std::slice::from_ref(&entry.discovered),
-                        complaints,
-                    ),
-                }
-            }
+            Record::Revoked { entry, row, .. } => self.revoke(entry, row, complaints),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
-            Record::Retained(seated) => drop(self.admitted.insert(seated.page.key())),
+            Record::Retained(retained) => drop(self.admitted.insert(retained.page.key())),
             Record::Forgotten { page } => drop(self.admitted.remove(page)),
             Record::Archived { file, end } => {
                 self.archived += 1;
-                self.durable = Some(ArchivePlace {
-                    file: file.clone(),
-                    end: *end,
-                });
+                let (file, end) = (file.clone(), *end);
+                self.durable = Some(ArchivePlace { file, end });
             }
             _ => {}
         }
@@ -163,31 +140,26 @@ impl Journal {
         }
     }
 
-    fn is_waiting(&self, sequence: u64, page: UrlKey, what: &str, complaints: &mut Complaints) {
-        match self.place(sequence) {
-            Some(place) if self.pages[place] != page => {
-                complaints.add(format!(
-                    "journal: place {sequence} {what} as another page than was queued there"
-                ));
-            }
-            Some(place) if !self.waiting[place] => {
-                complaints.add(format!(
-                    "journal: place {sequence} {what} when its visit had ended"
-                ));
-            }
-            Some(_) => {}
-            None => complaints.add(format!(
-                "journal: place {sequence} {what}, and was never queued"
-            )),
+    fn check_waiting(&self, sequence: u64, page: UrlKey, what: &str, complaints: &mut Complaints) {
+        let wrong = match self.place(sequence) {
+            None => ", and was never queued",
+            Some(place) if self.pages[place] != page => " as another page than was queued there",
+            Some(place) if !self.waiting[place] => " when its visit had ended",
+            Some(_) => return,
+        };
+        complaints.add(format!("journal: place {sequence} {what}{wrong}"));
+    }
+
+    fn end_wait(&mut self, sequence: u64, page: UrlKey, what: &str, complaints: &mut Complaints) {
+        self.check_waiting(sequence, page, what, complaints);
+        if let Some(place) = self.place(sequence) {
+            self.waiting[place] = false;
         }
     }
 
     fn settle(&mut self, sequence: u64, row: &VisitRecord, complaints: &mut Complaints) {
         let page = row.url.key();
-        self.is_waiting(sequence, page, "was settled", complaints);
-        if let Some(place) = self.place(sequence) {
-            self.waiting[place] = false;
-        }
+        self.end_wait(sequence, page, "was settled", complaints);
         self.void.remove(&page);
         self.admitted.remove(&page);
         self.under_way.remove(&page);
@@ -199,7 +171,7 @@ impl Journal {
         }
     }
 
-    fn revoke(&mut self, row: &VisitRecord) {
+    fn revoke(&mut self, entry: &QueueEntry, row: &VisitRecord, complaints: &mut Complaints) {
         self.revoked += 1;
         self.void.insert(row.url.key());
         if row.fate.is_original() {
@@ -209,6 +181,12 @@ impl Journal {
             && let Some(rows) = self.originals.get_mut(&original.key())
         {
             *rows = rows.saturating_sub(1);
+        }
+        let discovered = &entry.discovered;
+        match self.place(entry.sequence) {
+            // It waits in its old place again.
+            Some(place) if self.pages[place] == discovered.url.key() => self.waiting[place] = true,
+            _ => self.queue(entry.sequence, std::slice::from_ref(discovered), complaints),
         }
     }
 }
@@ -234,7 +212,7 @@ mod tests {
     }
 
     fn postponed(sequence: u64, path: &str) -> Record {
-        let entry = store::QueueEntry {
+        let entry = QueueEntry {
             sequence,
             discovered: find(path),
             attempts: 1,
@@ -248,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_have_happened_in_this_order_is_found() {
+    fn records_in_an_impossible_order_are_complained_of() {
         let begun = || Record::Begun {
             at: Timestamp::default(),
             features: String::new(),
@@ -263,13 +241,13 @@ mod tests {
                 ],
                 0,
             ),
-            // It did not begin; it began twice.
+            // No beginning, and two beginnings.
             (vec![queued(0, &["a"])], 1),
             (vec![begun(), begun()], 1),
-            // A number is left out, or given twice.
+            // A sequence number is left out, or given twice.
             (vec![begun(), queued(1, &["a"])], 1),
             (vec![begun(), queued(0, &["a"]), queued(0, &["b"])], 1),
-            // What was never queued, or is another page.
+            // A page was never queued, or another one was.
             (vec![begun(), postponed(0, "a")], 1),
             (vec![begun(), queued(0, &["a"]), postponed(0, "b")], 1),
             (vec![begun(), Record::Leased { sequences: vec![0] }], 1),
@@ -281,7 +259,7 @@ mod tests {
             assert_eq!(
                 complaints.count, expected,
                 "{records:?}: {:?}",
-                complaints.told
+                complaints.texts
             );
         }
     }

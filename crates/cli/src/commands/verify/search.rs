@@ -1,9 +1,9 @@
 //! The search index against rows: every unique page with text that is settled and covered is in it
-//! exactly once, at its place in the archive, and nothing else is.
+//! exactly once, at its position in the archive, and nothing else is.
 //!
-//! Pages behind the last settled one are left aside: a kill leaves them, and the crawl takes them
-//! out when it goes on. Places are compared in sorted lists of bounded length, a stretch of the
-//! archive at a time: as many readings as there are millions of pages in fours.
+//! Pages behind the last settled one are ignored: a kill leaves them, and the crawl removes them
+//! when it goes on. Positions are compared in sorted lists of bounded length, a part of the archive
+//! at a time: the rows are read once for every four million pages.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use store::{StoreFault, VisitRecord, embedded};
 use super::Complaints;
 use crate::{crawl_directory, search_index};
 
-/// Places that are compared at a time.
+/// Positions that are compared at a time.
 const AT_A_TIME: usize = 4_000_000;
 
 /// The counts of a search index.
@@ -24,7 +24,7 @@ pub(super) struct Counts {
     pub(super) indexed_pages: u64,
 }
 
-/// The position of a record: the number of its file, its offset.
+/// The position of a record: the number of its file, and its offset.
 type RecordPosition = (Option<u64>, u64);
 
 /// Compares the index of a crawl with its rows, where there is one.
@@ -49,14 +49,13 @@ pub(super) fn check(
         }
         Err(error) => complaints.add(format!("search: {error}")),
     }
-    let counts = Counts {
-        indexed_pages: finder.pages(),
-    };
     let mut from = Some((None, 0));
     while let Some(begin) = from {
         from = check_from(begin, &finder, state, complaints)?;
     }
-    Ok(counts)
+    Ok(Counts {
+        indexed_pages: finder.pages(),
+    })
 }
 
 /// Compares positions from `begin` on, as many as fit; returns the position to continue at.
@@ -78,25 +77,25 @@ fn check_from(
             rows.add(position);
         }
     }
-    let mut places = Smallest::from(begin);
-    let told = finder.locations(|RecordLocation { file, offset }| {
+    let mut found = Smallest::from(begin);
+    let read = finder.locations(|RecordLocation { file, offset }| {
         let position = (crawl_directory::file_number(&file), offset);
         if Some(position) <= last && is_covered(position, finder) {
-            places.add(position);
+            found.add(position);
         }
     });
-    if let Err(error) = told {
+    if let Err(error) = read {
         complaints.add(format!("search: {error}"));
         return Ok(None);
     }
-    let cut = [&rows, &places].iter().filter_map(|list| list.cut()).min();
-    compare(&rows.sorted(cut), &places.sorted(cut), complaints);
+    let cut = [rows.cut, found.cut].into_iter().flatten().min();
+    compare(&rows.sorted(cut), &found.sorted(cut), complaints);
     Ok(cut)
 }
 
 /// Returns true if the index must have the page.
 fn is_expected(row: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
-    // A charset is what a text has, and nothing else.
+    // Only text has a charset.
     is_covered(position, finder)
         && row.kept
         && row.charset.is_some()
@@ -117,37 +116,22 @@ fn position_of(row: &VisitRecord) -> Option<RecordPosition> {
     ))
 }
 
-fn compare(rows: &[RecordPosition], places: &[RecordPosition], complaints: &mut Complaints) {
-    let (mut rows, mut places) = (rows.iter().peekable(), places.iter().peekable());
+/// Compares sorted positions.
+fn compare(rows: &[RecordPosition], found: &[RecordPosition], complaints: &mut Complaints) {
+    let (mut rows, mut found) = (rows.iter().peekable(), found.iter().peekable());
     let mut before = None;
-    let place =
-        |(file, offset): &RecordPosition| format!("file {} at {offset}", file.unwrap_or_default());
-    loop {
-        match (rows.peek(), places.peek()) {
-            (None, None) => return,
-            (Some(row), Some(found)) if row == found => {
-                before = rows.next().copied();
-                places.next();
-            }
-            (Some(row), found) if found.is_none_or(|found| row < found) => {
-                complaints.add(format!(
-                    "search: the page in {} cannot be found",
-                    place(row)
-                ));
-                rows.next();
-            }
-            (_, Some(found)) => {
-                let what = if before == Some(**found) {
-                    "is indexed twice"
-                } else {
-                    "should not be found"
-                };
-                complaints.add(format!("search: the page in {} {what}", place(found)));
-                places.next();
-            }
-            (Some(_), None) => {
-                rows.next();
-            }
+    let mut complain = |(file, offset): &RecordPosition, what: &str| {
+        let file = file.unwrap_or_default();
+        complaints.add(format!(
+            "search: the page in file {file} at {offset} {what}"
+        ));
+    };
+    while let Some(next) = rows.peek().into_iter().chain(found.peek()).min().copied() {
+        match (rows.next_if_eq(&next), found.next_if_eq(&next)) {
+            (Some(_), Some(_)) => before = Some(next),
+            (Some(_), None) => complain(next, "cannot be found"),
+            (None, _) if before == Some(next) => complain(next, "is indexed twice"),
+            (None, _) => complain(next, "should not be found"),
         }
     }
 }
@@ -156,7 +140,7 @@ fn compare(rows: &[RecordPosition], places: &[RecordPosition], complaints: &mut 
 struct Smallest {
     begin: RecordPosition,
     kept: Vec<RecordPosition>,
-    /// Nothing from here on was kept.
+    /// The first position that was not kept, if any was not.
     cut: Option<RecordPosition>,
 }
 
@@ -180,10 +164,6 @@ impl Smallest {
             self.kept.retain(|position| *position < cut);
             self.cut = Some(cut);
         }
-    }
-
-    fn cut(&self) -> Option<RecordPosition> {
-        self.cut
     }
 
     fn sorted(mut self, cut: Option<RecordPosition>) -> Vec<RecordPosition> {

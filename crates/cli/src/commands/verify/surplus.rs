@@ -1,19 +1,19 @@
 //! The archive behind the journal's end, and the journal's own end.
 //!
 //! A kill leaves visits that were under way, in an open file: they are set aside when the crawl
-//! goes on, and made again. Anything else behind the last settled visit says that the journal ends
-//! before the archive, as an older state does or a journal that was cut: that is a complaint.
+//! goes on, and made again. Anything else behind the last settled visit proves that the journal
+//! ends before the archive, as an older state or a cut journal does: that is a complaint.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sinks::ArchiveEnd;
 use sinks::warc::{
     ReadFault, SettledNote, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
 };
-use sinks::{Settled, SinkFault};
+use sinks::{ArchiveEnd, Settled, SinkFault};
 use store::ArchivePlace;
 use store::embedded::EmbeddedStore;
+use web::PageUrl;
 
 use super::Complaints;
 use super::journal::Journal;
@@ -25,24 +25,21 @@ use crate::settings::Settings;
 /// The records behind the journal's end.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
-    /// Records that can be read, but for those with which files begin.
+    /// Readable records, except the `warcinfo` of each file.
     pub(super) unsettled_records: u64,
-    /// Visits that are there from the first record to the last.
+    /// Visits whose records are complete.
     unsettled_visits: u64,
 }
 
-/// Looks behind `end`, the end of the last settled visit.
+/// Checks the archive behind `end`, the end of the last settled visit.
 pub(super) fn check(
     settings: &Settings,
     end: Option<&ArchiveEnd>,
     journal: &Journal,
     complaints: &mut Complaints,
 ) -> Result<Counts, CliError> {
-    let (state, archive) = (
-        crawl_directory::state(&settings.out),
-        crawl_directory::archive(&settings.out),
-    );
-    check_journal(settings, &state, complaints)?;
+    check_journal(settings, complaints)?;
+    let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
         return Ok(Counts::default());
     }
@@ -59,7 +56,7 @@ pub(super) fn check(
     let behind = match settled_behind(&archive, &settings.warc_prefix, end) {
         Ok(_) if others => Vec::new(),
         Ok(files) => files,
-        // A complaint already.
+        // The readings before have complained.
         Err(SinkFault::Foreign { .. }) => Vec::new(),
         Err(error) => return Err(fault(&error)),
     };
@@ -83,28 +80,25 @@ pub(super) fn check(
         }
     }
     let form = settings.canonical_form();
-    let place = end.map(|ArchiveEnd { file, end }| ArchivePlace {
-        file: file.clone(),
-        end: *end,
+    let place = end.map(|end| ArchivePlace {
+        file: end.file.clone(),
+        end: end.end,
     });
-    let mut visits =
-        Visits::open(&archive, place.as_ref(), &form).map_err(|error| fault(&error))?;
+    let visits = Visits::open(&archive, place.as_ref(), &form);
+    let mut visits = visits.map_err(|error| fault(&error))?;
     let mut unknown = 0_u64;
     while let Some(next) = visits.next_visit() {
         let Ok((_, visit)) = next else { continue };
         counts.unsettled_visits += 1;
-        let is_under_way = visit
-            .url
-            .is_some_and(|url| journal.under_way.contains(&url.key()));
-        unknown += u64::from(!is_under_way);
+        let is_known = |url: PageUrl| journal.under_way.contains(&url.key());
+        unknown += u64::from(!visit.url.is_some_and(is_known));
     }
     if unknown > 0 && behind.is_empty() {
         complaints.add(format!(
             "{unknown} visits are behind the journal's end, and were not under way when it ended: \
-             it ends before the archive, as after a \
-             power cut or with an older state. They are set aside when the crawl goes on, and \
-             made again; `crawler rebuild {} --from-archive` takes \
-             them over",
+             it ends before the archive, as after a power cut or with an older state. They are set \
+             aside when the crawl goes on, and made again; `crawler rebuild {} --from-archive` \
+             takes them over",
             settings.out.display()
         ));
     }
@@ -112,23 +106,18 @@ pub(super) fn check(
 }
 
 /// Checks that the journal is whole and has not become shorter.
-fn check_journal(
-    settings: &Settings,
-    state: &Path,
-    complaints: &mut Complaints,
-) -> Result<(), CliError> {
+fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(), CliError> {
     let missing = crawl_directory::missing_journal(&settings.out)?;
     if missing > 0 {
         complaints.add(format!(
             "state/journal: it ends before the archive: {missing} bytes of it are missing"
         ));
     }
-    let torn = EmbeddedStore::torn_tail(state).map_err(|error| fault(&error))?;
+    let torn = EmbeddedStore::torn_tail(&crawl_directory::state(&settings.out))?;
     if let Some(torn) = torn.filter(|torn| torn.records > 0) {
         complaints.add(format!(
             "state/journal: its last {} bytes begin with a torn record, and {} whole ones are \
-             behind that: they are set aside when the crawl \
-             goes on",
+             behind that: they are set aside when the crawl goes on",
             torn.bytes, torn.records
         ));
     }
@@ -138,7 +127,7 @@ fn check_journal(
 /// Returns our files with bytes behind `end`, and the offsets of these.
 fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)> {
     let files = crawl_directory::archive_files(archive).unwrap_or_default();
-    let number = |name: &str| crawl_directory::file_number(name);
+    let number = crawl_directory::file_number;
     let ours = files.into_iter().filter(|path| !is_foreign(path));
     ours.filter_map(|path| {
         let name = name_of(&path)?;
@@ -155,15 +144,15 @@ fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)>
 /// The bytes of a file behind the end.
 #[derive(Default)]
 struct UnsettledBytes {
-    /// Whole records, but for a `warcinfo`.
+    /// Whole records, except a `warcinfo`.
     records: u64,
     /// Bytes that are in no record.
     garbage: u64,
-    /// Set if a whole record follows some of them, which no torn write leaves.
+    /// True if a whole record follows some of them, which no torn write leaves.
     is_mixed: bool,
 }
 
-/// Reads what stands in a file from `from` on.
+/// Reads a file from `from` on.
 fn rest_of(path: &Path, from: u64) -> Result<UnsettledBytes, ReadFault> {
     let length = std::fs::metadata(path).map_or(0, |file| file.len());
     let (mut rest, mut at) = (UnsettledBytes::default(), from);

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn each_host_names_so_many_sitemaps_and_fewer_elsewhere() {
+    fn a_host_has_a_quota_of_sitemaps_and_a_smaller_one_of_sitemaps_elsewhere() {
         let (quota, rules) = (ListingQuota::default(), rules());
         let name = |origin: &str, path: &str, is_elsewhere: bool| {
             quota.admit_named(
@@ -214,14 +214,14 @@ mod tests {
         assert_eq!(name("http://b.test/", "/2", true), first);
         assert_eq!(name("http://a.test/", "/3", false), first);
         let other_port = name("http://a.test:8080/", "/4", false);
-        assert_eq!(other_port, behind, "another port is no other host");
+        assert_eq!(other_port, behind, "another port is the same host");
         assert_eq!(name("http://a.test/", "/5", false), None);
         assert!(quota.knows(url("http://c.test/4").key()));
         assert!(!quota.knows(url("http://c.test/5").key()));
     }
 
     #[test]
-    fn each_host_lists_so_many_pages() {
+    fn a_host_has_a_quota_of_listed_pages() {
         let (quota, rules) = (ListingQuota::default(), rules());
         let at = |text: &str| quota.admit_page(&rules, &url(text));
         assert_eq!(
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_lists_sitemaps_down_to_the_last_level() {
+    fn nested_sitemaps_are_admitted_down_to_the_last_level() {
         let (quota, rules) = (ListingQuota::default(), rules());
         let named = find("http://a.test/0", Some("http://a.test/robots.txt"));
         let nest = |index: &DiscoveredUrl, sitemap: &str| {

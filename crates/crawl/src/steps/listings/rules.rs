@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use web::{Lastmod, ListingKind, ListingLimits, Timestamp};
 
-use crate::choice::UnknownChoice;
+use crate::choice::{self, UnknownChoice};
 
 /// The path where a site says what crawlers may ask for.
 pub(crate) const ROBOTS: &str = "/robots.txt";
@@ -19,7 +19,7 @@ pub enum Sitemaps {
     #[default]
     On,
     /// Also `/sitemap.xml` of seeds' hosts whose robots.txt names none. Most hosts have none there,
-    /// and each costs a request for something that nobody mentioned.
+    /// and each guess costs a request.
     Guess,
 }
 
@@ -37,11 +37,7 @@ impl FromStr for Sitemaps {
     type Err = UnknownChoice;
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        let all = [Self::Off, Self::On, Self::Guess];
-        let known = all
-            .into_iter()
-            .find(|sitemaps| sitemaps.to_string() == word);
-        known.ok_or_else(|| UnknownChoice::new(word, "on, off or guess"))
+        choice::parse(word, [Self::Off, Self::On, Self::Guess])
     }
 }
 

@@ -17,7 +17,7 @@ fn cookies(lines: &[&str], seeds: &[&str], to: &str) -> String {
 }
 
 #[test]
-fn cookies_are_matched_as_rfc_6265_has_it() {
+fn cookies_are_matched_by_rfc_6265() {
     let everywhere = [
         "https://example.org/",
         "http://example.org/",
@@ -164,7 +164,7 @@ fn cookies_are_matched_as_rfc_6265_has_it() {
 }
 
 #[test]
-fn a_cookie_is_let_out_only_where_a_seed_has_its_scheme_its_port_and_its_domain() {
+fn a_cookie_is_sent_only_where_a_seed_has_its_scheme_port_and_domain() {
     let host_only = &["example.org>FALSE>/>FALSE>0>a>1"][..];
     let domain = &[".example.org>TRUE>/>FALSE>0>a>1"][..];
     for (file, seed, to, sent) in [
@@ -248,7 +248,7 @@ fn a_cookie_is_let_out_only_where_a_seed_has_its_scheme_its_port_and_its_domain(
 }
 
 #[test]
-fn longer_paths_come_first_and_a_later_line_takes_the_place_of_an_earlier_one() {
+fn longer_paths_come_first_and_a_later_line_replaces_an_earlier_one() {
     let lines = [
         "# Netscape HTTP Cookie File",
         "",
@@ -267,7 +267,7 @@ fn longer_paths_come_first_and_a_later_line_takes_the_place_of_an_earlier_one() 
 }
 
 #[test]
-fn a_bad_line_is_told_by_its_number_and_the_others_are_read() {
+fn a_bad_line_is_reported_by_its_number_and_the_others_are_read() {
     for (line, why) in [
         ("nothing", CookieError::Fields(1)),
         ("a.test FALSE / FALSE 0 a 1", CookieError::Fields(1)),
@@ -306,7 +306,7 @@ fn a_bad_line_is_told_by_its_number_and_the_others_are_read() {
 }
 
 #[test]
-fn a_cookie_of_a_public_suffix_itself_is_that_hosts_alone() {
+fn a_cookie_of_a_public_suffix_is_sent_to_that_host_only() {
     let line = ["github.io>FALSE>/>FALSE>0>a>1"];
     assert_eq!(
         cookies(&line, &["https://github.io/"], "https://github.io/"),
@@ -323,7 +323,7 @@ fn a_cookie_of_a_public_suffix_itself_is_that_hosts_alone() {
 }
 
 #[test]
-fn the_cookie_field_is_no_longer_than_servers_take_and_the_longest_paths_are_in_it() {
+fn the_cookie_field_is_capped_and_has_the_cookies_of_the_longest_paths() {
     let value = "v".repeat(3000);
     let lines: Vec<String> = (0..4)
         .map(|depth| {
@@ -371,7 +371,7 @@ fn any_cookie() -> impl Strategy<Value = (&'static str, bool, &'static str, bool
 proptest! {
     /// The rules once more, cookie by cookie and seed by seed, without an index.
     #[test]
-    fn cookies_are_those_that_each_rule_lets_pass(
+    fn a_request_has_exactly_the_cookies_that_pass_each_rule(
         made in proptest::collection::vec(any_cookie(), 0..6),
         seeds in proptest::collection::vec(any_url(), 0..4),
         to in any_url(),

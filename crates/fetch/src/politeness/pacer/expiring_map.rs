@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The least time that a host is remembered after it was ready.
-pub(super) const KEPT: Duration = Duration::from_secs(60);
+use super::readiness::Readiness;
+
 /// The most that rounding takes off a stored time: two clocks are read in whole milliseconds to
 /// write one down.
 pub(super) const ROUNDED: Duration = Duration::from_millis(2);
@@ -17,16 +17,7 @@ const FEW: usize = 1024;
 /// knows their times as well.
 pub(super) const MOST: usize = 1 << 18;
 
-/// An item that need not be remembered for ever.
-pub(super) trait Expiring {
-    /// Returns true if a permit is held or awaited.
-    fn is_in_use(&self) -> bool;
-    /// Returns the time at which it may be asked.
-    fn ready(&self) -> Instant;
-    /// Returns the time until which it is worth remembering.
-    fn kept(&self) -> Instant;
-}
-
+/// A map of items that need not be remembered for ever.
 pub(super) struct ExpiringMap<K, V> {
     items: HashMap<K, V>,
     /// The size at which the next sweep is made.
@@ -42,7 +33,7 @@ impl<K, V> Default for ExpiringMap<K, V> {
     }
 }
 
-impl<K: Clone + Eq + Hash, V: Expiring> ExpiringMap<K, V> {
+impl<K: Clone + Eq + Hash, V: AsRef<Readiness>> ExpiringMap<K, V> {
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
@@ -75,8 +66,7 @@ impl<K: Clone + Eq + Hash, V: Expiring> ExpiringMap<K, V> {
         if self.items.len() < self.sweep_at.max(FEW) {
             return;
         }
-        self.items
-            .retain(|_, item| item.is_in_use() || item.kept() > now);
+        self.forget_idle(|readiness| readiness.kept <= now);
         if self.items.len() >= most {
             self.forget_soonest_ready(most / 2);
         }
@@ -85,14 +75,21 @@ impl<K: Clone + Eq + Hash, V: Expiring> ExpiringMap<K, V> {
     }
 
     fn forget_soonest_ready(&mut self, forget: usize) {
-        let idle = self.items.values().filter(|item| !item.is_in_use());
-        let mut idle: Vec<Instant> = idle.map(Expiring::ready).collect();
+        let all = self.items.values().map(AsRef::as_ref);
+        let idle = all.filter(|readiness| !readiness.is_in_use());
+        let mut idle: Vec<Instant> = idle.map(|readiness| readiness.ready).collect();
         if idle.is_empty() {
             return;
         }
         let last = forget.min(idle.len()) - 1;
         let (_, &mut bound, _) = idle.select_nth_unstable(last);
-        self.items
-            .retain(|_, item| item.is_in_use() || item.ready() > bound);
+        self.forget_idle(|readiness| readiness.ready <= bound);
+    }
+
+    fn forget_idle(&mut self, is_over: impl Fn(&Readiness) -> bool) {
+        self.items.retain(|_, item| {
+            let readiness = item.as_ref();
+            readiness.is_in_use() || !is_over(readiness)
+        });
     }
 }

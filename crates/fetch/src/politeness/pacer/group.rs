@@ -6,15 +6,13 @@
 //! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
 //! | none | the wait after a good answer: the failure is the host's own |
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use web::{Host, Pace, Timestamp, Why};
+use web::{Host, Pace, Timestamp, WaitReason};
 
-use super::expiring_map::{Expiring, KEPT, ROUNDED};
-use super::slots::slots;
+use super::expiring_map::ROUNDED;
+use super::readiness::{KEPT, Readiness};
 use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
 
@@ -26,9 +24,6 @@ const LEAST_GAP: Duration = Duration::from_millis(10);
 pub(super) struct GroupState {
     /// Requests to slow down in a row, of any of the hosts.
     failures: u32,
-    /// Not before.
-    ready: Instant,
-    kept: Instant,
     /// The approximate time from one request to the next.
     gap: Duration,
     /// The beginning of the last request.
@@ -39,22 +34,19 @@ pub(super) struct GroupState {
     /// True if one of the hosts was asked in this session, so that the state of earlier ones is
     /// obsolete.
     fresh: bool,
-    /// The permits of the group; every holder and waiter also holds this `Arc`.
-    pub(super) slots: Arc<Semaphore>,
+    pub(super) readiness: Readiness,
 }
 
 impl GroupState {
     pub(super) fn new(ready: Instant, now: Instant, rules: &PacingRules) -> Self {
         Self {
             failures: 0,
-            ready,
-            kept: ready + KEPT,
             gap: HostPace::default().least(rules).wait.max(LEAST_GAP),
             began: now,
             granted: None,
             queue: WaitQueue::default(),
             fresh: false,
-            slots: slots(rules),
+            readiness: Readiness::new(ready, rules),
         }
     }
 
@@ -66,22 +58,22 @@ impl GroupState {
             // A host that is due in a moment does not wait for one that comes just now.
             None => first_due.is_none_or(|first| first > now + self.gap),
         };
-        let vacant = self.is_vacant(host, now);
-        if vacant && is_due && self.ready <= now + SHORT {
+        let (vacant, ready) = (self.is_vacant(host, now), self.readiness.ready);
+        if vacant && is_due && ready <= now + SHORT {
             self.queue.leave(host);
             self.granted = Some((host.clone(), now));
             self.began = now;
             return None;
         }
         let base = if vacant {
-            self.ready.max(now)
+            ready.max(now)
         } else {
             // The end of the answer is unknown.
             let expected = (self.began + self.gap).max(now + self.gap / 2);
-            self.ready.max(expected)
+            ready.max(expected)
         };
         let due = self.queue.schedule(host, base, self.gap);
-        self.kept = self.kept.max(due + KEPT);
+        self.readiness.kept = self.readiness.kept.max(due + KEPT);
         Some(due)
     }
 
@@ -91,18 +83,12 @@ impl GroupState {
             .granted
             .as_ref()
             .is_some_and(|(other, at)| other != host && *at + self.gap + SHORT > now);
-        !promised && self.slots.available_permits() > 0
+        !promised && self.readiness.has_free_slot()
     }
 
     /// Lengthens the delay of all by this, counted from the last answer.
     pub(super) fn wait_longer(&mut self, by: Duration) {
-        self.ready += by;
-        self.kept = self.kept.max(self.ready + KEPT);
-    }
-
-    /// Returns the time to come back; none if one of the hosts may be asked now.
-    pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
-        (self.ready > now).then_some(self.ready)
+        self.readiness.postpone(self.readiness.ready + by);
     }
 
     /// Records the beginning of a request to this host, which was granted or is a redirect's
@@ -117,8 +103,7 @@ impl GroupState {
             self.granted = None;
         }
         self.began = now;
-        self.ready = now + least.wait;
-        self.kept = self.kept.max(self.ready + KEPT);
+        self.readiness.postpone(now + least.wait);
     }
 
     /// Records an answer, and returns the wait of the whole group.
@@ -150,8 +135,9 @@ impl GroupState {
         };
         // Averaged with the old gap: one slow answer does not move all that wait.
         self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(LEAST_GAP);
-        self.ready = self.ready.max(now + cooldown.wait);
-        self.kept = self.kept.max(self.ready + cooldown.wait.max(KEPT));
+        let readiness = &mut self.readiness;
+        readiness.postpone(now + cooldown.wait);
+        readiness.kept = readiness.kept.max(readiness.ready + cooldown.wait);
         cooldown
     }
 
@@ -163,7 +149,7 @@ impl GroupState {
         present: Timestamp,
         rules: &PacingRules,
     ) {
-        if !self.fresh && matches!(pace.why, Why::SlowDown | Why::RetryAfter) {
+        if !self.fresh && matches!(pace.why, WaitReason::SlowDown | WaitReason::RetryAfter) {
             self.failures = self.failures.max(pace.failures);
         }
         let wait = pace.shared_rest(rules.delay).since(present);
@@ -171,21 +157,12 @@ impl GroupState {
             return;
         }
         let wait = wait.min(rules.longest_wait()) + ROUNDED;
-        self.ready = self.ready.max(now + wait);
-        self.kept = self.kept.max(self.ready + KEPT);
+        self.readiness.postpone(now + wait);
     }
 }
 
-impl Expiring for GroupState {
-    fn is_in_use(&self) -> bool {
-        Arc::strong_count(&self.slots) > 1
-    }
-
-    fn ready(&self) -> Instant {
-        self.ready
-    }
-
-    fn kept(&self) -> Instant {
-        self.kept
+impl AsRef<Readiness> for GroupState {
+    fn as_ref(&self) -> &Readiness {
+        &self.readiness
     }
 }

@@ -1,15 +1,13 @@
 //! The pacer's state of one host.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use web::{Pace, Timestamp};
 
-use super::expiring_map::{Expiring, KEPT, ROUNDED};
-use super::slots::slots;
+use super::expiring_map::ROUNDED;
+use super::readiness::{KEPT, Readiness};
 use crate::politeness::pacing::{Cooldown, HostPace, PacingRules};
 
 pub(super) struct HostState {
@@ -26,11 +24,7 @@ pub(super) struct HostState {
     fresh: bool,
     /// The end of the last answer, or its assumed end.
     ended: Option<Instant>,
-    /// Not before.
-    ready: Instant,
-    kept: Instant,
-    /// The permits of this host; every holder and waiter also holds this `Arc`.
-    pub(super) slots: Arc<Semaphore>,
+    pub(super) readiness: Readiness,
 }
 
 impl HostState {
@@ -44,25 +38,19 @@ impl HostState {
             place: None,
             fresh: false,
             ended,
-            ready,
-            kept: ready + KEPT,
-            slots: slots(rules),
+            readiness: Readiness::new(ready, rules),
         }
-    }
-
-    /// Returns the time to come back; none if the host may be asked now.
-    pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
-        (self.ready > now).then_some(self.ready)
     }
 
     /// Begins a request now, or returns the time to come back. With several connections to a host,
     /// the next request keeps its distance from this one's beginning too.
     pub(super) fn begin(&mut self, now: Instant, rules: &PacingRules) -> Option<Instant> {
-        if let Some(ready) = self.waits_until(now) {
+        if let Some(ready) = self.readiness.waits_until(now) {
             return Some(ready);
         }
-        self.pace = self.pace.after_idling(now - self.ready, rules);
-        self.ready = now + self.pace.least(rules).wait;
+        let idle = now - self.readiness.ready;
+        self.pace = self.pace.after_idling(idle, rules);
+        self.readiness.postpone(now + self.pace.least(rules).wait);
         self.place = None;
         None
     }
@@ -77,12 +65,11 @@ impl HostState {
     /// Keeps the least distance of the rules from the last answer, if it is longer than before.
     pub(super) fn keep_distance(&mut self, rules: &PacingRules) {
         let least = self.pace.least(rules);
-        if least.wait > self.cooldown.wait || self.cooldown.why == web::Why::CrawlDelay {
+        if least.wait > self.cooldown.wait || self.cooldown.why == web::WaitReason::CrawlDelay {
             self.cooldown = least;
         }
         if let Some(ended) = self.ended {
-            self.ready = self.ready.max(ended + least.wait);
-            self.kept = self.kept.max(self.ready + KEPT);
+            self.readiness.postpone(ended + least.wait);
         }
     }
 
@@ -117,11 +104,10 @@ impl HostState {
                 wait += ROUNDED;
             }
         }
-        // Without a wait, the time since when it could have been asked is known better.
-        if !wait.is_zero() {
-            self.ready = self.ready.max(now + wait);
-        }
-        self.kept = self.kept.max(self.ready + KEPT);
+        // Without a stored wait, the known time is more precise.
+        let known = self.readiness.ready;
+        let ready = if wait.is_zero() { known } else { now + wait };
+        self.readiness.postpone(ready);
     }
 
     /// Records an answer and its consequences.
@@ -137,22 +123,15 @@ impl HostState {
         self.answered = present;
         self.pace = pace;
         self.cooldown = cooldown;
-        self.ready = self.ready.max(now + cooldown.wait);
-        self.kept = self.ready + cooldown.wait.max(KEPT);
-        self.ready
+        let ready = self.readiness.ready.max(now + cooldown.wait);
+        self.readiness.ready = ready;
+        self.readiness.kept = ready + cooldown.wait.max(KEPT);
+        ready
     }
 }
 
-impl Expiring for HostState {
-    fn is_in_use(&self) -> bool {
-        Arc::strong_count(&self.slots) > 1
-    }
-
-    fn ready(&self) -> Instant {
-        self.ready
-    }
-
-    fn kept(&self) -> Instant {
-        self.kept
+impl AsRef<Readiness> for HostState {
+    fn as_ref(&self) -> &Readiness {
+        &self.readiness
     }
 }

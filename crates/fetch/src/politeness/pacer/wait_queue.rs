@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_told_a_time_of_its_own_a_gap_behind_those_before_it() {
+    fn each_host_gets_its_own_time_one_gap_behind_the_host_before() {
         let (mut queue, base) = (WaitQueue::default(), Instant::now());
         for number in 0..600 {
             assert_eq!(
@@ -116,7 +116,7 @@ mod tests {
                 base + number * SECOND
             );
         }
-        // Scheduled again, it keeps its place; and it moves up when those before it have left.
+        // A host that is scheduled again keeps its place, and moves up when earlier hosts leave.
         assert_eq!(
             queue.schedule(&host(5), base + SECOND, SECOND),
             base + 6 * SECOND
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_a_time_far_beyond_the_horizon_and_few_are_told_the_same() {
+    fn no_time_is_far_beyond_the_horizon_and_few_hosts_get_the_same() {
         let (mut queue, base) = (WaitQueue::default(), Instant::now());
         let gap = Duration::from_millis(1300);
         let mut times: Vec<_> = (0..10_000)
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_come_is_first_no_more() {
+    fn a_host_that_does_not_come_loses_its_place() {
         let (mut queue, base) = (WaitQueue::default(), Instant::now());
         assert_eq!(queue.first_due(base), None);
         queue.schedule(&host(0), base, SECOND);

@@ -6,7 +6,7 @@ use flate2::bufread::GzDecoder;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::errors::{broken, torn};
-use super::window::{Input, Window};
+use super::window::{self, Input, Window};
 
 /// The first bytes of a member: the method is always deflate (section 2.3).
 pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
@@ -59,32 +59,24 @@ impl Gunzip {
         out: &mut Window,
         chunk: usize,
     ) -> io::Result<bool> {
-        loop {
-            let packed = input.fill()?;
-            let into = out.end();
-            into.reserve(chunk);
-            let (before, read) = (into.len(), self.inflate.total_in());
-            let status = self
-                .inflate
-                .decompress_vec(packed, into, FlushDecompress::None)
-                .map_err(|_error| broken("corrupt deflate stream"))?;
-            let nothing_left = packed.is_empty();
-            let read = usize::try_from(self.inflate.total_in() - read).map_err(io::Error::other)?;
-            self.checksum.update(&into[before..]);
-            let grown = into.len() > before;
-            input.consume(read);
-            match status {
-                Status::StreamEnd => {
-                    self.trailer(input)?;
-                    return Ok(false);
-                }
-                _ if grown => return Ok(true),
-                _ if nothing_left => return Err(torn()),
-                // Without this, a decoder that makes no progress would loop for ever.
-                _ if read == 0 => return Err(broken("corrupt deflate stream")),
-                _ => {}
+        let corrupt = || broken("corrupt deflate stream");
+        let Self { inflate, checksum } = self;
+        let (_, has_ended) = window::unpack(input, out, chunk, |packed, into| {
+            let (before, consumed) = (into.len(), inflate.total_in());
+            let unpacked = inflate.decompress_vec(packed, into, FlushDecompress::None);
+            let has_ended = unpacked.map_err(|_error| corrupt())? == Status::StreamEnd;
+            checksum.update(&into[before..]);
+            let read = usize::try_from(inflate.total_in() - consumed).map_err(io::Error::other)?;
+            // Without this, a decoder that makes no progress would loop for ever.
+            if read == 0 && into.len() == before && !has_ended && !packed.is_empty() {
+                return Err(corrupt());
             }
+            Ok((read, has_ended))
+        })?;
+        if has_ended {
+            self.trailer(input)?;
         }
+        Ok(!has_ended)
     }
 
     fn trailer(&self, input: &mut Input<impl Read>) -> io::Result<()> {
@@ -149,7 +141,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// begins with `beginning`.
 pub(super) fn unpacks_to(bytes: &[u8], beginning: &[u8]) -> bool {
     let mut found = Vec::new();
-    // A member that is damaged later may have begun well: reading it will show.
+    // Damage after the beginning is found when the member is read.
     let _damage = GzDecoder::new(bytes)
         .take(beginning.len() as u64)
         .read_to_end(&mut found);

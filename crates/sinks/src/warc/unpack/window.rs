@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use super::errors::torn;
+
 /// A part of a stream: kept consumed bytes, then unconsumed bytes.
 pub(super) struct Window {
     bytes: Vec<u8>,
@@ -170,11 +172,10 @@ impl<R: Read> Input<R> {
     /// Returns the length of the whole input, if it is known.
     pub(super) fn length(&self) -> Option<u64> {
         match &self.source {
-            Source::File(file) => file
-                .metadata()
-                .ok()
-                .filter(|about| about.is_file())
-                .map(|about| about.len()),
+            Source::File(file) => {
+                let about = file.metadata().ok()?;
+                about.is_file().then_some(about.len())
+            }
             Source::Stream(_) => None,
         }
     }
@@ -207,6 +208,32 @@ impl<R: Read> Input<R> {
         self.window.move_to(offset);
         self.ended = false;
         Ok(())
+    }
+}
+
+/// Calls `step` until it appends bytes to `out` or the member ends; returns a flag for each. `step`
+/// unpacks some of the packed bytes; it returns the number of bytes that it consumed, and true at
+/// the end of the member.
+pub(super) fn unpack<R: Read>(
+    input: &mut Input<R>,
+    out: &mut Window,
+    chunk: usize,
+    mut step: impl FnMut(&[u8], &mut Vec<u8>) -> io::Result<(usize, bool)>,
+) -> io::Result<(bool, bool)> {
+    loop {
+        let packed = input.fill()?;
+        let into = out.end();
+        into.reserve(chunk);
+        let before = into.len();
+        let (read, has_ended) = step(packed, into)?;
+        let (nothing_left, has_grown) = (packed.is_empty(), into.len() > before);
+        input.consume(read);
+        if has_grown || has_ended {
+            return Ok((has_grown, has_ended));
+        }
+        if nothing_left {
+            return Err(torn());
+        }
     }
 }
 
@@ -244,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_again_is_bounded() {
+    fn repeated_reads_are_bounded() {
         let zeros = io::repeat(0).take(1 << 30);
         let mut input = Input::new(Source::Stream(zeros), 0, 1 << 20, 1 << 20);
         let mut read = 0_u64;

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
 use super::errors::{broken, torn};
-use super::window::{Input, Window};
+use super::window::{self, Input, Window};
 
 /// The first bytes of a frame (section 3.1.1).
 pub(super) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -126,22 +126,12 @@ impl Unzstd {
         if self.full {
             return Ok(false);
         }
-        loop {
-            let packed = input.fill()?;
-            let into = out.end();
-            into.reserve(chunk);
-            let before = into.len();
+        let (has_grown, has_ended) = window::unpack(input, out, chunk, |packed, into| {
             let (read, hint) = run(&mut self.decoder, packed, into)?;
-            let (nothing_left, grown) = (packed.is_empty(), into.len() > before);
-            input.consume(read);
-            self.full = hint == 0;
-            match (self.full, grown) {
-                (_, true) => return Ok(true),
-                (true, false) => return Ok(false),
-                (false, false) if nothing_left => return Err(torn()),
-                (false, false) => {}
-            }
-        }
+            Ok((read, hint == 0))
+        })?;
+        self.full = has_ended;
+        Ok(has_grown)
     }
 }
 

@@ -12,8 +12,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::embedded::database::seal;
-use crate::embedded::database::{Batch, Database, Tree};
+use crate::embedded::database::{Batch, Database, Tree, seal};
 use crate::fault::StoreFault;
 
 const TREE: &str = "meta";
@@ -69,10 +68,7 @@ impl Meta {
         if value.is_empty() {
             return Ok(None);
         }
-        let content = seal::read(name.as_bytes(), &value);
-        content
-            .map(Some)
-            .map_err(|broken| self.broken(&broken.to_string()))
+        self.tree.open_seal(name.as_bytes(), &value).map(Some)
     }
 
     /// Writes the value of this name. It is durable after the next flush.
@@ -121,10 +117,8 @@ impl Meta {
         let value = seal::written(name.as_bytes(), content);
         let pieces = value.chunks(PIECE_BYTES);
         if pieces.len() > MAX_PIECES {
-            return Err(self.broken(&format!(
-                "{name} of {} bytes is too large for them",
-                value.len()
-            )));
+            let bytes = value.len();
+            return Err(self.broken(&format!("{name} of {bytes} bytes is too large for them")));
         }
         for old in self.tree.under(&prefix_of(name)) {
             batch.remove(&old?.0);
@@ -204,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fold_that_was_cut_short_is_known_by_its_marker() {
+    fn a_flush_that_was_cut_short_is_known_by_its_marker() {
         let directory = tempfile::tempdir().unwrap();
         let open = || Meta::open(&Database::open(directory.path()).unwrap()).unwrap();
         assert!(!open().is_flush_under_way().unwrap());

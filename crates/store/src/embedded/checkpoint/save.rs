@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Flush, LastCheckpoint, is_cheap, is_due};
+use crate::embedded::journal::record::Record;
 use crate::embedded::store::EmbeddedStore;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchivePlace, ArchiveSpan, Durable};
@@ -24,7 +25,8 @@ impl EmbeddedStore {
         if let Some(place) = archive
             && saved.archive.as_ref() != Some(&place)
         {
-            self.queue().archived(&self.journal, &place)?;
+            let (file, end) = (place.file.clone(), place.end);
+            self.record(&Record::Archived { file, end })?;
             saved.archive = Some(place);
         }
         let settled = self.queue().archive_end().cloned();
@@ -70,38 +72,27 @@ impl EmbeddedStore {
             // applied here.
             let mut signatures = self.signatures();
             let mut queue = self.queue();
-            Flush::of(
-                &mut queue,
-                &mut signatures,
-                self.journal.end(),
-                &saved.checkpoint,
-            )
+            let end = self.journal.end();
+            Flush::of(&mut queue, &mut signatures, end, &saved.checkpoint)
         };
         let flush = Arc::new(flush);
         let written = self.write(&flush).await;
         let flush = Arc::into_inner(flush).expect("the thread that wrote it has ended");
-        match written {
-            Ok(()) => {
-                let unflushed = self.signatures().end_flush();
-                drop(unflushed);
-                self.queue().end_flush(&flush.queue);
-                saved.checkpoint = flush.checkpoint;
-                Ok(())
-            }
-            Err(fault) => {
-                self.queue().abort_flush(flush.queue);
-                Err(fault)
-            }
+        if let Err(fault) = written {
+            self.queue().abort_flush(flush.queue);
+            return Err(fault);
         }
+        let unflushed = self.signatures().end_flush();
+        drop(unflushed);
+        self.queue().end_flush(&flush.queue);
+        saved.checkpoint = flush.checkpoint;
+        Ok(())
     }
 
     async fn write(&self, flush: &Arc<Flush>) -> Result<(), StoreFault> {
         self.journal.sync(flush.checkpoint.position).await?;
-        let (database, meta, flush) = (
-            Arc::clone(&self.database),
-            self.meta.clone(),
-            Arc::clone(flush),
-        );
+        let (database, meta) = (Arc::clone(&self.database), self.meta.clone());
+        let flush = Arc::clone(flush);
         let written = tokio::task::spawn_blocking(move || flush.write(&database, &meta));
         written.await.unwrap_or_else(|panic| {
             Err(StoreFault::Tables {

@@ -7,10 +7,10 @@
 //! and earlier versions are read under a checksum that is right. It skips a segment with a damaged
 //! header in the same way. (The part before the snapshot is read by address, and there it does
 //! notice.) So the same part is read here first. Everything that the engine had made durable, as
-//! the headers of its later segments say, must be whole. A tear behind that is what a killed
-//! process leaves; the engine cuts the log there, so that all trees go back together.
+//! the headers of its later segments say, must be whole. A killed process leaves a tear behind
+//! that; the engine cuts the log there, so that all trees go back together.
 //!
-//! where an lsn counts all bytes ever logged, and !sign inverts all bits but the sign's.
+//! A log sequence number counts all bytes ever logged. sled stores it, and the checksums, inverted.
 //!
 //! Invariant: a log that passes this check is replayed by the engine to its end, or to a tear
 //! behind all that was durable. A segment that was being reused when the process died may pass for
@@ -21,6 +21,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use super::take;
 use crate::fault::StoreFault;
 
 const SEGMENT_BYTES: usize = 512 << 10;
@@ -215,12 +216,6 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
         }
     };
     Some(number)
-}
-
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-    let (taken, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(*taken)
 }
 
 #[cfg(test)]

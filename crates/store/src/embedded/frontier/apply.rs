@@ -9,20 +9,21 @@ use super::super::journal::frame::{self, Position};
 use super::super::journal::record::{Record, SettledVisit};
 use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
-use super::state::Struck;
 use super::{Queue, Tries};
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchiveSpan, QueueEntry};
 use crate::patterns::PatternName;
-use crate::visit_record::VisitRecord;
 
 impl Queue {
     /// Applies a record; `position` is the journal's after it.
     pub(in super::super) fn apply(&mut self, position: Position, record: &Record) {
         match record {
             Record::Begun { .. } => {}
-            Record::Discovered { first, finds } => self.queue(*first, finds),
+            Record::Discovered {
+                first,
+                finds: discovered,
+            } => self.queue(*first, discovered),
             Record::Leased { sequences } => {
                 self.state.asked = true;
                 self.state.under_way.extend(sequences);
@@ -59,20 +60,18 @@ impl Queue {
                 self.state.asked = false;
             }
             Record::Resumed { at, least_wait } => {
-                self.hosts.wait_after_death(*at, *least_wait);
-                self.state.floor = *at + *least_wait;
-                self.touch_all();
+                let (at, least_wait) = (*at, *least_wait);
+                self.wait_after_death(at + least_wait, |pace| pace.after_death(at, least_wait));
             }
             Record::Restarted { at, rule } => {
-                self.hosts.wait_after_restart(*at, *rule);
-                self.state.floor = *at + rule.least_wait;
-                self.touch_all();
+                let floor = *at + rule.least_wait;
+                self.wait_after_death(floor, |pace| pace.after_restart(*at, *rule));
             }
             Record::ClockSetBack { to, least_wait } => {
                 self.set_back(*to, *least_wait);
                 self.touch_all();
             }
-            // Waits go by a clock that nobody sets.
+            // Waits are counted by a clock that cannot be set.
             Record::ClockSet { .. } => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
@@ -120,9 +119,8 @@ impl Queue {
                 self.queue_entry(entry);
             }
             Record::Superseded { entry } => {
-                let host = self.hosts.number(&entry.discovered.url.host());
-                let rank = Rank::of(&entry.discovered, entry.sequence);
-                self.take_out(Place { host, rank });
+                let place = self.place_of(entry);
+                self.take_out(place);
             }
         }
     }
@@ -137,8 +135,10 @@ impl Queue {
             ..
         } = settled;
         let row = &visit.row;
-        let rank = Rank::new(row.requisite, *priority, row.depth, *sequence);
-        let place = self.place_of(row, rank);
+        let place = Place {
+            host: self.hosts.number(&row.url.host()),
+            rank: Rank::new(row.requisite, *priority, row.depth, *sequence),
+        };
         self.keep_pace(&row.url.host(), *pace);
         self.take_out(place);
         self.state.totals.count(row);
@@ -150,21 +150,24 @@ impl Queue {
         if visit.archived.is_some() {
             self.state.archive.clone_from(&visit.archived);
         }
-        self.see(visit.reached.iter());
+        self.see_keys(visit.reached.iter().map(PageUrl::key).collect());
     }
 
     /// Queues new URLs, and marks them as seen.
-    fn queue(&mut self, first: u64, finds: &[DiscoveredUrl]) {
-        self.see_keys(finds.iter().map(seen_as).collect());
-        self.state.next_sequence = self.state.next_sequence.max(first + finds.len() as u64);
+    fn queue(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
+        self.see_keys(discovered.iter().map(seen_as).collect());
+        self.state.next_sequence = self
+            .state
+            .next_sequence
+            .max(first + discovered.len() as u64);
         // The links of a page share the text of the page that they were found on.
         let mut via: Option<(&PageUrl, Arc<str>)> = None;
-        for (sequence, find) in (first..).zip(finds) {
-            if via.as_ref().map(|(url, _)| *url) != find.via.as_ref() {
-                via = find.via.as_ref().map(|url| (url, url.as_str().into()));
+        for (sequence, found) in (first..).zip(discovered) {
+            if via.as_ref().map(|(url, _)| *url) != found.via.as_ref() {
+                via = found.via.as_ref().map(|url| (url, url.as_str().into()));
             }
             let shared = via.as_ref().map(|(_, text)| Arc::clone(text));
-            self.put(find, sequence, shared);
+            self.put(found, sequence, shared);
         }
     }
 
@@ -174,11 +177,11 @@ impl Queue {
         self.put(&entry.discovered, entry.sequence, via);
     }
 
-    fn put(&mut self, find: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
-        let host = self.hosts.number(&find.url.host());
-        let rank = Rank::of(find, sequence);
+    fn put(&mut self, discovered: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
+        let host = self.hosts.number(&discovered.url.host());
+        let rank = Rank::of(discovered, sequence);
         let body = Body {
-            url: find.url.as_str().into(),
+            url: discovered.url.as_str().into(),
             via,
         };
         self.pending_bytes += body.weight();
@@ -213,9 +216,7 @@ impl Queue {
     }
 
     fn postpone(&mut self, entry: &QueueEntry, at: Timestamp) {
-        let host = self.hosts.number(&entry.discovered.url.host());
-        let rank = Rank::of(&entry.discovered, entry.sequence);
-        let place = Place { host, rank };
+        let place = self.place_of(entry);
         self.state.under_way.remove(&entry.sequence);
         self.come_back(entry.sequence);
         self.forget_tries(place);
@@ -226,41 +227,37 @@ impl Queue {
         };
         self.tries.insert(place, tries);
         self.later.insert((at, entry.sequence), place);
-        self.hosts
-            .change(host, |host| host.tally(rank, |tally| tally.later += 1));
-        self.touch(host);
+        self.hosts.tally(place, |tally| tally.later += 1);
+        self.touch(place.host);
     }
 
     fn forget_tries(&mut self, place: Place) {
         let Some(tries) = self.tries.remove(&place) else {
             return;
         };
-        if self
-            .later
-            .remove(&(tries.due, place.rank.sequence))
-            .is_some()
-        {
-            self.hosts.change(place.host, |host| {
-                host.tally(place.rank, |tally| {
-                    tally.later = tally.later.saturating_sub(1);
-                });
-            });
+        let postponed = self.later.remove(&(tries.due, place.rank.sequence));
+        if postponed.is_some() {
+            self.hosts
+                .tally(place, |tally| tally.later = tally.later.saturating_sub(1));
         }
     }
 
     /// Takes an entry back from its lease. Returns its place, if it was out.
     fn come_back(&mut self, sequence: u64) -> Option<Place> {
         let place = self.out.remove(&sequence)?;
-        self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| tally.out = tally.out.saturating_sub(1));
-        });
+        self.hosts
+            .tally(place, |tally| tally.out = tally.out.saturating_sub(1));
         Some(place)
     }
 
     fn touch_all(&mut self) {
-        for host in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
-            self.touch(host);
-        }
+        self.hosts.numbers().for_each(|host| self.touch(host));
+    }
+
+    fn wait_after_death(&mut self, floor: Timestamp, pace: impl Fn(Pace) -> Pace) {
+        self.hosts.wait_after_death(floor, pace);
+        self.state.floor = floor;
+        self.touch_all();
     }
 
     /// Shortens waits after the clock was set back: none becomes longer than it was.
@@ -284,38 +281,33 @@ impl Queue {
         self.touch(host);
     }
 
-    fn place_of(&mut self, row: &VisitRecord, rank: Rank) -> Place {
-        let host = self.hosts.number(&row.url.host());
+    fn place_of(&mut self, entry: &QueueEntry) -> Place {
+        let host = self.hosts.number(&entry.discovered.url.host());
+        let rank = Rank::of(&entry.discovered, entry.sequence);
         Place { host, rank }
     }
 
     /// Sets aside the entries that too many sessions died with, and looks up their places where
     /// they are unknown.
     pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
-        let lost = |struck: &Struck| struck.place.is_none();
         let state = &self.state;
-        let looked_for = |sequence: &u64| {
-            state.is_set_aside(*sequence) && state.struck.get(sequence).is_some_and(lost)
+        let is_without_place = |sequence: u64| {
+            let struck = state.struck.get(&sequence);
+            state.is_set_aside(sequence) && struck.is_some_and(|struck| struck.place.is_none())
         };
+        let is_lost = |place: &Place| is_without_place(place.rank.sequence);
         let mut found: Vec<Place> = Vec::new();
-        if state.struck.keys().any(looked_for) {
-            let memory = self.pending.keys().copied();
-            found.extend(memory.filter(|place| looked_for(&place.rank.sequence)));
-            self.shelf.each(|place| {
-                if looked_for(&place.rank.sequence) {
-                    found.push(place);
-                }
-            })?;
+        if state.struck.keys().copied().any(is_without_place) {
+            let mut add = |place: Place| found.extend(Some(place).filter(is_lost));
+            self.pending.keys().copied().for_each(&mut add);
+            self.shelf.each(add)?;
         }
         for place in found {
             let struck = self.state.struck.get_mut(&place.rank.sequence);
-            struck.expect("it was looked for").place = Some(place);
+            struck.expect("it was lost").place = Some(place);
         }
-        let aside = self
-            .state
-            .struck
-            .iter()
-            .filter(|(sequence, _)| self.state.is_set_aside(**sequence));
+        let struck = self.state.struck.iter();
+        let aside = struck.filter(|(sequence, _)| self.state.is_set_aside(**sequence));
         let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
         for place in aside {
             // A postponed entry is set aside when it is due.

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_block_are_a_promise() {
+    fn a_queue_block_is_pinned_to_the_byte() {
         let pages = [
             (7, body("http://a.test/one", None)),
             (9, body("http://a.test/two", Some("http://b.test/"))),
@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_packed_is_read_again(
+        fn packed_pages_are_read_as_they_were_packed(
             gaps in proptest::collection::vec((0..1000_u64, "[a-c/]{0,40}", 0..4_usize), 1..400),
         ) {
             let vias = [None, Some("http://b.test/"), Some("http://b.test/other"), Some("")];
@@ -272,7 +272,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_reading_panic(
+        fn any_bytes_are_pages_or_an_error(
             bytes in proptest::collection::vec(any::<u8>(), 0..200),
             version in any::<bool>(),
         ) {

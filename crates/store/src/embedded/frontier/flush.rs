@@ -8,11 +8,10 @@
 //! | `seen` | position u64 · run u32 | version u8 · ascending keys u64 · crc32 (little-endian) |
 //! | `robots` | origin | position of the record u64, little-endian |
 //!
-//! `position` is the journal's, at the flush. A flush is valid once the watermark says so: what
-//! stands under a later position than the watermark's was left by a flush that was cut short, is
-//! not read, and is removed by the next. So counts are never ahead of the watermark. Blocks may be,
-//! which does no harm: pages that are put in twice are united, and those that are taken out are
-//! taken out again.
+//! `position` is the journal's, at the flush. A flush is valid once the watermark says so: values
+//! under a later position than the watermark were left by a flush that was cut short; they are not
+//! read, and the next flush removes them. So counts are never ahead of the watermark. Blocks may
+//! be, which does no harm: pages are united if they are put in twice, and taken out again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -40,10 +39,10 @@ const SEEN_VERSION: u8 = 1;
 const SEEN_RUN: usize = 880;
 /// Changes of small values that are made in one step.
 const STEP_CHANGES: usize = 32;
-/// Pages of a host that may be done with and lie in its blocks; a quarter of them, where it has
-/// fewer.
+/// The number of settled pages that may lie in the blocks of a host; a quarter of its pages, if it
+/// has fewer.
 const GONE_PAGES: u32 = 64;
-/// Longer origins are no host's; their robots.txt is asked for again by the next session.
+/// The longest origin of a host. The next session requests the robots.txt of longer ones again.
 const MAX_ORIGIN_BYTES: usize = 1 << 10;
 
 /// The changes that a flush writes.
@@ -126,7 +125,7 @@ impl Flush {
 
 #[cfg(test)]
 impl Flush {
-    /// Some of it is not written.
+    /// Leaves out some parts.
     pub(in super::super) fn leave_out(&mut self, parts: u8) {
         let leave = |part: u8| parts & (1 << part) != 0;
         if leave(0) {
@@ -170,12 +169,9 @@ impl Queue {
     /// Takes the changes since the last flush. They stay readable until [`Queue::end_flush`].
     pub(in super::super) fn begin_flush(&mut self, position: Position) -> Flush {
         let mut new = std::mem::take(&mut self.pending);
-        // Something is left where a flush failed.
-        new.extend(
-            self.flushing
-                .iter()
-                .map(|(place, body)| (*place, body.clone())),
-        );
+        // A flush that failed has left something.
+        let left = self.flushing.iter();
+        new.extend(left.map(|(place, body)| (*place, body.clone())));
         self.pending_bytes = 0;
         self.flushing = Arc::new(new);
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -242,7 +238,7 @@ impl Queue {
         if group == STATE {
             return 0..0;
         }
-        let hosts = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+        let hosts = self.hosts.numbers().end;
         let end = group.saturating_add(1).saturating_mul(GROUP);
         group.saturating_mul(GROUP).min(hosts)..end.min(hosts)
     }
@@ -254,10 +250,8 @@ impl Queue {
         let record = |number| {
             let host = self.hosts.get(number);
             let places = || Place::first_of(number)..=Place::last_of(number);
-            let gone = self
-                .gone
-                .range(places())
-                .filter(|place| !leaving.contains(place));
+            let gone = self.gone.range(places());
+            let gone = gone.filter(|place| !leaving.contains(place));
             let tries = self.tries.range(places());
             HostRecord {
                 name: host.name.clone(),
@@ -296,11 +290,8 @@ impl Queue {
             let group = u32::from_be_bytes(std::array::from_fn(|i| key[i]));
             let position = Position::from_be_bytes(std::array::from_fn(|i| key[4 + i]));
             if position > watermark {
-                queue
-                    .generations
-                    .retired
-                    .records
-                    .push((whole.key.clone(), whole.parts));
+                let retired = &mut queue.generations.retired;
+                retired.records.push((whole.key.clone(), whole.parts));
             } else {
                 queue.generations.written(group, position, whole.parts);
                 found.insert(group, whole.bytes().to_vec());
@@ -311,7 +302,7 @@ impl Queue {
             queue.hosts.set_floor(queue.state.floor);
         }
         for (group, bytes) in found {
-            if queue.hosts.len() as u64 != u64::from(group) * u64::from(GROUP) {
+            if u64::from(queue.hosts.numbers().end) != u64::from(group) * u64::from(GROUP) {
                 return Err(tree.broken("hosts are missing".to_owned()));
             }
             for record in decode::<Vec<HostRecord>>(&tree, &bytes)? {
@@ -325,14 +316,12 @@ impl Queue {
     fn restore(&mut self, record: HostRecord) {
         let mut state = HostState::new(record.name, record.pace);
         state.pages = record.pages;
-        let needed = record.tries.iter().filter(|(rank, ..)| rank.is_requisite());
         state.all.live = record.live;
-        state.all.later = record.tries.len() as u64;
         state.requisites.live = record.requisites;
-        state.requisites.later = needed.count() as u64;
-        let probed = record.tries.iter().filter(|(rank, ..)| rank.is_probed());
         state.probes.live = record.probes;
-        state.probes.later = probed.count() as u64;
+        for (rank, ..) in &record.tries {
+            state.tally(*rank, |tally| tally.later += 1);
+        }
         state.gone = record.gone.len() as u32;
         let host = self.hosts.add(state);
         self.gone
@@ -340,15 +329,12 @@ impl Queue {
         for (rank, attempts, due) in record.tries {
             let place = Place { host, rank };
             self.later.insert((due, rank.sequence), place);
-            let waits = true;
-            self.tries.insert(
-                place,
-                Tries {
-                    attempts,
-                    due,
-                    waits,
-                },
-            );
+            let tries = Tries {
+                attempts,
+                due,
+                waits: true,
+            };
+            self.tries.insert(place, tries);
         }
     }
 
@@ -356,18 +342,16 @@ impl Queue {
         let mut keys: Vec<u64> = Vec::new();
         for entry in tree.under(&[]) {
             let (key, value) = entry?;
-            let position = key
-                .first_chunk()
-                .map(|bytes| Position::from_be_bytes(*bytes));
-            let position =
-                position.ok_or_else(|| tree.broken("a key has another length".to_owned()))?;
+            let position = key.first_chunk();
+            let position = position.map(|bytes| Position::from_be_bytes(*bytes));
+            let malformed = || tree.broken("a key has another length".to_owned());
+            let position = position.ok_or_else(malformed)?;
             if position > watermark {
                 self.generations.retired.seen.push(key.to_vec());
                 continue;
             }
-            keys.extend(
-                decode_run(&value).ok_or_else(|| tree.broken("a run of URLs seen".to_owned()))?,
-            );
+            let run = decode_run(&value);
+            keys.extend(run.ok_or_else(|| tree.broken("a run of URLs seen".to_owned()))?);
         }
         keys.sort_unstable();
         keys.dedup();
@@ -394,9 +378,8 @@ impl Generations {
     fn written(&mut self, group: u32, position: Position, parts: u16) {
         let old = self.current.insert(group, (position, parts));
         if let Some((old_position, old_parts)) = old.filter(|(old, _)| *old != position) {
-            self.retired
-                .records
-                .push((record_key(group, old_position), old_parts));
+            let old_key = record_key(group, old_position);
+            self.retired.records.push((old_key, old_parts));
         }
     }
 }

@@ -6,11 +6,12 @@
 //! blocks).
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::ops::Range;
 use std::time::Duration;
 
-use web::{Host, Pace, RestartRule, Timestamp};
+use web::{Host, Pace, Timestamp};
 
-use super::place::{Body, Rank};
+use super::place::{Body, Place, Rank};
 use crate::budget::{self, DomainCounts};
 use crate::discovered_url::DiscoveredUrl;
 use crate::frontier::{FrontierRules, LeftOut};
@@ -20,12 +21,9 @@ pub(super) struct Hosts {
     rules: FrontierRules,
     numbers: HashMap<Host, u32>,
     hosts: Vec<HostState>,
-    /// The hosts with an entry to lease and room for one, by the time at which they are ready.
-    due: BTreeSet<(Timestamp, u32)>,
-    /// Those of them with a requisite to lease.
-    due_requisites: BTreeSet<(Timestamp, u32)>,
-    /// The hosts with a probe to lease, in the same order.
-    due_probes: BTreeSet<(Timestamp, u32)>,
+    /// The hosts with an entry of each kind to lease and room for one, by the time at which they
+    /// are ready.
+    due: [BTreeSet<(Timestamp, u32)>; Wanted::KINDS],
     sums: Sums,
     /// The time before which no host is asked.
     floor: Timestamp,
@@ -89,9 +87,7 @@ struct Agenda {
     pages: u64,
     requisites: u64,
     ordinary: u64,
-    due: Option<Timestamp>,
-    due_requisites: Option<Timestamp>,
-    due_probes: Option<Timestamp>,
+    due: [Option<Timestamp>; Wanted::KINDS],
 }
 
 impl HostState {
@@ -167,11 +163,14 @@ impl HostState {
         // page; probes come last.
         let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
         let is_open = self.is_below_limit(rules);
-        let ordinary = if is_open {
-            waiting - probes
-        } else {
-            requisites
+        let ordinary = match is_open {
+            true => waiting - probes,
+            false => requisites,
         };
+        let mut due = [None; Wanted::KINDS];
+        due[Wanted::All as usize] = is_due.then_some(self.pace.ready);
+        due[Wanted::Requisites as usize] = (may_go && requisites > 0).then_some(self.pace.ready);
+        due[Wanted::Probes as usize] = (may_go && is_open && probes > 0).then_some(self.pace.ready);
         Agenda {
             waiting,
             leased: self.leased,
@@ -179,9 +178,7 @@ impl HostState {
             pages: self.pages + self.unrecorded,
             requisites: self.requisites.live,
             ordinary: ordinary + self.all.out - self.probes.out,
-            due: is_due.then_some(self.pace.ready),
-            due_requisites: (may_go && requisites > 0).then_some(self.pace.ready),
-            due_probes: (may_go && is_open && probes > 0).then_some(self.pace.ready),
+            due,
         }
     }
 }
@@ -192,9 +189,7 @@ impl Hosts {
             rules,
             numbers: HashMap::new(),
             hosts: Vec::new(),
-            due: BTreeSet::new(),
-            due_requisites: BTreeSet::new(),
-            due_probes: BTreeSet::new(),
+            due: Default::default(),
             sums: Sums::default(),
             floor: Timestamp::default(),
             domains: DomainCounts::default(),
@@ -202,9 +197,9 @@ impl Hosts {
     }
 
     /// Removes the URLs of a host beyond the limit of its domain; seeds stay.
-    pub(super) fn leave_out(&self, finds: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
+    pub(super) fn leave_out(&self, discovered: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
         let max = self.rules.max_hosts_per_domain?;
-        budget::leave_out(finds, max, &self.domains, |host| {
+        budget::leave_out(discovered, max, &self.domains, |host| {
             self.numbers.contains_key(host)
         })
     }
@@ -235,15 +230,16 @@ impl Hosts {
         number
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.hosts.len()
+    /// Returns the numbers of all hosts.
+    pub(super) fn numbers(&self) -> Range<u32> {
+        0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn get(&self, number: u32) -> &HostState {
         &self.hosts[number as usize]
     }
 
-    /// All of them.
+    /// Returns all hosts, by their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = &HostState> {
         self.hosts.iter()
     }
@@ -260,33 +256,24 @@ impl Hosts {
         change(host);
         let after = host.agenda(&self.rules);
         self.sums.replace(&before, &after);
-        move_due(&mut self.due, number, before.due, after.due);
-        move_due(
-            &mut self.due_requisites,
-            number,
-            before.due_requisites,
-            after.due_requisites,
-        );
-        move_due(
-            &mut self.due_probes,
-            number,
-            before.due_probes,
-            after.due_probes,
-        );
+        let moves = before.due.into_iter().zip(after.due);
+        for (due, (before, after)) in self.due.iter_mut().zip(moves) {
+            if before != after {
+                before.map(|ready| due.remove(&(ready, number)));
+                due.extend(after.map(|ready| (ready, number)));
+            }
+        }
     }
 
-    fn due(&self, what: Wanted) -> &BTreeSet<(Timestamp, u32)> {
-        match what {
-            Wanted::All => &self.due,
-            Wanted::Requisites => &self.due_requisites,
-            Wanted::Probes => &self.due_probes,
-        }
+    /// Changes the counts of the host of this place for the kinds of its entry.
+    pub(super) fn tally(&mut self, place: Place, count: impl Fn(&mut Tally)) {
+        self.change(place.host, |host| host.tally(place.rank, count));
     }
 
     /// Takes the host that has been ready longest at `now`. It is passed over until
     /// [`Hosts::next_round`].
-    pub(super) fn take_due(&mut self, now: Timestamp, what: Wanted) -> Option<u32> {
-        let (ready, number) = *self.due(what).first()?;
+    pub(super) fn take_due(&mut self, now: Timestamp, wanted: Wanted) -> Option<u32> {
+        let (ready, number) = *self.due[wanted as usize].first()?;
         if ready > now {
             return None;
         }
@@ -302,8 +289,8 @@ impl Hosts {
     }
 
     /// Returns the time at which the next host becomes ready, if any has an entry that waits.
-    pub(super) fn next_ready(&self, what: Wanted) -> Option<Timestamp> {
-        self.due(what).first().map(|(ready, _)| *ready)
+    pub(super) fn next_ready(&self, wanted: Wanted) -> Option<Timestamp> {
+        self.due[wanted as usize].first().map(|(ready, _)| *ready)
     }
 
     /// Returns true if the limits leave room for one more entry of this rank.
@@ -315,23 +302,12 @@ impl Hosts {
         host.has_room(&self.rules)
     }
 
-    /// Makes all hosts wait: any may have been asked at `at`, so none is asked before its least
-    /// wait has passed.
-    pub(super) fn wait_after_death(&mut self, at: Timestamp, least_wait: Duration) {
-        self.set_floor(at + least_wait);
-        for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
-            self.change(number, |host| {
-                host.pace = host.pace.after_death(at, least_wait);
-            });
-        }
-    }
-
-    /// Makes all hosts wait: any may have been asked at `at`, so none is asked before its known
-    /// wait has passed.
-    pub(super) fn wait_after_restart(&mut self, at: Timestamp, rule: RestartRule) {
-        self.set_floor(at + rule.least_wait);
-        for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
-            self.change(number, |host| host.pace = host.pace.after_restart(at, rule));
+    /// Makes all hosts wait after the death of a session, because any may have been asked just
+    /// before it: known ones as `pace` says, and none is asked before `floor`.
+    pub(super) fn wait_after_death(&mut self, floor: Timestamp, pace: impl Fn(Pace) -> Pace) {
+        self.set_floor(floor);
+        for number in self.numbers() {
+            self.change(number, |host| host.pace = pace(host.pace));
         }
     }
 
@@ -344,7 +320,7 @@ impl Hosts {
     ) -> Vec<(u32, Duration)> {
         self.set_floor(self.floor.min(now + least_wait));
         let mut moved = Vec::new();
-        for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
+        for number in self.numbers() {
             let (pace, by) = self.get(number).pace.set_back(now, least_wait);
             if pace != self.get(number).pace {
                 self.change(number, |host| host.pace = pace);
@@ -365,7 +341,7 @@ impl Hosts {
     /// Shortens all waits to `latest`.
     pub(super) fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.floor = self.floor.min(latest);
-        for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
+        for number in self.numbers() {
             if self.get(number).pace.ready > latest {
                 self.change(number, |host| host.pace.ready = latest);
             }
@@ -400,21 +376,8 @@ pub(super) enum Wanted {
     Probes,
 }
 
-fn move_due(
-    due: &mut BTreeSet<(Timestamp, u32)>,
-    number: u32,
-    before: Option<Timestamp>,
-    after: Option<Timestamp>,
-) {
-    if before == after {
-        return;
-    }
-    if let Some(ready) = before {
-        due.remove(&(ready, number));
-    }
-    if let Some(ready) = after {
-        due.insert((ready, number));
-    }
+impl Wanted {
+    const KINDS: usize = 3;
 }
 
 /// Sums over all hosts.

@@ -21,6 +21,7 @@ const HEADS_BYTES: u64 = 48 << 20;
 const HEAD_BYTES: u64 = 160;
 /// The minimum and maximum number of entries of a host that are read ahead.
 const HEADS: std::ops::RangeInclusive<u64> = 2..=64;
+
 impl Queue {
     pub(in super::super) fn lease(
         &mut self,
@@ -43,27 +44,23 @@ impl Queue {
             leases = self.lease_rounds(journal, now, want, wanted)?;
         }
         if !leases.is_empty() {
-            return self.tell(journal, leases);
+            return self.begin_visits(journal, leases);
         }
-        let next = self
-            .hosts
-            .next_ready(wanted)
-            .into_iter()
-            .chain(self.recalled(filter));
-        let next = next.min();
+        let times = [self.hosts.next_ready(wanted), self.next_postponed(filter)];
+        let next = times.into_iter().flatten().min();
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
         let supply = self.lease_aside(journal, now, filter)?.or_before(next);
         let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
-        if may_reopen && self.look_once_more(journal)? {
+        if may_reopen && self.take_last_look(journal)? {
             return self.lease(journal, now, want, filter);
         }
         Ok(supply)
     }
 
-    /// Reopens a pattern that left out few pages, if there is one.
-    fn look_once_more(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
+    /// Reopens a pattern that left out few pages. Returns false if there is none.
+    fn take_last_look(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
         let closes = self.hosts.rules().closes_patterns;
         let Some(reopened) = self.state.patterns.last_look().filter(|_| closes) else {
             return Ok(false);
@@ -79,13 +76,13 @@ impl Queue {
         journal: &Journal,
         now: Timestamp,
         want: usize,
-        what: Wanted,
+        wanted: Wanted,
     ) -> Result<Vec<Lease>, StoreFault> {
         let mut leases = Vec::new();
         let mut round = Vec::new();
         while leases.len() < want {
             while leases.len() < want
-                && let Some(host) = self.hosts.take_due(now, what)
+                && let Some(host) = self.hosts.take_due(now, wanted)
             {
                 round.push(host);
                 if let Some((rank, body)) = self.next_current(journal, host)? {
@@ -101,7 +98,7 @@ impl Queue {
     }
 
     /// Returns the time at which the first postponed entry is due.
-    fn recalled(&self, filter: LeaseFilter) -> Option<Timestamp> {
+    fn next_postponed(&self, filter: LeaseFilter) -> Option<Timestamp> {
         let mut later = self.later.iter();
         let first = match filter {
             LeaseFilter::All => later.next(),
@@ -133,18 +130,14 @@ impl Queue {
         }
         let body = self.body(place)?;
         self.aside.remove(&place.rank.sequence);
-        self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| {
-                tally.aside = tally.aside.saturating_sub(1);
-            });
-        });
+        self.hosts
+            .tally(place, |tally| tally.aside = tally.aside.saturating_sub(1));
         self.alone = Some(place.rank.sequence);
         let lease = self.hand_out(place, body)?;
-        self.tell(journal, vec![lease])
+        self.begin_visits(journal, vec![lease])
     }
 
     fn hand_out(&mut self, place: Place, body: Body) -> Result<Lease, StoreFault> {
-        let rules = *self.hosts.rules();
         let attempts = self.tries.get(&place).map_or(0, |tries| tries.attempts);
         let strikes = self.state.strikes(place.rank.sequence);
         let entry = body.into_entry(place.rank, attempts, strikes)?;
@@ -157,9 +150,9 @@ impl Queue {
         let is_probed = found.is_probed();
         // A URL whose visit was begun is not left out: a kept page may have led to it meanwhile.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
-        let patterns = &mut self.state.patterns;
+        let (patterns, rules) = (&mut self.state.patterns, self.hosts.rules());
         let barred = match found.requisite {
-            0 if !is_begun => patterns.bar(&found.url, found.priority, &rules),
+            0 if !is_begun => patterns.bar(&found.url, found.priority, rules),
             _ => None,
         };
         if is_probed {
@@ -172,7 +165,12 @@ impl Queue {
         })
     }
 
-    fn tell(&mut self, journal: &Journal, leases: Vec<Lease>) -> Result<Supply, StoreFault> {
+    /// Journals the leases before they are handed out.
+    fn begin_visits(
+        &mut self,
+        journal: &Journal,
+        leases: Vec<Lease>,
+    ) -> Result<Supply, StoreFault> {
         let sequences = leases.iter().map(|lease| lease.entry.sequence).collect();
         self.record(journal, &Record::Leased { sequences })?;
         Ok(Supply::Leases(leases))
@@ -207,11 +205,8 @@ impl Queue {
             let places = memory.range(from..=Place::last_of(host));
             let behind = places.filter(|(place, _)| after.is_none_or(|after| place.rank > after));
             let waiting = behind.filter(|(place, _)| self.waits(**place));
-            found.extend(
-                waiting
-                    .take(want)
-                    .map(|(place, body)| (place.rank, body.clone())),
-            );
+            let first = waiting.take(want);
+            found.extend(first.map(|(place, body)| (place.rank, body.clone())));
         }
         found.sort_unstable_by_key(|(rank, _)| *rank);
         found.dedup_by_key(|(rank, _)| *rank);
@@ -234,11 +229,8 @@ impl Queue {
     }
 
     fn body(&self, place: Place) -> Result<Body, StoreFault> {
-        let memory = self
-            .pending
-            .get(&place)
-            .or_else(|| self.flushing.get(&place));
-        if let Some(body) = memory {
+        let memory = self.pending.get(&place);
+        if let Some(body) = memory.or_else(|| self.flushing.get(&place)) {
             return Ok(body.clone());
         }
         let found = self.shelf.body(place)?;
@@ -253,11 +245,8 @@ impl Queue {
             if let Some(tries) = self.tries.get_mut(&place) {
                 tries.waits = false;
             }
-            self.hosts.change(place.host, |host| {
-                host.tally(place.rank, |tally| {
-                    tally.later = tally.later.saturating_sub(1);
-                });
-            });
+            self.hosts
+                .tally(place, |tally| tally.later = tally.later.saturating_sub(1));
             self.wait_again(place);
         }
     }
@@ -266,9 +255,7 @@ impl Queue {
     pub(super) fn wait_again(&mut self, place: Place) {
         if self.state.is_set_aside(place.rank.sequence) {
             self.aside.insert(place.rank.sequence, place);
-            self.hosts.change(place.host, |host| {
-                host.tally(place.rank, |tally| tally.aside += 1);
-            });
+            self.hosts.tally(place, |tally| tally.aside += 1);
         } else {
             self.hosts.heads_of(place.host).rewind(place.rank);
         }

@@ -41,7 +41,7 @@ pub(super) fn count(bytes: usize) -> u16 {
     u16::try_from(parts).expect("what is written here is capped far below 400 MiB")
 }
 
-/// Writes a text; what stood under its key in more parts must be removed before.
+/// Writes a text. An older text of more parts under its key must be removed before.
 pub(super) fn insert(batch: &mut Batch, of: &[u8], bytes: &[u8]) {
     let parts = count(bytes.len());
     let mut whole = Vec::with_capacity(HEADER_BYTES + bytes.len() + CHECKSUM_BYTES);

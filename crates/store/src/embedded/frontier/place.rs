@@ -43,8 +43,14 @@ pub(super) struct Body {
 
 impl Rank {
     /// Returns the rank of a discovered URL.
-    pub(super) fn of(find: &DiscoveredUrl, sequence: u64) -> Self {
-        Self::new(find.requisite, find.priority, find.depth, sequence)
+    pub(super) fn of(discovered: &DiscoveredUrl, sequence: u64) -> Self {
+        let DiscoveredUrl {
+            requisite,
+            priority,
+            depth,
+            ..
+        } = *discovered;
+        Self::new(requisite, priority, depth, sequence)
     }
 
     /// Returns the rank of a page (`requisite` is 0) or a requisite at this depth.

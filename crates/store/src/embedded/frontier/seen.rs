@@ -2,27 +2,28 @@
 //!
 //! A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is remembered beside
 //! the others, under a key of its own. When it is found elsewhere as well, it is new once more: its
-//! place behind everything else is given up when its turn comes ([`Record::Superseded`]), and where
-//! it was left out by then, its row is revoked. Once it was visited it is known for good.
+//! place behind everything else is given up when its turn comes ([`Record::Superseded`]), and its
+//! row is revoked if it was left out by then. After a visit it is known for good.
 //!
 //! Invariant: a URL is under its own key from the moment when it waits as an ordinary page, was
 //! visited, or was reached.
 
-use web::{PageUrl, UrlKey};
+use web::UrlKey;
 
 use super::super::journal::Journal;
 use super::super::journal::frame::Position;
 use super::super::journal::record::Record;
-use super::place::{Body, Place, Rank};
+use super::place::{Body, Rank};
+use super::state::Void;
 use super::{Queue, broken};
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
-use crate::frontier::{Lease, QueueEntry};
+use crate::frontier::Lease;
 use crate::patterns::PatternName;
 use crate::visit_record::VisitRecord;
 
-/// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it
-/// never changes.
+/// The bits that distinguish the key of a URL found on left-out pages only. They are on disk, so
+/// they never change.
 const PROBED_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
 fn probed(key: UrlKey) -> UrlKey {
@@ -30,42 +31,45 @@ fn probed(key: UrlKey) -> UrlKey {
 }
 
 /// Returns the key under which a discovered URL is known.
-pub(in super::super) fn seen_as(find: &DiscoveredUrl) -> UrlKey {
-    let key = find.url.key();
-    if find.is_probed() { probed(key) } else { key }
+pub(in super::super) fn seen_as(discovered: &DiscoveredUrl) -> UrlKey {
+    let key = discovered.url.key();
+    if discovered.is_probed() {
+        probed(key)
+    } else {
+        key
+    }
 }
 
-/// Returns the key of a page that was found on left-out pages only, once it was visited: no other
-/// place is needed.
+/// Returns the key of a visited probe, which needs no other place.
 pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option<UrlKey> {
     let was_visited = PatternName::that_left_out(row).is_none();
     (priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
 }
 
 impl Queue {
-    /// Returns true for a URL that is known, as far as its kind of discovery matters.
-    pub(super) fn is_seen(&self, find: &DiscoveredUrl) -> bool {
-        let key = find.url.key();
+    /// Returns true for a URL that is known; an ordinary URL is new if it is known as a probe only.
+    pub(super) fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
+        let key = discovered.url.key();
         let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
         is_known(key)
             || self.out_probes.contains_key(&key)
-            || find.is_probed() && is_known(seen_as(find))
+            || discovered.is_probed() && is_known(seen_as(discovered))
     }
 
-    /// Notes the finds whose URLs are under way as links of left-out pages: should these not be
-    /// visited after all, they wait as they were found now.
-    pub(super) fn note_wanted(&mut self, finds: &[DiscoveredUrl]) {
+    /// Notes the discovered URLs that are under way as probes. If these visits do not take place,
+    /// the URLs wait as they were discovered now.
+    pub(super) fn note_wanted(&mut self, discovered: &[DiscoveredUrl]) {
         if self.out_probes.is_empty() {
             return;
         }
-        for find in finds.iter().filter(|find| !find.is_probed()) {
-            if let Some(wanted) = self.out_probes.get_mut(&find.url.key()) {
-                wanted.get_or_insert_with(|| find.clone());
+        for found in discovered.iter().filter(|found| !found.is_probed()) {
+            if let Some(wanted) = self.out_probes.get_mut(&found.url.key()) {
+                wanted.get_or_insert_with(|| found.clone());
             }
         }
     }
 
-    /// Returns how a URL was found elsewhere while it was under way as a link of a left-out page.
+    /// Removes and returns the discovery of a URL on a kept page while it was under way as a probe.
     pub(super) fn wanted_meanwhile(&mut self, lease: &Lease) -> Option<DiscoveredUrl> {
         let is_probed = lease.discovered().is_probed();
         self.out_probes
@@ -73,55 +77,57 @@ impl Queue {
             .filter(|_| is_probed)?
     }
 
-    /// Takes out the finds whose URLs were left out as links of left-out pages: they are wanted
-    /// after all. Returns each with the place of its row.
+    /// Removes the discovered URLs that were left out as probes, and returns each with the place of
+    /// its row.
     pub(super) fn take_wanted_again(
         &self,
-        finds: &mut Vec<DiscoveredUrl>,
+        discovered: &mut Vec<DiscoveredUrl>,
     ) -> Vec<(DiscoveredUrl, Position)> {
-        let place = |find: &DiscoveredUrl| {
-            let is_ordinary = find.requisite == 0 && !find.is_probed();
-            let was_probed = is_ordinary && self.seen.contains(probed(find.url.key()).as_u64());
-            was_probed
-                .then(|| self.state.patterns.place_of_probe(&find.url))
-                .flatten()
+        let place = |found: &DiscoveredUrl| {
+            let is_ordinary = found.requisite == 0 && !found.is_probed();
+            if !is_ordinary || !self.seen.contains(probed(found.url.key()).as_u64()) {
+                return None;
+            }
+            self.state.patterns.place_of_probe(&found.url)
         };
-        let wanted = finds.extract_if(.., |find| place(find).is_some());
-        let wanted: Vec<DiscoveredUrl> = wanted.collect();
-        let with_place = |find: DiscoveredUrl| place(&find).map(|place| (find, place));
-        wanted.into_iter().filter_map(with_place).collect()
+        let wanted = discovered.extract_if(.., |found| place(found).is_some());
+        let with_place = |found: DiscoveredUrl| place(&found).map(|place| (found, place));
+        wanted.filter_map(with_place).collect()
     }
 
-    /// Queues pages again that were left out, as they were found now.
+    /// Queues pages again that were left out, as they were discovered now.
     pub(super) fn queue_again(
         &mut self,
         journal: &Journal,
         wanted: Vec<(DiscoveredUrl, Position)>,
     ) -> Result<(), StoreFault> {
-        for (find, place) in wanted {
-            let row = row_at(journal, place)?;
-            self.revoke_as(journal, find, row, Vec::new())?;
+        for (found, place) in wanted {
+            let void = void_at(journal, place)?;
+            self.revoke_as(journal, found, void)?;
         }
         Ok(())
     }
 
-    /// Queues again what patterns and folders left out that are open now.
+    /// Queues the URLs again that reopened patterns and folders left out.
     pub(super) fn requeue_reopened(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(rows) = self.state.patterns.to_requeue() {
             let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
             for place in places {
-                let row = row_at(journal, place)?;
-                let find = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-                let only_probed = !self.seen.contains(row.url.key().as_u64());
-                let find = if only_probed { find.probed() } else { find };
-                self.revoke_as(journal, find, row, Vec::new())?;
+                let void = void_at(journal, place)?;
+                let row = &void.row;
+                let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
+                let found = match self.seen.contains(row.url.key().as_u64()) {
+                    true => found,
+                    false => found.probed(),
+                };
+                self.revoke_as(journal, found, void)?;
             }
         }
         Ok(())
     }
 
-    /// Returns the page of a host whose turn it is, and gives up the places before it that are
-    /// superseded; none if no page is left.
+    /// Returns the next entry of a host, and gives up the superseded places before it; none if no
+    /// entry is left.
     pub(super) fn next_current(
         &mut self,
         journal: &Journal,
@@ -132,37 +138,22 @@ impl Queue {
             if !rank.is_probed() {
                 return Ok(Some((rank, body)));
             }
-            let place = Place { host, rank };
             let entry = body.clone().into_entry(rank, 0, 0)?;
             if !self.seen.contains(entry.discovered.url.key().as_u64()) {
                 return Ok(Some((rank, body)));
             }
-            self.give_up(journal, place, entry)?;
+            debug_assert_eq!(Rank::of(&entry.discovered, entry.sequence), rank);
+            self.record(journal, &Record::Superseded { entry })?;
             if !self.hosts.get(host).has_waiting() {
                 return Ok(None);
             }
         }
     }
 
-    fn give_up(
-        &mut self,
-        journal: &Journal,
-        place: Place,
-        entry: QueueEntry,
-    ) -> Result<(), StoreFault> {
-        debug_assert_eq!(Rank::of(&entry.discovered, entry.sequence), place.rank);
-        self.record(journal, &Record::Superseded { entry })
-    }
-
-    /// Remembers these URLs as pages that need no other place.
-    pub(super) fn see<'a>(&mut self, urls: impl Iterator<Item = &'a PageUrl>) {
-        self.see_keys(urls.map(PageUrl::key).collect());
-    }
-
-    /// Remembers keys, and lets go the claims to them.
+    /// Marks keys as seen, and ends the claims to them.
     pub(super) fn see_keys(&mut self, keys: Vec<UrlKey>) {
         let numbers: Vec<u64> = keys.iter().map(|key| key.as_u64()).collect();
-        // New URLs were told apart before the record was written.
+        // The new URLs were selected before the record was written.
         let _seen = self.seen.insert_new(&numbers);
         for key in keys {
             self.claims.remove(&key);
@@ -170,10 +161,13 @@ impl Queue {
     }
 }
 
-/// Reads the row of a settlement from the journal.
-fn row_at(journal: &Journal, place: Position) -> Result<Box<VisitRecord>, StoreFault> {
+/// Reads the row of a left-out page from the journal.
+fn void_at(journal: &Journal, place: Position) -> Result<Void, StoreFault> {
     match journal.replay(place)?.next_record()? {
-        Some((_, Record::Settled(settled))) => Ok(settled.visit.row),
+        Some((_, Record::Settled(settled))) => Ok(Void {
+            row: settled.visit.row,
+            reached: Vec::new(),
+        }),
         _ => Err(broken(
             "expected the settlement of a left-out page, found another record".to_owned(),
         )),

@@ -6,7 +6,7 @@
 //! recorded: its URL is visited again, and its span in the archive lies beyond the recorded end,
 //! where it is cut off.
 
-use web::{Pace, PageUrl};
+use web::Pace;
 
 use super::super::journal::Journal;
 use super::super::journal::record::{Record, SettledVisit};
@@ -15,7 +15,6 @@ use super::{Ended, Queue};
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::{Lease, QueueEntry, Settlement};
-use crate::visit_record::VisitRecord;
 
 impl Queue {
     pub(in super::super) fn settle(
@@ -62,18 +61,14 @@ impl Queue {
             }
             Settlement::Returned => {
                 let wanted = self.wanted_meanwhile(&lease);
-                let sequence = lease.entry.sequence;
-                let host = name;
-                self.record(
-                    journal,
-                    &Record::Returned {
-                        sequence,
-                        host,
-                        pace,
-                    },
-                )?;
-                let finds = wanted.into_iter().collect();
-                self.discover(journal, finds).map(drop)
+                let returned = Record::Returned {
+                    sequence: lease.entry.sequence,
+                    host: name,
+                    pace,
+                };
+                self.record(journal, &returned)?;
+                let discovered = wanted.into_iter().collect();
+                self.discover(journal, discovered).map(drop)
             }
         }
     }
@@ -81,7 +76,7 @@ impl Queue {
     fn end_in_order(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(ended) = self.early.remove(&self.next_ticket) {
             self.end(journal, ended)?;
-            // Not after a failure: the archive would count as settled behind a visit that is not.
+            // After a failure the archive must not count as settled behind this visit.
             self.next_ticket += 1;
         }
         Ok(())
@@ -98,7 +93,7 @@ impl Queue {
         visit.finds = self.only_new(visit.finds, &mut visit.left_out);
         // URLs reached by redirects are seen.
         let reached = &visit.reached;
-        visit.finds.retain(|find| !reached.contains(&find.url));
+        visit.finds.retain(|found| !reached.contains(&found.url));
         let wanted_again = self.take_wanted_again(&mut visit.finds);
         let page = u64::from(visit.row.is_page());
         let record = Record::Settled(SettledVisit {
@@ -116,9 +111,9 @@ impl Queue {
             host.unrecorded = host.unrecorded.saturating_sub(page);
         });
         self.apply(position, &record);
-        if let Some(find) = self.wanted_meanwhile(&lease) {
+        if let Some(found) = self.wanted_meanwhile(&lease) {
             // It is new only if it was left out.
-            self.discover(journal, vec![find])?;
+            self.discover(journal, vec![found])?;
         }
         self.queue_again(journal, wanted_again)?;
         self.change_patterns(journal)?;
@@ -137,8 +132,8 @@ impl Queue {
 
     /// Revokes the visit records whose original failed: their URLs are queued again.
     pub(in super::super) fn revoke_due(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(Void { row, reached }) = self.state.voids.due.first().cloned() {
-            self.revoke(journal, row, reached)?;
+        while let Some(void) = self.state.voids.due.first().cloned() {
+            self.revoke(journal, void)?;
         }
         Ok(())
     }
@@ -148,30 +143,27 @@ impl Queue {
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,
-        row: Box<VisitRecord>,
-        reached: Vec<PageUrl>,
+        void: Void,
     ) -> Result<(), StoreFault> {
-        let find =
-            DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
-        self.revoke_as(journal, find, row, reached)
+        let row = &void.row;
+        let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
+        let found = found.needed(row.requisite);
+        self.revoke_as(journal, found, void)
     }
 
-    /// Revokes a visit record and queues its URL again as `find`.
+    /// Revokes a visit record and queues its URL again as it is discovered now.
     pub(super) fn revoke_as(
         &mut self,
         journal: &Journal,
-        find: DiscoveredUrl,
-        row: Box<VisitRecord>,
-        reached: Vec<PageUrl>,
+        discovered: DiscoveredUrl,
+        void: Void,
     ) -> Result<(), StoreFault> {
-        let entry = QueueEntry::new(self.state.next_sequence, find);
-        self.record(
-            journal,
-            &Record::Revoked {
-                entry,
-                row,
-                reached,
-            },
-        )
+        let Void { row, reached } = void;
+        let revoked = Record::Revoked {
+            entry: QueueEntry::new(self.state.next_sequence, discovered),
+            row,
+            reached,
+        };
+        self.record(journal, &revoked)
     }
 }

@@ -2,11 +2,10 @@
 //! part (big-endian).
 //!
 //! Invariant: a page is in one block at most, and the blocks of a host and priority do not overlap.
-//! Pages that are done with may stay in their blocks for a while: who reads says which ones to pass
-//! over.
+//! Settled pages may stay in their blocks for a while; a reader passes over them.
 //!
-//! Rewriting a host's blocks happens in one step for those who read: `gate` is held meanwhile. It
-//! is taken after the lock of the queue by those who read, and alone by the flush.
+//! A host's blocks are rewritten in one step for readers: `gate` is held meanwhile. Readers take it
+//! after the lock of the queue, the flush takes it alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,7 +19,7 @@ use crate::fault::StoreFault;
 const KEY_BYTES: usize = 16;
 /// A host's last block is filled up as long as it has at most this.
 const SMALL_BYTES: usize = FULL_BYTES / 2;
-/// Changes that are made in one step, about: those who read wait for it.
+/// The approximate number of changes made in one step, during which readers wait.
 const STEP_CHANGES: usize = 32;
 
 #[derive(Clone)]
@@ -83,8 +82,8 @@ impl Shelf {
             .find_map(|(rank, body)| (rank == place.rank).then_some(body)))
     }
 
-    /// Calls `tell` with the place of every page.
-    pub(super) fn each(&self, mut tell: impl FnMut(Place)) -> Result<(), StoreFault> {
+    /// Visits the place of every page.
+    pub(super) fn each(&self, mut visit: impl FnMut(Place)) -> Result<(), StoreFault> {
         let _still = self.gate();
         let mut entries = self.tree.under(&[]);
         while let Some(whole) = parts::next(&mut entries, &self.tree)? {
@@ -92,7 +91,7 @@ impl Shelf {
             let mut reader = self.sound(Reader::new(whole.bytes()))?;
             while let Some(sequence) = self.sound(reader.next())? {
                 place.rank.sequence = sequence;
-                tell(place);
+                visit(place);
             }
         }
         Ok(())
@@ -135,7 +134,7 @@ impl Shelf {
             rank: Rank { priority, sequence },
         };
         let lane = at(0)..=at(u64::MAX);
-        // Blocks that change, and whether what is new is packed together with them.
+        // Blocks that change, with true for those that new pages are packed together with.
         let mut touched: BTreeMap<u64, (Whole, bool)> = BTreeMap::new();
         let mut read_to = None;
         for place in gone.range(lane.clone()) {
@@ -249,7 +248,7 @@ impl Shelf {
     }
 
     fn gate(&self) -> MutexGuard<'_, ()> {
-        // Nothing is half done when somebody panics here: a batch is applied wholly or not at all.
+        // A panic leaves nothing half done: a batch is applied wholly or not at all.
         self.gate
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

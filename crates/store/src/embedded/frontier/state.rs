@@ -70,11 +70,11 @@ pub(super) struct Voids {
     pub(super) due: Vec<Void>,
 }
 
-/// A visit record, and the URLs reached by its redirects.
+/// The record of a visit that may be revoked, and the URLs reached by its redirects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Void {
-    pub(super) row: Box<VisitRecord>,
-    pub(super) reached: Vec<PageUrl>,
+pub(in super::super) struct Void {
+    pub(in super::super) row: Box<VisitRecord>,
+    pub(in super::super) reached: Vec<PageUrl>,
 }
 
 impl FrontierState {

@@ -7,7 +7,7 @@ use testkit::{CallKind, Failure, FaultyDisk, Plan};
 
 use super::segment::Replay;
 use super::*;
-use crate::contract::find;
+use crate::contract::link;
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 /// Small, so that a test fills many.
@@ -61,7 +61,7 @@ impl Machine {
 fn record(number: u64) -> Record {
     Record::Discovered {
         first: number,
-        finds: vec![find(&format!("http://a.test/{number}"), 1)],
+        finds: vec![link(&format!("http://a.test/{number}"), 1)],
     }
 }
 
@@ -79,7 +79,7 @@ fn is_full(fault: &StoreFault) -> bool {
 }
 
 #[test]
-fn a_write_that_finds_no_room_is_cut_off_and_may_be_repeated_when_there_is_some() {
+fn a_write_that_finds_no_room_is_cut_off_and_may_be_repeated_once_there_is_room() {
     for budget in 0..600 {
         let machine = Machine::new(budget);
         let journal = machine.open().unwrap();
@@ -103,7 +103,7 @@ fn a_write_that_finds_no_room_is_cut_off_and_may_be_repeated_when_there_is_some(
 }
 
 #[test]
-fn a_full_disk_that_cannot_cut_poisons() {
+fn a_failed_cut_on_a_full_disk_poisons_the_journal() {
     let machine = Machine::new(1);
     let journal = machine.open().unwrap();
     machine
@@ -224,7 +224,7 @@ fn repeated<T>(retry: bool, call: impl Fn() -> Result<T, StoreFault>) -> Result<
 }
 
 #[test]
-fn whichever_call_fails_and_whatever_a_power_cut_leaves_what_was_acknowledged_is_there() {
+fn acknowledged_records_survive_any_failing_call_and_any_power_cut() {
     let whole = Machine::new(0);
     story(&whole, false);
     let calls = whole.disk.count();
@@ -245,7 +245,7 @@ fn whichever_call_fails_and_whatever_a_power_cut_leaves_what_was_acknowledged_is
 }
 
 #[test]
-fn whichever_write_finds_no_room_once_nothing_is_missing_in_the_end() {
+fn a_write_that_finds_no_room_once_loses_nothing() {
     let whole = Machine::new(0);
     story(&whole, false);
     for kind in [CallKind::Append, CallKind::Create] {
@@ -268,7 +268,7 @@ fn whichever_write_finds_no_room_once_nothing_is_missing_in_the_end() {
 }
 
 #[test]
-fn of_many_workers_under_a_failing_sync_nobody_is_told_durable_who_is_not() {
+fn a_failing_sync_reports_no_record_of_any_worker_durable_that_is_not() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
         .build()
@@ -309,7 +309,7 @@ fn of_many_workers_under_a_failing_sync_nobody_is_told_durable_who_is_not() {
 
 proptest! {
     #[test]
-    fn a_power_cut_at_any_moment_leaves_what_was_synced_and_a_beginning_of_the_rest(
+    fn a_power_cut_at_any_moment_leaves_the_synced_records_and_a_beginning_of_the_rest(
         steps in proptest::collection::vec(0..6_u8, 0..60), seed in any::<u64>(),
     ) {
         let machine = Machine::new(seed);

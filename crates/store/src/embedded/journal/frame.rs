@@ -24,12 +24,14 @@ pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {
 
 /// Returns the length of the whole frame that `bytes` begins with.
 pub(super) fn whole_frame(bytes: &[u8]) -> Option<usize> {
-    let (head, rest) = bytes.split_first_chunk::<FRAME_HEAD_BYTES>()?;
-    let field =
-        |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    if crc32fast::hash(&head[..8]) != field(8) {
-        return None;
-    }
-    let payload = rest.get(..usize::try_from(field(0)).ok()?)?;
-    (crc32fast::hash(payload) == field(4)).then_some(FRAME_HEAD_BYTES + payload.len())
+    let (head, rest) = bytes.split_first_chunk()?;
+    let (length, checksum) = head_of(head)?;
+    let payload = rest.get(..usize::try_from(length).ok()?)?;
+    (crc32fast::hash(payload) == checksum).then_some(FRAME_HEAD_BYTES + payload.len())
+}
+
+/// Returns the length and the checksum of a frame's payload; none if the head's checksum is wrong.
+pub(super) fn head_of(head: &[u8; FRAME_HEAD_BYTES]) -> Option<(u32, u32)> {
+    let field = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
+    (crc32fast::hash(&head[..8]) == field(8)).then(|| (field(0), field(4)))
 }

@@ -4,7 +4,7 @@
 //! everything appended by then, for all callers. Otherwise it follows, because the sync under way
 //! may have begun before its append. When a sync ends all followers are woken together; if it did
 //! not cover some of them, the same thread begins another at once, so that the disk does not wait
-//! for a worker to wake up, nor the workers for the disk. So nobody waits for more than the sync
+//! for a worker to wake up, nor the workers for the disk. So no caller waits for more than the sync
 //! under way and one more (DeWitt et al., "Implementation Techniques for Main Memory Database
 //! Systems", SIGMOD 1984).
 //!
@@ -204,26 +204,26 @@ impl<L: Locks> GroupCommit<L> {
     }
 }
 
-/// The caller that syncs for all. Its turn ends when this is dropped, so that nobody waits
-/// for ever.
+/// The caller that syncs for all. Its turn ends when this is dropped, so that no caller waits for
+/// ever.
 ///
 /// Invariant: `None` once the turn was given up, for another caller may lead then.
 pub(super) struct Leader<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
 
 impl<L: Locks> Leader<L> {
     /// Syncs while any caller waits. `sync` runs an fsync by [`GroupCommit::fsync`] and returns the
-    /// end that it covers. `tell` gets the result of the first sync, for the caller that leads.
+    /// end that it covers. `report` gets the result of the first sync, for the caller that leads.
     pub(super) fn lead(
         mut self,
         mut sync: impl FnMut(&GroupCommit<L>) -> Result<Position, StoreFault>,
-        tell: impl FnOnce(Result<(), StoreFault>),
+        report: impl FnOnce(Result<(), StoreFault>),
     ) {
-        let mut tell = Some(tell);
+        let mut report = Some(report);
         while let Some(commit) = self.0.clone() {
             let synced = sync(&commit).map(|end| commit.reached(end));
             let failed = synced.is_err();
-            match (tell.take(), synced) {
-                (Some(tell), first) => tell(first),
+            match (report.take(), synced) {
+                (Some(report), first) => report(first),
                 (None, Err(fault)) => commit.locks.state(|state| state.unreported = Some(fault)),
                 (None, Ok(())) => {}
             }

@@ -2,8 +2,8 @@
 //! the locks are Shuttle's.
 //!
 //! The model surrounds it as the journal does: with a head, where positions are given under a lock
-//! and the first caller syncs a full segment, and with a disk that knows what it was asked to keep
-//! and objects to wrong requests. (Burckhardt et al., "A Randomized Scheduler with Probabilistic
+//! and the first caller syncs a full segment, and with a disk that records what it must keep and
+//! objects to wrong requests. (Burckhardt et al., "A Randomized Scheduler with Probabilistic
 //! Guarantees of Finding Bugs", ASPLOS 2010.)
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -238,7 +238,7 @@ fn run(story: Story) {
     if story.failing.is_none() && !story.impatient {
         assert_eq!(durable, story.workers * story.records);
     }
-    // Later callers are served too: nobody has kept the turn.
+    // Later callers are served too: the turn was given up.
     let position = model.append().unwrap_or(Position::MAX);
     let served = block_on(model.sync(position)).is_ok();
     assert_eq!(served, get(&model.platter.failed) == 0);
@@ -261,7 +261,7 @@ fn explore_many(story: Story) {
 }
 
 #[test]
-fn whatever_the_order_everybody_is_served_and_nobody_is_told_durable_too_early() {
+fn in_any_order_every_caller_is_served_and_none_too_early() {
     explore_many(Story {
         workers: 4,
         records: 3,
@@ -270,7 +270,7 @@ fn whatever_the_order_everybody_is_served_and_nobody_is_told_durable_too_early()
 }
 
 #[test]
-fn whatever_the_order_a_full_segment_and_the_group_do_not_come_in_each_others_way() {
+fn in_any_order_a_full_segment_and_the_group_do_not_disturb_each_other() {
     for failing in [None, Some(1), Some(2), Some(3)] {
         explore_many(Story {
             workers: 3,
@@ -283,7 +283,7 @@ fn whatever_the_order_a_full_segment_and_the_group_do_not_come_in_each_others_wa
 }
 
 #[test]
-fn whatever_the_order_nothing_is_durable_after_the_sync_that_failed_and_everybody_is_told() {
+fn in_any_order_nothing_is_durable_after_a_failed_sync_and_every_caller_learns_of_it() {
     for failing in 1..4 {
         explore_many(Story {
             workers: 4,
@@ -295,7 +295,7 @@ fn whatever_the_order_nothing_is_durable_after_the_sync_that_failed_and_everybod
 }
 
 #[test]
-fn whatever_the_order_who_lets_go_of_his_sync_or_cannot_lead_holds_nobody_up() {
+fn in_any_order_a_caller_that_cancels_or_cannot_lead_blocks_no_other() {
     for (halting, failing) in [
         (false, None),
         (true, None),
@@ -314,7 +314,7 @@ fn whatever_the_order_who_lets_go_of_his_sync_or_cannot_lead_holds_nobody_up() {
 }
 
 #[test]
-fn sixteen_who_have_appended_share_one_fdatasync_whatever_the_order() {
+fn sixteen_callers_share_one_fdatasync_in_any_order() {
     let together = || {
         let model = Model::new(Story::default());
         let positions: Vec<_> = (0..16).map(|_| model.append().unwrap()).collect();

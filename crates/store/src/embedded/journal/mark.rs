@@ -65,9 +65,9 @@ pub(in crate::embedded) fn farthest(
         if read == 0 {
             return Ok(farthest);
         }
-        let looked_at = window.len().saturating_sub(BYTES - 1);
-        window.drain(..looked_at);
-        begin += looked_at as u64;
+        let searched = window.len().saturating_sub(BYTES - 1);
+        window.drain(..searched);
+        begin += searched as u64;
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_mark_says_what_was_written_and_no_flipped_bit_says_anything(
+        fn a_mark_is_read_as_written_and_no_flipped_bit_makes_another(
             durable in 0..1_000_u64, more in 0..1_000_u64, bit in 0..BYTES * 8,
         ) {
             let at = durable + more;

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use neardup::HashKey;
 
-use super::frame::{FRAME_HEAD_BYTES, Position, whole_frame};
+use super::frame::{FRAME_HEAD_BYTES, Position, head_of, whole_frame};
 use super::mark;
 use super::record::Record;
 use crate::fault::StoreFault;
@@ -111,15 +111,10 @@ pub(in crate::embedded) fn segments(
     let listing = std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))?;
     for item in listing {
         let path = item.map_err(StoreFault::file("list", directory))?.path();
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
-        let base = name
-            .strip_suffix(".log")
-            .filter(|digits| digits.len() == 20)
-            .and_then(|digits| digits.parse().ok());
-        if let Some(base) = base {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let digits = name.and_then(|name| name.strip_suffix(".log"));
+        let digits = digits.filter(|digits| digits.len() == 20);
+        if let Some(base) = digits.and_then(|digits| digits.parse().ok()) {
             found.push((base, path));
         }
     }
@@ -276,13 +271,9 @@ impl Segment {
             }
             let mut head = [0; FRAME_HEAD_BYTES];
             self.read(&mut head)?;
-            let field = |at: usize| {
-                u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
-            };
-            let (length, checksum, head_checksum) = (field(0), field(4), field(8));
-            if crc32fast::hash(&head[..8]) != head_checksum {
+            let Some((length, checksum)) = head_of(&head) else {
                 return self.bad(tear, "the checksum of a frame's head is wrong");
-            }
+            };
             let is_mark = length == mark::LENGTH;
             let length = if is_mark { MARK_PAYLOAD } else { length };
             let whole = FRAME_HEAD_BYTES as u64 + u64::from(length);
@@ -435,11 +426,10 @@ impl Replay {
             let path = segment.path.clone();
             self.advance()?;
             if self.current.as_ref().is_some_and(|(next, _)| *next != end) {
-                let what = "a segment is missing behind it".to_owned();
                 return Err(StoreFault::Damaged {
                     path,
                     offset: end,
-                    what,
+                    what: "a segment is missing behind it".to_owned(),
                 });
             }
         }

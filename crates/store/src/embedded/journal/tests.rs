@@ -8,7 +8,7 @@ use web::{Host, Pace, Timestamp};
 use super::record::{RetainedPage, SettledVisit};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
-use crate::contract::{find, row};
+use crate::contract::{link, row};
 use crate::frontier::{FinishedVisit, Lease};
 use crate::near_dup::Page;
 use crate::visit_record::Fate;
@@ -26,7 +26,7 @@ fn journal(directory: &Path, segment_bytes: u64) -> Journal {
 fn record(number: u64) -> Record {
     Record::Discovered {
         first: number,
-        finds: vec![find(&format!("http://a.test/{number}"), 1)],
+        finds: vec![link(&format!("http://a.test/{number}"), 1)],
     }
 }
 
@@ -91,7 +91,7 @@ fn a_record_is_read_at_the_position_that_a_replay_gave() {
 }
 
 #[test]
-fn a_reopened_journal_keeps_its_key_and_goes_on_where_it_was() {
+fn a_reopened_journal_keeps_its_key_and_continues_at_its_end() {
     let directory = tempfile::tempdir().unwrap();
     let end = journal(directory.path(), 1 << 20)
         .append(&record(0))
@@ -175,7 +175,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
 }
 
 #[tokio::test]
-async fn one_sync_makes_durable_what_many_have_written() {
+async fn one_sync_makes_the_records_of_many_workers_durable() {
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
     let first = journal.append(&record(0)).unwrap();
@@ -211,7 +211,7 @@ fn the_golden_journal_is_still_written_and_read() {
 /// Journals of version 6 are read and continued in a new segment: a program of that version would
 /// take unknown records for damage.
 #[test]
-fn a_journal_of_the_version_before_is_read_and_gone_on_with() {
+fn a_journal_of_the_previous_version_is_read_and_continued() {
     let golden = include_str!("../../../golden/journal-6.hex");
     let digits: String = golden.split_whitespace().collect();
     let byte = |at: usize| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap();
@@ -252,7 +252,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         priority: u8,
         left_out: Vec<crate::LeftOut>,
     }
-    let seed = find("http://a.test/", 0);
+    let seed = link("http://a.test/", 0);
     let row = crate::VisitRecord::new(seed.clone(), Fate::Unique, Timestamp::from_millis(5));
     let visit = FinishedVisit {
         row: Box::new(row.clone()),
@@ -261,8 +261,8 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
             file: "a.warc.gz".to_owned(),
             end: 300,
         }),
-        finds: vec![find("http://a.test/found", 1)],
-        reached: vec![find("http://b.test/reached", 0).url],
+        finds: vec![link("http://a.test/found", 1)],
+        reached: vec![link("http://b.test/reached", 0).url],
         left_out: vec![crate::LeftOut {
             rule: "calendar".to_owned(),
             links: 2,
@@ -296,7 +296,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
 }
 
 fn golden_records() -> Vec<Record> {
-    let seed = find("http://a.test/", 0);
+    let seed = link("http://a.test/", 0);
     let entry = crate::QueueEntry {
         sequence: 3,
         discovered: seed.clone(),
@@ -314,7 +314,7 @@ fn golden_records() -> Vec<Record> {
         crawl_delay: Some(std::time::Duration::from_millis(1500)),
         retry_after: Some(std::time::Duration::from_secs(2)),
         wait: std::time::Duration::from_millis(2500),
-        why: web::Why::SlowDown,
+        why: web::WaitReason::SlowDown,
         answered: Timestamp::from_millis(5),
         address: Some(std::net::IpAddr::from([192, 0, 2, 1])),
     };
@@ -467,7 +467,7 @@ fn marked(directory: &Path) -> PathBuf {
 
 proptest! {
     #[test]
-    fn a_flipped_bit_in_what_was_synced_is_reported(at in 0..10_000_usize, bit in 0..8_u32) {
+    fn a_flipped_bit_in_synced_bytes_is_reported(at in 0..10_000_usize, bit in 0..8_u32) {
         let directory = tempfile::tempdir().unwrap();
         let path = marked(directory.path());
         let mut bytes = std::fs::read(&path).unwrap();
@@ -490,7 +490,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_bit_in_what_was_never_synced_is_never_taken_for_other_records(
+    fn a_flipped_bit_in_unsynced_bytes_never_yields_other_records(
         at in HEADER_BYTES..10_000_usize, bit in 0..8_u32,
     ) {
         let directory = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! The signature index on disk: the keys of all documents, their records, and the kept duplicates.
 //!
 //! Keys lie in sorted tables (tables.rs): an exact key under its 32 bits, a fingerprint once for
-//! each permutation of the design, in its order. Tree `seats` has a small value for each kept
-//! duplicate.
+//! each permutation of the design, in its order. Tree `seats` has a small value for each
+//! retained duplicate.
 //!
 //! Invariant: a document whose addition or removal was cut short is harmless. Adding writes the
 //! record first and the page's key last, removing deletes that key before the record. So a document
@@ -20,13 +20,12 @@ use super::memory_index::MemoryIndex;
 use super::memtable::Memtable;
 use super::records::{SignatureRecord, SignatureRecords};
 use super::settings::Design;
-use crate::embedded::database::seal;
-use crate::embedded::database::{Batch, Database, Tree};
+use crate::embedded::database::{Batch, Database, Tree, seal};
 use crate::embedded::tables::{Posting, SortedTables, Table};
 use crate::fault::StoreFault;
 use crate::known::RetainedEntry;
 
-const SEATS: &str = "seats";
+const RETAINED_TREE: &str = "seats";
 
 pub(super) struct DiskIndex {
     tables: SortedTables,
@@ -40,7 +39,7 @@ impl DiskIndex {
         Ok(Self {
             tables: SortedTables::open(database)?,
             records: SignatureRecords::open(database)?,
-            retained: database.tree(SEATS)?,
+            retained: database.tree(RETAINED_TREE)?,
             design,
         })
     }
@@ -106,11 +105,7 @@ impl DiskIndex {
             self.tables
                 .range(table_of_permutation(number), low..=high, |posting| {
                     if (posting.key ^ probe).count_ones() <= distance && posting.document < end {
-                        equal = if last == Some(posting.key) {
-                            equal + 1
-                        } else {
-                            1
-                        };
+                        equal = 1 + if last == Some(posting.key) { equal } else { 0 };
                         last = Some(posting.key);
                         if equal <= MAX_EQUAL {
                             documents.push(posting.document);
@@ -127,21 +122,15 @@ impl DiskIndex {
 
     /// Writes the memtable's changes.
     pub(super) fn write(&self, memtable: &Memtable) -> Result<(), StoreFault> {
-        let records: Vec<(u32, SignatureRecord)> = memtable
-            .added
-            .iter()
-            .map(|(document, record)| (*document, SignatureRecord::clone(record)))
-            .collect();
-        self.records.update(&records, &[])?;
+        let added = memtable.added.iter();
+        let records = added.map(|(document, record)| (*document, SignatureRecord::clone(record)));
+        self.records.update(&records.collect::<Vec<_>>(), &[])?;
         let permutations = self.design.tables.tables();
         for (number, permutation) in permutations.iter().enumerate() {
             let postings = |records: &BTreeMap<u32, Arc<SignatureRecord>>| {
                 let held = records.iter().filter_map(|(document, record)| {
-                    let fingerprint = record.fingerprint()?;
-                    Some(Posting::new(
-                        permutation.apply(fingerprint.as_u64()),
-                        *document,
-                    ))
+                    let permuted = permutation.apply(record.fingerprint()?.as_u64());
+                    Some(Posting::new(permuted, *document))
                 });
                 sorted(held.collect())
             };
@@ -150,16 +139,12 @@ impl DiskIndex {
                 .update(table_of_permutation(number), &added, &removed)?;
         }
         let (mut added, mut removed) = (by_kind(&memtable.added), by_kind(&memtable.removed));
-        for kind in KeyKind::all()
-            .filter(|kind| *kind != KeyKind::PAGE)
-            .chain([KeyKind::PAGE])
-        {
-            let (added, removed) = (&mut added[kind.index()], &mut removed[kind.index()]);
-            self.tables.update(
-                kind.table(),
-                &sorted(std::mem::take(added)),
-                &sorted(std::mem::take(removed)),
-            )?;
+        let others = KeyKind::all().filter(|kind| *kind != KeyKind::PAGE);
+        for kind in others.chain([KeyKind::PAGE]) {
+            let take =
+                |postings: &mut [Vec<Posting>]| sorted(std::mem::take(&mut postings[kind.index()]));
+            let (added, removed) = (take(&mut added), take(&mut removed));
+            self.tables.update(kind.table(), &added, &removed)?;
         }
         let removed: Vec<u32> = memtable.removed.keys().copied().collect();
         self.records.update(&[], &removed)?;
@@ -179,8 +164,7 @@ impl DiskIndex {
         let mut found = Vec::new();
         for entry in self.retained.under(&[]) {
             let (key, value) = entry?;
-            let retained: RetainedEntry = seal::read(&key, &value)
-                .map_err(|broken| self.retained.broken(broken.to_string()))?;
+            let retained: RetainedEntry = self.retained.open_seal(&key, &value)?;
             let page = <[u8; 8]>::try_from(&*key)
                 .map_err(|_length| self.retained.broken("a page's key is malformed".to_owned()))?;
             if retained.place < end {
@@ -258,11 +242,12 @@ impl DiskIndex {
         let count = usize::try_from(self.tables.count(table)?).unwrap_or(0);
         let mut items = Vec::with_capacity(count.min(end as usize));
         self.each_block(table, end, |block| {
-            let held = block.iter().map(|posting| {
-                let fingerprint = Fingerprint::new(permutation.undo(posting.key));
-                (fingerprint, posting.document)
-            });
-            items.extend(held);
+            let fingerprint = |posting: &Posting| Fingerprint::new(permutation.undo(posting.key));
+            items.extend(
+                block
+                    .iter()
+                    .map(|posting| (fingerprint(posting), posting.document)),
+            );
             Ok(())
         })?;
         Ok(QuarterTables::build(items))
@@ -312,7 +297,7 @@ mod tests {
     use crate::known::Cluster;
 
     #[test]
-    fn a_seat_is_pinned_to_the_byte() {
+    fn a_retained_entry_is_pinned_to_the_byte() {
         let cluster = Cluster {
             original: UrlKey::from_u64(2),
             earlier: true,

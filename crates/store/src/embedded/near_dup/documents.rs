@@ -4,7 +4,7 @@
 //! numbers, and lower numbers came first. A forgotten page that is admitted again is another
 //! document.
 //!
-//! Invariant: answers do not depend on what is in memory and what is on disk.
+//! Invariant: answers do not depend on the parts that are in memory or on disk.
 
 use std::sync::Arc;
 
@@ -63,6 +63,11 @@ impl Documents {
         &self.memtable
     }
 
+    /// Returns the memtables, the older one first.
+    fn memtables(&self) -> impl Iterator<Item = &Memtable> {
+        self.flushing.as_deref().into_iter().chain([&self.memtable])
+    }
+
     pub(super) fn memtable_mut(&mut self) -> &mut Memtable {
         &mut self.memtable
     }
@@ -93,8 +98,7 @@ impl Documents {
     pub(super) fn pages(&mut self) -> Result<Vec<UrlKey>, StoreFault> {
         let mut pages = Vec::new();
         let mut documents = self.disk.pages(self.next)?;
-        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
-        documents.extend(memtables.flat_map(|memtable| memtable.added.keys()));
+        documents.extend(self.memtables().flat_map(|memtable| memtable.added.keys()));
         documents.sort_unstable();
         documents.dedup();
         for document in documents {
@@ -106,24 +110,17 @@ impl Documents {
     }
 
     pub(super) fn memory(&self) -> SignatureMemory {
-        let keys = self
-            .in_memory
-            .as_ref()
-            .map(MemoryIndex::memory)
-            .unwrap_or_default();
-        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
-        let memtable: usize = memtables.map(Memtable::memory).sum();
+        let keys = self.in_memory.as_ref().map(MemoryIndex::memory);
+        let memtables: usize = self.memtables().map(Memtable::memory).sum();
         SignatureMemory {
-            records: memtable + self.cache.len() * RECORD_BYTES,
-            ..keys
+            records: memtables + self.cache.len() * RECORD_BYTES,
+            ..keys.unwrap_or_default()
         }
     }
 
     /// Returns true if the document was removed since the last flush.
     fn is_gone(&self, document: u32) -> bool {
-        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
-        memtables
-            .into_iter()
+        self.memtables()
             .any(|memtable| memtable.removed.contains_key(&document))
     }
 
@@ -154,8 +151,10 @@ impl Documents {
             from_memory(in_memory, &mut documents);
         } else {
             from_disk(&self.disk, self.next, &mut documents)?;
-            let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
-            for recent in memtables.filter_map(|memtable| memtable.recent.as_ref()) {
+            for recent in self
+                .memtables()
+                .filter_map(|memtable| memtable.recent.as_ref())
+            {
                 from_memory(recent, &mut documents);
             }
             documents.retain(|document| !self.is_gone(*document));
@@ -166,11 +165,11 @@ impl Documents {
     }
 
     fn record(&mut self, document: u32) -> Result<Arc<SignatureRecord>, StoreFault> {
-        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
-        for memtable in memtables {
-            if let Some(record) = memtable.added.get(&document) {
-                return Ok(Arc::clone(record));
-            }
+        if let Some(record) = self
+            .memtables()
+            .find_map(|memtable| memtable.added.get(&document))
+        {
+            return Ok(Arc::clone(record));
         }
         if let Some(record) = self.cache.get(document) {
             return Ok(record);
@@ -186,9 +185,8 @@ impl Documents {
         if let Some(in_memory) = &self.in_memory {
             return Ok(in_memory.contains(key, document));
         }
-        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
-        if memtables
-            .into_iter()
+        if self
+            .memtables()
             .any(|memtable| memtable.added.contains_key(&document))
         {
             return Ok(true);

@@ -54,25 +54,23 @@ pub(super) struct ExactKey {
     pub(super) short: ShortKey,
 }
 
-pub(super) fn of_page(page: UrlKey) -> ExactKey {
-    ExactKey {
-        kind: KeyKind::PAGE,
-        short: ShortKey::of(page.as_u64()),
+impl ExactKey {
+    fn new(kind: KeyKind, key: u64) -> Self {
+        let short = ShortKey::of(key);
+        Self { kind, short }
     }
+}
+
+pub(super) fn of_page(page: UrlKey) -> ExactKey {
+    ExactKey::new(KeyKind::PAGE, page.as_u64())
 }
 
 pub(super) fn of_payload(group: u64, payload: u128) -> ExactKey {
-    ExactKey {
-        kind: KeyKind::PAYLOAD,
-        short: ShortKey::of(Partition::of(group).digest(payload)),
-    }
+    ExactKey::new(KeyKind::PAYLOAD, Partition::of(group).digest(payload))
 }
 
 pub(super) fn of_text(group: u64, digest: u128) -> ExactKey {
-    ExactKey {
-        kind: KeyKind::TEXT,
-        short: ShortKey::of(Partition::of(group).digest(digest)),
-    }
+    ExactKey::new(KeyKind::TEXT, Partition::of(group).digest(digest))
 }
 
 /// The keys under which texts that may be near-duplicates are candidates.
@@ -86,12 +84,12 @@ pub(super) struct NearKeys {
 pub(super) fn of_resemblance(group: u64, signature: &PageSignature) -> Option<NearKeys> {
     let text = signature.text.as_deref()?;
     let bands = text.sketch.as_ref()?.bands();
-    let shade = Partition::of(group);
+    let partition = Partition::of(group);
     Some(NearKeys {
-        fingerprint: shade.fingerprint(text.fingerprint),
+        fingerprint: partition.fingerprint(text.fingerprint),
         bands: std::array::from_fn(|number| ExactKey {
             kind: KeyKind(KeyKind::FIRST_BAND + number as u8),
-            short: shade.band(bands[number]),
+            short: partition.band(bands[number]),
         }),
     })
 }

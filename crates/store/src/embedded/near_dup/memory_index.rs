@@ -1,6 +1,6 @@
 //! The signature index in memory: all keys of many documents.
 
-use neardup::{Fingerprint, KeyTable, QuarterTables};
+use neardup::{KeyTable, QuarterTables};
 
 use super::keys::{ExactKey, KINDS, NearKeys};
 use super::records::SignatureRecord;
@@ -77,15 +77,13 @@ impl MemoryIndex {
 
     /// Adds the documents that may be near, each perhaps several times.
     pub(super) fn near(&self, resemblance: &NearKeys, distance: u32, documents: &mut Vec<u32>) {
-        self.within(resemblance.fingerprint, distance, documents);
+        self.fingerprints
+            .each_within(resemblance.fingerprint, distance, |found| {
+                documents.push(found.id);
+            });
         let bands = resemblance.bands.iter();
         let tables = bands.map(|band| (&self.exact[band.kind.index()], band.short));
         KeyTable::each_under(tables, |document| documents.push(document));
-    }
-
-    fn within(&self, fingerprint: Fingerprint, distance: u32, documents: &mut Vec<u32>) {
-        self.fingerprints
-            .each_within(fingerprint, distance, |found| documents.push(found.id));
     }
 
     pub(super) fn memory(&self) -> SignatureMemory {

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_stays_and_no_more_than_two_halves_are_kept() {
+    fn a_requested_record_stays_and_no_more_than_two_halves_are_kept() {
         let mut cache = RecordCache::default();
         for document in 0..3 * HALF as u32 {
             cache.put(document, record(u64::from(document)));

@@ -24,8 +24,7 @@ use neardup::{
 };
 use web::UrlKey;
 
-use crate::embedded::database::seal;
-use crate::embedded::database::{Batch, Database, Tree};
+use crate::embedded::database::{Batch, Database, Tree, seal, take};
 use crate::embedded::journal::frame::Position;
 use crate::fault::StoreFault;
 
@@ -146,12 +145,7 @@ impl SignatureRecords {
     /// # Errors
     /// [`StoreFault::Tables`] if the records are damaged.
     pub fn count(&self) -> Result<u64, StoreFault> {
-        match self.tree.get(COUNT)? {
-            Some(value) => {
-                seal::read(COUNT, &value).map_err(|broken| self.broken(&broken.to_string()))
-            }
-            None => Ok(0),
-        }
+        Ok(self.tree.get_sealed(COUNT)?.unwrap_or(0))
     }
 
     /// Visits all records in the order of their documents. Fails at the end if one is missing.
@@ -179,11 +173,10 @@ impl SignatureRecords {
                 }
             }
         }
-        if found == self.count()? {
-            Ok(())
-        } else {
-            Err(self.broken("there are other records than were counted"))
+        if found != self.count()? {
+            return Err(self.broken("there are other records than were counted"));
         }
+        Ok(())
     }
 
     /// Removes all records.
@@ -252,18 +245,10 @@ fn encode(block: &Block) -> Vec<u8> {
             bytes.extend_from_slice(&text.words.to_le_bytes());
             bytes.extend_from_slice(&text.fingerprint.as_u64().to_le_bytes());
         }
-        if let Some(own) = own {
-            bytes.extend_from_slice(&own.to_le_bytes());
-        }
-        if let Some(sketch) = sketch {
-            bytes.extend_from_slice(&sketch.to_bytes());
-        }
-        if let Some(bag) = bag {
-            bytes.extend_from_slice(&bag.to_bytes());
-        }
-        if let Some(subject) = subject {
-            bytes.extend_from_slice(&subject.to_bytes());
-        }
+        bytes.extend(own.into_iter().flat_map(u128::to_le_bytes));
+        bytes.extend(sketch.into_iter().flat_map(Sketch::to_bytes));
+        bytes.extend(bag.into_iter().flat_map(BagSketch::to_bytes));
+        bytes.extend(subject.into_iter().flat_map(Subject::to_bytes));
     }
     bytes
 }
@@ -296,42 +281,21 @@ fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     let page = UrlKey::from_u64(u64::from_le_bytes(take(bytes)?));
     let group = u64::from_le_bytes(take(bytes)?);
     let payload = u128::from_le_bytes(take(bytes)?);
-    let text = if has(TEXT) {
-        let digest = u128::from_le_bytes(take(bytes)?);
-        let words = u32::from_le_bytes(take(bytes)?);
-        let fingerprint = Fingerprint::new(u64::from_le_bytes(take(bytes)?));
-        let own = if has(OWN) {
-            Some(u128::from_le_bytes(take(bytes)?))
-        } else {
-            None
-        };
-        let sketch = if has(SKETCH) {
-            Some(Sketch::from_bytes(&take::<SKETCH_BYTES>(bytes)?))
-        } else {
-            None
-        };
-        let bag = if has(BAG) {
-            Some(BagSketch::from_bytes(&take::<BAG_BYTES>(bytes)?))
-        } else {
-            None
-        };
-        let subject = if has(SUBJECT) {
-            Some(subject_of(bytes)?)
-        } else {
-            None
-        };
+    let text = part(has(TEXT), || {
         Some(Box::new(TextSignature {
-            digest,
-            words,
-            main_content: own,
-            fingerprint,
-            sketch,
-            bag,
-            subject,
+            digest: u128::from_le_bytes(take(bytes)?),
+            words: u32::from_le_bytes(take(bytes)?),
+            fingerprint: Fingerprint::new(u64::from_le_bytes(take(bytes)?)),
+            main_content: part(has(OWN), || take(bytes).map(u128::from_le_bytes))?,
+            sketch: part(has(SKETCH), || {
+                take::<SKETCH_BYTES>(bytes).map(|sketch| Sketch::from_bytes(&sketch))
+            })?,
+            bag: part(has(BAG), || {
+                take::<BAG_BYTES>(bytes).map(|bag| BagSketch::from_bytes(&bag))
+            })?,
+            subject: part(has(SUBJECT), || subject_of(bytes))?,
         }))
-    } else {
-        None
-    };
+    })?;
     Some(Some(SignatureRecord {
         position,
         page,
@@ -340,18 +304,20 @@ fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     }))
 }
 
+/// Decodes a part of a slot where it is there; none if the bytes are malformed.
+fn part<T>(is_there: bool, decode: impl FnOnce() -> Option<T>) -> Option<Option<T>> {
+    match is_there {
+        true => decode().map(Some),
+        false => Some(None),
+    }
+}
+
 /// Decodes the subject at the start; none if the bytes are malformed.
 fn subject_of(bytes: &mut &[u8]) -> Option<Subject> {
     let all = usize::from(*bytes.get(1)?);
     let (subject, rest) = bytes.split_at_checked(2 + 2 * all)?;
     *bytes = rest;
     Subject::from_bytes(subject)
-}
-
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-    let (taken, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(*taken)
 }
 
 #[cfg(test)]

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_design_that_finds_less_than_is_asked_for_is_refused() {
+    fn a_design_for_a_smaller_distance_is_refused() {
         let three = TableDesign::for_distance(3).unwrap();
         assert!(Design::of(Some(&three), 3).is_ok());
         assert!(matches!(
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_pinned_to_the_byte() {
+    fn an_index_state_is_pinned_to_the_byte() {
         let rules = LikenessRules {
             scope: crate::DuplicateScope::Host,
             ..LikenessRules::default()

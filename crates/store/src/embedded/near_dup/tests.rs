@@ -16,9 +16,9 @@ use crate::memory::MemoryStore;
 use crate::near_dup::{NearDupIndex, Page, Verdict};
 use crate::rules::{DuplicateScope, LikenessRules};
 
-/// The look of a page; pages of one family are more or less alike.
+/// A variant of a page; pages of one family are more or less alike.
 #[derive(Clone, Debug)]
-struct Look {
+struct Variant {
     family: u8,
     payload: u8,
     digest: u8,
@@ -32,7 +32,7 @@ struct Look {
     shape: u8,
 }
 
-fn look() -> impl Strategy<Value = Look> {
+fn variant() -> impl Strategy<Value = Variant> {
     let errors = prop::collection::vec(0..64_u8, 0..9);
     let (strange, words) = (
         0..110_u8,
@@ -49,7 +49,7 @@ fn look() -> impl Strategy<Value = Look> {
         0..12_u8,
     )
         .prop_map(
-            |(family, payload, digest, errors, strange, bands, words, shape)| Look {
+            |(family, payload, digest, errors, strange, bands, words, shape)| Variant {
                 family,
                 payload,
                 digest,
@@ -62,7 +62,7 @@ fn look() -> impl Strategy<Value = Look> {
         )
 }
 
-impl Look {
+impl Variant {
     fn signature(&self) -> PageSignature {
         let mut sketch = [self.family; SKETCH_BYTES];
         let (minima, bands) = sketch.split_at_mut(SKETCH_BYTES - 32);
@@ -99,7 +99,7 @@ impl Look {
 #[derive(Clone, Debug)]
 enum Step {
     /// A page, and the page that it calls canonical.
-    Admit(u8, Look, Option<u8>),
+    Admit(u8, Variant, Option<u8>),
     Forget(u8),
     /// A complete checkpoint.
     Checkpoint,
@@ -121,8 +121,8 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        24 => (0..40_u8, look(), prop::option::of(0..40_u8))
-            .prop_map(|(page, look, canonical)| Step::Admit(page, look, canonical)),
+        24 => (0..40_u8, variant(), prop::option::of(0..40_u8))
+            .prop_map(|(page, variant, canonical)| Step::Admit(page, variant, canonical)),
         4 => (0..40_u8).prop_map(Step::Forget),
         1 => Just(Step::Checkpoint),
         2 => Just(Step::Flush),
@@ -277,9 +277,9 @@ async fn play(
     );
     for step in steps {
         match step {
-            Step::Admit(number, look, canonical) => {
+            Step::Admit(number, variant, canonical) => {
                 let canonical = canonical.map(|number| page(number).url);
-                let (page, signature) = (page(*number), look.signature());
+                let (page, signature) = (page(*number), variant.signature());
                 let expected = memory
                     .admit(&page, &signature, canonical.as_ref())
                     .await

@@ -14,13 +14,11 @@
 //! The record of a visit revoked for this reason names no place in the archive, since that place is
 //! void too. This distinguishes it from a page revoked for another reason.
 
-use web::PageUrl;
-
+use crate::embedded::frontier::Void;
 use crate::embedded::journal::record::Record;
 use crate::embedded::journal::segment::Replay;
 use crate::fault::StoreFault;
 use crate::frontier::{ArchivePlace, ArchiveSpan, FinishedVisit};
-use crate::visit_record::VisitRecord;
 
 /// The end of the archive as the journal has it.
 #[derive(Clone, Debug, Default)]
@@ -31,16 +29,9 @@ pub struct ArchiveTail {
     /// some may lie before it.
     pub visits: Vec<ArchivePlace>,
     /// The same visits.
-    settled: Vec<SettledVisit>,
+    settled: Vec<Void>,
     /// True if visits behind these were revoked.
     cut: bool,
-}
-
-/// A settled visit.
-#[derive(Clone, Debug)]
-pub(in crate::embedded) struct SettledVisit {
-    pub(in crate::embedded) row: Box<VisitRecord>,
-    pub(in crate::embedded) reached: Vec<PageUrl>,
 }
 
 impl ArchiveTail {
@@ -70,14 +61,11 @@ impl ArchiveTail {
                     file: span.file,
                     end: span.end,
                 });
-                self.settled.push(SettledVisit { row, reached });
+                self.settled.push(Void { row, reached });
             }
             Record::Revoked { row, .. } if row.warc_file.is_none() => {
-                let revoked = self
-                    .settled
-                    .iter()
-                    .rposition(|visit| visit.row.url == row.url);
-                if let Some(place) = revoked {
+                let is_its = |visit: &Void| visit.row.url == row.url;
+                if let Some(place) = self.settled.iter().rposition(is_its) {
                     self.visits.remove(place);
                     self.settled.remove(place);
                     self.cut = true;
@@ -108,13 +96,10 @@ impl ArchiveTail {
 
     /// Removes and returns the visits behind the one that ends at this place; all of them if none
     /// does.
-    pub(super) fn split_after(&mut self, file: &str, end: u64) -> Vec<SettledVisit> {
+    pub(super) fn split_after(&mut self, file: &str, end: u64) -> Vec<Void> {
         let is_there = |visit: &ArchivePlace| visit.file == file && visit.end == end;
-        let kept = self
-            .visits
-            .iter()
-            .rposition(is_there)
-            .map_or(0, |last| last + 1);
+        let last = self.visits.iter().rposition(is_there);
+        let kept = last.map_or(0, |last| last + 1);
         self.visits.truncate(kept);
         let revoked = self.settled.split_off(kept);
         self.cut |= !revoked.is_empty();

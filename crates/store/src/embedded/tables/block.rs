@@ -420,7 +420,7 @@ mod tests {
 
         /// Also under a forged checksum.
         #[test]
-        fn whatever_the_bytes_are_what_is_read_ascends_from_the_key_or_is_an_error(
+        fn any_bytes_are_read_as_postings_that_ascend_from_the_key_or_are_an_error(
             postings in postings(),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             length in prop::option::of(0..300_usize),

@@ -13,7 +13,6 @@ use std::ops::Bound;
 
 use super::block::{Block, BrokenBlock, KEY_BYTES, first_of, key_of};
 use super::{Posting, Summary, Table};
-use crate::embedded::database::seal;
 use crate::embedded::database::{Database, Tree, Value};
 use crate::fault::StoreFault;
 
@@ -43,13 +42,8 @@ impl Generation {
 
     /// Returns the summary of the table.
     pub(super) fn summary(&self) -> Result<Summary, StoreFault> {
-        let key = self.summary_key();
-        match self.tree.get(&key)? {
-            Some(value) => {
-                seal::read(&key, &value).map_err(|broken| self.wrong(&broken.to_string()))
-            }
-            None => Ok(Summary::default()),
-        }
+        let summary = self.tree.get_sealed(&self.summary_key())?;
+        Ok(summary.unwrap_or_default())
     }
 
     pub(super) fn summary_key(&self) -> [u8; 1] {
@@ -71,10 +65,8 @@ impl Generation {
         &self,
         posting: Option<Posting>,
     ) -> Result<Option<(Value, Value)>, StoreFault> {
-        let from = match posting {
-            Some(posting) => self.key_of(posting).to_vec(),
-            None => self.summary_key().to_vec(),
-        };
+        let first = || self.summary_key().to_vec();
+        let from = posting.map_or_else(first, |posting| self.key_of(posting).to_vec());
         let blocks = (Bound::Excluded(&from[..]), Bound::Unbounded);
         self.tree.range::<&[u8]>(blocks).next().transpose()
     }

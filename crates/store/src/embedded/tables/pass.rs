@@ -9,8 +9,7 @@
 use super::block::{KEY_BYTES, MOST, encode};
 use super::generation::Generation;
 use super::{MISCOUNTED, Posting, Summary};
-use crate::embedded::database::seal;
-use crate::embedded::database::{Batch, Value};
+use crate::embedded::database::{Batch, Value, seal};
 use crate::fault::StoreFault;
 
 /// The number of postings of a new block: below [`MOST`], so that the next pass does not split them

@@ -1,15 +1,14 @@
 //! A rewrite of a table: its next generation, written from end to end.
 //!
 //! It merges the previous generation, block by block, with the changes, and holds a few megabytes
-//! at most. Nobody sees the new tree before it is whole and durable.
+//! at most. The new tree is not read before it is whole and durable.
 
 use super::block::encode;
 use super::generation::Generation;
 use super::pass::{Changes, FULL};
 use super::scan::Scan;
 use super::{Posting, Summary};
-use crate::embedded::database::Batch;
-use crate::embedded::database::seal;
+use crate::embedded::database::{Batch, seal};
 use crate::fault::StoreFault;
 
 /// Blocks that are appended at once.

@@ -33,7 +33,7 @@ fn scattered(seed: u64, count: u64, among: u64) -> Vec<Posting> {
 }
 
 #[test]
-fn what_was_united_is_found_and_what_was_removed_is_not() {
+fn united_postings_are_found_and_removed_ones_are_not() {
     let directory = tempfile::tempdir().unwrap();
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
     let [table, other, _] = TABLES;
@@ -107,7 +107,7 @@ fn the_same_few_changes_again_write_nothing() {
 }
 
 #[test]
-fn many_changes_make_a_new_generation_and_the_old_one_is_taken_away() {
+fn many_changes_make_a_new_generation_and_the_old_one_is_deleted() {
     let directory = tempfile::tempdir().unwrap();
     let database = Database::open(directory.path()).unwrap();
     let tables = SortedTables::open(&database).unwrap();
@@ -136,7 +136,7 @@ fn generations(database: &Database) -> usize {
 }
 
 #[test]
-fn a_generation_that_is_being_read_is_left_until_the_tables_are_opened_next() {
+fn a_generation_in_use_is_deleted_when_the_tables_are_opened_next() {
     let directory = tempfile::tempdir().unwrap();
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
     let (old, more) = (
@@ -195,7 +195,7 @@ fn blocks_stay_neither_small_nor_large() {
 
 /// The process dies while the next generation is written and not yet referenced.
 #[test]
-fn a_generation_that_was_not_finished_is_taken_away() {
+fn an_unfinished_generation_is_deleted() {
     let directory = tempfile::tempdir().unwrap();
     let database = Database::open(directory.path()).unwrap();
     let tables = SortedTables::open(&database).unwrap();

@@ -5,9 +5,8 @@
 //! never change, so symbolic links suffice. It lies in the system's directory for temporary files
 //! (`TMPDIR`) and is removed when this is dropped.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::{fs, io};
 
 use tempfile::TempDir;
 
@@ -44,8 +43,8 @@ impl Snapshot {
             let made = if last {
                 fs::copy(segment, journal.join(name)).map(drop)
             } else {
-                absolute(segment)
-                    .and_then(|segment| std::os::unix::fs::symlink(segment, journal.join(name)))
+                let segment = segment.canonicalize();
+                segment.and_then(|segment| std::os::unix::fs::symlink(segment, journal.join(name)))
             };
             made.map_err(unwritten())?;
         }
@@ -59,10 +58,6 @@ impl Snapshot {
     pub(in crate::embedded) fn path(&self) -> &Path {
         self.directory.path()
     }
-}
-
-fn absolute(path: &Path) -> io::Result<PathBuf> {
-    path.canonicalize()
 }
 
 /// Copies a directory, if it exists.

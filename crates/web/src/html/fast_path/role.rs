@@ -3,6 +3,8 @@
 
 use html5ever::{LocalName, local_name};
 
+use crate::html::names::names;
+
 /// The role of a start tag and of its open element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -50,105 +52,41 @@ pub(super) enum Role {
 impl Role {
     pub(super) fn of(name: &LocalName) -> Self {
         match *name {
-            local_name!("a")
-            | local_name!("b")
-            | local_name!("big")
-            | local_name!("code")
-            | local_name!("em")
-            | local_name!("font")
-            | local_name!("i")
-            | local_name!("s")
-            | local_name!("small")
-            | local_name!("strike")
-            | local_name!("strong")
-            | local_name!("tt")
-            | local_name!("u") => Self::Formatting,
+            names![
+                "a" "b" "big" "code" "em" "font" "i" "s" "small" "strike" "strong" "tt" "u"
+            ] => Self::Formatting,
             local_name!("p") => Self::Paragraph,
-            local_name!("address")
-            | local_name!("article")
-            | local_name!("aside")
-            | local_name!("blockquote")
-            | local_name!("center")
-            | local_name!("details")
-            | local_name!("dialog")
-            | local_name!("dir")
-            | local_name!("div")
-            | local_name!("dl")
-            | local_name!("fieldset")
-            | local_name!("figcaption")
-            | local_name!("figure")
-            | local_name!("footer")
-            | local_name!("header")
-            | local_name!("hgroup")
-            | local_name!("main")
-            | local_name!("menu")
-            | local_name!("nav")
-            | local_name!("ol")
-            | local_name!("section")
-            | local_name!("summary")
-            | local_name!("ul") => Self::Block,
-            local_name!("li") | local_name!("dd") | local_name!("dt") => Self::Item,
-            local_name!("h1")
-            | local_name!("h2")
-            | local_name!("h3")
-            | local_name!("h4")
-            | local_name!("h5")
-            | local_name!("h6") => Self::Heading,
-            local_name!("area")
-            | local_name!("base")
-            | local_name!("basefont")
-            | local_name!("bgsound")
-            | local_name!("br")
-            | local_name!("embed")
-            | local_name!("img")
-            | local_name!("input")
-            | local_name!("keygen")
-            | local_name!("link")
-            | local_name!("meta")
-            | local_name!("param")
-            | local_name!("source")
-            | local_name!("track")
-            | local_name!("wbr") => Self::Void,
+            names![
+                "address" "article" "aside" "blockquote" "center" "details" "dialog" "dir" "div"
+                "dl" "fieldset" "figcaption" "figure" "footer" "header" "hgroup" "main" "menu" "nav"
+                "ol" "section" "summary" "ul"
+            ] => Self::Block,
+            names!["li" "dd" "dt"] => Self::Item,
+            names!["h1" "h2" "h3" "h4" "h5" "h6"] => Self::Heading,
+            names![
+                "area" "base" "basefont" "bgsound" "br" "embed" "img" "input" "keygen" "link" "meta"
+                "param" "source" "track" "wbr"
+            ] => Self::Void,
             local_name!("hr") => Self::Rule,
-            local_name!("script")
-            | local_name!("style")
-            | local_name!("noscript")
-            | local_name!("iframe")
-            | local_name!("noembed")
-            | local_name!("noframes") => Self::Raw,
-            local_name!("title") | local_name!("textarea") => Self::Text,
-            local_name!("pre") | local_name!("listing") => Self::Preformatted,
+            names!["script" "style" "noscript" "iframe" "noembed" "noframes"] => Self::Raw,
+            names!["title" "textarea"] => Self::Text,
+            names!["pre" "listing"] => Self::Preformatted,
             local_name!("form") => Self::Form,
             local_name!("button") => Self::Button,
             local_name!("select") => Self::Select,
             local_name!("svg") => Self::Drawing,
-            local_name!("option") | local_name!("optgroup") => Self::Choice,
+            names!["option" "optgroup"] => Self::Choice,
             local_name!("table") => Self::Table,
             local_name!("caption") => Self::Caption,
             local_name!("colgroup") => Self::Columns,
             local_name!("col") => Self::Column,
-            local_name!("tbody") | local_name!("thead") | local_name!("tfoot") => Self::Rows,
+            names!["tbody" "thead" "tfoot"] => Self::Rows,
             local_name!("tr") => Self::Row,
-            local_name!("td") | local_name!("th") => Self::Cell,
-            local_name!("applet")
-            | local_name!("body")
-            | local_name!("frame")
-            | local_name!("frameset")
-            | local_name!("head")
-            | local_name!("html")
-            | local_name!("image")
-            | local_name!("isindex")
-            | local_name!("marquee")
-            | local_name!("math")
-            | local_name!("nobr")
-            | local_name!("object")
-            | local_name!("plaintext")
-            | local_name!("rb")
-            | local_name!("rp")
-            | local_name!("rt")
-            | local_name!("rtc")
-            | local_name!("template")
-            | local_name!("xmp") => Self::Unsupported,
+            names!["td" "th"] => Self::Cell,
+            names![
+                "applet" "body" "frame" "frameset" "head" "html" "image" "isindex" "marquee" "math"
+                "nobr" "object" "plaintext" "rb" "rp" "rt" "rtc" "template" "xmp"
+            ] => Self::Unsupported,
             // Elements newer than the parser's table of names.
             ref name if matches!(&**name, "search" | "selectedcontent") => Self::Unsupported,
             _ => Self::Ordinary,
@@ -182,10 +120,7 @@ impl Role {
     pub(super) fn bounds_items(self, name: &LocalName) -> bool {
         match self {
             Self::Paragraph | Self::Formatting | Self::Ordinary => false,
-            Self::Block => !matches!(
-                *name,
-                local_name!("address") | local_name!("div") | local_name!("dialog")
-            ),
+            Self::Block => !matches!(*name, names!["address" "div" "dialog"]),
             _ => true,
         }
     }

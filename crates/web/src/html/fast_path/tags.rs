@@ -6,6 +6,7 @@ use scraper::node::Element;
 
 use super::role::Role;
 use super::{Open, Reader, name_of};
+use crate::html::names::names;
 use crate::html::scanner::Tag;
 
 /// The attributes of SVG elements that are used or may come to be; those of shapes are not.
@@ -144,7 +145,7 @@ impl<'t> Reader<'t> {
 
     /// Adds a part of a table: an element directly in a table, its row groups or a row.
     fn part_of_table(&mut self, name: LocalName, role: Role, tag: &Tag<'t>) -> Option<()> {
-        if matches!(name, local_name!("script") | local_name!("style")) {
+        if matches!(name, names!["script" "style"]) {
             return self.raw(&name, tag);
         }
         let around = match role {

@@ -97,7 +97,7 @@ fn a_page_whose_tags_are_in_order_has_the_tree_of_the_parser() {
 }
 
 #[test]
-fn what_is_around_the_body_stands_where_the_parser_has_it() {
+fn content_around_the_body_stands_where_the_parser_puts_it() {
     for page in [
         "<!doctype html>\n<!-- a --> <html lang=en>\n <!-- b --> <head> <!-- c --> <meta \
          charset=utf-8><link rel=x>\
@@ -112,7 +112,7 @@ fn what_is_around_the_body_stands_where_the_parser_has_it() {
 }
 
 #[test]
-fn what_the_tree_builder_has_to_mend_is_left_to_it() {
+fn pages_that_need_repair_are_left_to_the_tree_builder() {
     for page in [
         "",
         "a",
@@ -165,7 +165,7 @@ fn what_the_tree_builder_has_to_mend_is_left_to_it() {
 }
 
 #[test]
-fn limits_and_effort_are_the_parsers() {
+fn limits_and_steps_equal_those_of_the_parser() {
     let page = in_body(&"<i>".repeat(300));
     let limits = ReadLimits::default();
     let mut budget = WorkBudget::new(limits.tree_effort);
@@ -392,7 +392,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn the_tree_of_any_pieces_is_the_parsers_or_none(
+    fn the_tree_of_any_pieces_equals_the_parsers_or_is_none(
         pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24),
     ) {
         let page = in_body(&pieces.concat());
@@ -402,7 +402,7 @@ proptest! {
     }
 
     #[test]
-    fn the_tree_of_nested_elements_is_the_parsers_or_none(
+    fn the_tree_of_nested_elements_equals_the_parsers_or_is_none(
         parts in prop::collection::vec(orderly(), 0..4),
     ) {
         let page = in_body(&parts.concat());

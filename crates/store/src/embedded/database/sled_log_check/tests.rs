@@ -42,7 +42,7 @@ fn segments(log: &[u8]) -> Vec<Header> {
 }
 
 #[test]
-fn what_the_engine_writes_is_whole_while_it_is_open_and_after_it_was_closed() {
+fn the_log_of_the_engine_is_whole_while_it_is_open_and_after_it_was_closed() {
     let directory = tempfile::tempdir().unwrap();
     let (path, killed) = (directory.path().join("db"), directory.path().join("killed"));
     let mut last = 0;
@@ -68,7 +68,7 @@ fn what_the_engine_writes_is_whole_while_it_is_open_and_after_it_was_closed() {
     );
 }
 
-/// A bit flipped in the middle of the log cost the rest of its segment: a block of cards was read
+/// A bit flipped in the middle of the log cost the rest of its segment: a block of records was read
 /// as it was before its last change, and nothing reported it.
 #[test]
 fn a_bit_flipped_in_the_durable_part_is_found() {
@@ -95,8 +95,8 @@ fn a_bit_flipped_in_the_durable_part_is_found() {
         for place in places {
             let mut damaged = log.clone();
             damaged[number * SEGMENT_BYTES + place] ^= 1 << (place % 8);
-            let told = damage_in(&mut Cursor::new(&damaged), 0).unwrap();
-            assert!(told.is_some(), "{place} of segment {number}");
+            let damage = damage_in(&mut Cursor::new(&damaged), 0).unwrap();
+            assert!(damage.is_some(), "{place} of segment {number}");
             found += 1;
         }
     }
@@ -129,8 +129,8 @@ fn a_tear_behind_the_durable_part_passes() {
     for place in torn {
         let mut damaged = log.clone();
         damaged[place] ^= 1;
-        let told = damage_in(&mut Cursor::new(&damaged), 0).unwrap();
-        assert_eq!(told, None, "{place}");
+        let damage = damage_in(&mut Cursor::new(&damaged), 0).unwrap();
+        assert_eq!(damage, None, "{place}");
         count += 1;
     }
     assert!(count > 0);

@@ -11,15 +11,15 @@ pub(crate) const PAGES: u64 = 60;
 
 /// A quota of requests that are answered; later requests are held.
 #[derive(Clone)]
-pub(crate) struct Ration(Arc<Mutex<(usize, Gate)>>);
+pub(crate) struct RequestQuota(Arc<Mutex<(usize, Gate)>>);
 
-impl Ration {
+impl RequestQuota {
     pub(crate) fn server() -> (Self, Server) {
-        let ration = Self(Arc::new(Mutex::new((0, Gate::new()))));
-        let eaten = ration.clone();
+        let quota = Self(Arc::new(Mutex::new((0, Gate::new()))));
+        let used = quota.clone();
         let server = Server::spawn_thread(Site::new(move |request| {
             let reply = tree(number_of(&request.target), PAGES);
-            let (left, gate) = &mut *eaten.0.lock().unwrap();
+            let (left, gate) = &mut *used.0.lock().unwrap();
             match left.checked_sub(1) {
                 Some(less) => {
                     *left = less;
@@ -28,7 +28,7 @@ impl Ration {
                 None => reply.hold(gate),
             }
         }));
-        (ration, server)
+        (quota, server)
     }
 
     /// Sets the quota; returns the gate at which later requests wait.

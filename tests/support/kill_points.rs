@@ -1,12 +1,8 @@
-//! The moments at which a crawl is killed: at an event, or anywhere between two events.
+//! The points at which a crawl is killed: at an event, or anywhere between two events.
 //!
 //! The state that a killed process leaves depends on its last actions, which show outside: requests
 //! arrive, files grow. A random spin after the event lets the kill fall anywhere before the next
 //! event.
-//!
-//! What a killed process leaves depends on what it was doing, and that is told by what it does to
-//! others: requests that arrive, files that grow. A random spin after the event lets the kill fall
-//! anywhere before the next one.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
@@ -16,15 +12,15 @@ use testkit::{Gate, Random, Reply, Server};
 
 use crate::support::Running;
 
-/// Requests that a session is let make before its answers are withheld, at most.
+/// The most requests of a session that are answered.
 const MOST_REQUESTS: usize = 80;
 /// The interval at which the sizes of files are read.
-const LOOK: Duration = Duration::from_micros(300);
+const POLL: Duration = Duration::from_micros(300);
 
 /// The event that a kill follows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Moment {
-    /// So long after its start: while it opens what the one before it left.
+pub(crate) enum KillPoint {
+    /// This long after its start: while it opens the files of the session before.
     Start(Duration),
     /// The last allowed request.
     Requests,
@@ -34,7 +30,7 @@ pub(crate) enum Moment {
     Journal(u64),
     /// Growth of the archive by this many bytes.
     Archive(u64),
-    /// After it was interrupted, while it finishes.
+    /// After an interrupt, while it finishes.
     Closing,
 }
 
@@ -43,55 +39,55 @@ pub(crate) enum Moment {
 pub(crate) struct Session {
     /// Requests that are answered.
     pub(crate) requests: usize,
-    pub(crate) moment: Moment,
-    /// So long after the event.
+    pub(crate) kill_point: KillPoint,
+    /// The time from the event to the kill.
     pub(crate) spin: Duration,
 }
 
 impl Session {
+    /// Draws a random session.
     pub(crate) fn draw(random: &mut Random) -> Self {
-        let moment = match random.below(16) {
-            0 | 1 => Moment::Start(Duration::from_micros(random.below(80_000) as u64)),
-            2..=5 => Moment::Requests,
-            6 | 7 => Moment::Within(random.below(2_000)),
-            8..=10 => Moment::Journal(random.below(60_000) as u64),
-            11..=13 => Moment::Archive(random.below(60_000) as u64),
-            _ => Moment::Closing,
+        let kill_point = match random.below(16) {
+            0 | 1 => KillPoint::Start(Duration::from_micros(random.below(80_000) as u64)),
+            2..=5 => KillPoint::Requests,
+            6 | 7 => KillPoint::Within(random.below(2_000)),
+            8..=10 => KillPoint::Journal(random.below(60_000) as u64),
+            11..=13 => KillPoint::Archive(random.below(60_000) as u64),
+            _ => KillPoint::Closing,
         };
-        // As often below a millisecond as above: what follows an event does so at once or after a
-        // wait.
+        // As often below a millisecond as above: the next event follows at once or after a wait.
         let most = 1 << random.below(15);
         Self {
             requests: 1 + random.below(MOST_REQUESTS),
-            moment,
+            kill_point,
             spin: Duration::from_micros(random.below(most) as u64),
         }
     }
 }
 
-/// Counts requests, and withholds answers once there were enough.
+/// A limit on answered requests: it counts requests, and withholds answers beyond the limit.
 #[derive(Clone, Default)]
-pub(crate) struct Turnstile(Arc<(Mutex<Count>, Condvar)>);
+pub(crate) struct RequestLimiter(Arc<(Mutex<Count>, Condvar)>);
 
 #[derive(Default)]
 struct Count {
-    passed: usize,
+    requests: usize,
     allowed: usize,
     within: Option<usize>,
     gate: Gate,
 }
 
-impl Turnstile {
-    /// The reply, or what is to become of it.
-    pub(crate) fn pass(&self, reply: Reply) -> Reply {
-        let (count, passed) = &*self.0;
+impl RequestLimiter {
+    /// Counts a request; returns its reply, held back if the limit is exceeded.
+    pub(crate) fn limit(&self, reply: Reply) -> Reply {
+        let (count, changed) = &*self.0;
         let mut count = count.lock().unwrap();
-        count.passed += 1;
-        passed.notify_all();
-        if count.passed <= count.allowed {
+        count.requests += 1;
+        changed.notify_all();
+        if count.requests <= count.allowed {
             return reply;
         }
-        // Nobody is left to hear the rest, so that it is never told, and the log says so.
+        // The client is killed by then, so the rest is never sent, and the log says so.
         let bytes = count.within.unwrap_or(0).min(reply.body().len());
         match count.within {
             None => reply.hold(&count.gate).break_after(0),
@@ -99,14 +95,14 @@ impl Turnstile {
         }
     }
 
-    /// Starts a session, and kills it when it has made `requests` requests and one more.
+    /// Starts a session, and kills it when one request more than `requests` has arrived.
     pub(crate) fn kill_after(&self, requests: usize, start: impl FnOnce() -> Running) {
         self.allow(requests, None);
         let mut running = start();
-        while !self.look(requests + 1) {
+        while !self.poll(requests + 1) {
             assert!(
                 !running.has_ended(),
-                "it ended by itself: {:?}",
+                "the session ended by itself: {:?}",
                 running.end()
             );
         }
@@ -114,7 +110,7 @@ impl Turnstile {
         self.release();
     }
 
-    /// Answers everything.
+    /// Answers every request from now on.
     pub(crate) fn open(&self) {
         self.allow(usize::MAX, None);
     }
@@ -122,51 +118,51 @@ impl Turnstile {
     fn allow(&self, allowed: usize, within: Option<usize>) {
         let mut count = self.0.0.lock().unwrap();
         *count = Count {
-            passed: 0,
+            requests: 0,
             allowed,
             within,
             gate: Gate::new(),
         };
     }
 
-    /// Ends what is withheld.
+    /// Releases the withheld answers.
     fn release(&self) {
         self.0.0.lock().unwrap().gate.open();
     }
 
-    /// Waits a little, or until one more request came; says whether there were as many as that.
-    fn look(&self, requests: usize) -> bool {
-        let (count, passed) = &*self.0;
+    /// Waits for a short time or until this many requests have arrived; returns true if they have.
+    fn poll(&self, requests: usize) -> bool {
+        let (count, changed) = &*self.0;
         let count = count.lock().unwrap();
-        let (count, _) = passed
-            .wait_timeout_while(count, LOOK, |count| count.passed < requests)
+        let (count, _) = changed
+            .wait_timeout_while(count, POLL, |count| count.requests < requests)
             .unwrap();
-        count.passed >= requests
+        count.requests >= requests
     }
 }
 
-/// Starts a session, kills it at its moment, and returns when that was on the server's clock, and
-/// what it had said.
+/// Starts a session and kills it at its kill point. Returns the time of the kill on the server's
+/// clock, and the session's standard error.
 pub(crate) fn kill(
     session: Session,
-    (server, turnstile, directory): (&Server, &Turnstile, &Path),
+    (server, limiter, directory): (&Server, &RequestLimiter, &Path),
     start: impl FnOnce() -> Running,
 ) -> (Duration, String) {
     let Session {
         requests,
-        moment,
+        kill_point,
         spin,
     } = session;
-    let within = match moment {
-        Moment::Within(bytes) => Some(bytes),
+    let within = match kill_point {
+        KillPoint::Within(bytes) => Some(bytes),
         _ => None,
     };
-    // What is under way when it is interrupted is to be finished, so nothing is withheld then.
-    let closing = matches!(moment, Moment::Closing);
-    turnstile.allow(if closing { usize::MAX } else { requests }, within);
-    let growing = match moment {
-        Moment::Journal(bytes) => Some((directory.join("state/journal"), bytes)),
-        Moment::Archive(bytes) => Some((directory.join("archive"), bytes)),
+    // An interrupted session finishes its active visits, so nothing is withheld from it.
+    let closing = matches!(kill_point, KillPoint::Closing);
+    limiter.allow(if closing { usize::MAX } else { requests }, within);
+    let growing = match kill_point {
+        KillPoint::Journal(bytes) => Some((directory.join("state/journal"), bytes)),
+        KillPoint::Archive(bytes) => Some((directory.join("archive"), bytes)),
         _ => None,
     };
     let growing = growing.map(|(path, bytes)| (size(&path) + bytes, path));
@@ -179,11 +175,11 @@ pub(crate) fn kill(
     let enough = requests + usize::from(!closing);
     let begun = server.elapsed();
     let mut running = start();
-    let due = || matches!(moment, Moment::Start(after) if server.elapsed() >= begun + after);
-    while !due() && !grown() && !turnstile.look(enough) {
+    let due = || matches!(kill_point, KillPoint::Start(after) if server.elapsed() >= begun + after);
+    while !due() && !grown() && !limiter.poll(enough) {
         assert!(
             !running.has_ended(),
-            "it ended by itself: {session:?}: {:?}",
+            "the session ended by itself: {session:?}: {:?}",
             running.end()
         );
     }
@@ -195,12 +191,12 @@ pub(crate) fn kill(
         std::hint::spin_loop();
     }
     let killed = server.elapsed();
-    let said = running.kill();
-    turnstile.release();
-    (killed, said)
+    let errors = running.kill();
+    limiter.release();
+    (killed, errors)
 }
 
-/// The bytes in a directory's files; 0 where there is none.
+/// Returns the bytes in a directory's files; 0 if it does not exist.
 fn size(directory: &PathBuf) -> u64 {
     let Ok(items) = std::fs::read_dir(directory) else {
         return 0;

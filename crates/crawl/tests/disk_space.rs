@@ -117,7 +117,7 @@ impl Fetch for Web {
     }
 }
 
-/// A machine that crawls.
+/// A machine with a small disk.
 struct Machine {
     directory: tempfile::TempDir,
     disk: Arc<FaultyDisk>,
@@ -170,8 +170,8 @@ impl Machine {
             now: self.clock.now(),
             disk: reserved.clone(),
         };
-        // A page that is still being read when its crawl ends holds on to the context of that
-        // crawl.
+        // A page that is still being read when its crawl ends keeps the context of that crawl
+        // alive.
         let store = loop {
             match EmbeddedStore::open(&self.state(), &options) {
                 Err(StoreFault::InUse { .. }) => tokio::task::yield_now().await,
@@ -272,7 +272,7 @@ impl Machine {
         self.disk.set_budget(Some(self.disk.used() + bytes));
     }
 
-    /// Crawls to the end on a disk in order, and asserts that every page is there once.
+    /// Completes the crawl on a working disk, and asserts that every page is there once.
     async fn completes(&self) {
         self.disk.mend();
         self.disk.set_budget(None);
@@ -295,18 +295,21 @@ impl Machine {
                 assert_eq!(check.false_digests, 0);
             }
         }
-        assert!(!self.state().join("reserve").exists(), "it is given back");
+        assert!(
+            !self.state().join("reserve").exists(),
+            "the reserve is removed"
+        );
     }
 }
 
-/// Waits by the runtime's clock, which stands still while any task can run.
+/// Waits by the runtime's clock, which is paused while any task can run.
 async fn after<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
     sleep(wait).await;
     act()
 }
 
 #[tokio::test(start_paused = true)]
-async fn below_the_low_water_mark_nothing_is_begun_until_there_is_room() {
+async fn below_the_low_water_mark_no_visit_begins_until_there_is_room() {
     let machine = Machine::new(256 * KIB, 600);
     let session = machine.session().await;
     machine.leave(600 * KIB);
@@ -320,20 +323,20 @@ async fn below_the_low_water_mark_nothing_is_begun_until_there_is_room() {
         })
     );
     assert_eq!(ended.unwrap(), Finish::Exhausted);
-    assert_eq!(standing.leased, 0, "what was under way is finished");
+    assert_eq!(standing.leased, 0, "active visits are finished");
     assert!(standing.totals.pages < PAGES, "{standing:?}");
     let robots = u64::from(asked > 0);
     assert_eq!(
         asked,
         standing.totals.pages + robots,
-        "nothing else was begun"
+        "no other visit began"
     );
     drop(session);
     machine.is_complete();
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_under_way_on_a_full_disk_are_kept_from_the_reserve_which_is_taken_again() {
+async fn active_visits_on_a_full_disk_use_the_reserve_which_is_restored_later() {
     let machine = Machine::new(0, 600);
     let session = machine.session().await;
     machine.leave(200 * KIB);
@@ -351,14 +354,14 @@ async fn pages_under_way_on_a_full_disk_are_kept_from_the_reserve_which_is_taken
     );
     assert_eq!(ended.unwrap(), Finish::Exhausted);
     assert!(spent);
-    assert_eq!(standing.leased, 0, "what was under way is finished");
+    assert_eq!(standing.leased, 0, "active visits are finished");
     assert!((1..PAGES).contains(&standing.totals.pages), "{standing:?}");
     drop(session);
     machine.is_complete();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crawl_that_waited_long_enough_ends_in_order_and_goes_on_later() {
+async fn a_crawl_whose_patience_for_room_ends_is_saved_and_continues_later() {
     for patience in [0, 600] {
         let machine = Machine::new(256 * KIB, patience);
         let session = machine.session().await;
@@ -386,7 +389,7 @@ async fn a_crawl_that_waited_long_enough_ends_in_order_and_goes_on_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crawl_that_waits_for_room_is_interrupted_as_usual() {
+async fn a_crawl_that_waits_for_room_can_be_interrupted() {
     let machine = Machine::new(256 * KIB, 600);
     let session = machine.session().await;
     machine.leave(0);
@@ -396,13 +399,13 @@ async fn a_crawl_that_waits_for_room_is_interrupted_as_usual() {
         after(MINUTE, || handle.ask())
     );
     assert_eq!(ended.unwrap(), Finish::Interrupted);
-    assert_eq!(machine.web.asked(), 0, "nothing was begun");
+    assert_eq!(machine.web.asked(), 0, "no visit began");
     drop(session);
     machine.completes().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_settled() {
+async fn a_broken_disk_ends_the_crawl_with_the_file_name_and_settled_pages_are_kept() {
     for failure in [Failure::ReadOnly, Failure::Broken] {
         for (kind, number) in [
             (CallKind::Append, 1),
@@ -432,7 +435,7 @@ async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_set
 /// A time limit of 140 s and an interrupt were overrun at 538 s: the crawl waited for active
 /// visits, however long their servers took.
 #[tokio::test(start_paused = true)]
-async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answers() {
+async fn time_limit_and_interrupt_hold_although_a_server_never_answers() {
     for (time, finish) in [(Some(MINUTE), Finish::MaxTime), (None, Finish::Interrupted)] {
         let machine = Machine::new(0, 600);
         machine.web.is_silent.store(true, Ordering::Relaxed);
@@ -452,7 +455,7 @@ async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answe
         assert_eq!(
             began.elapsed().as_secs(),
             120,
-            "a minute, and another to finish in"
+            "a minute, and another to drain"
         );
         drop(session);
         machine.web.is_silent.store(false, Ordering::Relaxed);
@@ -463,7 +466,7 @@ async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answe
 /// The loop slept until a day after the session's start at most: from then on each wait was over at
 /// once, and the crawl kept a core busy until a page was ready.
 #[tokio::test(start_paused = true)]
-async fn a_crawl_sleeps_while_its_only_host_rests_beyond_the_first_day_of_a_session() {
+async fn a_crawl_sleeps_while_its_only_host_waits_beyond_the_first_day_of_a_session() {
     let machine = Machine::new(0, 600);
     let session = machine.session().await;
     let pace = Pace {

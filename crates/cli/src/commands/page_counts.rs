@@ -1,0 +1,30 @@
+//! The counts of pages by their fate, under the names that the summary uses.
+
+use serde::Serialize;
+use store::Totals;
+
+/// The counts of pages by their fate.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct PageCounts {
+    pub(super) pages: u64,
+    pub(super) unique: u64,
+    pub(super) changed: u64,
+    pub(super) exact_duplicates: u64,
+    pub(super) near_duplicates: u64,
+    pub(super) failed: u64,
+    pub(super) excluded: u64,
+}
+
+impl From<&Totals> for PageCounts {
+    fn from(totals: &Totals) -> Self {
+        Self {
+            pages: totals.pages,
+            unique: totals.unique,
+            changed: totals.changed,
+            exact_duplicates: totals.exact_duplicates,
+            near_duplicates: totals.near_duplicates,
+            failed: totals.failed,
+            excluded: totals.excluded,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The rules by which links are queued.
+
+use web::Scope;
+
+use crate::context::CrawlContext;
+use crate::policy::Policy;
+use crate::steps::listings::quota::ListingQuota;
+
+/// The rules by which links are queued, of a crawl or of a rebuilt one.
+#[derive(Clone, Copy)]
+pub(crate) struct LinkRules<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) scope: &'a Scope,
+    pub(crate) quota: &'a ListingQuota,
+}
+
+impl<'a> LinkRules<'a> {
+    /// Returns the rules of a crawl whose scope is locked.
+    pub(crate) fn new(context: &'a CrawlContext, scope: &'a Scope) -> Self {
+        Self {
+            policy: &context.policy,
+            scope,
+            quota: &context.listings,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The time at which a host or a group may be asked, and its connections.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep_until};
+
+use crate::politeness::pacing::PacingRules;
+
+/// The least time that a host is remembered after it was ready.
+pub(super) const KEPT: Duration = Duration::from_secs(60);
+
+/// The next time of a host or a group.
+pub(super) struct Readiness {
+    /// Not before.
+    pub(super) ready: Instant,
+    /// The time until which it is worth remembering.
+    pub(super) kept: Instant,
+    /// One permit per connection; every holder and waiter also holds this `Arc`.
+    slots: Arc<Semaphore>,
+}
+
+impl Readiness {
+    pub(super) fn new(ready: Instant, rules: &PacingRules) -> Self {
+        let most = rules.connections_per_host.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            ready,
+            kept: ready + KEPT,
+            slots: Arc::new(Semaphore::new(most)),
+        }
+    }
+
+    /// Returns true if a permit is free.
+    pub(super) fn has_free_slot(&self) -> bool {
+        self.slots.available_permits() > 0
+    }
+
+    /// Returns true if a permit is held or awaited.
+    pub(super) fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.slots) > 1
+    }
+
+    /// Returns the time to come back; none if it may be asked now.
+    pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
+        (self.ready > now).then_some(self.ready)
+    }
+
+    /// Keeps it from being asked before `ready`.
+    pub(super) fn postpone(&mut self, ready: Instant) {
+        self.ready = self.ready.max(ready);
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+
+    /// Takes a permit, and waits for it in turn.
+    pub(super) fn slot(&self) -> impl Future<Output = OwnedSemaphorePermit> + use<> {
+        let slot = Arc::clone(&self.slots).acquire_owned();
+        async { slot.await.expect("the semaphore is never closed") }
+    }
+}
+
+/// Sleeps until there is no time to wait for.
+pub(super) async fn sleep_while(mut waits_until: impl FnMut() -> Option<Instant>) {
+    while let Some(ready) = waits_until() {
+        sleep_until(ready).await;
+    }
+}

@@ -1,0 +1,171 @@
+//! The choice of the next leases of the store without a disk.
+
+use std::collections::HashSet;
+
+use web::{Host, Timestamp};
+
+use super::queue::{Queue, Waiting};
+use crate::discovered_url::DiscoveredUrl;
+use crate::frontier::{Lease, LeaseFilter, Supply};
+
+impl Queue {
+    pub(super) fn lease(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
+        loop {
+            let supply = self.lease_waiting(now, want, filter);
+            let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
+            if !may_reopen || !self.take_last_look() {
+                return supply;
+            }
+        }
+    }
+
+    fn lease_waiting(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
+        if self.alone.is_some() {
+            return Supply::NothingBefore(Timestamp::NEVER);
+        }
+        for waiting in &mut self.entries {
+            waiting.not_before = waiting.not_before.filter(|time| *time > now);
+        }
+        let mut leases = Vec::new();
+        let mut round: HashSet<Host> = HashSet::new();
+        let mut probes = false;
+        while leases.len() < want {
+            if leases.is_empty() && round.is_empty() {
+                probes = !self.entries.iter().any(|waiting| self.is_ordinary(waiting));
+            }
+            let candidates = self.entries.iter().enumerate().filter(|(_, waiting)| {
+                self.is_open(waiting, filter, probes)
+                    && self.ready_at(waiting) <= now
+                    && !round.contains(&waiting.host())
+            });
+            let first = candidates.min_by_key(|(_, waiting)| self.turn(waiting));
+            let Some(index) = first.map(|(index, _)| index) else {
+                if round.is_empty() {
+                    break;
+                }
+                round.clear();
+                continue;
+            };
+            let chosen = &self.entries[index].entry.discovered;
+            if chosen.is_probed() && self.seen.contains(&chosen.url) {
+                // It has a better place by now, or was reached.
+                self.entries.remove(index);
+                continue;
+            }
+            let lease = self.hand_out(index);
+            round.insert(lease.url().host());
+            leases.push(lease);
+        }
+        if !leases.is_empty() {
+            return Supply::Leases(leases);
+        }
+        let open = self
+            .entries
+            .iter()
+            .filter(|waiting| self.is_open(waiting, filter, probes));
+        let wanted = self
+            .entries
+            .iter()
+            .filter(|waiting| filter.admits(&waiting.entry.discovered));
+        let times = open.map(|waiting| self.ready_at(waiting));
+        let next = times
+            .chain(wanted.filter_map(|waiting| waiting.not_before))
+            .min();
+        if self.leased.values().any(|count| *count > 0) {
+            return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
+        }
+        self.lease_aside(now, filter).or_before(next)
+    }
+
+    /// Leases a set-aside entry, alone, when nothing is out and nothing else can be leased.
+    fn lease_aside(&mut self, now: Timestamp, filter: LeaseFilter) -> Supply {
+        let aside = self.entries.iter().enumerate().filter(|(_, waiting)| {
+            !waiting.leased
+                && waiting.is_aside()
+                && waiting.not_before.is_none()
+                && filter.admits(&waiting.entry.discovered)
+                && self.has_room(&waiting.entry.discovered)
+        });
+        let turn = |waiting: &Waiting| (self.ready_at(waiting), waiting.entry.sequence);
+        let first = aside.map(|(index, waiting)| (turn(waiting), index)).min();
+        let Some(((ready, sequence), index)) = first else {
+            return Supply::Exhausted;
+        };
+        if ready > now {
+            return Supply::NothingBefore(ready);
+        }
+        self.alone = Some(sequence);
+        Supply::Leases(vec![self.hand_out(index)])
+    }
+
+    fn hand_out(&mut self, index: usize) -> Lease {
+        let barred = self.bar(index);
+        let host = self.entries[index].host();
+        let pace = self.pace(&host);
+        *self.leased.entry(host).or_insert(0) += 1;
+        self.asked = true;
+        let waiting = &mut self.entries[index];
+        waiting.leased = true;
+        Lease {
+            entry: waiting.entry.clone(),
+            pace,
+            barred,
+        }
+    }
+
+    /// Returns the order of leasing: the lowest goes first.
+    fn turn(&self, waiting: &Waiting) -> impl Ord + use<> {
+        let host = waiting.host();
+        let DiscoveredUrl {
+            priority,
+            depth,
+            requisite,
+            ..
+        } = waiting.entry.discovered;
+        // Requisites go first.
+        let kind = (requisite == 0, requisite, priority);
+        let ready = self.pace(&host).ready;
+        (
+            ready,
+            self.order[&host],
+            kind,
+            depth,
+            waiting.entry.sequence,
+        )
+    }
+
+    /// Returns true for an entry that can be leased once its host is ready.
+    fn is_open(&self, waiting: &Waiting, filter: LeaseFilter, probes: bool) -> bool {
+        let discovered = &waiting.entry.discovered;
+        filter.admits(discovered)
+            && discovered.is_probed() == probes
+            && !waiting.leased
+            && !waiting.is_aside()
+            && waiting.not_before.is_none()
+            && self.has_room(discovered)
+    }
+
+    /// Returns true for an entry that probes wait for.
+    fn is_ordinary(&self, waiting: &Waiting) -> bool {
+        let may_go = !waiting.is_aside() && waiting.not_before.is_none();
+        !waiting.entry.discovered.is_probed()
+            && (waiting.leased || may_go && self.is_below_limit(&waiting.entry.discovered))
+    }
+
+    fn has_room(&self, discovered: &DiscoveredUrl) -> bool {
+        let leased = self
+            .leased
+            .get(&discovered.url.host())
+            .copied()
+            .unwrap_or(0);
+        leased < self.rules.per_host.max(1) && self.is_below_limit(discovered)
+    }
+
+    fn is_below_limit(&self, discovered: &DiscoveredUrl) -> bool {
+        let host = &discovered.url.host();
+        let leased = self.leased.get(host).copied().unwrap_or(0) as u64;
+        let pages = self.pages.get(host).copied().unwrap_or(0);
+        let max = self.rules.max_pages_per_host;
+        discovered.requisite > 0 || max.is_none_or(|max| pages + leased < max)
+    }
+}

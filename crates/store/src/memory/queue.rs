@@ -1,0 +1,349 @@
+//! The queue of the store without a disk, and the state of its hosts.
+
+use std::collections::{HashMap, HashSet};
+
+use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
+
+use crate::budget::{self, DomainCounts};
+use crate::discovered_url::DiscoveredUrl;
+use crate::frontier::{
+    FinishedVisit, FrontierRules, Lease, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
+};
+use crate::host_memory::Robots;
+use crate::patterns::{PatternName, Patterns};
+use crate::totals::Totals;
+use crate::visit_record::VisitRecord;
+
+/// The state of the frontier.
+#[derive(Default)]
+pub(super) struct Queue {
+    pub(super) rules: FrontierRules,
+    pub(super) patterns: Patterns,
+    pub(super) entries: Vec<Waiting>,
+    pub(super) seen: HashSet<PageUrl>,
+    /// URLs found on left-out pages only.
+    pub(super) probed: HashSet<PageUrl>,
+    /// Probes out on lease, each with its discovery on a kept page meanwhile.
+    pub(super) out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
+    claims: HashMap<PageUrl, u64>,
+    pub(super) leased: HashMap<Host, usize>,
+    pub(super) paces: HashMap<Host, Pace>,
+    /// The time before which no host is leased.
+    floor: Timestamp,
+    /// The order of discovery of hosts; of those that are ready at the same time, the first goes
+    /// first.
+    pub(super) order: HashMap<Host, usize>,
+    pub(super) pages: HashMap<Host, u64>,
+    pub(super) robots: HashMap<String, Robots>,
+    next_sequence: u64,
+    pub(super) rows: Vec<VisitRecord>,
+    pub(super) totals: Totals,
+    next_ticket: u64,
+    early: HashMap<u64, Ended>,
+    /// The sequence of a set-aside entry out on lease: nothing else is leased meanwhile.
+    pub(super) alone: Option<u64>,
+    /// Admitted pages that were forgotten.
+    pub(super) forgotten: HashSet<UrlKey>,
+    /// True if an entry was leased in this session.
+    pub(super) asked: bool,
+}
+
+/// An entry of the queue, and its state.
+pub(super) struct Waiting {
+    pub(super) entry: QueueEntry,
+    /// Set while it is postponed.
+    pub(super) not_before: Option<Timestamp>,
+    /// Set once it was postponed.
+    due: Option<Timestamp>,
+    pub(super) leased: bool,
+}
+
+/// A finished visit that waits for its turn in the archive.
+struct Ended {
+    visit: FinishedVisit,
+    waiting: Waiting,
+}
+
+impl Waiting {
+    pub(super) fn host(&self) -> Host {
+        self.entry.discovered.url.host()
+    }
+
+    pub(super) fn is_aside(&self) -> bool {
+        self.entry.strikes >= STRIKES_ASIDE
+    }
+}
+
+impl Queue {
+    pub(super) fn new(rules: FrontierRules) -> Self {
+        Self {
+            rules,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn discover(&mut self, mut discovered: Vec<DiscoveredUrl>) -> usize {
+        let before = self.entries.len();
+        self.note_wanted(&discovered);
+        discovered.retain(|found| !self.is_seen(found));
+        if let Some(max) = self.rules.max_hosts_per_domain {
+            let mut domains = DomainCounts::default();
+            self.order.keys().for_each(|host| domains.add(host));
+            let is_known = |host: &Host| self.order.contains_key(host);
+            budget::leave_out(&mut discovered, max, &domains, is_known);
+        }
+        if self.rules.closes_patterns {
+            self.patterns.put_behind(&mut discovered);
+        }
+        let wanted_again = self.take_wanted_again(&mut discovered);
+        for found in discovered {
+            if !self.is_seen(&found) {
+                self.know(&found.url.host());
+                self.wait(found);
+            }
+        }
+        for found in wanted_again {
+            if !self.is_seen(&found) {
+                self.revoke_left_out(found);
+            }
+        }
+        self.entries.len() - before
+    }
+
+    fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
+        self.seen.contains(&discovered.url)
+            || self.out_probes.contains_key(&discovered.url)
+            || discovered.is_probed() && self.probed.contains(&discovered.url)
+    }
+
+    /// Queues a URL at the end, and marks it as seen.
+    pub(super) fn wait(&mut self, discovered: DiscoveredUrl) {
+        let known = match discovered.is_probed() {
+            true => &mut self.probed,
+            false => &mut self.seen,
+        };
+        known.insert(discovered.url.clone());
+        self.push(discovered);
+    }
+
+    fn push(&mut self, discovered: DiscoveredUrl) {
+        self.entries.push(Waiting {
+            entry: QueueEntry::new(self.next_sequence, discovered),
+            not_before: None,
+            due: None,
+            leased: false,
+        });
+        self.next_sequence += 1;
+    }
+
+    pub(super) fn know(&mut self, host: &Host) {
+        let next = self.order.len();
+        self.order.entry(host.clone()).or_insert(next);
+    }
+
+    pub(super) fn ready_at(&self, waiting: &Waiting) -> Timestamp {
+        self.pace(&waiting.host()).ready
+    }
+
+    pub(super) fn pace(&self, host: &Host) -> Pace {
+        self.paces.get(host).copied().unwrap_or(self.floor.into())
+    }
+
+    /// Records a pace: the latest counts, but no wait becomes shorter.
+    pub(super) fn record_pace(&mut self, host: &Host, pace: Pace) {
+        let pace = self.pace(host).then(pace);
+        self.paces.insert(host.clone(), pace);
+    }
+
+    pub(super) fn settle(&mut self, lease: &Lease, settlement: Settlement, pace: Pace) {
+        let host = lease.url().host();
+        let sequence = lease.entry.sequence;
+        *self.leased.entry(host.clone()).or_insert(1) -= 1;
+        self.alone = self.alone.filter(|alone| *alone != sequence);
+        self.record_pace(&host, pace);
+        let is_its = |waiting: &Waiting| waiting.entry.sequence == sequence;
+        let index = self.entries.iter().position(is_its);
+        let index = index.expect("a lease is settled once");
+        match settlement {
+            Settlement::Returned => {
+                self.entries[index].leased = false;
+                let wanted = self.out_probes.remove(lease.url()).flatten();
+                self.discover(wanted.into_iter().collect());
+            }
+            Settlement::Again { at } => {
+                self.out_probes.remove(lease.url());
+                let waiting = &mut self.entries[index];
+                waiting.leased = false;
+                waiting.entry.attempts += 1;
+                (waiting.not_before, waiting.due) = (Some(at), Some(at));
+            }
+            Settlement::Done(visit) => {
+                let waiting = self.entries.remove(index);
+                *self.pages.entry(host).or_insert(0) += u64::from(visit.row.is_page());
+                self.seen.extend(visit.reached.iter().cloned());
+                let ticket = visit.archived.as_ref().map(|span| span.ticket);
+                let ended = Ended { visit, waiting };
+                let Some(ticket) = ticket else {
+                    return self.end(ended);
+                };
+                self.early.insert(ticket, ended);
+                while let Some(ended) = self.early.remove(&self.next_ticket) {
+                    self.next_ticket += 1;
+                    self.end(ended);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, ended: Ended) {
+        let priority = ended.waiting.entry.discovered.priority;
+        let FinishedVisit { row, finds, .. } = ended.visit;
+        // The links are queued by the state of the patterns when the page was read: before it is
+        // counted.
+        self.totals.count(&row);
+        self.discover(finds);
+        self.patterns.settled(&row, priority, Some(0));
+        let was_visited = PatternName::that_left_out(&row).is_none();
+        if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {
+            self.seen.insert(row.url.clone());
+        }
+        let wanted = self.out_probes.remove(&row.url).flatten();
+        self.rows.push(*row);
+        self.discover(wanted.into_iter().collect());
+        while self.rules.closes_patterns
+            && let Some(change) = self.patterns.due()
+        {
+            self.patterns.apply(&change);
+        }
+        self.requeue_reopened();
+        self.revoke_void();
+    }
+
+    /// Forgets an admitted page. The pages that were left out as duplicates of a kept page stay so.
+    pub(super) fn forget(&mut self, page: UrlKey) {
+        if !self.rows.iter().any(|row| row.url.key() == page) {
+            self.forgotten.insert(page);
+            self.revoke_void();
+        }
+    }
+
+    /// Queues pages again that were left out as duplicates of a page that was forgotten.
+    fn revoke_void(&mut self) {
+        let is_void = |row: &mut VisitRecord| {
+            let original = row.duplicate_of.as_ref();
+            let is_forgotten = original.is_some_and(|of| self.forgotten.contains(&of.key()));
+            !row.kept && !row.of_earlier && is_forgotten
+        };
+        let void: Vec<VisitRecord> = self.rows.extract_if(.., is_void).collect();
+        for row in void {
+            self.totals.uncount(&row);
+            *self.pages.entry(row.url.host()).or_insert(0) -= u64::from(row.is_page());
+            self.push(DiscoveredUrl::new(row.url, row.depth, row.via).needed(row.requisite));
+        }
+    }
+
+    pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
+        let is_under_way = self.out_probes.contains_key(url);
+        if !is_under_way && self.seen.insert(url.clone()) {
+            self.claims.insert(url.clone(), lease.entry.sequence);
+        }
+        self.claims.get(url) == Some(&lease.entry.sequence)
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        let count = |is_counted: fn(&Waiting) -> bool| {
+            self.entries
+                .iter()
+                .filter(|waiting| is_counted(waiting))
+                .count() as u64
+        };
+        let at_their_host = self
+            .entries
+            .iter()
+            .filter(|waiting| waiting.not_before.is_none());
+        let active: HashSet<Host> = at_their_host.map(Waiting::host).collect();
+        Standing {
+            totals: self.totals,
+            queued: self.entries.len() as u64,
+            postponed: count(|waiting| waiting.not_before.is_some()),
+            leased: self.leased.values().sum::<usize>() as u64,
+            set_aside: count(Waiting::is_aside),
+            active_hosts: active.len() as u64,
+            hosts: self.pages.values().filter(|pages| **pages > 0).count() as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Queue {
+    /// Ends the session, in order or by a death, and begins the next one.
+    pub(super) fn reopen(&mut self, now: Timestamp, in_order: bool) {
+        for (_, ended) in std::mem::take(&mut self.early) {
+            let host = ended.visit.row.url.host();
+            *self.pages.entry(host).or_insert(0) -= u64::from(ended.visit.row.is_page());
+            for url in ended.visit.reached {
+                self.seen.remove(&url);
+            }
+            let leased = true;
+            self.entries.push(Waiting {
+                leased,
+                ..ended.waiting
+            });
+        }
+        for waiting in &mut self.entries {
+            waiting.entry.strikes += u32::from(waiting.leased && !in_order);
+            waiting.leased = false;
+            waiting.not_before = waiting.due;
+        }
+        for url in std::mem::take(&mut self.claims).into_keys() {
+            self.seen.remove(&url);
+        }
+        self.asked &= !in_order;
+        let rule = self.rules.after_death();
+        self.set_back(now, rule.least_wait);
+        if self.asked {
+            self.floor = now + rule.least_wait;
+            for host in self.order.keys().cloned().collect::<Vec<_>>() {
+                let pace = self.pace(&host).after_restart(now, rule);
+                self.record_pace(&host, pace);
+            }
+        }
+        self.wait_at_most_until(now + self.rules.most_wait);
+        self.patterns.begin_session(self.rules.probes);
+        self.leased.clear();
+        self.out_probes.clear();
+        self.alone = None;
+        self.next_ticket = 0;
+    }
+
+    /// Moves all times if the clock of the next session is behind.
+    fn set_back(&mut self, now: Timestamp, least_wait: std::time::Duration) {
+        let is_ahead = self.paces.values().any(|pace| pace.is_ahead_of(now));
+        if !is_ahead && self.floor <= now + least_wait {
+            return;
+        }
+        self.floor = self.floor.min(now + least_wait);
+        for host in self.order.keys().cloned().collect::<Vec<_>>() {
+            let (pace, by) = self.pace(&host).set_back(now, least_wait);
+            self.paces.insert(host.clone(), pace);
+            for waiting in &mut self.entries {
+                if waiting.host() == host {
+                    waiting.due = waiting.due.map(|due| due.before(by));
+                    waiting.not_before = waiting.due;
+                }
+            }
+        }
+    }
+
+    /// Shortens all waits that end after `latest`.
+    fn wait_at_most_until(&mut self, latest: Timestamp) {
+        self.floor = self.floor.min(latest);
+        for pace in self.paces.values_mut() {
+            pace.ready = pace.ready.min(latest);
+        }
+        for waiting in &mut self.entries {
+            waiting.due = waiting.due.map(|due| due.min(latest));
+            waiting.not_before = waiting.due;
+        }
+    }
+}

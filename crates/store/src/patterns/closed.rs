@@ -1,0 +1,103 @@
+//! Closed patterns and folders: their probes, and the last look at the URLs that they left out.
+//!
+//! Invariant: both types are on disk as part of the frontier's tables (postcard). They are two,
+//! because patterns and folders have other fields between them there.
+
+use serde::{Deserialize, Serialize};
+
+use super::left::LeftRows;
+
+/// The maximum number of left-out pages that are visited all the same, once, when nothing else of
+/// the crawl is left to do.
+const LAST_LOOK: usize = 256;
+/// If at least one visit in this many brought something new, as many pages as were visited may be
+/// visited then: the pattern costs at most twice as much.
+const HONEST_ONE_IN: u64 = 20;
+
+/// The probes of a closed pattern or folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Closed {
+    /// URLs left out since the last probe.
+    pub(super) since: u32,
+    /// URLs to leave out before the next probe.
+    pub(super) gap: u32,
+    /// Probes in a row that brought something new; at most 1 for a folder.
+    pub(super) hopeful: u8,
+    /// True while a probe is under way.
+    #[serde(skip)]
+    probing: bool,
+}
+
+impl Closed {
+    /// Returns the state after closing, with the number of URLs to leave out before the first
+    /// probe.
+    pub(super) const fn new(gap: u32) -> Self {
+        Self {
+            since: 0,
+            gap,
+            hopeful: 0,
+            probing: false,
+        }
+    }
+
+    /// Counts a URL that was left out.
+    pub(super) fn leave_out(&mut self) {
+        self.since = self.since.saturating_add(1);
+    }
+
+    /// Returns true if the next URL is to be visited as a probe.
+    pub(super) fn probe(&mut self) -> bool {
+        let probe = self.since >= self.gap && !self.probing;
+        self.probing |= probe;
+        probe
+    }
+
+    /// Ends the probe that is under way, if any.
+    pub(super) fn end_probe(&mut self) {
+        self.probing = false;
+    }
+}
+
+/// The last look of a pattern or folder: it was reopened although its probes brought nothing new,
+/// at the end of the crawl or by hand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct LastLook {
+    /// True once it was taken.
+    taken: bool,
+    /// Visits before it may be closed again: as many as it had left out by then.
+    grace: u64,
+}
+
+impl LastLook {
+    /// Takes the last look at these rows.
+    pub(super) fn take(&mut self, left: &LeftRows) {
+        self.taken = true;
+        self.grace = left.len() as u64;
+    }
+
+    /// Counts a visit.
+    pub(super) fn count(&mut self) {
+        self.grace = self.grace.saturating_sub(1);
+    }
+
+    /// Returns true if it may be closed.
+    pub(super) const fn is_over(&self) -> bool {
+        self.grace == 0
+    }
+
+    /// Returns true if so few pages were left out that they are visited when nothing else is left
+    /// to do. `new` and `fruitless` count the visits so far. A trap leaves out more, or is looked
+    /// at only once.
+    pub(super) fn is_worth_it(&self, left: &LeftRows, new: u64, fruitless: u64) -> bool {
+        !self.taken && (1..=most_left(new, fruitless)).contains(&left.len())
+    }
+}
+
+/// Returns the maximum number of left-out pages that are visited at the end.
+pub(super) fn most_left(new: u64, fruitless: u64) -> usize {
+    let visited = new + fruitless;
+    if new * HONEST_ONE_IN < visited {
+        return LAST_LOOK;
+    }
+    usize::try_from(visited).map_or(usize::MAX, |visited| visited.max(LAST_LOOK))
+}
