@@ -15,7 +15,7 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use batch::dedup::{self, Document, Finding, FindingKind, Options};
 use batch::{BatchError, Control};
@@ -25,6 +25,7 @@ use neardup::{
     Thresholds,
 };
 use testkit::Random;
+use tokio::time::Instant;
 
 /// Measure the growth of deduplication
 #[derive(Clone, Debug, Parser)]

@@ -2,6 +2,8 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use std::io::Write;
 use testkit::{Reply, Server, Site};
@@ -382,4 +384,127 @@ fn impossible_plans_are_refused() {
             .run_command(&[&["plan"], wish].concat())
             .assert_error(2, culprit);
     }
+}
+
+/// Writes documents of 200 words, each followed by a copy of which `replaced` words in one run are
+/// other ones, as JSON lines.
+fn planted(crawl: &Crawl, pairs: usize, replaced: usize) {
+    let mut lines = String::new();
+    for pair in 0..pairs {
+        for copy in ["a", "b"] {
+            let word = |at: usize| match (copy, at < replaced) {
+                ("b", true) => format!("x{pair}y{at}"),
+                _ => format!("w{}", (pair * 7919 + at * 104_729) % 1_000_003),
+            };
+            let text: Vec<String> = (0..200).map(word).collect();
+            let line = json!({"id": format!("{pair}{copy}"), "text": text.join(" ")});
+            writeln!(lines, "{line}").unwrap();
+        }
+    }
+    crawl.write("planted.jsonl", &lines);
+}
+
+/// The bands of a crawl, which served every resemblance before, find 54 % of these pairs.
+#[test]
+fn pairs_at_the_resemblance_that_is_asked_for_are_found_as_the_closing_line_promises() {
+    let crawl = Crawl::bare();
+    // Of 196 shingles 56 are lost and 56 new: a resemblance of 140 / 252 = .556.
+    planted(&crawl, 300, 52);
+    let run = crawl.run_command(&["dedup", "planted.jsonl", "--pairs", "--resemblance", "0.45"]);
+    let found = findings(&run).len();
+    assert!((296..=300).contains(&found), "{found}");
+    assert!(
+        run.errors
+            .ends_with("expected recall 0.991 at a resemblance of 0.45 (49 bands of 3 rows)\n"),
+        "{}",
+        run.errors
+    );
+    let strict = [
+        "dedup",
+        "planted.jsonl",
+        "--resemblance",
+        "0.8",
+        "--recall",
+        "0.9",
+    ];
+    let run = crawl.run_command(&strict);
+    assert_eq!(findings(&run).len(), 0);
+    assert!(run.errors.contains("expected recall 0.9"), "{}", run.errors);
+    crawl
+        .run_command(&[
+            "dedup",
+            "planted.jsonl",
+            "--resemblance",
+            "0.8",
+            "--recall",
+            "1",
+        ])
+        .assert_error(2, "recall must be above 0 and below 1, got 1");
+}
+
+#[test]
+fn the_features_that_are_asked_for_decide() {
+    let crawl = Crawl::bare();
+    let one = "the cat sat on the mat while the dog lay on the rug and slept all day long";
+    // Each word is changed, most characters are not.
+    let two = one.replace("a", "e");
+    crawl.write("corpus/1.txt", one);
+    crawl.write("corpus/2.txt", &two);
+    let found = |more: &[&str]| {
+        let arguments = [&["dedup", "corpus", "--quiet"], more].concat();
+        findings(&crawl.run_command(&arguments)).len()
+    };
+    assert_eq!(found(&["--resemblance", "0.3"]), 0);
+    assert_eq!(found(&["--resemblance", "0.3", "--features", "char:3"]), 1);
+    assert_eq!(found(&["--features", "char:3"]), 0);
+    assert_eq!(found(&["--verify", "off", "--distance", "0"]), 0);
+    crawl.write("corpus/1.txt", "too few words");
+    crawl.write("corpus/2.txt", "too few words too");
+    let few = ["--resemblance", "0.5", "--features", "word:1"];
+    assert_eq!(found(&few), 0);
+    assert_eq!(found(&[&few[..], &["--least-words", "1"]].concat()), 1);
+}
+
+#[test]
+fn fingerprints_within_the_distance_decide_alone_if_verification_is_off() {
+    let crawl = Crawl::bare();
+    let words: Vec<String> = (0..400).map(|at| format!("word{at}")).collect();
+    crawl.write("corpus/1.txt", &words.join(" "));
+    crawl.write(
+        "corpus/2.txt",
+        &words.iter().rev().cloned().collect::<Vec<_>>().join(" "),
+    );
+    let found = |more: &[&str]| {
+        let arguments = [&["dedup", "corpus", "--quiet"], more].concat();
+        findings(&crawl.run_command(&arguments))
+    };
+    // The same words in reverse have the same fingerprint and not one run of five words.
+    assert_eq!(found(&[]).len(), 0);
+    let near = found(&["--verify", "off", "--distance", "0"]);
+    assert_eq!(near.len(), 1);
+    assert_eq!(near[0]["distance"], 0);
+    assert!(near[0]["resemblance"].as_f64().unwrap() < 0.1);
+}
+
+#[test]
+fn the_plan_for_a_resemblance_shows_what_its_bands_find() {
+    let crawl = Crawl::bare();
+    let plan = crawl.run_command(&["plan", "--resemblance", "0.5"]).json();
+    assert_eq!((&plan["bands"], &plan["rows"]), (&json!(35), &json!(3)));
+    assert!(plan["recall"].as_f64().unwrap() >= 0.99);
+    let curve = plan["curve"].as_array().unwrap();
+    let at = |place: usize, key: &str| curve[place][key].as_f64().unwrap();
+    assert_eq!(
+        (curve.len(), at(9, "resemblance"), at(19, "probability")),
+        (20, 0.5, 1.0)
+    );
+    assert!((at(9, "in_a_crawl") - 0.403).abs() < 0.001);
+    let table = crawl.run_command(&["plan", "--resemblance", "0.5", "--format", "table"]);
+    assert!(
+        table
+            .output
+            .starts_with("35 bands of 3 rows find 99.07 % of the pairs"),
+        "{table:?}"
+    );
+    crawl.run_command(&["plan"]).assert_error(2, "--pages");
 }

@@ -284,6 +284,88 @@ fn jack_london_resembles_himself_in_three_bigrams_of_eight() {
     }
 }
 
+/// A comparison said "distinct" beside a resemblance above the one that was asked for, measured
+/// runs of words for `char:5`, and ignored `--distance`.
+#[test]
+fn compare_decides_by_what_is_asked_for_and_says_why() {
+    let crawl = Crawl::bare();
+    crawl.write("1.txt", "Jack London traveled to Oakland");
+    crawl.write("2.txt", "Jack London traveled to the city of Oakland");
+    let compare = |more: &[&str]| {
+        let arguments = [&["compare", "1.txt", "2.txt"], more].concat();
+        crawl.run_command(&arguments).json()
+    };
+    let check = |more: &[&str], verdict: &str, reason: &str| {
+        let compared = compare(more);
+        assert_eq!(
+            (&compared["verdict"], &compared["reason"]),
+            (&verdict.into(), &reason.into())
+        );
+    };
+    let bigrams = ["--features", "word:2", "--resemblance", "0.3"];
+    check(
+        &bigrams,
+        "distinct",
+        "5 words, below --least-words 15: compared for equality only",
+    );
+    let lower = [&bigrams[..], &["--least-words", "1"]].concat();
+    check(
+        &lower,
+        "near-duplicate",
+        "resemblance 0.3750, at least 0.30",
+    );
+    let exact = [
+        "--features",
+        "word:2",
+        "--resemblance",
+        "0.375",
+        "--least-words",
+        "1",
+    ];
+    check(
+        &exact,
+        "near-duplicate",
+        "resemblance 0.3750, at least 0.38",
+    );
+    let above = [
+        "--features",
+        "word:2",
+        "--resemblance",
+        "0.376",
+        "--least-words",
+        "1",
+    ];
+    check(&above, "distinct", "resemblance 0.3750, below 0.38");
+    let by_distance = compare(&["--verify", "off", "--distance", "0", "--least-words", "1"]);
+    assert_eq!(by_distance["verdict"], "distinct");
+    let reason = by_distance["reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("bits apart, at most 0 for near duplicates"),
+        "{reason}"
+    );
+    let characters = compare(&["--features", "char:5"]);
+    assert_eq!(characters["shingles"], "char:5");
+    assert!(characters["resemblance"].as_f64() > compare(&[])["resemblance"].as_f64());
+    let table = [
+        "compare", "1.txt", "2.txt", "--bits", "32", "--format", "table",
+    ];
+    let table = crawl.run_command(&table).output;
+    assert!(table.contains(" of 32 bits"), "{table}");
+}
+
+/// "The earth is moving" has 15 different runs of five characters.
+#[test]
+fn the_earth_is_moving_in_fifteen_shingles_of_five_characters() {
+    let crawl = Crawl::bare();
+    crawl.write("1.txt", "The earth is moving");
+    // One shingle more than the first, all others shared.
+    crawl.write("2.txt", "The earth is movings");
+    let compared = crawl.run_command(&["compare", "1.txt", "2.txt", "--features", "char:5"]);
+    let compared = compared.json();
+    assert_eq!(compared["resemblance"], 15.0 / 16.0);
+    assert_eq!(compared["containment_a_in_b"], 1.0);
+}
+
 #[test]
 fn german_sentences_of_one_meaning_are_nearer_to_each_other_than_to_a_third() {
     let crawl = Crawl::bare();

@@ -16,6 +16,7 @@ mod earlier;
 mod features;
 mod input;
 mod leftovers;
+mod likeness;
 mod log;
 mod log_file;
 mod machine;

@@ -1,7 +1,7 @@
 //! The criterion by which two texts are near duplicates, where a caller chooses it.
 
-use crate::fingerprint::Fingerprint;
 use crate::signature::PageSignature;
+use crate::sketch::Sketch;
 use crate::thresholds::{InvalidThresholds, Likeness, Thresholds};
 
 /// The criterion of near duplicates. Equal payloads and equal texts are duplicates by any.
@@ -49,10 +49,26 @@ impl Criterion {
     /// are too short for near duplicates.
     #[must_use]
     pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
-        let distance = match self {
-            Self::Verified(thresholds) => return thresholds.likeness(one, two),
-            Self::Within(distance) => *distance,
-        };
+        self.likeness_by(one, two, Sketch::resemblance)
+    }
+
+    /// Returns the likeness of two texts whose resemblance, 0 to 1, is known exactly.
+    #[must_use]
+    pub fn exact_likeness(
+        &self,
+        one: &PageSignature,
+        two: &PageSignature,
+        resemblance: f64,
+    ) -> Option<Likeness> {
+        self.likeness_by(one, two, |_, _| resemblance)
+    }
+
+    fn likeness_by(
+        &self,
+        one: &PageSignature,
+        two: &PageSignature,
+        resemblance: impl Fn(&Sketch, &Sketch) -> f64,
+    ) -> Option<Likeness> {
         if one.payload == two.payload {
             return Some(Likeness::SamePayload);
         }
@@ -60,12 +76,17 @@ impl Criterion {
         if one.digest == two.digest {
             return Some(Likeness::SameText);
         }
-        let resemblance = one.sketch.as_ref()?.resemblance(two.sketch.as_ref()?);
-        let between = Fingerprint::distance(one.fingerprint, two.fingerprint);
-        (between <= distance).then_some(Likeness::Near {
-            distance: between,
-            resemblance,
-        })
+        let resemblance = resemblance(one.sketch.as_ref()?, two.sketch.as_ref()?);
+        match self {
+            Self::Verified(thresholds) => thresholds.nearness_at(one, two, resemblance),
+            Self::Within(most) => {
+                let distance = one.fingerprint.distance(two.fingerprint);
+                (distance <= *most).then_some(Likeness::Near {
+                    distance,
+                    resemblance,
+                })
+            }
+        }
     }
 }
 

@@ -181,7 +181,8 @@ impl Thresholds {
         if one.digest == two.digest {
             return Some(Likeness::SameText);
         }
-        self.nearness_for(one, one.sketch.as_ref()?, two, claim)
+        let (sketch, other) = one.sketch.as_ref().zip(two.sketch.as_ref())?;
+        self.nearness_for(one, two, claim, || sketch.resemblance(other))
     }
 
     /// Returns the likeness of two texts with different digests; `sketch` is that of `one`.
@@ -191,22 +192,34 @@ impl Thresholds {
         sketch: &Sketch,
         two: &TextSignature,
     ) -> Option<Likeness> {
-        self.nearness_for(one, sketch, two, CanonicalClaim::None)
+        let other = two.sketch.as_ref()?;
+        self.nearness_for(one, two, CanonicalClaim::None, || sketch.resemblance(other))
+    }
+
+    /// Returns the likeness of two texts with different digests whose shingles have this
+    /// resemblance.
+    pub(crate) fn nearness_at(
+        &self,
+        one: &TextSignature,
+        two: &TextSignature,
+        resemblance: f64,
+    ) -> Option<Likeness> {
+        self.nearness_for(one, two, CanonicalClaim::None, || resemblance)
     }
 
     fn nearness_for(
         &self,
         one: &TextSignature,
-        sketch: &Sketch,
         two: &TextSignature,
         claim: CanonicalClaim,
+        resemblance: impl FnOnce() -> f64,
     ) -> Option<Likeness> {
         let subjects = one.subject.as_ref().zip(two.subject.as_ref());
         let differ = |(one, two): (&Subject, &Subject)| one.differs_from(two);
         if one.main_content != two.main_content || subjects.is_some_and(differ) {
             return None;
         }
-        let resemblance = sketch.resemblance(two.sketch.as_ref()?);
+        let resemblance = resemblance();
         let words = one.words.min(two.words);
         let is_enough = match claim {
             CanonicalClaim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use neardup::Features;
 
+use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
 use crate::values::{Count, Size, Switch};
 
@@ -50,7 +51,13 @@ pub(crate) struct FingerprintArgs {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) likeness: LikenessArgs,
+    pub(crate) features: FeatureArgs,
+    /// Without effect: accepted as `compare` and `dedup` do
+    #[arg(long, value_name = "K", hide = true)]
+    pub(crate) distance: Option<u32>,
+    /// Without effect: accepted as `compare` and `dedup` do
+    #[arg(long, value_name = "R", hide = true)]
+    pub(crate) resemblance: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -60,7 +67,9 @@ pub(crate) struct CompareArgs {
     /// Text or HTML file
     pub(crate) b: PathBuf,
     #[command(flatten)]
-    pub(crate) likeness: LikenessArgs,
+    pub(crate) features: FeatureArgs,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictArgs,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
@@ -75,6 +84,8 @@ pub(crate) struct CompareArgs {
 Examples:
   crawler dedup corpus/                             each document that repeats an earlier one
   crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
+  crawler dedup corpus.jsonl --resemblance 0.6      what resembles an earlier one by 0.6 or more
+  crawler dedup corpus/ --features char:5           by runs of five characters
   crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
   zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
 pub(crate) struct DedupArgs {
@@ -91,7 +102,13 @@ pub(crate) struct DedupArgs {
     #[arg(long, requires = "clusters")]
     pub(crate) chained: bool,
     #[command(flatten)]
-    pub(crate) likeness: LikenessArgs,
+    pub(crate) features: FeatureArgs,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictArgs,
+    /// The part of all near duplicates at --resemblance that candidates must include, between 0
+    /// and 1 [default: 0.99]
+    #[arg(long, value_name = "P")]
+    pub(crate) recall: Option<f64>,
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) main_content: Option<Switch>,
@@ -139,11 +156,20 @@ pub(crate) struct FrequenciesArgs {
 Examples:
   crawler plan --pages 8e9                     designs for eight billion pages, within 3 bits
   crawler plan --pages 1e6 --distance 7        for a million pages, within 7 bits
-  crawler plan --pages 2^34 --candidates 100   the fewest tables with at most 100 candidates")]
+  crawler plan --pages 2^34 --candidates 100   the fewest tables with at most 100 candidates
+  crawler plan --resemblance 0.6               the bands of dedup --resemblance 0.6, and what they
+                                               find at each resemblance")]
 pub(crate) struct PlanArgs {
     /// The number of pages: 8000000, 8e9 or 2^34
-    #[arg(long, value_name = "N")]
-    pub(crate) pages: Count,
+    #[arg(long, value_name = "N", required_unless_present = "resemblance")]
+    pub(crate) pages: Option<Count>,
+    /// Show the bands of sketches for this resemblance instead
+    #[arg(long, value_name = "R", conflicts_with = "pages")]
+    pub(crate) resemblance: Option<f64>,
+    /// With --resemblance: the probability with which a pair must become a candidate [default:
+    /// 0.99]
+    #[arg(long, value_name = "P", requires = "resemblance")]
+    pub(crate) recall: Option<f64>,
     /// Bits that two fingerprints may differ in, 0 to 7
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) distance: u32,
@@ -156,34 +182,6 @@ pub(crate) struct PlanArgs {
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LikenessArgs {
-    /// Features of fingerprints: word:1, word:3, char:5, … [default: word:1]; `compare` also counts
-    /// resemblance over runs of this many words
-    #[arg(long, value_name = "UNIT:N")]
-    pub(crate) features: Option<Features>,
-    /// Weights of features: tf, log-tf, tf-idf or none [default: log-tf]
-    #[arg(long, value_name = "WEIGHTS")]
-    pub(crate) weights: Option<neardup::Weights>,
-    /// Leave the stop words of this language, en, de, …, out of fingerprints
-    #[arg(long, value_name = "LANG")]
-    pub(crate) stop_words: Option<String>,
-    /// With tf-idf: the number of documents that have each word, as `crawler frequencies` counts
-    /// [default: counted in these documents]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) frequencies: Option<PathBuf>,
-    /// Bits of a fingerprint: 64 or 32
-    #[arg(long, value_name = "BITS", default_value = "64", value_parser = ["64", "32"])]
-    pub(crate) bits: String,
-    /// Bits that two fingerprints may differ in, 0 to 7
-    #[arg(long, value_name = "K", default_value_t = 3)]
-    pub(crate) distance: u32,
-    /// Least resemblance of two texts, 0 to 1 [default: by length: 1 under 50 words, 0.90 under
-    /// 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
-    #[arg(long, value_name = "R")]
-    pub(crate) resemblance: Option<f64>,
 }
 
 #[derive(Debug, Args)]

@@ -3,16 +3,13 @@
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
 //! key is zero, so that fingerprints can be compared between machines.
 
-use std::path::PathBuf;
-
 use neardup::{
-    Features, Fingerprint, HashKey, NormalText, PageSignature, Shingles, SignatureBuilder, Sketch,
-    Thresholds, Unit, Width,
+    Criterion, Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch,
 };
 use serde::Serialize;
 
 use super::column;
-use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs, LikenessArgs};
+use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{self, Documents, Reader};
 use crate::features::{self, FeatureSettings};
@@ -22,6 +19,9 @@ use crate::terminal::{printable, say};
 #[derive(Serialize)]
 struct Comparison {
     distance: u32,
+    bits: u32,
+    /// The shingles of resemblance and containment, as `--features` names them.
+    shingles: String,
     resemblance: f64,
     resemblance_estimate: Option<f64>,
     containment_a_in_b: f64,
@@ -29,6 +29,7 @@ struct Comparison {
     fingerprint_a: String,
     fingerprint_b: String,
     verdict: &'static str,
+    reason: String,
 }
 
 /// A document with its signature.
@@ -40,7 +41,10 @@ struct ComparedDocument {
 
 pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
     let reader = Reader::new(true)?;
-    let signature_builder = args.likeness.signature_builder(&args.paths, &reader)?;
+    if args.distance.is_some() || args.resemblance.is_some() {
+        say("--distance and --resemblance have no effect on a fingerprint");
+    }
+    let signature_builder = args.features.signature_builder(&args.paths, &reader)?;
     let mut skipped = None;
     let documents = Documents::below(&args.paths)?;
     output::to_stdout(|out| {
@@ -48,7 +52,7 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
             match document {
                 Ok(document) => {
                     let fingerprint = reader.fingerprint(&signature_builder, &document.content);
-                    let digits = args.likeness.digits(fingerprint);
+                    let digits = args.features.digits(fingerprint);
                     writeln!(out, "{digits}  {}", printable(&document.id))?;
                 }
                 Err(more) => {
@@ -75,11 +79,12 @@ pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), CliError> {
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
-    let thresholds = args.likeness.thresholds()?;
+    let criterion = args.verdict.criterion(&args.features)?;
     let reader = Reader::new(true)?;
     let signature_builder = args
-        .likeness
-        .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?;
+        .features
+        .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?
+        .least_words(args.verdict.least_words);
     let compared = |path| -> Result<ComparedDocument, CliError> {
         let document = documents::only(path)?;
         Ok(ComparedDocument {
@@ -89,7 +94,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
         })
     };
     let (a, b) = (compared(&args.a)?, compared(&args.b)?);
-    let comparison = Comparison::of(&a, &b, &args.likeness, &thresholds);
+    let comparison = Comparison::of(&a, &b, args, &criterion);
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => output::columns(out, &comparison.lines()),
@@ -100,27 +105,33 @@ impl Comparison {
     fn of(
         a: &ComparedDocument,
         b: &ComparedDocument,
-        args: &LikenessArgs,
-        thresholds: &Thresholds,
+        args: &CompareArgs,
+        criterion: &Criterion,
     ) -> Self {
-        let width = args.shingles();
-        let shingles = |text: &NormalText| Shingles::of(text, width, HashKey::ZERO);
+        let unit = args.features.shingles();
+        let shingles = |text: &NormalText| Shingles::of_unit(text, unit, HashKey::ZERO);
         let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
         let sketches = Sketch::of(&shingles_a).zip(Sketch::of(&shingles_b));
-        let verdict = match thresholds.likeness(&a.signature, &b.signature) {
-            Some(neardup::Likeness::Near { .. }) => "near-duplicate",
+        let resemblance = shingles_a.resemblance(&shingles_b);
+        // Both texts are at hand, so the exact resemblance decides and not its estimate.
+        let likeness = criterion.exact_likeness(&a.signature, &b.signature, resemblance);
+        let verdict = match likeness {
+            Some(Likeness::Near { .. }) => "near-duplicate",
             Some(_) => "exact-duplicate",
             None => "distinct",
         };
         Self {
             distance: a.fingerprint.distance(b.fingerprint),
-            resemblance: shingles_a.resemblance(&shingles_b),
+            bits: args.features.bits(),
+            resemblance,
             resemblance_estimate: sketches.map(|(a, b)| a.resemblance(&b)),
+            shingles: unit.to_string(),
             containment_a_in_b: shingles_a.containment_in(&shingles_b),
             containment_b_in_a: shingles_b.containment_in(&shingles_a),
-            fingerprint_a: args.digits(a.fingerprint),
-            fingerprint_b: args.digits(b.fingerprint),
+            fingerprint_a: args.features.digits(a.fingerprint),
+            fingerprint_b: args.features.digits(b.fingerprint),
             verdict,
+            reason: reason(a, b, args, criterion, resemblance, likeness),
         }
     }
 
@@ -128,7 +139,12 @@ impl Comparison {
         let share = |share: f64| Some(format!("{share:.4}"));
         vec![
             column("verdict", Some(self.verdict)),
-            column("distance", Some(format!("{} of 64 bits", self.distance))),
+            column("reason", Some(&self.reason)),
+            column(
+                "distance",
+                Some(format!("{} of {} bits", self.distance, self.bits)),
+            ),
+            column("shingles", Some(&self.shingles)),
             column("resemblance", share(self.resemblance)),
             column("estimated", self.resemblance_estimate.and_then(share)),
             column("a in b", share(self.containment_a_in_b)),
@@ -139,58 +155,41 @@ impl Comparison {
     }
 }
 
-impl LikenessArgs {
-    fn features(&self) -> Features {
-        let features = self.features.unwrap_or_default();
-        self.weights.map_or(features, |weights| Features {
-            weights,
-            ..features
-        })
+/// Returns the rule that decided, with its figures.
+fn reason(
+    a: &ComparedDocument,
+    b: &ComparedDocument,
+    args: &CompareArgs,
+    criterion: &Criterion,
+    resemblance: f64,
+    likeness: Option<Likeness>,
+) -> String {
+    match likeness {
+        Some(Likeness::SamePayload) => return "the same bytes".to_owned(),
+        Some(Likeness::SameText) => return "the same words in the same order".to_owned(),
+        Some(Likeness::Near { .. }) | None => {}
     }
-
-    /// Returns the signature builder for these documents, under the zero key. Reads all of them
-    /// first if words are weighted by their frequency in them.
-    pub(crate) fn signature_builder(
-        &self,
-        paths: &[PathBuf],
-        reader: &Reader,
-    ) -> Result<SignatureBuilder, CliError> {
-        let feature_settings = FeatureSettings::new(
-            self.features(),
-            self.stop_words.as_deref(),
-            self.frequencies.as_deref(),
-        )?;
-        let fingerprinter = feature_settings
-            .learned_from(paths, reader)?
-            .fingerprinter()?;
-        let signature_builder = SignatureBuilder::new(fingerprinter, HashKey::ZERO);
-        Ok(match self.is_halved() {
-            true => signature_builder.halved(),
-            false => signature_builder,
-        })
+    let words = a.text.len().min(b.text.len());
+    let least_words = args.verdict.least_words;
+    if words < least_words {
+        return format!(
+            "{words} words, below --least-words {least_words}: compared for equality only"
+        );
     }
-
-    fn is_halved(&self) -> bool {
-        self.bits == "32"
-    }
-
-    fn digits(&self, fingerprint: Fingerprint) -> String {
-        match self.is_halved() {
-            true => fingerprint.halved().to_string(),
-            false => fingerprint.to_string(),
+    let thresholds = match criterion {
+        Criterion::Verified(thresholds) => thresholds,
+        Criterion::Within(most) => {
+            let distance = a.fingerprint.distance(b.fingerprint);
+            return format!("{distance} bits apart, at most {most} for near duplicates");
         }
-    }
-
-    /// Returns the width of the shingles of resemblance and containment: the requested runs of
-    /// words, or else those of a crawl's verdict.
-    fn shingles(&self) -> Width {
-        match self.features.map(|features| features.unit) {
-            Some(Unit::Words(width)) => width,
-            _ => Width::VERIFICATION,
+    };
+    let least = thresholds.least_resemblance(u32::try_from(words).unwrap_or(u32::MAX));
+    match (likeness.is_some(), resemblance >= least) {
+        (true, true) => format!("resemblance {resemblance:.4}, at least {least:.2}"),
+        (true, false) => "most of the counted words are the same".to_owned(),
+        (false, false) => format!("resemblance {resemblance:.4}, below {least:.2}"),
+        (false, true) => {
+            "titles, headings, the main content or the counted words differ".to_owned()
         }
-    }
-
-    pub(crate) fn thresholds(&self) -> Result<Thresholds, CliError> {
-        Thresholds::new(self.distance, self.resemblance).map_err(|error| CliError::of_usage(&error))
     }
 }

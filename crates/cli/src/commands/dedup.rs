@@ -15,7 +15,7 @@ use std::thread::available_parallelism;
 use batch::dedup::{self, Cluster, Document, Finding, FindingKind, Options, Summary};
 use batch::{BatchError, Control, Progress, Step};
 use indicatif::{HumanCount, ProgressBar};
-use neardup::Likeness;
+use neardup::{BandDesign, Likeness};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -29,13 +29,16 @@ use crate::terminal::{Escaping, is_seen, printable, say};
 
 pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()))?;
-    let signature_builder = args.likeness.signature_builder(&args.paths, &reader)?;
-    let options = options(args)?;
+    let signature_builder = args
+        .features
+        .signature_builder(&args.paths, &reader)?
+        .least_words(args.verdict.least_words);
+    let (options, resemblance) = options(args)?;
     let documents = Documents::below(&args.paths)?;
     let oddities = documents.oddities();
     let skipped = RefCell::new(SkipReport::default());
-    let signatures =
-        Signatures::of(documents, &reader, &signature_builder).filter_map(|drawn| match drawn {
+    let signatures = Signatures::of(documents, &reader, &signature_builder, options.bands)
+        .filter_map(|drawn| match drawn {
             Ok((id, signature)) => Some(Ok(Document { id, signature })),
             Err(trouble) => {
                 skipped.borrow_mut().add(&trouble);
@@ -70,6 +73,10 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     }
     if !args.quiet {
         say(&closing(&summary, options.kind, skipped.borrow().count()));
+        let is_promised = options.kind == FindingKind::Pairs || options.bands != BandDesign::SKETCH;
+        if is_promised && options.criterion.needs_bands() {
+            say(&expected_recall(options.bands, resemblance));
+        }
         if let Some(odd) = oddities.describe() {
             say(&odd);
         }
@@ -77,7 +84,8 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn options(args: &DedupArgs) -> Result<Options, CliError> {
+/// Returns the options of the run, and the resemblance for which its bands are chosen.
+fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
     let kind = match (args.pairs, args.clusters) {
         (true, _) => FindingKind::Pairs,
         (_, true) => FindingKind::Clusters {
@@ -86,12 +94,14 @@ fn options(args: &DedupArgs) -> Result<Options, CliError> {
         _ => FindingKind::Duplicates,
     };
     let mut options = Options::new(kind, args.temp_dir.clone().unwrap_or_else(usual_temp_dir));
-    options.thresholds = args.likeness.thresholds()?;
+    options.criterion = args.verdict.criterion(&args.features)?;
+    let (bands, resemblance) = args.verdict.bands(&args.features, args.recall)?;
+    options.bands = bands;
     options.workers = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     if let Some(memory) = args.memory {
         options.memory = usize::try_from(memory.0).unwrap_or(usize::MAX);
     }
-    Ok(options)
+    Ok((options, resemblance))
 }
 
 #[expect(
@@ -100,6 +110,16 @@ fn options(args: &DedupArgs) -> Result<Options, CliError> {
 )]
 pub(super) fn usual_temp_dir() -> PathBuf {
     std::env::temp_dir()
+}
+
+/// Describes what the bands of a run find.
+fn expected_recall(bands: BandDesign, resemblance: f64) -> String {
+    format!(
+        "expected recall {:.3} at a resemblance of {resemblance:.2} ({} bands of {} rows)",
+        bands.recall(resemblance),
+        bands.bands(),
+        bands.rows()
+    )
 }
 
 fn closing(summary: &Summary, kind: FindingKind, skipped: u64) -> String {

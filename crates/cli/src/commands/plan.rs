@@ -1,9 +1,10 @@
-//! `crawler plan`: compares designs of permuted tables for a number of pages.
+//! `crawler plan`: compares designs of permuted tables for a number of pages, and shows the bands
+//! for a resemblance.
 
 use std::io::{self, Write};
 
 use indicatif::{HumanBytes, HumanCount};
-use neardup::{Plan, TableDesign};
+use neardup::{BandDesign, DEFAULT_RECALL, Plan, TableDesign};
 use serde::Serialize;
 
 use crate::args::PlanArgs;
@@ -29,7 +30,10 @@ struct Line {
 }
 
 pub(crate) fn run(args: &PlanArgs) -> Result<(), CliError> {
-    let pages = args.pages.0;
+    let Some(pages) = &args.pages else {
+        return bands(args);
+    };
+    let pages = pages.0;
     let plan = match args.candidates {
         Some(candidates) => Plan::allowing(candidates, pages, args.distance, args.bits),
         None => Plan::new(pages, args.distance, args.bits),
@@ -44,6 +48,73 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), CliError> {
             .try_for_each(|line| output::json_line(out, line)),
         Format::Table => table(out, &plan, &lines),
     })
+}
+
+/// The bands for a resemblance.
+#[derive(Serialize)]
+struct BandPlan {
+    resemblance: f64,
+    bands: usize,
+    rows: usize,
+    /// The probability with which a pair of this resemblance becomes a candidate.
+    recall: f64,
+    curve: Vec<CurvePoint>,
+}
+
+/// What the bands find at a resemblance.
+#[derive(Serialize)]
+struct CurvePoint {
+    resemblance: f64,
+    /// The probability with which a pair becomes a candidate.
+    probability: f64,
+    /// That of the bands of a crawl.
+    in_a_crawl: f64,
+}
+
+/// Prints the bands of sketches for a resemblance.
+fn bands(args: &PlanArgs) -> Result<(), CliError> {
+    let resemblance = args.resemblance.unwrap_or(1.0);
+    let design = BandDesign::for_resemblance(resemblance, args.recall.unwrap_or(DEFAULT_RECALL))
+        .map_err(|error| CliError::of_usage(&error))?;
+    let point = |twentieths: u32| {
+        let resemblance = f64::from(twentieths) / 20.0;
+        CurvePoint {
+            resemblance,
+            probability: design.recall(resemblance),
+            in_a_crawl: BandDesign::SKETCH.recall(resemblance),
+        }
+    };
+    let plan = BandPlan {
+        resemblance,
+        bands: design.bands(),
+        rows: design.rows(),
+        recall: design.recall(resemblance),
+        curve: (1..=20).map(point).collect(),
+    };
+    output::to_stdout(|out| match Format::or_fitting(args.format) {
+        Format::Json => output::json_line(out, &plan),
+        Format::Table => band_table(out, &plan),
+    })
+}
+
+fn band_table(out: &mut dyn Write, plan: &BandPlan) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} bands of {} rows find {:.2} % of the pairs at a resemblance of {}.\n",
+        plan.bands,
+        plan.rows,
+        100.0 * plan.recall,
+        plan.resemblance
+    )?;
+    writeln!(out, "  resemblance   found   by the bands of a crawl")?;
+    for point in &plan.curve {
+        writeln!(
+            out,
+            "  {:>11.2} {:>7.4} {:>25.4}",
+            point.resemblance, point.probability, point.in_a_crawl
+        )?;
+    }
+    Ok(())
 }
 
 impl Line {

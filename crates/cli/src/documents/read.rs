@@ -1,6 +1,8 @@
 //! The text of a document, as a crawl judges it.
 
-use neardup::{Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder};
+use neardup::{
+    BandDesign, BandedSignature, Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder,
+};
 use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
 
 use super::document::Content;
@@ -102,5 +104,16 @@ impl Reader {
     ) -> PageSignature {
         let page = self.read(content);
         signature_builder.signature(content.digest(), self.text(&page))
+    }
+
+    /// Returns the signature of a document under the zero key, with keys of `bands`.
+    pub(crate) fn banded_signature(
+        &self,
+        signature_builder: &SignatureBuilder,
+        bands: BandDesign,
+        content: &Content,
+    ) -> BandedSignature {
+        let page = self.read(content);
+        signature_builder.banded_signature(content.digest(), self.text(&page), bands)
     }
 }

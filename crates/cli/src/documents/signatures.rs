@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use neardup::{PageSignature, SignatureBuilder};
+use neardup::{BandDesign, BandedSignature, SignatureBuilder};
 use rayon::prelude::*;
 
 use super::document::Document;
@@ -22,20 +22,23 @@ pub(crate) struct Signatures<'a> {
     documents: Documents,
     reader: &'a Reader,
     signature_builder: &'a SignatureBuilder,
-    drawn: VecDeque<Result<(String, PageSignature), Skipped>>,
+    bands: BandDesign,
+    drawn: VecDeque<Result<(String, BandedSignature), Skipped>>,
 }
 
 impl<'a> Signatures<'a> {
-    /// Returns the signatures of these documents.
+    /// Returns the signatures of these documents, with keys of `bands`.
     pub(crate) fn of(
         documents: Documents,
         reader: &'a Reader,
         signature_builder: &'a SignatureBuilder,
+        bands: BandDesign,
     ) -> Self {
         Self {
             documents,
             reader,
             signature_builder,
+            bands,
             drawn: VecDeque::new(),
         }
     }
@@ -55,14 +58,14 @@ impl<'a> Signatures<'a> {
 }
 
 impl Iterator for Signatures<'_> {
-    type Item = Result<(String, PageSignature), Skipped>;
+    type Item = Result<(String, BandedSignature), Skipped>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.drawn.is_empty() {
-            let (reader, signature_builder) = (self.reader, self.signature_builder);
+            let (reader, builder, bands) = (self.reader, self.signature_builder, self.bands);
             let batch = self.next_batch().into_par_iter();
             let drawn: Vec<_> = batch
-                .map(|document| draw(reader, signature_builder, document?))
+                .map(|document| draw(reader, builder, bands, document?))
                 .collect();
             self.drawn = drawn.into();
         }
@@ -73,11 +76,12 @@ impl Iterator for Signatures<'_> {
 fn draw(
     reader: &Reader,
     signature_builder: &SignatureBuilder,
+    bands: BandDesign,
     document: Document,
-) -> Result<(String, PageSignature), Skipped> {
+) -> Result<(String, BandedSignature), Skipped> {
     // A hostile document may make a library panic. The rest of the corpus is still read.
     let signature = catch_unwind(AssertUnwindSafe(|| {
-        reader.signature(signature_builder, &document.content)
+        reader.banded_signature(signature_builder, bands, &document.content)
     }));
     match signature {
         Ok(signature) => Ok((document.id, signature)),

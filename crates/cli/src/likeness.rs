@@ -1,0 +1,152 @@
+//! The options that say when two documents are near duplicates: what their fingerprints are made
+//! of, and what decides.
+//!
+//! Invariant: what is asked for decides. Without an option a crawl's features, shingles and
+//! thresholds apply; `--features` sets the shingles of resemblance as well, and then a resemblance
+//! of 0.80 replaces thresholds that are tuned to runs of five words.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use neardup::{
+    BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprint, HashKey, LEAST_WORDS,
+    SignatureBuilder, Thresholds, Unit, Width,
+};
+
+use crate::cli_error::CliError;
+use crate::documents::Reader;
+use crate::features::FeatureSettings;
+use crate::values::Switch;
+
+/// The options of a fingerprint.
+#[derive(Debug, Args)]
+pub(crate) struct FeatureArgs {
+    /// Features of fingerprints: word:1, word:3, char:5, … [default: word:1]. If given, they are
+    /// the shingles of resemblance as well [default: word:5]
+    #[arg(long, value_name = "UNIT:N")]
+    features: Option<Features>,
+    /// Weights of features: tf, log-tf, tf-idf or none [default: log-tf]
+    #[arg(long, value_name = "WEIGHTS")]
+    weights: Option<neardup::Weights>,
+    /// Leave the stop words of this language, en, de, …, out of fingerprints
+    #[arg(long, value_name = "LANG")]
+    stop_words: Option<String>,
+    /// With tf-idf: the number of documents that have each word, as `crawler frequencies` counts
+    /// [default: counted in these documents]
+    #[arg(long, value_name = "FILE")]
+    frequencies: Option<PathBuf>,
+    /// Bits of a fingerprint: 64 or 32
+    #[arg(long, value_name = "BITS", default_value = "64", value_parser = ["64", "32"])]
+    bits: String,
+}
+
+impl FeatureArgs {
+    /// Returns the builder of signatures for these documents, under the zero key. Reads all of them
+    /// first if words are weighted by their frequency in them.
+    pub(crate) fn signature_builder(
+        &self,
+        paths: &[PathBuf],
+        reader: &Reader,
+    ) -> Result<SignatureBuilder, CliError> {
+        let features = self.features.unwrap_or_default();
+        let features = Features {
+            weights: self.weights.unwrap_or(features.weights),
+            ..features
+        };
+        let settings = FeatureSettings::new(
+            features,
+            self.stop_words.as_deref(),
+            self.frequencies.as_deref(),
+        )?;
+        let fingerprinter = settings.learned_from(paths, reader)?.fingerprinter()?;
+        let builder =
+            SignatureBuilder::new(fingerprinter, HashKey::ZERO).shingled_by(self.shingles());
+        Ok(match self.is_halved() {
+            true => builder.halved(),
+            false => builder,
+        })
+    }
+
+    /// Returns the number of bits of a fingerprint.
+    pub(crate) fn bits(&self) -> u32 {
+        if self.is_halved() { 32 } else { 64 }
+    }
+
+    fn is_halved(&self) -> bool {
+        self.bits == "32"
+    }
+
+    /// Returns a fingerprint as hexadecimal digits.
+    pub(crate) fn digits(&self, fingerprint: Fingerprint) -> String {
+        match self.is_halved() {
+            true => fingerprint.halved().to_string(),
+            false => fingerprint.to_string(),
+        }
+    }
+
+    /// Returns the shingles of resemblance and containment.
+    pub(crate) fn shingles(&self) -> Unit {
+        self.features
+            .map_or(Unit::Words(Width::VERIFICATION), |features| features.unit)
+    }
+}
+
+/// The options of a verdict.
+#[derive(Debug, Args)]
+pub(crate) struct VerdictArgs {
+    /// Bits that two fingerprints may differ in, 0 to 7
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    distance: u32,
+    /// Minimum resemblance of near duplicates, 0 to 1 [default: by length: 1 under 50 words, 0.90
+    /// under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice;
+    /// with --features: 0.80]
+    #[arg(long, value_name = "R")]
+    resemblance: Option<f64>,
+    /// Compare the candidates that fingerprints propose. off: fingerprints within --distance decide
+    /// alone [default: on]
+    #[arg(long, value_name = "ON|OFF", conflicts_with = "resemblance")]
+    verify: Option<Switch>,
+    /// Minimum number of words of near duplicates; shorter documents are compared for equality only
+    #[arg(long, value_name = "N", default_value_t = LEAST_WORDS)]
+    pub(crate) least_words: usize,
+}
+
+/// The resemblance of near duplicates where the shingles are not those of a crawl.
+const OF_OTHER_SHINGLES: f64 = 0.8;
+
+impl VerdictArgs {
+    /// Returns the criterion of near duplicates.
+    pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Criterion, CliError> {
+        let criterion = match self.verify {
+            Some(switch) if !switch.is_on() => Criterion::within(self.distance),
+            _ => Thresholds::new(self.distance, self.asked_resemblance(features))
+                .map(Criterion::Verified),
+        };
+        criterion.map_err(|error| CliError::of_usage(&error))
+    }
+
+    /// Returns the resemblance that decides; none if the thresholds of a crawl do.
+    fn asked_resemblance(&self, features: &FeatureArgs) -> Option<f64> {
+        self.resemblance
+            .or_else(|| features.features.map(|_| OF_OTHER_SHINGLES))
+    }
+
+    /// Returns the bands by which candidates are found, and the resemblance for which they are
+    /// chosen; those of a crawl if its thresholds decide.
+    pub(crate) fn bands(
+        &self,
+        features: &FeatureArgs,
+        recall: Option<f64>,
+    ) -> Result<(BandDesign, f64), CliError> {
+        let Some(resemblance) = self.asked_resemblance(features) else {
+            return Ok((BandDesign::SKETCH, OF_LONG_TEXTS));
+        };
+        let recall = recall.unwrap_or(DEFAULT_RECALL);
+        let design = BandDesign::for_resemblance(resemblance, recall)
+            .map_err(|error| CliError::of_usage(&error))?;
+        Ok((design, resemblance))
+    }
+}
+
+/// The least resemblance of long near duplicates in a crawl.
+const OF_LONG_TEXTS: f64 = 0.8;
