@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Cursor;
 use std::path::PathBuf;
 
@@ -6,17 +8,36 @@ use proptest::prelude::*;
 use super::*;
 use crate::embedded::database::{Batch, Database};
 
-/// Copies the files of the directory as a killed process leaves them.
+/// Copies the files of the directory as a killed process leaves them: all at one moment. The engine
+/// goes on writing in threads of its own after a flush, and a copy into which it wrote has the
+/// beginning of one moment and the end of another; one run of several hundred saw that.
 fn copy(from: &Path, to: &Path) -> PathBuf {
+    let mut copied = files_of(from);
+    loop {
+        let again = files_of(from);
+        if copied == again {
+            break;
+        }
+        copied = again;
+    }
     let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_file() {
-            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-        }
+    for (name, bytes) in copied {
+        std::fs::write(to.join(name), bytes).unwrap();
     }
     to.join("db")
+}
+
+/// Returns the names and bytes of all files. A file may vanish while they are listed.
+fn files_of(directory: &Path) -> BTreeMap<OsString, Vec<u8>> {
+    let entries = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap());
+    let files = entries.filter_map(|entry| {
+        let bytes = std::fs::read(entry.path()).ok()?;
+        Some((entry.file_name(), bytes))
+    });
+    files.collect()
 }
 
 /// Overwrites the same keys, so that segments are reused.
