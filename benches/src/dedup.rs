@@ -73,7 +73,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let design = options.bands;
     println!("{} bands of {} rows", design.bands(), design.rows());
     println!(
-        " documents   signatures s   comparing s   growth   found of planted copies at J {PLANTED:?}   spilled MiB   peak MiB"
+        " documents   signatures s   comparing s   growth   found of copies at J {PLANTED:?}   \
+         spilled MiB   peak MiB"
     );
     let mut before: Option<f64> = None;
     for &documents in &wish.documents {

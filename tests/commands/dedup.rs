@@ -445,6 +445,7 @@ fn pairs_at_the_resemblance_that_is_asked_for_are_found_as_the_closing_line_prom
 #[test]
 fn the_features_that_are_asked_for_decide() {
     let crawl = Crawl::bare();
+    std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
     let one = "the cat sat on the mat while the dog lay on the rug and slept all day long";
     // Each word is changed, most characters are not.
     let two = one.replace("a", "e");
@@ -468,12 +469,11 @@ fn the_features_that_are_asked_for_decide() {
 #[test]
 fn fingerprints_within_the_distance_decide_alone_if_verification_is_off() {
     let crawl = Crawl::bare();
+    std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
     let words: Vec<String> = (0..400).map(|at| format!("word{at}")).collect();
-    crawl.write("corpus/1.txt", &words.join(" "));
-    crawl.write(
-        "corpus/2.txt",
-        &words.iter().rev().cloned().collect::<Vec<_>>().join(" "),
-    );
+    crawl.write("corpus/1.txt", words.join(" "));
+    let reversed: Vec<String> = words.into_iter().rev().collect();
+    crawl.write("corpus/2.txt", reversed.join(" "));
     let found = |more: &[&str]| {
         let arguments = [&["dedup", "corpus", "--quiet"], more].concat();
         findings(&crawl.run_command(&arguments))

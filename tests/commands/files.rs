@@ -171,13 +171,16 @@ fn compare_prints_the_likeness_of_two_files() {
         assert_eq!(
             keys,
             [
+                "bits",
                 "containment_a_in_b",
                 "containment_b_in_a",
                 "distance",
                 "fingerprint_a",
                 "fingerprint_b",
+                "reason",
                 "resemblance",
                 "resemblance_estimate",
+                "shingles",
                 "verdict",
             ]
         );

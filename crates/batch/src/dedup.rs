@@ -72,7 +72,8 @@ pub struct Options {
     pub criterion: Criterion,
     /// The bands by which documents become candidates, beside near fingerprints.
     pub bands: BandDesign,
-    /// The approximate memory budget in bytes; up to 48 bytes a document come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
+    /// The approximate memory budget in bytes; up to 48 bytes a document come on top. At least
+    /// [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
     /// The number of threads that compare.
     pub workers: NonZeroUsize,

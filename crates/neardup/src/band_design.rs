@@ -11,7 +11,13 @@ use std::num::NonZeroUsize;
 use thiserror::Error;
 
 use crate::mix::mix;
-use crate::sketch::{BANDS, MINIMA, ROWS};
+
+/// The number of minima from which a sketch and its bands are made.
+pub(crate) const MINIMA: usize = 256;
+/// The number of bands of a sketch.
+pub const BANDS: usize = 8;
+/// The number of minima of a band of a sketch.
+pub(crate) const ROWS: usize = 4;
 
 /// The recall that designs promise unless another is asked for.
 pub const DEFAULT_RECALL: f64 = 0.99;

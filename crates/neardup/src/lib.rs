@@ -103,7 +103,7 @@ pub use key::HashKey;
 
 // Resemblance, exact and estimated.
 pub use bag::{BAG_BYTES, BagSketch};
-pub use band_design::{BandDesign, DEFAULT_RECALL, InvalidBandDesign};
+pub use band_design::{BANDS, BandDesign, DEFAULT_RECALL, InvalidBandDesign};
 pub use min_s::{InvalidSample, MAX_MIN_SAMPLE, MinS};
 pub use minhash::{
     BBitMinHash, BitsKept, DEFAULT_MINIMA, Family, Grouping, Incomparable, InvalidGrouping,
@@ -111,7 +111,7 @@ pub use minhash::{
 };
 pub use mod_m::{DifferentModuli, InvalidModulus, MAX_MOD_SAMPLE, ModM};
 pub use shingles::Shingles;
-pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
+pub use sketch::{SKETCH_BYTES, Sketch};
 pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 
 // Tables that find what is near.

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bag::BagSketch;
-use crate::band_design::BandDesign;
+use crate::band_design::{BandDesign, MINIMA};
 use crate::features::{Unit, Weights, Width};
 use crate::fingerprint::Fingerprint;
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
 use crate::mix::mix;
 use crate::recipe::Recipe;
-use crate::sketch::{MINIMA, Sketch, minima_of};
+use crate::sketch::{Sketch, minima_of};
 use crate::subject::Subject;
 use crate::text::NormalText;
 use crate::words::hashed::HashedText;

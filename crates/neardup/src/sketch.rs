@@ -14,17 +14,11 @@ mod agreement;
 
 use std::fmt;
 
-use crate::band_design::band_key;
+use crate::band_design::{BANDS, MINIMA, ROWS, band_key};
 use crate::capped_bytes::serialized_as_bytes;
 use crate::shingles::Shingles;
 use crate::similarity;
 
-/// The number of minima.
-pub(crate) const MINIMA: usize = 256;
-/// The number of bands of a sketch.
-pub const BANDS: usize = 8;
-/// The number of minima of a band.
-pub(crate) const ROWS: usize = 4;
 /// The size of a stored sketch: 256 minima of four bits, then eight bands of four bytes.
 pub const SKETCH_BYTES: usize = MINIMA / 2 + BANDS * 4;
 
