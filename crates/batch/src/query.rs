@@ -202,7 +202,7 @@ impl Queries {
 ///
 /// let directory = tempfile::tempdir().expect("there is room for temporary files");
 /// let file = |name, fingerprints: &[u64]| {
-///     let recipe = Recipe::new(&Features::default(), HashKey::ZERO);
+///     let recipe = Recipe::new(Features::default(), HashKey::ZERO);
 ///     let mut writer = FingerprintWriter::create(directory.path().join(name), recipe, false)?;
 ///     for &bits in fingerprints {
 ///         writer.push(Fingerprint::new(bits), 0)?;

@@ -55,7 +55,7 @@ pub struct JoinSummary {
 /// use neardup::{Features, Fingerprint, HashKey};
 ///
 /// let directory = tempfile::tempdir().expect("there is room for temporary files");
-/// let recipe = Recipe::new(&Features::default(), HashKey::ZERO);
+/// let recipe = Recipe::new(Features::default(), HashKey::ZERO);
 /// let mut writer = FingerprintWriter::create(directory.path().join("file"), recipe, false)?;
 /// for bits in [0b0000, 0b0111, !0] {
 ///     writer.push(Fingerprint::new(bits), 0)?;
