@@ -7,16 +7,20 @@ use sinks::warc::{ReadFault, WarcStream};
 
 use crate::failure::Failure;
 
-/// Returns the `response` records of a crawl that can be read: URL by identifier.
+/// Returns the `response` records of a crawl that can be read, also of what was set aside: URL by
+/// identifier.
 pub(crate) fn answers(crawl: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    answers_of(crawl, |name| name.contains(".warc"))
+}
+
+fn answers_of(
+    crawl: &Path,
+    is_read: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, String>, Failure> {
     let mut found = BTreeMap::new();
     for path in files(crawl)? {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if !name.contains(".warc") {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !is_read(&name) {
             continue;
         }
         let Ok(mut stream) = WarcStream::open(&path) else {
@@ -38,10 +42,14 @@ pub(crate) fn answers(crawl: &Path) -> Result<BTreeMap<String, String>, Failure>
     Ok(found)
 }
 
-/// Counts how often each URL was archived.
+/// Counts how often the archive has each URL. The tail of a killed session, which is set aside as
+/// `NAME.cut-N`, is no part of it: its pages are visited again.
 pub(crate) fn counts(crawl: &Path) -> Result<BTreeMap<String, u64>, Failure> {
     let mut counts = BTreeMap::new();
-    for url in answers(crawl)?.into_values() {
+    let archived = answers_of(crawl, |name| {
+        name.contains(".warc") && !name.contains(".cut-")
+    })?;
+    for url in archived.into_values() {
         *counts.entry(url).or_default() += 1;
     }
     Ok(counts)
