@@ -16,11 +16,11 @@ pub(crate) use inspect::{
 
 use crate::settings::CrawlArgs;
 
-/// A polite web crawler that archives what it reaches, and never the same page twice.
+/// A polite web crawler that archives what it reaches, and leaves out pages that repeat earlier
+/// ones.
 ///
 /// `crawler --seeds seeds.txt` crawls the sites of the seeds into the directory crawl/: a WARC
-/// archive, and the memory of the crawl. Interrupt it when you like; the same command goes on where
-/// it was.
+/// archive, and the state of the crawl. Interrupt it at any time; the same command continues it.
 #[derive(Parser)]
 #[command(name = "crawler", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -35,12 +35,12 @@ Examples:
   crawler --seeds seeds.txt                         crawl the seeds' hosts into crawl/
   crawler https://example.org/docs/ --scope prefix  one part of a site
   crawler --seeds seeds.txt --max-pages 1000 --out monday --contact me@example.org
-  crawler --out monday                              go on with that crawl
-  crawler status monday                             how it stands
+  crawler --out monday                              continue that crawl
+  crawler status monday                             counts, and what is in progress
   crawler --seeds seeds.txt --out tuesday --since monday   fetch only what has changed
   crawler changes monday tuesday --diff             what is new, changed, moved and gone
   crawler why monday https://example.org/a          which rule decided on a URL
-  crawler duplicates monday --clusters              which pages say the same
+  crawler duplicates monday --clusters              clusters of duplicates
   crawler similar monday draft.html                 pages like this file
   crawler search monday 'quiet harbour -port'       pages with these words
   crawler export monday --format csv                a row for each visited URL

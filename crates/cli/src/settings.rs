@@ -114,10 +114,10 @@ pub(crate) struct Settings {
     /// Stop after this number of pages
     #[arg(short = 'n', long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages: Option<u64>,
-    /// Greatest number of links away from a seed; 0 is the seeds alone
+    /// Maximum number of links away from a seed; 0 is the seeds alone
     #[arg(short = 'l', long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_depth: Option<u32>,
-    /// Stop after this time, for example 2h; pages under way then get --timeout, 30s at most
+    /// Stop after this time, for example 2h; pages in progress then get --timeout, 30s at most
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     #[serde(with = "maybe_word")]
     pub(crate) max_time: Option<Span>,
@@ -125,14 +125,14 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     #[serde(with = "maybe_word")]
     pub(crate) max_size: Option<Size>,
-    /// Greatest number of pages of one host; the others stay queued
+    /// Maximum number of pages of one host; the others stay queued
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_host: Option<u64>,
-    /// Greatest number of pages of one URL pattern (host, path template, query keys); the others
+    /// Maximum number of pages of one URL pattern (host, path template, query keys); the others
     /// are left out, and `crawler patterns` reopens it [default: none]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_pattern: Option<u64>,
-    /// Greatest number of hosts of one registrable domain; links to others are left out, but seeds
+    /// Maximum number of hosts of one registrable domain; links to others are left out, but seeds
     /// are always let in [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_hosts_per_domain: u32,
@@ -141,7 +141,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "ON|OFF", help_heading = "Limits")]
     pub(crate) traps: Switch,
 
-    /// Least pause between two requests to a host [default: 1s]
+    /// Minimum pause between two requests to a host [default: 1s]
     #[arg(short = 'w', long, value_name = "TIME", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub(crate) delay: Span,
@@ -152,14 +152,14 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "TIME", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub(crate) max_delay: Span,
-    /// Pages under way at a time, over all hosts; a page whose server is silent for 2 s does not
+    /// Pages in progress at a time, over all hosts; a page whose server is silent for 2 s does not
     /// count, up to three times as many [default: 64]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency: usize,
-    /// Pages under way at a time to one host [default: 1; 4 where both delays are 0]
+    /// Pages in progress at a time to one host [default: 1; 4 where both delays are 0]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency_per_host: Option<usize>,
-    /// Greatest overall rate of requests, for example 20/s
+    /// Maximum overall rate of requests, for example 20/s
     #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word")]
     pub(crate) rate: Option<Rate>,
@@ -195,13 +195,12 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "word")]
     pub(crate) duplicate_links: DuplicateLinks,
-    /// Greatest distance of two fingerprints, in bits, at which pages are compared, 0 to 7
+    /// Maximum distance of two fingerprints, in bits, at which pages are compared, 0 to 7
     /// [default: 3]
     #[arg(long, value_name = "K", help_heading = "Duplicates")]
     pub(crate) distance: u32,
-    /// Least resemblance of two texts, 0 to 1, to be the same page [default: by length: 1 under 50
-    /// words, 0.90 under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted
-    /// words suffice]
+    /// Minimum resemblance of near duplicates, 0 to 1 [default: by length: 1 under 50 words, 0.90
+    /// under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
     #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
     /// Features of fingerprints: word:1, word:3, char:5, word:1+tf-idf, … [default: word:1+log-tf]
@@ -262,7 +261,7 @@ pub(crate) struct Settings {
     #[serde(with = "word")]
     pub(crate) tables: Tables,
 
-    /// Greatest length of a body; the rest is cut off and the record says so [default: 50MiB]
+    /// Maximum length of a body; the rest is cut off and the record says so [default: 50MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "word")]
     pub(crate) max_body: Size,
@@ -276,10 +275,10 @@ pub(crate) struct Settings {
     #[arg(short = 'T', long, value_name = "TIME", help_heading = "Fetching")]
     #[serde(with = "word")]
     pub(crate) timeout: Span,
-    /// Greatest number of visits of a page whose failure may be temporary [default: 3]
+    /// Maximum number of visits of a page whose failure may be temporary [default: 3]
     #[arg(short = 't', long, value_name = "N", help_heading = "Fetching")]
     pub(crate) tries: u32,
-    /// Greatest number of redirects in a row [default: 10]
+    /// Maximum number of redirects in a row [default: 10]
     #[arg(long, value_name = "N", help_heading = "Fetching")]
     pub(crate) max_redirects: usize,
     /// Connect to this address for the host and port, as in curl (repeatable)
@@ -366,7 +365,7 @@ pub(crate) struct Settings {
     #[arg(skip)]
     pub(crate) secrets: Vec<String>,
     // In the file of a crawl, all its seeds.
-    /// More seeds
+    /// Seeds, in addition to --seeds
     #[arg(value_name = "URL")]
     pub(crate) url: Vec<String>,
 }

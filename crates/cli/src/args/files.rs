@@ -176,7 +176,7 @@ pub(crate) struct PlanArgs {
     /// Bits of a fingerprint: 64 or 32
     #[arg(long, value_name = "BITS", default_value_t = 64)]
     pub(crate) bits: u32,
-    /// Greatest number of candidates of a probe, over all tables [default: 4096]
+    /// Maximum number of candidates of a probe, over all tables [default: 4096]
     #[arg(long, value_name = "N")]
     pub(crate) candidates: Option<f64>,
     /// json or table [default: table on a terminal, json otherwise]

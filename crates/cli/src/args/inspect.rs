@@ -65,7 +65,7 @@ pub(crate) struct WaczArgs {
     /// The title of the collection
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
-    /// A description for people
+    /// A description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     /// Add the text of each page to the list of pages, so that the replay can be searched
@@ -88,8 +88,8 @@ pub(crate) struct StatusArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// List hosts, most pages first: what each asked for, the pause in use, its reason, and the
-    /// next possible request
+    /// List hosts, most pages first: the pause that each asks for, the pause in use, its reason,
+    /// and the next possible request
     #[arg(long)]
     pub(crate) hosts: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -209,7 +209,7 @@ pub(crate) struct DuplicatesArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// List groups of pages that say the same, the original first
+    /// List clusters of duplicates, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -318,7 +318,7 @@ pub(crate) struct SearchArgs {
     /// (with its subdomains), lang:, after: and before: a date
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     pub(crate) query: String,
-    /// Greatest number of hits, best first
+    /// Maximum number of hits, best first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
     /// Skip this number of hits
@@ -346,10 +346,10 @@ pub(crate) struct SimilarArgs {
     /// Only pages whose fingerprint differs in at most this number of bits [default: any]
     #[arg(long, value_name = "K")]
     pub(crate) distance: Option<u32>,
-    /// Least resemblance, 0 to 1 [default: the crawl's own setting, else 0.7]
+    /// Minimum resemblance, 0 to 1 [default: the crawl's own setting, else 0.7]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
-    /// Greatest number of pages, nearest first
+    /// Maximum number of pages, nearest first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
     /// json or table [default: table on a terminal, json otherwise]
