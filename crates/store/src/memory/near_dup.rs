@@ -1,5 +1,5 @@
 //! The near-duplicate index without a disk: all signatures in one
-//! [`SignatureIndex`](neardup::SignatureIndex).
+//! [`SignatureIndex`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
