@@ -121,15 +121,19 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn told(reply: &Reply) -> String {
-        let told = |step| match step {
+    fn described(reply: &Reply) -> String {
+        let describe = |step| match step {
             Step::Send(range) => format!("{range:?}"),
             Step::Wait(_) => "wait".into(),
             Step::Pause(_) => "pause".into(),
             Step::End(end) => format!("{end:?}"),
         };
         let steps = steps(reply.delivery.as_deref(), reply.body.len());
-        steps.into_iter().map(told).collect::<Vec<_>>().join(" ")
+        steps
+            .into_iter()
+            .map(describe)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
@@ -156,7 +160,7 @@ mod tests {
                 "0..3 pause 3..4 wait pause 4..5 Reset",
             ),
         ] {
-            assert_eq!(told(&reply), expected, "{reply:?}");
+            assert_eq!(described(&reply), expected, "{reply:?}");
         }
     }
 

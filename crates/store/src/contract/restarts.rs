@@ -8,7 +8,7 @@ use super::*;
 
 /// An event in a crawl of many sessions.
 #[derive(Clone, Debug)]
-enum Turn {
+enum Event {
     Step(Step),
     /// The tables are written, which changes nothing.
     Flush,
@@ -26,18 +26,18 @@ enum Turn {
 
 const DAY: u64 = 24 * 3600 * 1000;
 
-fn turns() -> impl Strategy<Value = Vec<Turn>> {
-    let turn = prop_oneof![
-        12 => step().prop_map(Turn::Step),
-        2 => Just(Turn::Flush),
-        1 => Just(Turn::Close),
-        1 => Just(Turn::Die),
-        1 => any::<u8>().prop_map(Turn::DieFlushing),
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        12 => step().prop_map(Event::Step),
+        2 => Just(Event::Flush),
+        1 => Just(Event::Close),
+        1 => Just(Event::Die),
+        1 => any::<u8>().prop_map(Event::DieFlushing),
         1 => (any::<bool>(), prop_oneof![0..60_u64, Just(DAY)])
-            .prop_map(|(dies, by)| Turn::SetBack(dies, by)),
-        1 => Just(Turn::Leap),
+            .prop_map(|(dies, by)| Event::SetBack(dies, by)),
+        1 => Just(Event::Leap),
     ];
-    proptest::collection::vec(turn, 1..80)
+    proptest::collection::vec(event, 1..80)
 }
 
 /// Begins the next session, in which no lease of the last one is out.
@@ -47,26 +47,26 @@ fn begin_session(user: &mut User, standing: Standing) {
     user.saw.push(format!("{standing:?}"));
 }
 
-async fn play_in_memory(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
+async fn play_in_memory(rules: FrontierRules, events: &[Event]) -> Vec<String> {
     let store = MemoryStore::new(rules, LikenessRules::default(), None);
     let mut user = User::default();
-    for turn in turns {
-        let in_order = match turn {
-            Turn::Step(step) => {
+    for event in events {
+        let in_order = match event {
+            Event::Step(step) => {
                 user.take(&store, step).await;
                 continue;
             }
-            Turn::Flush => continue,
-            Turn::Leap => {
+            Event::Flush => continue,
+            Event::Leap => {
                 user.now += DAY;
                 continue;
             }
-            Turn::SetBack(dies, by) => {
+            Event::SetBack(dies, by) => {
                 user.now = user.now.saturating_sub(*by);
                 !dies
             }
-            Turn::Close => true,
-            Turn::Die | Turn::DieFlushing(_) => false,
+            Event::Close => true,
+            Event::Die | Event::DieFlushing(_) => false,
         };
         store.reopen(at(user.now), in_order);
         begin_session(&mut user, store.standing());
@@ -74,7 +74,7 @@ async fn play_in_memory(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
     user.saw
 }
 
-async fn play_on_disk(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
+async fn play_on_disk(rules: FrontierRules, events: &[Event]) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let open = |now: u64| {
         let options = StoreOptions {
@@ -84,29 +84,29 @@ async fn play_on_disk(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
     let (mut store, mut user) = (open(0), User::default());
-    for turn in turns {
-        match turn {
-            Turn::Step(step) => {
+    for event in events {
+        match event {
+            Event::Step(step) => {
                 user.take(&store, step).await;
                 continue;
             }
-            Turn::Flush => {
+            Event::Flush => {
                 store.flush().await.unwrap();
                 continue;
             }
-            Turn::Leap => {
+            Event::Leap => {
                 user.now += DAY;
                 continue;
             }
-            Turn::SetBack(dies, by) => {
+            Event::SetBack(dies, by) => {
                 user.now = user.now.saturating_sub(*by);
                 if !dies {
                     store.close().await.unwrap();
                 }
             }
-            Turn::Close => store.close().await.unwrap(),
-            Turn::Die => {}
-            Turn::DieFlushing(parts) => store.flush_in_part(*parts),
+            Event::Close => store.close().await.unwrap(),
+            Event::Die => {}
+            Event::DieFlushing(parts) => store.flush_in_part(*parts),
         }
         drop(store);
         store = open(user.now);
@@ -122,7 +122,7 @@ proptest! {
 
     #[test]
     fn sessions_on_a_disk_continue_like_those_in_memory(
-        turns in turns(),
+        events in events(),
         per_host in 1..3_usize,
         limit in proptest::option::of(1..4_u64),
         least_wait in 0..30_u64,
@@ -137,8 +137,8 @@ proptest! {
             ..FrontierRules::default()
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let expected = runtime.block_on(play_in_memory(rules, &turns));
-        let seen = runtime.block_on(play_on_disk(rules, &turns));
+        let expected = runtime.block_on(play_in_memory(rules, &events));
+        let seen = runtime.block_on(play_on_disk(rules, &events));
         for (in_memory, on_disk) in expected.iter().zip(&seen) {
             prop_assert_eq!(in_memory, on_disk);
         }
@@ -147,21 +147,21 @@ proptest! {
 
     /// However often the process dies, every page is visited in the end.
     #[test]
-    fn no_page_is_lost_by_sessions_that_die(turns in turns()) {
+    fn no_page_is_lost_by_sessions_that_die(events in events()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let directory = tempfile::tempdir().unwrap();
             let rules = FrontierRules::default();
             let (mut wanted, mut visited) = (HashSet::new(), HashSet::new());
             let mut store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
-            for turn in &turns {
-                match turn {
-                    Turn::Step(Step::Discover(links)) => {
+            for event in &events {
+                match event {
+                    Event::Step(Step::Discover(links)) => {
                         let discovered = discovered(links);
                         wanted.extend(discovered.iter().map(|found| found.url.clone()));
                         store.discover(discovered).await.unwrap();
                     }
-                    Turn::Step(_) => {
+                    Event::Step(_) => {
                         // One of two is settled, the other is under way when the process dies.
                         let mut out = leases(&store, 0, 2).await;
                         if let Some(lease) = out.pop() {
@@ -169,10 +169,10 @@ proptest! {
                             visit(&store, lease, 0).await;
                         }
                     }
-                    Turn::Flush => store.flush().await.unwrap(),
-                    Turn::Leap => {}
-                    Turn::Close | Turn::Die | Turn::DieFlushing(_) | Turn::SetBack(..) => {
-                        if let Turn::DieFlushing(parts) = turn {
+                    Event::Flush => store.flush().await.unwrap(),
+                    Event::Leap => {}
+                    Event::Close | Event::Die | Event::DieFlushing(_) | Event::SetBack(..) => {
+                        if let Event::DieFlushing(parts) = event {
                             store.flush_in_part(*parts);
                         }
                         drop(store);

@@ -1,7 +1,7 @@
 //! The frontier on a disk: the queue, the hosts and their turns, the URLs seen, the leases.
 //!
 //! ```text
-//! place.rs   places in the queue     block.rs, parts.rs, shelf.rs   entries in the database
+//! place.rs   places in the queue     block.rs, parts.rs, queue_blocks.rs   entries in the database
 //! hosts.rs   hosts and their turns   flush.rs                       writing and loading
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
@@ -26,9 +26,9 @@ mod hosts;
 mod lease;
 mod parts;
 mod place;
+mod queue_blocks;
 mod seen;
 mod settle;
-mod shelf;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -42,8 +42,8 @@ use self::flush::Generations;
 pub(super) use self::flush::{Flush, robots_position};
 use self::hosts::Hosts;
 use self::place::{Body, Place};
+use self::queue_blocks::QueueBlocks;
 pub(super) use self::seen::{seen_as, settled_probe};
-use self::shelf::Shelf;
 use self::state::FrontierState;
 pub(super) use self::state::Void;
 use super::database::Database;
@@ -63,7 +63,7 @@ const PENDING_BYTES: usize = 32 << 20;
 const PENDING_CHANGES: usize = 4 << 20;
 
 pub(super) struct Queue {
-    shelf: Shelf,
+    blocks: QueueBlocks,
     hosts: Hosts,
     state: FrontierState,
     /// URLs discovered since the last flush.
@@ -124,7 +124,7 @@ struct Ended {
 impl Queue {
     fn new(database: &Database, rules: FrontierRules) -> Result<Self, StoreFault> {
         Ok(Self {
-            shelf: Shelf::new(database.tree("queue")?),
+            blocks: QueueBlocks::new(database.tree("queue")?),
             hosts: Hosts::new(rules),
             state: FrontierState::default(),
             pending: BTreeMap::new(),
@@ -369,7 +369,7 @@ impl Queue {
             .keys()
             .chain(self.flushing.keys())
             .for_each(&mut add);
-        self.shelf.each(|place| add(&place))?;
+        self.blocks.each(|place| add(&place))?;
         Ok(queued)
     }
 

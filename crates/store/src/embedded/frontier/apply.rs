@@ -300,7 +300,7 @@ impl Queue {
         if state.struck.keys().copied().any(is_without_place) {
             let mut add = |place: Place| found.extend(Some(place).filter(is_lost));
             self.pending.keys().copied().for_each(&mut add);
-            self.shelf.each(add)?;
+            self.blocks.each(add)?;
         }
         for place in found {
             let struck = self.state.struck.get_mut(&place.rank.sequence);

@@ -25,7 +25,7 @@ use super::super::journal::frame::Position;
 use super::hosts::HostState;
 use super::parts;
 use super::place::{Body, Place, Rank};
-use super::shelf::Shelf;
+use super::queue_blocks::QueueBlocks;
 use super::{Queue, Tries};
 use crate::fault::StoreFault;
 use crate::frontier::FrontierRules;
@@ -48,7 +48,7 @@ const MAX_ORIGIN_BYTES: usize = 1 << 10;
 /// The changes that a flush writes.
 pub(in super::super) struct Flush {
     position: Position,
-    shelf: Shelf,
+    blocks: QueueBlocks,
     new: Arc<BTreeMap<Place, Body>>,
     gone: BTreeSet<Place>,
     dirty: BTreeSet<u32>,
@@ -97,7 +97,7 @@ impl Flush {
             parts::remove(batch, key, *parts);
         })?;
         step(&seen, &self.retired.seen, |batch, key| batch.remove(key))?;
-        self.shelf.write(&self.gone, &self.new)?;
+        self.blocks.write(&self.gone, &self.new)?;
         step(&frontier, &self.records, |batch, (group, bytes)| {
             parts::insert(batch, &record_key(*group, self.position), bytes);
         })?;
@@ -184,7 +184,7 @@ impl Queue {
         seen.sort_unstable();
         Flush {
             position,
-            shelf: self.shelf.clone(),
+            blocks: self.blocks.clone(),
             new: Arc::clone(&self.flushing),
             records,
             gone,

@@ -196,7 +196,7 @@ impl Queue {
         let want = usize::try_from(want).unwrap_or(usize::MAX);
         let after = self.hosts.get(host).read_to;
         let waits = |place: Place| self.waits(place);
-        let mut found = self.shelf.read(host, after, want, waits)?;
+        let mut found = self.blocks.read(host, after, want, waits)?;
         let from = Place {
             host,
             rank: after.unwrap_or(Place::first_of(host).rank),
@@ -233,7 +233,7 @@ impl Queue {
         if let Some(body) = memory.or_else(|| self.flushing.get(&place)) {
             return Ok(body.clone());
         }
-        let found = self.shelf.body(place)?;
+        let found = self.blocks.body(place)?;
         found.ok_or_else(|| broken("a page that was set aside is not in the queue".to_owned()))
     }
 

@@ -22,13 +22,14 @@ const SMALL_BYTES: usize = FULL_BYTES / 2;
 /// The approximate number of changes made in one step, during which readers wait.
 const STEP_CHANGES: usize = 32;
 
+/// The blocks of the queue.
 #[derive(Clone)]
-pub(super) struct Shelf {
+pub(super) struct QueueBlocks {
     tree: Tree,
     gate: Arc<Mutex<()>>,
 }
 
-impl Shelf {
+impl QueueBlocks {
     pub(super) fn new(tree: Tree) -> Self {
         Self {
             tree,
@@ -61,13 +62,13 @@ impl Shelf {
             && let Some(whole) = parts::next(&mut entries, &self.tree)?
         {
             let mut place = self.place_of(&whole.key)?;
-            let mut reader = self.sound(Reader::new(whole.bytes()))?;
+            let mut reader = self.intact(Reader::new(whole.bytes()))?;
             while found.len() < want
-                && let Some(sequence) = self.sound(reader.next())?
+                && let Some(sequence) = self.intact(reader.next())?
             {
                 place.rank.sequence = sequence;
                 if after.is_none_or(|after| place.rank > after) && accept(place) {
-                    found.push((place.rank, self.sound(reader.body())?));
+                    found.push((place.rank, self.intact(reader.body())?));
                 }
             }
         }
@@ -88,8 +89,8 @@ impl Shelf {
         let mut entries = self.tree.under(&[]);
         while let Some(whole) = parts::next(&mut entries, &self.tree)? {
             let mut place = self.place_of(&whole.key)?;
-            let mut reader = self.sound(Reader::new(whole.bytes()))?;
-            while let Some(sequence) = self.sound(reader.next())? {
+            let mut reader = self.intact(Reader::new(whole.bytes()))?;
+            while let Some(sequence) = self.intact(reader.next())? {
                 place.rank.sequence = sequence;
                 visit(place);
             }
@@ -209,18 +210,18 @@ impl Shelf {
     }
 
     fn pages(&self, whole: &Whole) -> Result<Vec<(u64, Body)>, StoreFault> {
-        let mut reader = self.sound(Reader::new(whole.bytes()))?;
+        let mut reader = self.intact(Reader::new(whole.bytes()))?;
         let mut pages = Vec::new();
-        while let Some(sequence) = self.sound(reader.next())? {
-            pages.push((sequence, self.sound(reader.body())?));
+        while let Some(sequence) = self.intact(reader.next())? {
+            pages.push((sequence, self.intact(reader.body())?));
         }
         Ok(pages)
     }
 
     fn last_of(&self, whole: &Whole) -> Result<Option<u64>, StoreFault> {
-        let mut reader = self.sound(Reader::new(whole.bytes()))?;
+        let mut reader = self.intact(Reader::new(whole.bytes()))?;
         let mut last = None;
-        while let Some(sequence) = self.sound(reader.next())? {
+        while let Some(sequence) = self.intact(reader.next())? {
             last = Some(sequence);
         }
         Ok(last)
@@ -243,7 +244,7 @@ impl Shelf {
         })
     }
 
-    fn sound<T>(&self, read: Result<T, Malformed>) -> Result<T, StoreFault> {
+    fn intact<T>(&self, read: Result<T, Malformed>) -> Result<T, StoreFault> {
         read.map_err(|what| self.tree.broken(what.to_owned()))
     }
 
