@@ -19,7 +19,10 @@ use tokio::time::Instant;
 
 use clap::Args;
 use disk::SystemDisk;
-use neardup::{Features, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
+use neardup::{
+    BAG_BYTES, BagSketch, Features, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch,
+    TextSignature,
+};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
     ArchivePlace, DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter,
@@ -332,14 +335,14 @@ fn signature(number: u64) -> PageSignature {
             main_content: None,
             fingerprint: Fingerprint::new(mix(number ^ 1 << 42)),
             sketch: Some(Sketch::from_bytes(&sketch(number))),
-            bag: None,
+            bag: Some(bag(number)),
             subject: None,
         })),
     }
 }
 
 /// Returns the signature of `number`, which nearly equals that of `of`: two bits, nine minima and
-/// half of the bands apart.
+/// half of the bands apart, the same counted words.
 fn nearly(of: u64, number: u64) -> PageSignature {
     let mut changed = signature(number);
     if let Some(text) = &mut changed.text {
@@ -352,8 +355,20 @@ fn nearly(of: u64, number: u64) -> PageSignature {
         }
         text.fingerprint = Fingerprint::new(mix(of ^ 1 << 42) ^ 1 << (number % 31) ^ 1 << 63);
         text.sketch = Some(Sketch::from_bytes(&bytes));
+        text.bag = Some(bag(of));
     }
     changed
+}
+
+/// Returns a bag sketch of 450 different words.
+fn bag(number: u64) -> BagSketch {
+    let mut bytes = [0; BAG_BYTES];
+    for (place, chunk) in (0_u64..).zip(bytes.chunks_mut(8)) {
+        let random = mix(mix(number ^ 1 << 43) ^ place).to_le_bytes();
+        chunk.copy_from_slice(&random[..chunk.len()]);
+    }
+    bytes[..4].copy_from_slice(&450_u32.to_le_bytes());
+    BagSketch::from_bytes(&bytes)
 }
 
 fn sketch(number: u64) -> [u8; SKETCH_BYTES] {
