@@ -5,7 +5,7 @@
 //! that were lost, archived twice or damaged without a report, and a figure beside its goal. The
 //! exit code is 1 if a row misses.
 //!
-//! Where the machine allows it, the program restarts itself in its own namespaces for users,
+//! If the machine allows it, the program restarts itself in its own namespaces for users,
 //! networks and mounts. They have only a loopback device, so no request can leave, and disks of any
 //! size can be mounted.
 //!

@@ -1,4 +1,4 @@
-//! How `batch::dedup` grows: documents with planted copies, in a fixed budget of memory.
+//! The growth of `batch::dedup`: documents with planted copies, in a fixed budget of memory.
 //!
 //! Every tenth document is a copy of the one nine before it, with words replaced so that their
 //! 5-shingles have a resemblance of .5 to 1. The time has two parts: making signatures (all cores)

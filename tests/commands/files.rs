@@ -144,6 +144,22 @@ fn fingerprint_writes_sixteen_digits_and_the_path() {
         .assert_error(2, "missing.txt");
 }
 
+/// The options did nothing, silently.
+#[test]
+fn fingerprint_says_that_a_threshold_has_no_effect() {
+    let crawl = Crawl::bare();
+    crawl.write("a.txt", "some words");
+    let plain = answer(&crawl, &["fingerprint", "a.txt"]);
+    for option in ["--distance", "--resemblance"] {
+        let run = crawl.run_command(&["fingerprint", "a.txt", option, "1"]);
+        assert_eq!((run.code, &run.output), (Some(0), &plain), "{option}");
+        assert_eq!(
+            run.errors,
+            "--distance and --resemblance have no effect on a fingerprint\n"
+        );
+    }
+}
+
 #[test]
 fn compare_prints_the_likeness_of_two_files() {
     let crawl = Crawl::bare();

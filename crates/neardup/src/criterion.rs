@@ -9,8 +9,8 @@ use crate::thresholds::{InvalidThresholds, Likeness, Thresholds};
 pub enum Criterion {
     /// The thresholds of a crawl: fingerprints and bands propose candidates, sketches decide.
     Verified(Thresholds),
-    /// Fingerprints within so many bits decide alone, as in the paper of Manku, Jain and Das Sarma
-    /// (section 2): without a look at resemblance, subject or main content.
+    /// Fingerprints that differ in at most this number of bits, as in the paper of Manku, Jain and
+    /// Das Sarma (section 2). Resemblance, subject and main content do not count.
     Within(u32),
 }
 
@@ -21,7 +21,7 @@ impl Default for Criterion {
 }
 
 impl Criterion {
-    /// Creates the criterion that fingerprints are within `distance` bits.
+    /// Creates the criterion of fingerprints that differ in at most `distance` bits.
     ///
     /// # Errors
     /// [`InvalidThresholds::Distance`] for a distance above [`MAX_DISTANCE`](crate::MAX_DISTANCE).

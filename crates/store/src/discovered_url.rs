@@ -61,7 +61,7 @@ impl DiscoveredUrl {
         self.priority >= Self::PROBED && self.requisite == 0
     }
 
-    /// Returns the same as a requisite, so many steps from the page that needs it.
+    /// Returns the same URL as a requisite, this number of steps from the page that needs it.
     #[must_use]
     pub fn needed(self, requisite: u8) -> Self {
         Self { requisite, ..self }

@@ -52,7 +52,7 @@ pub(super) fn decide(
         lists.dedup();
         let original = originals.best_match(texts, run, text, &lists)?;
         if original.is_none() {
-            originals.add(text, &lists);
+            originals.add(text, &lists)?;
         }
         decided.push(original);
         gauge.advance(Step::Verifying, 1)?;
@@ -209,7 +209,7 @@ impl Originals {
 
     /// Adds an original to the lists that it joins. A list holds [`MAX_PER_KEY`] texts at most, as
     /// a key of the signature index does.
-    fn add(&mut self, text: u32, lists: &[Membership]) {
+    fn add(&mut self, text: u32, lists: &[Membership]) -> Result<(), BatchError> {
         for membership in lists.iter().filter(|membership| membership.joins) {
             let last = self.lists.entry(membership.list).or_insert(NO_ENTRY);
             let len = self.entries.get(*last as usize).map_or(0, |last| last.len);
@@ -221,8 +221,12 @@ impl Originals {
                 previous: *last,
                 len: len + 1,
             };
-            *last = self.entries.len() as u32;
+            *last = u32::try_from(self.entries.len())
+                .ok()
+                .filter(|at| *at != NO_ENTRY)
+                .ok_or(BatchError::TooMany)?;
             self.entries.push(entry);
         }
+        Ok(())
     }
 }

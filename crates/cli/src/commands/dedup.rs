@@ -126,7 +126,7 @@ fn closing(summary: &Summary, kind: FindingKind, skipped: u64) -> String {
     let found = HumanCount(summary.findings);
     let found = match kind {
         FindingKind::Duplicates => format!("{found} repeat an earlier one"),
-        FindingKind::Pairs => format!("{found} alike pairs"),
+        FindingKind::Pairs => format!("{found} similar pairs"),
         FindingKind::Clusters { .. } => format!("{found} clusters"),
     };
     let skipped = match skipped {

@@ -61,7 +61,7 @@ struct BandPlan {
     curve: Vec<CurvePoint>,
 }
 
-/// What the bands find at a resemblance.
+/// A point of the curve: the part of all pairs of a resemblance that becomes candidates.
 #[derive(Serialize)]
 struct CurvePoint {
     resemblance: f64,

@@ -8,7 +8,7 @@ use crate::embedded::record::Record;
 use crate::frontier::{HOSTS_RULE, LeftOut};
 use crate::patterns::PatternName;
 
-/// A trap: so many pages of one pattern, and one that is not of it.
+/// A trap: a number of pages of one pattern, and one page outside it.
 fn trap(pages: u64) -> Vec<DiscoveredUrl> {
     let items =
         (0..pages).map(|number| link(&format!("http://a.test/item/{}", number + 10_000), 1));

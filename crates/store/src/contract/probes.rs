@@ -8,7 +8,7 @@ fn probe(text: &str) -> DiscoveredUrl {
     link(text, 3).probed()
 }
 
-/// Returns probes in so many folders of a host.
+/// Returns probes in a number of folders of one host.
 fn probes(count: u32, folders: u32) -> impl Iterator<Item = DiscoveredUrl> {
     (0..count).map(move |n| probe(&format!("http://a.test/f{}/{n}", n % folders)))
 }

@@ -1,7 +1,7 @@
 //! The cost of a full mirror, and the loss of an edition of which a part is new: the simulation
 //! behind docs/adr/0011.
 //!
-//! A site of 10,000 pages in so many folders is known from left-out pages only. A share of its
+//! A site of 10,000 pages in a number of folders is known from left-out pages only. A share of its
 //! pages is new: each by itself, or folder by folder. It is visited as a crawl does, in the order
 //! of the queue. `SITES=50 cargo test --release -p store probe_simulation -- --nocapture` prints
 //! the table of the ADR.

@@ -19,7 +19,7 @@
 //! loss of an edition that is half new.
 //!
 //! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
-//! Bounded: so many folders, and so many places of rows, in a crawl. Folders beyond the cap are not
+//! The number of folders and of places of rows in a crawl is capped. Folders beyond the cap are not
 //! closed.
 
 use std::collections::{BTreeMap, BTreeSet};

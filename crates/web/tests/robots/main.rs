@@ -1,8 +1,8 @@
 //! RFC 9309, case by case, each with its section, and the conventions around the standard.
 //!
 //! The cases of google/robotstxt and the examples of its documentation suggested the questions.
-//! Where that program deliberately differs from the standard (`index.html`, lines that are too
-//! long), the tests follow the standard.
+//! That program deliberately differs from the standard in places (`index.html`, lines that are too
+//! long); the tests follow the standard.
 
 mod agents;
 mod cost;

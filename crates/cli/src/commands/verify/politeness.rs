@@ -14,8 +14,8 @@
 //! - If hosts share their pace (`--group-by`), the delay also passed from one request to a group to
 //!   the next.
 //!
-//! What is not archived is not checked: requests for robots.txt, pages that were left out, attempts
-//! without an answer. If several requests to a host were allowed at a time, nothing is checked. If
+//! Requests that are not archived are not checked: those for robots.txt, for pages that were left
+//! out, and attempts without an answer. If several requests to a host were allowed at a time, nothing is checked. If
 //! the machine's clock was set during the crawl, dates are shifted as the journal says, and
 //! requests that may have been under way at that time are not checked.
 

@@ -55,7 +55,7 @@ pub(super) fn insert(batch: &mut Batch, of: &[u8], bytes: &[u8]) {
     }
 }
 
-/// Removes a text of so many parts.
+/// Removes a text that is stored in this number of parts.
 pub(super) fn remove(batch: &mut Batch, of: &[u8], parts: u16) {
     for part in 0..parts {
         batch.remove(&key(of, part));
