@@ -15,9 +15,9 @@
 //!   the next.
 //!
 //! Requests that are not archived are not checked: those for robots.txt, for pages that were left
-//! out, and attempts without an answer. If several requests to a host were allowed at a time, nothing is checked. If
-//! the machine's clock was set during the crawl, dates are shifted as the journal says, and
-//! requests that may have been under way at that time are not checked.
+//! out, and attempts without an answer. If several requests to a host were allowed at a time,
+//! nothing is checked. If the machine's clock was set during the crawl, dates are shifted as the
+//! journal says, and requests that may have been under way at that time are not checked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
