@@ -352,7 +352,12 @@ fn an_older_state_is_refused_and_can_be_rebuilt_from_the_archive() {
         }
         let run = crawl.run_command(rebuild);
         assert_eq!(run.code, Some(0), "{run:?}");
-        assert_eq!(crawl.verdicts(), verdicts, "{rebuild:?}");
+        let mut rebuilt = crawl.verdicts();
+        if kill {
+            // A page may be archived before the kill and settled after it: the rebuild finds it.
+            rebuilt.retain(|url, _| verdicts.contains_key(url));
+        }
+        assert_eq!(rebuilt, verdicts, "{rebuild:?}");
         crawl.is_sound();
         let run = crawl.run_with(&["--max-time=200ms"]);
         assert_eq!(run.code, Some(0), "{run:?}");
