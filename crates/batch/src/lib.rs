@@ -4,7 +4,6 @@
 //! unnamed files in a directory that the caller names, which vanish with the process. There is no
 //! clock and no terminal here; a [`Progress`] follows the work.
 //!
-//! - [`jsonl`]: documents as JSON lines.
 //! - [`dedup::run`]: finds duplicates among documents: single duplicates, pairs or clusters.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries.
 //! - [`self_join()`]: finds all pairs of near fingerprints in a file.
@@ -16,7 +15,6 @@ mod entries;
 mod error;
 mod fields;
 mod fingerprint_file;
-pub mod jsonl;
 mod pigeonhole;
 mod query;
 mod scratch;

@@ -5,6 +5,7 @@ use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use corpus::{Documents, Reader, is_standard_input};
 use crawl::AdaptiveSignatures;
 use disk::{Disk, SystemDisk};
 use neardup::{
@@ -13,8 +14,6 @@ use neardup::{
 };
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::documents::{Documents, Reader};
-use crate::input::is_standard_input;
 
 /// The name of the file of learned document frequencies, in the state directory of a crawl.
 const LEARNED: &str = "frequencies.txt";
@@ -84,7 +83,10 @@ impl FeatureSettings {
         reader: &Reader,
     ) -> Result<DocumentFrequencies, CliError> {
         let mut frequencies = DocumentFrequencies::new(self.features.unit);
-        for document in Documents::below(paths)?.flatten() {
+        for document in Documents::below(paths)
+            .map_err(|error| CliError::of_usage(&error))?
+            .flatten()
+        {
             frequencies.learn(&self.left_of(reader.normal_text(&document.content)));
         }
         Ok(frequencies)

@@ -8,13 +8,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use corpus::Reader;
 use neardup::{
     BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprint, HashKey, LEAST_WORDS,
     SignatureBuilder, Thresholds, Unit, Width,
 };
 
 use crate::cli_error::CliError;
-use crate::documents::Reader;
 use crate::features::FeatureSettings;
 use crate::values::Switch;
 

@@ -14,6 +14,7 @@ use std::thread::available_parallelism;
 
 use batch::dedup::{self, Cluster, Document, Finding, FindingKind, Options, Summary};
 use batch::{BatchError, Control, Progress, Step};
+use corpus::{Documents, Reader, Signatures};
 use indicatif::{HumanCount, ProgressBar};
 use neardup::{BandDesign, Likeness};
 use serde::Serialize;
@@ -22,19 +23,19 @@ use tokio::time::Instant;
 use super::unwritable;
 use crate::args::DedupArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::documents::{Documents, Reader, Signatures, SkipReport};
 use crate::output::{self, Format};
 use crate::progress::{self, PLAIN_LINE_EVERY};
+use crate::skip_report::SkipReport;
 use crate::terminal::{Escaping, is_seen, printable, say};
 
 pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
-    let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()))?;
+    let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
     let signature_builder = args
         .features
         .signature_builder(&args.paths, &reader)?
         .least_words(args.verdict.least_words);
     let (options, resemblance) = options(args)?;
-    let documents = Documents::below(&args.paths)?;
+    let documents = Documents::below(&args.paths).map_err(|error| CliError::of_usage(&error))?;
     let oddities = documents.oddities();
     let skipped = RefCell::new(SkipReport::default());
     let signatures = Signatures::of(documents, &reader, &signature_builder, options.bands)

@@ -4,6 +4,10 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
+use corpus::{
+    ArchiveDocuments, Content, MAX_DOCUMENT, SeenDeviations, Skipped, WaczStreams, is_archive,
+    is_standard_input, is_wacz, media_type,
+};
 use serde::Serialize;
 use sinks::warc::WarcStream;
 use web::{
@@ -14,12 +18,9 @@ use web::{
 use super::unreadable;
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
-use crate::documents::{
-    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenDeviations, SkipReport, Skipped,
-    WaczStreams, is_archive, is_standard_input, is_wacz, media_type,
-};
 use crate::output;
 use crate::progress::SlowProgress;
+use crate::skip_report::SkipReport;
 use crate::terminal::say;
 
 #[derive(Serialize)]
@@ -160,7 +161,7 @@ impl Extractor<'_> {
     /// Writes the pages of an archive, one after the other.
     fn all(
         &self,
-        documents: impl Iterator<Item = Result<documents::Document, String>>,
+        documents: impl Iterator<Item = Result<corpus::Document, String>>,
     ) -> Result<(), CliError> {
         let culprit = self.args.file.display().to_string();
         let mut skipped = SkipReport::default();

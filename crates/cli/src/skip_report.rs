@@ -1,6 +1,7 @@
 //! A report of documents that cannot be read.
 
-use super::sources::Skipped;
+use corpus::Skipped;
+
 use crate::terminal::{printable, say};
 
 /// Skipped documents that are printed one by one; the rest are counted.

@@ -60,7 +60,7 @@ pub enum BadLine {
 /// A reader of the documents of a file, in order.
 ///
 /// ```
-/// use batch::jsonl::JsonLines;
+/// use corpus::JsonLines;
 ///
 /// let input = "{\"id\": 1, \"text\": \"one\"}\nnonsense\n";
 /// let mut documents = JsonLines::new(input.as_bytes());

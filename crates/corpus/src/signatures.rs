@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use neardup::{BandDesign, BandedSignature, SignatureBuilder};
 use rayon::prelude::*;
 
-use super::document::Document;
-use super::read::Reader;
-use super::sources::{Documents, Skipped};
+use crate::document::Document;
+use crate::reader::Reader;
+use crate::sources::{Documents, Skipped};
 
 /// Bytes in a batch; the last document may exceed them.
 const BATCH_BYTES: usize = 16 << 20;
@@ -18,7 +18,7 @@ const BATCH_DOCUMENTS: usize = 512;
 
 /// An iterator that reads documents in batches, computes their signatures on all cores, and returns
 /// them in order.
-pub(crate) struct Signatures<'a> {
+pub struct Signatures<'a> {
     documents: Documents,
     reader: &'a Reader,
     signature_builder: &'a SignatureBuilder,
@@ -28,7 +28,7 @@ pub(crate) struct Signatures<'a> {
 
 impl<'a> Signatures<'a> {
     /// Returns the signatures of these documents, with keys of `bands`.
-    pub(crate) fn of(
+    pub fn of(
         documents: Documents,
         reader: &'a Reader,
         signature_builder: &'a SignatureBuilder,

@@ -6,14 +6,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use batch::jsonl::{BadLine, JsonLines};
 use flate2::bufread::MultiGzDecoder;
 use sinks::warc::WarcStream;
 
-use super::archive::{ArchiveDocuments, SeenDeviations, WaczStreams};
-use super::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
-use crate::cli_error::{CliError, usage};
-use crate::input::is_standard_input;
+use crate::archive::{ArchiveDocuments, SeenDeviations, WaczStreams};
+use crate::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
+use crate::error::CorpusError;
+use crate::json_lines::{BadLine, JsonDocument, JsonLines};
 
 /// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;
@@ -26,10 +25,11 @@ const SNIFFED_BYTES: usize = 1445;
 
 /// Something that is not a document, with the reason. The next one follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Skipped {
+pub struct Skipped {
     /// The file, and the place in it.
-    pub(crate) culprit: String,
-    pub(crate) reason: String,
+    pub culprit: String,
+    /// The reason.
+    pub reason: String,
 }
 
 impl fmt::Display for Skipped {
@@ -40,7 +40,7 @@ impl fmt::Display for Skipped {
 
 /// The documents of some paths, in the order of the paths; in a directory, in the order of the
 /// names.
-pub(crate) struct Documents {
+pub struct Documents {
     paths: VecDeque<PathBuf>,
     open: Option<Open>,
     oddities: SeenDeviations,
@@ -57,13 +57,16 @@ impl Documents {
     ///
     /// # Errors
     /// A path does not exist or cannot be read. An unreadable file in a directory is skipped later.
-    pub(crate) fn below(paths: &[PathBuf]) -> Result<Self, CliError> {
+    pub fn below(paths: &[PathBuf]) -> Result<Self, CorpusError> {
         for path in paths.iter().filter(|path| !is_standard_input(path)) {
             let readable = match path.is_dir() {
                 true => std::fs::read_dir(path).map(drop),
                 false => File::open(path).map(drop),
             };
-            readable.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
+            readable.map_err(|source| CorpusError::Unreadable {
+                path: path.clone(),
+                source,
+            })?;
         }
         Ok(Self {
             paths: paths.iter().cloned().collect(),
@@ -73,7 +76,7 @@ impl Documents {
     }
 
     /// Returns the oddities of the archives, complete once they are read.
-    pub(crate) fn oddities(&self) -> SeenDeviations {
+    pub fn oddities(&self) -> SeenDeviations {
         self.oddities.clone()
     }
 
@@ -197,23 +200,26 @@ impl Iterator for Documents {
 ///
 /// # Errors
 /// The path cannot be read, or has no document or several.
-pub(crate) fn only(path: &Path) -> Result<Document, CliError> {
+pub fn only_document(path: &Path) -> Result<Document, CorpusError> {
     let mut documents = Documents::below(&[path.to_owned()])?;
     let first = documents.next();
-    let count = match (first, documents.next()) {
-        (Some(document), None) => return document.map_err(usage),
-        (None, _) => "no document",
-        (Some(_), Some(_)) => "more than one document",
-    };
-    Err(usage(format!(
-        "{} holds {count}: one is wanted here",
-        path.display()
-    )))
+    let path = path.to_owned();
+    match (first, documents.next()) {
+        (Some(document), None) => document.map_err(CorpusError::Skipped),
+        (None, _) => Err(CorpusError::NoDocument { path }),
+        (Some(_), Some(_)) => Err(CorpusError::SeveralDocuments { path }),
+    }
+}
+
+/// Returns true for `-`, which stands for standard input.
+#[must_use]
+pub fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Returns true if a file has the extension of a WACZ, which is read from its end: standard input
 /// cannot be one.
-pub(crate) fn is_wacz(path: &Path) -> bool {
+pub fn is_wacz(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     extension.eq_ignore_ascii_case("wacz")
 }
@@ -223,7 +229,7 @@ pub(crate) fn is_wacz(path: &Path) -> bool {
 ///
 /// # Errors
 /// The file cannot be read, or is an archive of an unsupported kind.
-pub(crate) fn is_archive(path: &Path, input: &mut impl BufRead) -> io::Result<bool> {
+pub fn is_archive(path: &Path, input: &mut impl BufRead) -> io::Result<bool> {
     let beginning = input.fill_buf()?;
     if named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
         return Err(io::Error::other(
@@ -233,7 +239,7 @@ pub(crate) fn is_archive(path: &Path, input: &mut impl BufRead) -> io::Result<bo
     Ok(named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning))
 }
 
-fn of_a_line(line: Result<batch::jsonl::JsonDocument, BadLine>) -> Result<Document, String> {
+fn of_a_line(line: Result<JsonDocument, BadLine>) -> Result<Document, String> {
     match line {
         Ok(document) => Ok(Document {
             id: document.id,
@@ -262,7 +268,7 @@ fn named(path: &Path, extensions: &[&str]) -> bool {
 
 /// Returns the media type: HTML by the name or the first bytes; binary if there is a zero byte
 /// early on and no byte order mark of UTF-16; text otherwise.
-pub(crate) fn media_type(path: &Path, body: &[u8]) -> &'static str {
+pub fn media_type(path: &Path, body: &[u8]) -> &'static str {
     let start = &body[..body.len().min(SNIFFED_BYTES)];
     let in_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
     if named(path, &["html", "htm", "xhtml"]) {

@@ -13,7 +13,7 @@ use sinks::wacz::{self, ArchivePart};
 use sinks::warc::{Deviations, Record, WarcStream};
 use web::{CanonicalForm, Exchange, Protocol};
 
-use super::document::{Content, Document};
+use crate::document::{Content, Document};
 
 /// The schemes of resources that are documents. Crawlers write notes under other schemes
 /// (`urn:pageinfo:`, `metadata:`).
@@ -29,25 +29,25 @@ const MAX_HEAD: u64 = 64 << 10;
 /// The documents in a WARC file. Responses with status 200 and resources are documents as they are,
 /// conversions (Common Crawl's WET files) are texts. Other records and robots.txt files are not
 /// documents. A broken record is an error, and the records behind it follow.
-pub(crate) struct ArchiveDocuments {
+pub struct ArchiveDocuments {
     stream: WarcStream,
     seen: SeenDeviations,
 }
 
 /// The oddities in archives that were read to their ends, reported once all are read.
 #[derive(Clone, Default)]
-pub(crate) struct SeenDeviations(Arc<Mutex<Deviations>>);
+pub struct SeenDeviations(Arc<Mutex<Deviations>>);
 
 impl ArchiveDocuments {
     /// Returns the documents in `stream`, whose oddities are added to `seen` at its end.
-    pub(crate) fn of(stream: WarcStream, seen: SeenDeviations) -> Self {
+    pub fn of(stream: WarcStream, seen: SeenDeviations) -> Self {
         Self { stream, seen }
     }
 }
 
 impl SeenDeviations {
     /// Describes the oddities in one line; none if there are none.
-    pub(crate) fn describe(&self) -> Option<String> {
+    pub fn describe(&self) -> Option<String> {
         let oddities = self.locked();
         let seen: Vec<String> = oddities
             .seen()
@@ -83,13 +83,17 @@ impl Iterator for ArchiveDocuments {
 }
 
 /// The WARC files in a WACZ, one after the other, each read where it lies: nothing is unpacked.
-pub(crate) struct WaczStreams {
+pub struct WaczStreams {
     path: PathBuf,
     parts: VecDeque<ArchivePart>,
 }
 
 impl WaczStreams {
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    /// Opens a WACZ file and reads its directory.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no WACZ.
+    pub fn open(path: &Path) -> io::Result<Self> {
         let parts = wacz::archives(path).map_err(io::Error::other)?;
         Ok(Self {
             path: path.to_owned(),
@@ -98,7 +102,7 @@ impl WaczStreams {
     }
 
     /// Returns the documents in all of them.
-    pub(crate) fn documents(
+    pub fn documents(
         self,
         seen: SeenDeviations,
     ) -> impl Iterator<Item = Result<Document, String>> + Send {
@@ -150,7 +154,7 @@ fn document(record: Record) -> Option<Document> {
 
 /// Returns the answer in a record of another crawler, if it is one to a visit. That of a `revisit`
 /// has no body.
-pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
+pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     if !is_visited(record.target().unwrap_or_default()) {
         return None;
     }
@@ -180,7 +184,7 @@ pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange
 }
 
 /// Returns true if a crawl visits this URL.
-pub(crate) fn is_visited(target: &str) -> bool {
+pub fn is_visited(target: &str) -> bool {
     is_page(target) && !is_for_robots(target)
 }
 
