@@ -86,6 +86,7 @@ mod commands {
     mod export; // `export`
     mod files; // `extract`, `compare`, `fingerprint`, …
     mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod settings; // files, environment, seeds
     mod similar; // `similar`
 }

@@ -1,13 +1,15 @@
 //! The command line.
 
+mod dedup;
 mod files;
 mod inspect;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use dedup::{DedupArgs, PartUnit};
 pub(crate) use files::{
-    CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs,
-    FrequenciesArgs, IndexArgs, PlanArgs, RobotsArgs, RobotsForm,
+    CanonicalizeArgs, CompareArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
+    IndexArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, InspectArgs, PatternsArgs,

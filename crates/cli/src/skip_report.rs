@@ -22,6 +22,11 @@ impl SkipReport {
         }
     }
 
+    /// Warns of a document that counts although its text cannot be read.
+    pub(crate) fn warn(&mut self, fault: &Skipped) {
+        say(&format!("warning: {}", printable(&fault.to_string())));
+    }
+
     /// Returns the number of skipped documents.
     pub(crate) fn count(&self) -> u64 {
         self.0

@@ -20,7 +20,7 @@ pub use document::{Content, Document, MAX_DOCUMENT};
 pub use error::CorpusError;
 pub use json_lines::{BadLine, JsonDocument, JsonLines, MAX_LINE};
 pub use reader::{Page, Reader};
-pub use signatures::Signatures;
+pub use signatures::{NumberedDocument, Signatures, SignedDocument};
 pub use sources::{
     Documents, Skipped, is_archive, is_standard_input, is_wacz, media_type, only_document,
 };

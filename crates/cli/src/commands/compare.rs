@@ -84,7 +84,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let signature_builder = args
         .features
         .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?
-        .least_words(args.verdict.least_words);
+        .least_words(args.verdict.least_words());
     let compared = |path| -> Result<ComparedDocument, CliError> {
         let document = corpus::only_document(path).map_err(|error| CliError::of_usage(&error))?;
         Ok(ComparedDocument {
@@ -170,7 +170,7 @@ fn reason(
         Some(Likeness::Near { .. }) | None => {}
     }
     let words = a.text.len().min(b.text.len());
-    let least_words = args.verdict.least_words;
+    let least_words = args.verdict.least_words();
     if words < least_words {
         return format!(
             "{words} words, below --least-words {least_words}: compared for equality only"
