@@ -1,6 +1,7 @@
 //! The command line.
 
 mod files;
+pub(crate) mod input;
 mod inspect;
 
 use clap::{Parser, Subcommand};

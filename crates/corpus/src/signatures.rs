@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use neardup::{BandDesign, BandedSignature, SignatureBuilder};
 use rayon::prelude::*;
 
-use crate::document::Document;
+use crate::document::{Document, Skipped};
+use crate::documents::Documents;
+use crate::oddities::Oddities;
 use crate::reader::Reader;
-use crate::sources::{Documents, Skipped};
 
 /// Bytes in a batch; the last document may exceed them.
 const BATCH_BYTES: usize = 16 << 20;
@@ -17,7 +18,10 @@ const BATCH_BYTES: usize = 16 << 20;
 const BATCH_DOCUMENTS: usize = 512;
 
 /// An iterator that reads documents in batches, computes their signatures on all cores, and returns
-/// them in order.
+/// them in order: one for each document that is not skipped.
+///
+/// If the text of a document cannot be extracted because a library panics, the document is judged
+/// by its bytes alone, and is among the [`Oddities`].
 pub struct Signatures<'a> {
     documents: Documents,
     reader: &'a Reader,
@@ -63,9 +67,10 @@ impl Iterator for Signatures<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         if self.drawn.is_empty() {
             let (reader, builder, bands) = (self.reader, self.signature_builder, self.bands);
+            let oddities = self.documents.oddities();
             let batch = self.next_batch().into_par_iter();
             let drawn: Vec<_> = batch
-                .map(|document| draw(reader, builder, bands, document?))
+                .map(|document| Ok(draw(reader, builder, bands, document?, &oddities)))
                 .collect();
             self.drawn = drawn.into();
         }
@@ -78,16 +83,15 @@ fn draw(
     signature_builder: &SignatureBuilder,
     bands: BandDesign,
     document: Document,
-) -> Result<(String, BandedSignature), Skipped> {
+    oddities: &Oddities,
+) -> (String, BandedSignature) {
     // A hostile document may make a library panic. The rest of the corpus is still read.
     let signature = catch_unwind(AssertUnwindSafe(|| {
         reader.banded_signature(signature_builder, bands, &document.content)
     }));
-    match signature {
-        Ok(signature) => Ok((document.id, signature)),
-        Err(_panic) => Err(Skipped {
-            culprit: document.id,
-            reason: "reading it panicked, which is a fault of ours: please report it".to_owned(),
-        }),
-    }
+    let signature = signature.unwrap_or_else(|_panic| {
+        oddities.add_unextracted(&document.id);
+        signature_builder.banded_signature(document.content.digest(), None, bands)
+    });
+    (document.id, signature)
 }

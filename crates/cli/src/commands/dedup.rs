@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
@@ -22,7 +21,8 @@ use tokio::time::Instant;
 
 use super::unwritable;
 use crate::args::DedupArgs;
-use crate::cli_error::{CliError, fault, usage};
+use crate::args::input::usual_temp_dir;
+use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::progress::{self, PLAIN_LINE_EVERY};
 use crate::skip_report::SkipReport;
@@ -30,12 +30,14 @@ use crate::terminal::{Escaping, is_seen, printable, say};
 
 pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
+    let mut input = args.input.options(args.temp_dir.as_deref());
     let signature_builder = args
         .features
-        .signature_builder(&args.paths, &reader)?
+        .signature_builder(&args.paths, &mut input, &reader)?
         .least_words(args.verdict.least_words);
     let (options, resemblance) = options(args)?;
-    let documents = Documents::below(&args.paths).map_err(|error| CliError::of_usage(&error))?;
+    let documents =
+        Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
     let oddities = documents.oddities();
     let skipped = RefCell::new(SkipReport::default());
     let signatures = Signatures::of(documents, &reader, &signature_builder, options.bands)
@@ -69,8 +71,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
         return Ok(()); // The reader of the findings went away.
     };
     if summary.documents == 0 {
-        let remedy = "text, HTML, WARC and JSON lines are read: {\"id\": …, \"text\": …} a line";
-        return Err(usage("there is no document to compare").with_remedy(remedy));
+        return Err(skipped.borrow().no_document("to compare"));
     }
     if !args.quiet {
         say(&closing(&summary, options.kind, skipped.borrow().count()));
@@ -103,14 +104,6 @@ fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
         options.memory = usize::try_from(memory.0).unwrap_or(usize::MAX);
     }
     Ok((options, resemblance))
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a corpus has no directory of ours to write below"
-)]
-pub(super) fn usual_temp_dir() -> PathBuf {
-    std::env::temp_dir()
 }
 
 /// Describes what the bands of a run find.
