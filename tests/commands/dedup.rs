@@ -215,11 +215,12 @@ fn unreadable_documents_are_named_and_skipped_and_the_rest_is_compared() {
     assert_eq!(findings(&run).len(), 1, "{run:?}");
     let lines: Vec<&str> = run.errors.lines().collect();
     assert!(
-        lines[0].starts_with("skipped: corpus/a.jsonl: line 2: "),
+        lines[0].starts_with("skipped: corpus/a.jsonl: line 2 is not a JSON object"),
         "{run:?}"
     );
     assert!(lines[1].starts_with("skipped: corpus/b.warc: "), "{run:?}");
-    assert_eq!(lines[2], "3 documents: 1 repeat an earlier one, 2 skipped");
+    assert_eq!(lines[2], "skipped: corpus/c.png: a PNG image, not a text");
+    assert_eq!(lines[3], "2 documents: 1 repeat an earlier one, 3 skipped");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod dedup;
 mod files;
+pub(crate) mod input;
 mod inspect;
 
 use clap::{Parser, Subcommand};

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use corpus::Reader;
+use corpus::{InputOptions, Reader};
 use neardup::{
     BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprint, HashKey, LEAST_WORDS,
     SignatureBuilder, Thresholds, Unit, Width,
@@ -46,6 +46,7 @@ impl FeatureArgs {
     pub(crate) fn signature_builder(
         &self,
         paths: &[PathBuf],
+        input: &mut InputOptions,
         reader: &Reader,
     ) -> Result<SignatureBuilder, CliError> {
         let features = self.features.unwrap_or_default();
@@ -58,7 +59,9 @@ impl FeatureArgs {
             self.stop_words.as_deref(),
             self.frequencies.as_deref(),
         )?;
-        let fingerprinter = settings.learned_from(paths, reader)?.fingerprinter()?;
+        let fingerprinter = settings
+            .learned_from(paths, input, reader)?
+            .fingerprinter()?;
         let builder =
             SignatureBuilder::new(fingerprinter, HashKey::ZERO).shingled_by(self.shingles());
         Ok(match self.is_halved() {

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use neardup::{BandDesign, BandedSignature, PageSignature, SignatureBuilder};
+use neardup::{BandDesign, BandedSignature, SignatureBuilder};
 use rayon::prelude::*;
 
-use crate::document::Document;
+use crate::document::{Document, Skipped};
+use crate::oddities::Oddities;
 use crate::reader::Reader;
-use crate::sources::Skipped;
 
 /// Bytes in a batch; the last document may exceed them.
 const BATCH_BYTES: usize = 16 << 20;
@@ -26,16 +26,18 @@ pub struct SignedDocument {
     pub number: u64,
     /// The id of the document.
     pub id: String,
-    /// The signature; that of the bytes alone if [`fault`](Self::fault) is set.
+    /// The signature.
     pub signature: BandedSignature,
-    /// The reason for which the text could not be read, which is a fault of ours.
-    pub fault: Option<Skipped>,
 }
 
 /// An iterator that reads documents in batches, computes their signatures on all cores, and returns
-/// them in order.
+/// them in order: one for each document that is not skipped.
+///
+/// If the text of a document cannot be extracted because a library panics, the document is judged
+/// by its bytes alone, and is among the [`Oddities`].
 pub struct Signatures<'a, D> {
     documents: D,
+    oddities: Oddities,
     reader: &'a Reader,
     signature_builder: &'a SignatureBuilder,
     bands: BandDesign,
@@ -46,12 +48,14 @@ impl<'a, D: Iterator<Item = NumberedDocument>> Signatures<'a, D> {
     /// Returns the signatures of these documents, with keys of `bands`.
     pub fn of(
         documents: D,
+        oddities: Oddities,
         reader: &'a Reader,
         signature_builder: &'a SignatureBuilder,
         bands: BandDesign,
     ) -> Self {
         Self {
             documents,
+            oddities,
             reader,
             signature_builder,
             bands,
@@ -80,10 +84,17 @@ impl<D: Iterator<Item = NumberedDocument>> Iterator for Signatures<'_, D> {
         if self.signed.is_empty() {
             let (reader, builder, bands) = (self.reader, self.signature_builder, self.bands);
             let batch = self.next_batch().into_par_iter();
+            let oddities = &self.oddities;
             let signed: Vec<_> = batch
                 .map(|document| {
                     let (number, document) = document?;
-                    Ok(sign(reader, builder, bands, number, document))
+                    let signature = sign(reader, builder, bands, &document, oddities);
+                    let id = document.id;
+                    Ok(SignedDocument {
+                        number,
+                        id,
+                        signature,
+                    })
                 })
                 .collect();
             self.signed = signed.into();
@@ -96,26 +107,15 @@ fn sign(
     reader: &Reader,
     signature_builder: &SignatureBuilder,
     bands: BandDesign,
-    number: u64,
-    document: Document,
-) -> SignedDocument {
-    // A hostile document may make a library panic. The document still counts, by its bytes, so that
-    // it is not lost; the rest of the corpus is still read.
+    document: &Document,
+    oddities: &Oddities,
+) -> BandedSignature {
+    // A hostile document may make a library panic. The rest of the corpus is still read.
     let signature = catch_unwind(AssertUnwindSafe(|| {
         reader.banded_signature(signature_builder, bands, &document.content)
     }));
-    let fault = signature.is_err().then(|| Skipped {
-        culprit: document.id.clone(),
-        reason: "reading its text panicked, which is a fault of ours: please report it".to_owned(),
-    });
-    let of_bytes = || PageSignature {
-        payload: document.content.digest(),
-        text: None,
-    };
-    SignedDocument {
-        number,
-        signature: signature.unwrap_or_else(|_panic| of_bytes().into()),
-        id: document.id,
-        fault,
-    }
+    signature.unwrap_or_else(|_panic| {
+        oddities.add_unextracted(&document.id);
+        signature_builder.banded_signature(document.content.digest(), None, bands)
+    })
 }

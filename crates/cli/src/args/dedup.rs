@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use batch::signature_file::Shard;
 use clap::{Args, ValueEnum};
 
+use crate::args::input::InputArgs;
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
 use crate::values::{Size, Switch};
 
 /// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
-/// ({"id", "text"}), WARC archives.
+/// ({"id", "text"}), Parquet, Arrow, WARC archives.
 ///
 /// Without --pairs or --clusters it prints a line for each document that repeats an earlier one.
 #[derive(Debug, Args)]
@@ -28,9 +29,12 @@ Examples:
   crawler dedup --merge 1.sig 2.sig 3.sig 4.sig     the result of all of it
   zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
 pub(crate) struct DedupArgs {
-    /// Files and directories; - is standard input, as JSON lines or one text
+    /// Files, directories, and patterns of file names ('data/*.jsonl.gz'); - is standard input.
+    /// The first bytes of a file decide on its format and compression (gzip, zstd, bzip2, xz)
     #[arg(value_name = "PATH", required_unless_present = "merge")]
     pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// Print every pair of documents at or above the threshold
     #[arg(long, conflicts_with = "clusters")]
     pub(crate) pairs: bool,

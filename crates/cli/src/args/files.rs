@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use neardup::Features;
 
+use crate::args::input::InputArgs;
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
 use crate::values::Count;
@@ -15,6 +16,8 @@ pub(crate) struct ExtractArgs {
     /// a line; - is standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// The base URL of its links [default: http://localhost/]; of an archive, the page to extract
     /// [default: all]
     #[arg(long, value_name = "URL")]
@@ -51,6 +54,8 @@ pub(crate) struct FingerprintArgs {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
     pub(crate) features: FeatureArgs,
     /// Without effect: accepted as `compare` and `dedup` do
     #[arg(long, value_name = "K", hide = true)]
@@ -66,6 +71,8 @@ pub(crate) struct CompareArgs {
     pub(crate) a: PathBuf,
     /// Text or HTML file
     pub(crate) b: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
@@ -83,6 +90,8 @@ pub(crate) struct FrequenciesArgs {
     /// Files and directories, as `dedup` reads them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// Features to count: word:1, word:3, char:5, … [default: word:1]
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,

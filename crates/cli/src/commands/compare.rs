@@ -44,9 +44,13 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
     if args.distance.is_some() || args.resemblance.is_some() {
         say("--distance and --resemblance have no effect on a fingerprint");
     }
-    let signature_builder = args.features.signature_builder(&args.paths, &reader)?;
+    let mut input = args.input.options(None);
+    let signature_builder = args
+        .features
+        .signature_builder(&args.paths, &mut input, &reader)?;
     let mut skipped = None;
-    let documents = Documents::below(&args.paths).map_err(|error| CliError::of_usage(&error))?;
+    let documents =
+        Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
     output::to_stdout(|out| {
         for document in documents {
             match document {
@@ -74,19 +78,22 @@ pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), CliError> {
         args.stop_words.as_deref(),
         None,
     )?;
-    let counted = feature_settings.count(&args.paths, &Reader::new(true))?;
+    let input = args.input.options(None);
+    let counted = feature_settings.count(&args.paths, &input, &Reader::new(true))?;
     features::write(&counted, args.output.as_deref())
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let criterion = args.verdict.criterion(&args.features)?;
     let reader = Reader::new(true);
+    let mut input = args.input.options(None);
     let signature_builder = args
         .features
-        .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?
+        .signature_builder(&[args.a.clone(), args.b.clone()], &mut input, &reader)?
         .least_words(args.verdict.least_words());
     let compared = |path| -> Result<ComparedDocument, CliError> {
-        let document = corpus::only_document(path).map_err(|error| CliError::of_usage(&error))?;
+        let document =
+            corpus::only_document(path, &input).map_err(|error| CliError::of_usage(&error))?;
         Ok(ComparedDocument {
             text: reader.normal_text(&document.content),
             fingerprint: reader.fingerprint(&signature_builder, &document.content),

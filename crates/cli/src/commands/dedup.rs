@@ -17,14 +17,13 @@ mod signatures;
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary};
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
-use corpus::{Reader, SeenDeviations};
+use corpus::{InputOptions, Oddities, Reader};
 use indicatif::HumanCount;
 use neardup::{BandDesign, SignatureBuilder};
 
@@ -33,13 +32,15 @@ use self::index::IndexDraft;
 use self::progress::DedupProgress;
 use self::report::Report;
 use crate::args::DedupArgs;
-use crate::cli_error::{CliError, fault, usage};
+use crate::args::input::usual_temp_dir;
+use crate::cli_error::{CliError, fault};
 use crate::skip_report::SkipReport;
 use crate::terminal::say;
 
 /// A run of the command: its options, and what all its steps share.
 struct DedupRun<'a> {
     args: &'a DedupArgs,
+    input: InputOptions,
     reader: Reader,
     signature_builder: SignatureBuilder,
     options: Options,
@@ -47,8 +48,8 @@ struct DedupRun<'a> {
     resemblance: f64,
     progress: DedupProgress,
     skipped: RefCell<SkipReport>,
-    /// The oddities of archives.
-    oddities: RefCell<Vec<SeenDeviations>>,
+    /// The oddities of all documents.
+    oddities: RefCell<Vec<Oddities>>,
 }
 
 pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
@@ -65,13 +66,15 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
 impl<'a> DedupRun<'a> {
     fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
         let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
+        let mut input = args.input.options(args.temp_dir.as_deref());
         let signature_builder = args
             .features
-            .signature_builder(&args.paths, &reader)?
+            .signature_builder(&args.paths, &mut input, &reader)?
             .least_words(args.verdict.least_words());
         let (options, resemblance) = options(args)?;
         Ok(Self {
             args,
+            input,
             reader,
             signature_builder,
             options,
@@ -155,9 +158,7 @@ impl<'a> DedupRun<'a> {
             return Ok(None);
         };
         if summary.documents == 0 && summary.reference == 0 {
-            let remedy =
-                "text, HTML, WARC and JSON lines are read: {\"id\": …, \"text\": …} a line";
-            return Err(usage("there is no document to compare").with_remedy(remedy));
+            return Err(self.skipped.borrow().no_document("to compare"));
         }
         if let Some(index) = index {
             index.complete()?;
@@ -214,12 +215,7 @@ impl<'a> DedupRun<'a> {
         if is_promised && self.options.criterion.needs_bands() {
             say(&expected_recall(bands, self.resemblance));
         }
-        for odd in self
-            .oddities
-            .borrow()
-            .iter()
-            .filter_map(SeenDeviations::describe)
-        {
+        for odd in self.oddities.borrow().iter().filter_map(Oddities::describe) {
             say(&odd);
         }
     }
@@ -251,14 +247,6 @@ fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
         options.memory = usize::try_from(memory.0).unwrap_or(usize::MAX);
     }
     Ok((options, resemblance))
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a corpus has no directory of ours to write below"
-)]
-pub(super) fn usual_temp_dir() -> PathBuf {
-    std::env::temp_dir()
 }
 
 /// Describes what the bands of a run find.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::DedupRun;
 use super::findings::{DedupError, Findings};
 use crate::args::PartUnit;
-use crate::cli_error::{CliError, usage};
+use crate::cli_error::CliError;
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
 
@@ -53,7 +53,7 @@ impl DedupRun<'_> {
             return Ok(());
         };
         if summary.documents == 0 {
-            return Err(usage("there is no document to compare"));
+            return Err(self.skipped.borrow().no_document("to compare"));
         }
         if !self.args.quiet {
             say(&format!(

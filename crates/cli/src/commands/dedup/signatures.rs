@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use batch::BatchError;
 use batch::dedup::Document;
 use batch::signature_file::{Continued, Extent, Numbered, Shard, SignatureFile, SignatureWriter};
-use corpus::{Documents, NumberedDocument, Signatures, SignedDocument};
+use corpus::{Documents, NumberedDocument, Oddities, Signatures, SignedDocument};
 
 use super::DedupRun;
 use super::findings::DedupError;
@@ -21,6 +21,7 @@ pub(super) type NumberedSignatures<'s> =
 /// The documents of a corpus that belong to a shard, numbered as in the whole corpus.
 struct ShardDocuments {
     documents: Documents,
+    oddities: Oddities,
     shard: Option<Shard>,
     /// The number of documents read, of all shards.
     read: u64,
@@ -48,7 +49,9 @@ impl DedupRun<'_> {
     /// Returns the signatures of the documents below `paths`. What cannot be read is reported and
     /// left out.
     pub(super) fn signed(&self, paths: &[PathBuf]) -> Result<NumberedSignatures<'_>, CliError> {
-        Ok(Box::new(self.sign(self.documents(paths, None)?)))
+        let documents = self.documents(paths, None)?;
+        let oddities = documents.oddities.clone();
+        Ok(Box::new(self.sign(documents, oddities)))
     }
 
     fn documents(
@@ -56,8 +59,10 @@ impl DedupRun<'_> {
         paths: &[PathBuf],
         shard: Option<Shard>,
     ) -> Result<ShardDocuments, CliError> {
+        let documents = self.open(paths)?;
         Ok(ShardDocuments {
-            documents: self.open(paths)?,
+            oddities: documents.oddities(),
+            documents,
             shard,
             read: 0,
         })
@@ -65,7 +70,8 @@ impl DedupRun<'_> {
 
     /// Returns the documents below `paths`, before they are read.
     pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Documents, CliError> {
-        let documents = Documents::below(paths).map_err(|error| CliError::of_usage(&error))?;
+        let documents =
+            Documents::below(paths, &self.input).map_err(|error| CliError::of_usage(&error))?;
         self.oddities.borrow_mut().push(documents.oddities());
         Ok(documents)
     }
@@ -73,29 +79,21 @@ impl DedupRun<'_> {
     fn sign<'s>(
         &'s self,
         documents: impl Iterator<Item = NumberedDocument> + 's,
+        oddities: Oddities,
     ) -> impl Iterator<Item = Result<(u64, Document), DedupError>> + 's {
         let (builder, bands) = (&self.signature_builder, self.options.bands);
-        let signatures = Signatures::of(documents, &self.reader, builder, bands);
+        let signatures = Signatures::of(documents, oddities, &self.reader, builder, bands);
         signatures.filter_map(|signed| match signed {
-            Ok(signed) => Some(Ok(self.document(signed))),
+            Ok(SignedDocument {
+                number,
+                id,
+                signature,
+            }) => Some(Ok((number, Document { id, signature }))),
             Err(skipped) => {
                 self.skipped.borrow_mut().add(&skipped);
                 None
             }
         })
-    }
-
-    fn document(&self, signed: SignedDocument) -> (u64, Document) {
-        if let Some(fault) = &signed.fault {
-            self.skipped.borrow_mut().warn(fault);
-        }
-        let SignedDocument {
-            number,
-            id,
-            signature,
-            ..
-        } = signed;
-        (number, Document { id, signature })
     }
 
     /// Returns the documents of the reference: indexes of earlier runs, and other corpora.
@@ -154,8 +152,9 @@ impl DedupRun<'_> {
                 Some(_) => Err(other_documents(path, "the corpus has more documents")),
             };
         };
+        let oddities = documents.oddities.clone();
         let mut writer = writer.map_err(|error| self.explain(error.into()))?;
-        for signed in self.sign(&mut documents) {
+        for signed in self.sign(&mut documents, oddities) {
             let (number, document) = signed.map_err(|error| self.explain(error))?;
             let pushed = writer.push(number, &document);
             pushed.map_err(|error| self.explain(error.into()))?;
