@@ -42,6 +42,22 @@ impl Fingerprint {
         (self.0 ^ other.0).count_ones()
     }
 
+    /// Estimates the cosine of the weighted features of two texts, -1 to 1, from the distance d:
+    /// cos(πd/64) (Charikar, STOC 2002, section 3). See
+    /// [`cosine_error`](Self::cosine_error) for its standard error, and
+    /// [`WeightedFeatures`](crate::WeightedFeatures) for the exact cosine.
+    #[must_use]
+    pub fn cosine(self, other: Fingerprint) -> f64 {
+        cosine(self.distance(other), u64::BITS)
+    }
+
+    /// Returns the standard error of [`cosine`](Self::cosine) if the true cosine, -1 to 1, is this
+    /// one: sin θ · √(θ(π-θ)/64), where θ is the angle.
+    #[must_use]
+    pub fn cosine_error(cosine: f64) -> f64 {
+        cosine_error(cosine, u64::BITS)
+    }
+
     /// Returns the 32-bit simhash of the same text: the lower half, since each bit is voted on
     /// independently.
     #[must_use]
@@ -77,6 +93,34 @@ impl Fingerprint32 {
     pub const fn distance(self, other: Fingerprint32) -> u32 {
         (self.0 ^ other.0).count_ones()
     }
+}
+
+impl Fingerprint32 {
+    /// Estimates the cosine as [`Fingerprint::cosine`] does, by 32 bits.
+    #[must_use]
+    pub fn cosine(self, other: Fingerprint32) -> f64 {
+        cosine(self.distance(other), u32::BITS)
+    }
+
+    /// Returns the standard error of [`cosine`](Self::cosine) if the true cosine, -1 to 1, is this
+    /// one.
+    #[must_use]
+    pub fn cosine_error(cosine: f64) -> f64 {
+        cosine_error(cosine, u32::BITS)
+    }
+}
+
+/// Returns the cosine of the angle of which `distance` of `bits` random planes tell two vectors
+/// apart.
+fn cosine(distance: u32, bits: u32) -> f64 {
+    (std::f64::consts::PI * f64::from(distance) / f64::from(bits)).cos()
+}
+
+/// Returns the standard error of that estimate: the distance is binomial, with variance bits ·
+/// θ/π(1-θ/π), and the slope of the cosine is sin θ.
+fn cosine_error(cosine: f64, bits: u32) -> f64 {
+    let angle = cosine.clamp(-1.0, 1.0).acos();
+    angle.sin() * (angle * (std::f64::consts::PI - angle) / f64::from(bits)).sqrt()
 }
 
 impl fmt::Display for Fingerprint32 {

@@ -54,6 +54,7 @@ mod fingerprinter;
 mod frequencies;
 mod key;
 mod simhash;
+mod weighted_features;
 
 // Resemblance, exact and estimated.
 mod bag;
@@ -64,6 +65,7 @@ mod mod_m;
 mod shingles;
 mod similarity;
 mod sketch;
+mod sketch_1997;
 mod subject;
 
 // Tables that find what is near.
@@ -78,6 +80,7 @@ mod criterion;
 mod recipe;
 mod signature;
 mod signature_index;
+mod text_index;
 mod thresholds;
 
 // Shared parts.
@@ -100,18 +103,21 @@ pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
 pub use fingerprinter::{Fingerprinter, InvalidFingerprinter};
 pub use frequencies::{DocumentFrequencies, FrequenciesError, MAX_TERM, MAX_TERMS};
 pub use key::HashKey;
+pub use weighted_features::WeightedFeatures;
 
 // Resemblance, exact and estimated.
 pub use bag::{BAG_BYTES, BagSketch};
 pub use band_design::{BANDS, BandDesign, DEFAULT_RECALL, InvalidBandDesign};
 pub use min_s::{InvalidSample, MAX_MIN_SAMPLE, MinS};
 pub use minhash::{
-    BBitMinHash, BitsKept, DEFAULT_MINIMA, Family, Grouping, Incomparable, InvalidGrouping,
-    InvalidMinHash, MAX_MINIMA, MinHash, MinHasher, NotAMinHash, SuperShingles,
+    BBitMinHash, BitsKept, Contained, ContainmentIndex, DEFAULT_MINIMA, Family, Grouping,
+    Incomparable, InvalidGrouping, InvalidMinHash, MAX_MINIMA, MinHash, MinHasher, NotAMinHash,
+    SuperShingles,
 };
 pub use mod_m::{DifferentModuli, InvalidModulus, MAX_MOD_SAMPLE, ModM};
 pub use shingles::Shingles;
 pub use sketch::{SKETCH_BYTES, Sketch};
+pub use sketch_1997::{InvalidBits, NotASketch1997, Sketch1997};
 pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 
 // Tables that find what is near.
@@ -130,6 +136,7 @@ pub use signature::{
     BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
 };
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
+pub use text_index::{IndexText, OtherRecipe, TextIndex, dedup};
 pub use thresholds::{InvalidThresholds, Likeness, Match, Thresholds};
 
 // Shared parts.

@@ -335,9 +335,9 @@ impl Likeness {
 
 /// An earlier page of which another one is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Match {
-    /// The number of the page, as the caller gave it.
-    pub of: u64,
+pub struct Match<Id = u64> {
+    /// The id of the page, as the caller gave it.
+    pub of: Id,
     /// The way in which they are duplicates.
     pub likeness: Likeness,
 }
