@@ -4,8 +4,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 /// A simhash of 64 bits, written as 16 hexadecimal digits.
 ///
 /// ```
@@ -15,10 +13,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
 /// assert_eq!(fingerprint.distance(Fingerprint::new(0xfeec)), 1);
 /// ```
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[doc(alias = "simhash")]
 pub struct Fingerprint(u64);
 
@@ -68,10 +63,7 @@ impl Fingerprint {
 
 /// A simhash of 32 bits, written as 8 hexadecimal digits. It has a type of its own because it has
 /// no distance from 64 bits.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint32(u32);
 
 impl Fingerprint32 {

@@ -26,6 +26,8 @@ use crate::similarity;
 
 pub use b_bit::{BBitMinHash, BitsKept};
 pub use containment_index::{Contained, ContainmentIndex};
+#[cfg(feature = "serde")]
+pub(crate) use stored::MAX_BYTES;
 pub use stored::NotAMinHash;
 pub use super_shingles::{Grouping, InvalidGrouping, SuperShingles};
 

@@ -1,7 +1,5 @@
 //! Signatures: the part of a page that is remembered in order to recognise its duplicates.
 
-use serde::{Deserialize, Serialize};
-
 use crate::bag::BagSketch;
 use crate::band_design::{BandDesign, MINIMA};
 use crate::features::{Unit, Weights, Width};
@@ -21,7 +19,8 @@ pub const LEAST_WORDS: usize = 15;
 
 /// Everything that the verdict about a page is made from. Values of different keys, features or
 /// [`ALGORITHM`](crate::ALGORITHM)s must not be compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PageSignature {
     /// A digest of the body, such as [`HashKey::digest`].
     pub payload: u128,
@@ -31,7 +30,8 @@ pub struct PageSignature {
 }
 
 /// The part of a signature that is made from the text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextSignature {
     /// A digest of the normalised words in their order and of the words that count in the subject:
     /// the same text under another heading is another text.

@@ -21,6 +21,9 @@ const BITS: u32 = 40;
 /// The bytes of a stored fingerprint.
 const BYTES: usize = BITS as usize / 8;
 const HEAD: usize = 2 + 8 + 8;
+/// The largest size of a stored sketch, in bytes.
+#[cfg(feature = "serde")]
+pub(crate) const MAX_BYTES: usize = HEAD + crate::mod_m::MAX_MOD_SAMPLE * BYTES;
 
 impl Shingles {
     /// Returns the set of the `bits` upper bits of each hash, 1 to 64, as systems with shorter

@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_text_without_words_is_empty() {
         assert!(hashed(" ... ").is_empty());
-        assert_eq!(hashed(" ... ").runs(Width::VERIFICATION), []);
+        assert!(hashed(" ... ").runs(Width::VERIFICATION).is_empty());
         assert_eq!(hashed("a b").len(), 2);
     }
 
