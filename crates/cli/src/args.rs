@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs,
-    FrequenciesArgs, IndexArgs, PlanArgs, RobotsArgs, RobotsForm,
+    FrequenciesArgs, IndexArgs, MeasureKind, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, InspectArgs, PatternsArgs,
