@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use dedup::{DedupArgs, PartUnit};
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
-    IndexArgs, PlanArgs, RobotsArgs, RobotsForm,
+    IndexArgs, MeasureKind, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, InspectArgs, PatternsArgs,

@@ -65,7 +65,10 @@ pub(crate) struct FingerprintArgs {
     pub(crate) resemblance: Option<f64>,
 }
 
+/// Compare two files: bits between their fingerprints, resemblance and containment of their
+/// shingles, and the verdict with its reason.
 #[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
 pub(crate) struct CompareArgs {
     /// Text or HTML file
     pub(crate) a: PathBuf,
@@ -77,9 +80,59 @@ pub(crate) struct CompareArgs {
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    /// Estimate the likeness by these measures as well, each with the exact value and its standard
+    /// error: all, or some of shingles, minhash, b-bit, min-s, mod-m, super-shingles, simhash
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    pub(crate) measures: Vec<MeasureKind>,
+    /// With --measures: the number of minima of MinHash and of its b bits, and of hashes of MIN_s,
+    /// 1 to 4096 [default: 128]
+    #[arg(long, value_name = "N", requires = "measures")]
+    pub(crate) minima: Option<usize>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
+}
+
+const COMPARE_HELP: &str = "\
+Examples:
+  crawler compare a.txt b.txt                        the verdict, and what it is made from
+  crawler compare a.txt b.txt --measures all         every sketch of the literature beside it
+  crawler compare a.txt b.txt --measures min-s,mod-m --features word:10 --minima 400
+
+Measures, with their sources:
+  shingles        exact resemblance and containment (Broder, Glassman, Manasse, Zweig 1997, section 2)
+  minhash         the part of N minima that agree (Broder, Charikar, Frieze, Mitzenmacher 1998;
+                  fast: Dahlgaard, Knudsen, Thorup 2017)
+  b-bit           1 to 8 bits of each minimum (Li, König 2010, section 3); the sketch of a crawl
+  min-s           the s least hashes (Broder 1997, section 3)
+  mod-m           the hashes that 25 divides (Broder 1997, section 3); in 40 bits, as in 1997
+  super-shingles  groups of 14 minima, two of six must agree (Fetterly, Manasse, Najork 2003)
+  simhash         differing bits, and the cosine that they estimate (Charikar 2002, section 3)";
+
+/// A family of measures of likeness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasureKind {
+    /// All of them
+    All,
+    /// Exact resemblance and containment
+    Shingles,
+    /// Minima under permutations
+    Minhash,
+    /// Some bits of each minimum
+    BBit,
+    /// The least hashes
+    MinS,
+    /// The hashes that a number divides
+    ModM,
+    /// Groups of minima
+    SuperShingles,
+    /// Differing bits of fingerprints
+    Simhash,
 }
 
 /// Count the documents that have each word, most frequent first: `WORD<TAB>COUNT` a line below the
