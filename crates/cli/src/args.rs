@@ -1,17 +1,19 @@
 //! The command line.
 
+mod export;
 mod files;
 mod inspect;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs,
     FrequenciesArgs, IndexArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
-    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, InspectArgs, PatternsArgs,
-    RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
+    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
+    SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 use crate::settings::CrawlArgs;

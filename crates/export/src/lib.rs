@@ -1,9 +1,10 @@
 //! Exports: the records of a crawl as tables for other programs.
 //!
 //! A [`Table`] is a list of columns: [`VISITS`] has a record for each visit, [`LINKS`] one for each
-//! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`]. A [`TableWriter`] writes the records of a table in a [`Form`]: JSON lines, CSV or Parquet.
-//! An output file is a [`WholeFile`], which gets its name once it is complete, or one of the
-//! [`Parts`] of a directory. `docs/formats/export.md` documents the columns; their names and order
+//! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`]. A [`TableWriter`]
+//! writes the records of a table in a [`Form`]: JSON lines, CSV or Parquet. An output file is a
+//! [`WholeFile`], which gets its name once it is complete, or one of the [`Parts`] of a directory;
+//! text may be [`Packed`]. `docs/formats/export.md` documents the columns; their names and order
 //! are a contract.
 //!
 //! Only this crate uses the `parquet` crate.

@@ -90,6 +90,10 @@ fn each_element_becomes_the_markup_of_its_kind() {
         ),
         ("<p><a href=/a_(b)>c</a>", "[c](<http://example.org/a_(b)>)"),
         ("<p>wow!<a href=/a>b</a>", "wow\\![b](http://example.org/a)"),
+        (
+            "<p><a href=/a>a</a>, <a href=/b>b</a>",
+            "[a](http://example.org/a), [b](http://example.org/b)",
+        ),
         // Links to nowhere are their text.
         (
             "<p><a href=#x>a</a> <a href=javascript:x()>b</a> <a href=page>c</a>",

@@ -1,7 +1,8 @@
 //! Parts of a line: emphasis, code and links.
 //!
-//! A `*` is a delimiter only between certain characters (CommonMark 0.31, section 6.2). A part whose
-//! delimiters would stay visible is written without them: its words matter more than its form.
+//! A `*` is a delimiter only between certain characters (CommonMark 0.31, section 6.2). A part
+//! whose delimiters would stay visible is written without them: its words matter more than its
+//! form.
 
 use std::cmp::Reverse;
 

@@ -237,7 +237,7 @@ impl Writer<'_, '_> {
     fn apply_inside(&mut self, event: &Event, spans: &mut Vec<Span>) {
         match (event.form, event.begins) {
             (Form::Inline(form), false) => {
-                if let Some(start) = self.end_span(form) {
+                if let Some(OpenSpan { start, form, .. }) = self.end_span(form) {
                     let end = event.at;
                     spans.push(Span { start, end, form });
                 }
@@ -258,11 +258,12 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Ends a span; returns its start, unless it is within another of the same form.
-    fn end_span(&mut self, form: Inline) -> Option<usize> {
+    /// Ends a span and returns it, unless it is within another of the same form. The end of a link
+    /// does not have its number.
+    fn end_span(&mut self, form: Inline) -> Option<OpenSpan> {
         let place = self.open.iter().position(|open| open.form.is_like(form))?;
         self.open[place].depth -= 1;
-        (self.open[place].depth == 0).then(|| self.open.remove(place).start)
+        (self.open[place].depth == 0).then(|| self.open.remove(place))
     }
 
     /// Lets the open spans begin with a line.
