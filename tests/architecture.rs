@@ -6,9 +6,9 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 13] = [
-    "anybytes", "batch", "cli", "crawl", "disk", "export", "fetch", "neardup", "search", "sinks",
-    "store", "testkit", "web",
+const CRATES: [&str; 14] = [
+    "anybytes", "batch", "cli", "corpus", "crawl", "disk", "export", "fetch", "neardup", "search",
+    "sinks", "store", "testkit", "web",
 ];
 
 fn crates() -> PathBuf {
@@ -73,16 +73,20 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
             &["disk", "fetch", "neardup", "sinks", "store", "web"],
         ),
         (
+            "corpus",
+            &["crawl", "disk", "fetch", "neardup", "sinks", "web"],
+        ),
+        (
             "cli",
             &[
-                "batch", "crawl", "disk", "export", "fetch", "neardup", "search", "sinks", "store",
-                "web",
+                "batch", "corpus", "crawl", "disk", "export", "fetch", "neardup", "search",
+                "sinks", "store", "web",
             ],
         ),
         ("testkit", &["disk"]),
         (
             "anybytes",
-            &["batch", "fetch", "neardup", "search", "sinks", "web"],
+            &["corpus", "fetch", "neardup", "search", "sinks", "web"],
         ),
     ]);
     for name in CRATES {

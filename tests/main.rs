@@ -87,6 +87,7 @@ mod commands {
     mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …
     mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod settings; // files, environment, seeds
     mod similar; // `similar`
 }

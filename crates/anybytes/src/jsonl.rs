@@ -1,6 +1,6 @@
 //! JSON lines.
 
-use batch::jsonl::JsonLines;
+use corpus::JsonLines;
 
 /// Reads any bytes as JSON lines: at most as many documents as there are lines.
 pub fn jsonl(bytes: &[u8]) {

@@ -31,13 +31,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use corpus::MAX_DOCUMENT;
 use disk::SystemDisk;
 use store::embedded::{EarlierCrawls, EmbeddedStore};
 use tokio::runtime::Runtime;
 use web::{CanonicalForm, Clock, PageUrl, Scope};
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::documents::MAX_DOCUMENT;
 use crate::input;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};

@@ -4,10 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Returns true for `-`, which stands for standard input.
-pub(crate) fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
-}
+use corpus::is_standard_input;
 
 /// Reads at most `most` bytes of a file, or of standard input.
 ///

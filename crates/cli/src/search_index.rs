@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use corpus::{MAX_DOCUMENT, exchange};
 use crawl::{IndexedPages, Policy, archived_text};
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
@@ -18,7 +19,6 @@ use web::{Clock, Exchange};
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::disk_error;
-use crate::documents::{MAX_DOCUMENT, exchange};
 use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};

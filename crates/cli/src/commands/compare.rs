@@ -3,6 +3,7 @@
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
 //! key is zero, so that fingerprints can be compared between machines.
 
+use corpus::{Documents, Reader};
 use neardup::{
     Criterion, Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch,
 };
@@ -11,7 +12,6 @@ use serde::Serialize;
 use super::column;
 use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs};
 use crate::cli_error::{CliError, usage};
-use crate::documents::{self, Documents, Reader};
 use crate::features::{self, FeatureSettings};
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
@@ -40,13 +40,17 @@ struct ComparedDocument {
 }
 
 pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
-    let reader = Reader::new(true)?;
+    let reader = Reader::new(true);
     if args.distance.is_some() || args.resemblance.is_some() {
         say("--distance and --resemblance have no effect on a fingerprint");
     }
-    let signature_builder = args.features.signature_builder(&args.paths, &reader)?;
+    let mut input = args.input.options(None);
+    let signature_builder = args
+        .features
+        .signature_builder(&args.paths, &mut input, &reader)?;
     let mut skipped = None;
-    let documents = Documents::below(&args.paths)?;
+    let documents =
+        Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
     output::to_stdout(|out| {
         for document in documents {
             match document {
@@ -74,19 +78,22 @@ pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), CliError> {
         args.stop_words.as_deref(),
         None,
     )?;
-    let counted = feature_settings.count(&args.paths, &Reader::new(true)?)?;
+    let input = args.input.options(None);
+    let counted = feature_settings.count(&args.paths, &input, &Reader::new(true))?;
     features::write(&counted, args.output.as_deref())
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let criterion = args.verdict.criterion(&args.features)?;
-    let reader = Reader::new(true)?;
+    let reader = Reader::new(true);
+    let mut input = args.input.options(None);
     let signature_builder = args
         .features
-        .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?
-        .least_words(args.verdict.least_words);
+        .signature_builder(&[args.a.clone(), args.b.clone()], &mut input, &reader)?
+        .least_words(args.verdict.least_words());
     let compared = |path| -> Result<ComparedDocument, CliError> {
-        let document = documents::only(path)?;
+        let document =
+            corpus::only_document(path, &input).map_err(|error| CliError::of_usage(&error))?;
         Ok(ComparedDocument {
             text: reader.normal_text(&document.content),
             fingerprint: reader.fingerprint(&signature_builder, &document.content),
@@ -170,7 +177,7 @@ fn reason(
         Some(Likeness::Near { .. }) | None => {}
     }
     let words = a.text.len().min(b.text.len());
-    let least_words = args.verdict.least_words;
+    let least_words = args.verdict.least_words();
     if words < least_words {
         return format!(
             "{words} words, below --least-words {least_words}: compared for equality only"

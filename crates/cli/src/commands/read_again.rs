@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use corpus::exchange;
 use crawl::Policy;
 use rayon::prelude::*;
 use sinks::warc::{self, Record, WarcReader};
@@ -14,7 +15,6 @@ use web::Document;
 
 use super::warn;
 use crate::cli_error::{CliError, fault};
-use crate::documents::exchange;
 use crate::settings::Settings;
 use crate::{assembly, crawl_directory};
 

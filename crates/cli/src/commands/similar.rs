@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use corpus::Reader;
 use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
 use store::embedded::History;
@@ -16,9 +17,9 @@ use web::{PageUrl, UrlKey};
 
 use super::parse_url;
 use crate::args::SimilarArgs;
+use crate::args::input::InputArgs;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
-use crate::documents::{self, Reader};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -106,16 +107,18 @@ fn signature_of_file(
     state: &Path,
     settings: &Settings,
 ) -> Result<PageSignature, CliError> {
-    let document = documents::only(Path::new(what)).map_err(|complaint| {
-        complaint.with_remedy("name a file, or a URL that begins with http:// or https://")
-    })?;
+    let document = corpus::only_document(Path::new(what), &InputArgs::default().options(None))
+        .map_err(|error| {
+            CliError::of_usage(&error)
+                .with_remedy("name a file, or a URL that begins with http:// or https://")
+        })?;
     let fingerprinter = settings
         .feature_settings()?
         .learned_by(state)?
         .fingerprinter()?;
     let key = History::open(state)?.key().unwrap_or(HashKey::ZERO);
     let signature_builder = SignatureBuilder::new(fingerprinter, key);
-    let reader = Reader::new(settings.main_content.is_on())?;
+    let reader = Reader::new(settings.main_content.is_on());
     let payload = crawl::payload_name(document.content.bytes());
     Ok(signature_builder.signature(payload, reader.text(&reader.read(&document.content))))
 }

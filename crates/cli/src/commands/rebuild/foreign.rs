@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use corpus::{MAX_DOCUMENT, exchange};
 use crawl::retry::{self, Decision, VisitFailure};
 use sinks::warc::{WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
@@ -16,7 +17,6 @@ use web::{CanonicalForm, Exchange, PageUrl};
 use super::revisits::Revisit;
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::documents::{MAX_DOCUMENT, exchange};
 use crate::progress::SlowProgress;
 
 /// Greatest number of seeds from an archive.

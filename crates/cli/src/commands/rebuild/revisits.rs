@@ -6,12 +6,11 @@
 
 use std::collections::HashMap;
 
+use corpus::is_visited;
 use neardup::Fingerprint;
 use sinks::warc::Record;
 use store::{Fate, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey};
-
-use crate::documents::is_visited;
 
 /// A visit whose answer has the bytes of an earlier one.
 pub(super) struct Revisit {

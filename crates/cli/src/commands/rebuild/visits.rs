@@ -11,13 +11,13 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use corpus::MAX_DOCUMENT;
 use http::HeaderMap;
 use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
 use store::ArchivePlace;
 use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
 
 use crate::crawl_directory;
-use crate::documents::MAX_DOCUMENT;
 
 /// A visit with its place in the archive.
 #[derive(Debug, Default)]

@@ -1,42 +1,76 @@
 //! A document in a file, before its text is extracted.
 
+use std::fmt;
+use std::path::Path;
+
 use neardup::HashKey;
 
 /// Bytes that are read of an uncompressed file.
-pub(crate) const MAX_DOCUMENT: u64 = 1 << 30;
+pub const MAX_DOCUMENT: u64 = 1 << 30;
 
 /// Bytes that are read of a compressed file, which can unpack to a thousand times its length.
-pub(super) const MAX_UNPACKED: u64 = 64 << 20;
+pub(crate) const MAX_UNPACKED: u64 = 64 << 20;
+
+/// Something that is not a document, with the reason. The next one follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file, and the place in it.
+    pub culprit: String,
+    /// The reason.
+    pub reason: String,
+}
+
+impl Skipped {
+    pub(crate) fn at(path: &Path, reason: impl fmt::Display) -> Self {
+        Self {
+            culprit: path.display().to_string(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.culprit, self.reason)
+    }
+}
 
 /// A document, before it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Document {
+pub struct Document {
     /// The path, the target URI, or the document's own id.
-    pub(crate) id: String,
+    pub id: String,
     /// The date of the capture, if it is archived.
-    pub(crate) date: Option<String>,
-    pub(crate) content: Content,
+    pub date: Option<String>,
+    /// The content.
+    pub content: Content,
 }
 
 /// The content of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub enum Content {
     /// Bytes of some kind.
     Body {
+        /// The bytes.
         bytes: Vec<u8>,
+        /// The media type, with a charset if one is known.
         content_type: String,
     },
     /// Text as such, with its title and first heading.
     Text {
+        /// The text.
         text: String,
+        /// The title, if any.
         title: Option<String>,
+        /// The first heading, if any.
         heading: Option<String>,
     },
 }
 
 impl Content {
     /// Returns its bytes; those of a text are UTF-8.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Body { bytes, .. } => bytes,
             Self::Text { text, .. } => text.as_bytes(),
@@ -44,7 +78,8 @@ impl Content {
     }
 
     /// Returns a digest of the whole content: the same text under two titles is two documents.
-    pub(crate) fn digest(&self) -> u128 {
+    #[must_use]
+    pub fn digest(&self) -> u128 {
         let digest = |text: &String| HashKey::ZERO.digest(text.as_bytes());
         let of = |text: &Option<String>| text.as_ref().map_or(0, digest);
         let of_titles = match self {
@@ -55,7 +90,9 @@ impl Content {
     }
 
     /// Returns a rough measure of its memory, in bytes.
-    pub(crate) fn len(&self) -> usize {
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a measure of memory")]
+    pub fn len(&self) -> usize {
         self.bytes().len()
     }
 }

@@ -5,12 +5,11 @@ use neardup::{
 };
 use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
 
-use super::document::Content;
-use crate::cli_error::{CliError, usage};
+use crate::document::Content;
 
 /// A reader of documents with fixed settings.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader {
+pub struct Reader {
     base: PageUrl,
     form: CanonicalForm,
     limits: ReadLimits,
@@ -18,7 +17,7 @@ pub(crate) struct Reader {
 }
 
 /// A document, read.
-pub(crate) enum Page<'a> {
+pub enum Page<'a> {
     /// Text as such.
     Text(PageText<'a>),
     /// A page, or a text in some charset.
@@ -29,18 +28,20 @@ pub(crate) enum Page<'a> {
 
 impl Reader {
     /// Creates a reader of the main content of pages, or of their full text.
-    pub(crate) fn new(main_content: bool) -> Result<Self, CliError> {
+    #[must_use]
+    pub fn new(main_content: bool) -> Self {
         let form = CanonicalForm::default();
-        Ok(Self {
-            base: PageUrl::parse("http://localhost/", &form).map_err(usage)?,
+        Self {
+            base: PageUrl::parse("http://localhost/", &form).expect("it is the URL of a page"),
             form,
             limits: ReadLimits::default(),
             main_content,
-        })
+        }
     }
 
     /// Reads a document.
-    pub(crate) fn read<'a>(&self, content: &'a Content) -> Page<'a> {
+    #[must_use]
+    pub fn read<'a>(&self, content: &'a Content) -> Page<'a> {
         let (bytes, content_type) = match content {
             Content::Text {
                 text,
@@ -71,7 +72,8 @@ impl Reader {
     }
 
     /// Returns the text by which a document is judged; none if it is judged by its bytes alone.
-    pub(crate) fn text<'a>(&self, page: &'a Page<'_>) -> Option<PageText<'a>> {
+    #[must_use]
+    pub fn text<'a>(&self, page: &'a Page<'_>) -> Option<PageText<'a>> {
         match page {
             Page::Text(text) => Some(*text),
             Page::Document(document) => Some(crawl::page_text(document, self.main_content)),
@@ -80,14 +82,16 @@ impl Reader {
     }
 
     /// Returns the words by which a document is judged; none if it is judged by its bytes alone.
-    pub(crate) fn normal_text(&self, content: &Content) -> NormalText {
+    #[must_use]
+    pub fn normal_text(&self, content: &Content) -> NormalText {
         let page = self.read(content);
         let text = self.text(&page).map(|page| page.text);
         NormalText::of(text.unwrap_or_default())
     }
 
     /// Returns the fingerprint of a document; 0, that of no words, if it has no text.
-    pub(crate) fn fingerprint(
+    #[must_use]
+    pub fn fingerprint(
         &self,
         signature_builder: &SignatureBuilder,
         content: &Content,
@@ -97,7 +101,8 @@ impl Reader {
     }
 
     /// Returns the signature of a document under the zero key.
-    pub(crate) fn signature(
+    #[must_use]
+    pub fn signature(
         &self,
         signature_builder: &SignatureBuilder,
         content: &Content,
@@ -107,7 +112,8 @@ impl Reader {
     }
 
     /// Returns the signature of a document under the zero key, with keys of `bands`.
-    pub(crate) fn banded_signature(
+    #[must_use]
+    pub fn banded_signature(
         &self,
         signature_builder: &SignatureBuilder,
         bands: BandDesign,

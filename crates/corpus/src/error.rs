@@ -1,0 +1,56 @@
+//! The error for paths that cannot be read at all.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::document::Skipped;
+
+/// A path without the documents that are wanted.
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    /// A path does not exist or cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A pattern that no file matches.
+    #[error("no file matches {}", pattern.display())]
+    NoMatch {
+        /// The pattern.
+        pattern: PathBuf,
+    },
+    /// A pattern that cannot be understood.
+    #[error("{} is neither a file nor a pattern of file names: {reason}", pattern.display())]
+    BadPattern {
+        /// The pattern.
+        pattern: PathBuf,
+        /// The defect.
+        reason: String,
+    },
+    /// Standard input cannot be copied to a temporary file.
+    #[error("cannot copy standard input to a temporary file in {}", directory.display())]
+    Spool {
+        /// The directory of the temporary file.
+        directory: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A path without a document, where one is wanted.
+    #[error("{} holds no document: one is wanted here", path.display())]
+    NoDocument {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A path with several documents, where one is wanted.
+    #[error("{} holds more than one document: one is wanted here", path.display())]
+    SeveralDocuments {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The only document cannot be read.
+    #[error("{0}")]
+    Skipped(Skipped),
+}
