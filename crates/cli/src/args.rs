@@ -1,6 +1,7 @@
 //! The command line.
 
 mod dedup;
+mod export;
 mod files;
 pub(crate) mod input;
 mod inspect;
@@ -8,13 +9,14 @@ mod inspect;
 use clap::{Parser, Subcommand};
 
 pub(crate) use dedup::{DedupArgs, PartUnit};
+pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
     IndexArgs, MeasureKind, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
-    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, InspectArgs, PatternsArgs,
-    RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
+    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
+    SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 use crate::settings::CrawlArgs;
