@@ -24,7 +24,7 @@ use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary};
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
 use corpus::{InputOptions, Oddities, Reader};
-use indicatif::HumanCount;
+use indicatif::{HumanBytes, HumanCount};
 use neardup::{BandDesign, SignatureBuilder};
 
 use self::findings::{DedupError, Findings};
@@ -177,9 +177,10 @@ impl<'a> DedupRun<'a> {
             DedupError::Batch(error) => error,
         };
         match error {
-            BatchError::Scratch { .. } => fault(&error).with_remedy(format!(
-                "{} documents were read; --temp-dir names another directory, --memory a larger \
-                 budget",
+            BatchError::Scratch { written, .. } => fault(&error).with_remedy(format!(
+                "{} were written there for {} documents; --temp-dir names another directory, \
+                 --memory a larger budget",
+                HumanBytes(written),
                 HumanCount(self.progress.documents_read())
             )),
             BatchError::OtherSignatures { .. } => CliError::of_usage(&error)
