@@ -214,10 +214,7 @@ fn unreadable_documents_are_named_and_skipped_and_the_rest_is_compared() {
         "{run:?}"
     );
     assert!(lines[1].starts_with("skipped: corpus/b.warc: "), "{run:?}");
-    assert_eq!(
-        lines[2],
-        "skipped: corpus/c.png: a PNG image, not a text"
-    );
+    assert_eq!(lines[2], "skipped: corpus/c.png: a PNG image, not a text");
     assert_eq!(lines[3], "2 documents: 1 repeat an earlier one, 3 skipped");
 }
 

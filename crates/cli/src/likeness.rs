@@ -59,7 +59,9 @@ impl FeatureArgs {
             self.stop_words.as_deref(),
             self.frequencies.as_deref(),
         )?;
-        let fingerprinter = settings.learned_from(paths, input, reader)?.fingerprinter()?;
+        let fingerprinter = settings
+            .learned_from(paths, input, reader)?
+            .fingerprinter()?;
         let builder =
             SignatureBuilder::new(fingerprinter, HashKey::ZERO).shingled_by(self.shingles());
         Ok(match self.is_halved() {

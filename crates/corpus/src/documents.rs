@@ -45,7 +45,10 @@ impl Tally {
         let (count, digest) = *tally;
         let id = HashKey::ZERO.digest(document.id.as_bytes());
         let mut bytes = [0; 48];
-        for (number, part) in [digest, id, document.content.digest()].into_iter().enumerate() {
+        for (number, part) in [digest, id, document.content.digest()]
+            .into_iter()
+            .enumerate()
+        {
             bytes[16 * number..][..16].copy_from_slice(&part.to_le_bytes());
         }
         *tally = (count + 1, HashKey::ZERO.digest(&bytes));

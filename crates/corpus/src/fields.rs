@@ -89,7 +89,11 @@ impl FieldNames {
 
 fn absent<'a>(name: &str, option: &str, present: impl IntoIterator<Item = &'a str>) -> String {
     let mut present = present.into_iter();
-    let mut named: Vec<String> = present.by_ref().take(NAMED).map(|n| format!("{n:?}")).collect();
+    let mut named: Vec<String> = present
+        .by_ref()
+        .take(NAMED)
+        .map(|n| format!("{n:?}"))
+        .collect();
     if present.next().is_some() {
         named.push("…".to_owned());
     }

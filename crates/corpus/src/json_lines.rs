@@ -198,7 +198,10 @@ mod tests {
                 document("", "")
             ]
         );
-        assert_eq!(read(b"\xef\xbb\xbf{\"text\":\"one\"}", 100), [document("", "one")]);
+        assert_eq!(
+            read(b"\xef\xbb\xbf{\"text\":\"one\"}", 100),
+            [document("", "one")]
+        );
         assert_eq!(read(b"", 100), []);
     }
 
@@ -242,7 +245,10 @@ mod tests {
             \xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
         let lines = read(input, 100);
         for (line, culprit) in [
-            (0, "has no \"text\"; it has \"id\": --text-field names another"),
+            (
+                0,
+                "has no \"text\"; it has \"id\": --text-field names another",
+            ),
             (1, "expected"),
             (2, "line 3"),
             (3, "a whole number"),

@@ -44,7 +44,9 @@ pub(crate) fn read(bytes: &[u8], names: &FieldNames) -> Result<JsonObject, Strin
         }
     };
     let texts = names.text.iter().zip(values);
-    let found = texts.filter_map(|(field, value)| Some((field, value?))).next();
+    let found = texts
+        .filter_map(|(field, value)| Some((field, value?)))
+        .next();
     let text = match found {
         Some((_, Scalar::Text(text))) => text,
         Some((field, _)) => return Err(format!("has a {:?} that is not a string", field.name)),
@@ -103,8 +105,9 @@ impl<'de> Visitor<'de> for Picking<'_> {
         let mut is_exact = vec![false; values.len()];
         while let Some(key) = object.next_key::<String>()? {
             let is_in = |field: &Field| field.name == key || field.parts[0] == key;
-            let matching: Vec<usize> =
-                (0..self.0.len()).filter(|number| is_in(self.0[*number])).collect();
+            let matching: Vec<usize> = (0..self.0.len())
+                .filter(|number| is_in(self.0[*number]))
+                .collect();
             match matching[..] {
                 [] => {
                     object.next_value::<IgnoredAny>()?;
@@ -239,7 +242,12 @@ mod tests {
     use super::*;
     use crate::input_options::InputOptions;
 
-    fn check(json: &str, text: Option<&str>, id: Option<&str>, expected: Result<(&str, &str), &str>) {
+    fn check(
+        json: &str,
+        text: Option<&str>,
+        id: Option<&str>,
+        expected: Result<(&str, &str), &str>,
+    ) {
         let mut options = InputOptions::new("");
         options.text_field = text.map(str::to_owned);
         options.id_field = id.map(str::to_owned);
@@ -281,7 +289,12 @@ mod tests {
             Err(r#"has no "url"; it has "text", "id": --id-field names another"#),
         );
         check("{}", None, None, Err(r#"has no "text"; it is empty"#));
-        check(r#"{"text": 5}"#, None, None, Err(r#"has a "text" that is not a string"#));
+        check(
+            r#"{"text": 5}"#,
+            None,
+            None,
+            Err(r#"has a "text" that is not a string"#),
+        );
         check(
             r#"{"text": "t", "id": [1]}"#,
             None,

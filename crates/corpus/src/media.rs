@@ -93,9 +93,11 @@ impl Format {
             return Ok(Self::Wacz);
         }
         if is_named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
-            return Err("ARC files are not supported: convert it to WARC (`warcio recompress` \
+            return Err(
+                "ARC files are not supported: convert it to WARC (`warcio recompress` \
                         does)"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         if is_named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning) {
             return Ok(Self::Warc);
@@ -191,8 +193,9 @@ fn is_json_lines(path: &Path, beginning: &[u8]) -> Result<bool, String> {
     if let Some(rest) = text.strip_prefix(b"[")
         && (!is_nameless || rest.trim_ascii_start().starts_with(b"{"))
     {
-        return Err("a JSON array, not a JSON object a line: `jq -c '.[]'` makes lines of it"
-            .to_owned());
+        return Err(
+            "a JSON array, not a JSON object a line: `jq -c '.[]'` makes lines of it".to_owned(),
+        );
     }
     if text.starts_with(b"{")
         && let Some(end) = text.iter().position(|byte| *byte == b'\n')
@@ -253,7 +256,11 @@ mod tests {
     #[test]
     fn binaries_are_refused_by_the_name_of_their_format() {
         for (path, beginning, reason) in [
-            ("a.png", &b"\x89PNG\r\n\x1a\n\0\0"[..], "a PNG image, not a text"),
+            (
+                "a.png",
+                &b"\x89PNG\r\n\x1a\n\0\0"[..],
+                "a PNG image, not a text",
+            ),
             ("a.txt", b"\x89PNG\r\n\x1a\n\0\0", "a PNG image, not a text"),
             ("crawler", b"\x7fELF\x02\x01", "an executable"),
             ("paper", b"%PDF-1.7\n", "a PDF document"),
@@ -272,7 +279,11 @@ mod tests {
         check("a.txt", b"PAR1\x15", Ok(Format::Parquet));
         check("a", b"ARROW1\0\0\xff", Ok(Format::ArrowFile));
         check("-", b"\xff\xff\xff\xff\x10\0\0\0", Ok(Format::ArrowStream));
-        check("-", b"\xff\xff\xff\xff\xff\xff\xff\xff", Ok(Format::Document("text/plain")));
+        check(
+            "-",
+            b"\xff\xff\xff\xff\xff\xff\xff\xff",
+            Ok(Format::Document("text/plain")),
+        );
     }
 
     #[test]

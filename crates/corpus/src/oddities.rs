@@ -39,7 +39,8 @@ impl Oddities {
             let all = deviations.join(", ");
             lines.push(format!("odd records, read all the same: {all}"));
         }
-        seen.cut.describe("cut, because they are too long", &mut lines);
+        seen.cut
+            .describe("cut, because they are too long", &mut lines);
         seen.unextracted.describe(
             "judged by their bytes alone, because reading them panicked (a fault of ours: please \
              report it)",
@@ -78,7 +79,11 @@ impl Named {
 
     fn describe(&self, fate: &str, lines: &mut Vec<String>) {
         if self.count > 0 {
-            let more = if self.count > NAMED as u64 { ", …" } else { "" };
+            let more = if self.count > NAMED as u64 {
+                ", …"
+            } else {
+                ""
+            };
             let (count, first) = (self.count, self.first.join(", "));
             lines.push(format!("{count} documents were {fate}: {first}{more}"));
         }

@@ -155,7 +155,9 @@ fn buffered(input: impl Read + Send + 'static) -> Input {
 /// Returns the first [`PEEKED_BYTES`], and all bytes.
 fn peek(mut input: Input) -> io::Result<(Vec<u8>, Input)> {
     let mut beginning = Vec::new();
-    (&mut input).take(PEEKED_BYTES).read_to_end(&mut beginning)?;
+    (&mut input)
+        .take(PEEKED_BYTES)
+        .read_to_end(&mut beginning)?;
     let all = Cursor::new(beginning.clone()).chain(input);
     Ok((beginning, Box::new(all)))
 }
@@ -175,6 +177,19 @@ fn positioned(
 }
 
 impl OpenFile {
+    /// Returns the format of the file.
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            Self::JsonLines(_) => Format::JsonLines,
+            Self::Warc(_) => Format::Warc,
+            Self::Wacz(_) => Format::Wacz,
+            Self::Parquet(_) => Format::Parquet,
+            Self::ArrowFile(_) => Format::ArrowFile,
+            Self::ArrowStream(_) => Format::ArrowStream,
+            Self::Document { media_type, .. } => Format::Document(media_type),
+        }
+    }
+
     /// Returns the documents in the file, which is called `name`.
     ///
     /// # Errors

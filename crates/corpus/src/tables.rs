@@ -78,7 +78,10 @@ impl Table {
     ///
     /// # Errors
     /// It is damaged, or has features that are not supported.
-    pub(crate) fn parquet(file: PositionedFile, wanted: Projection<'_>) -> Result<Self, ArrowError> {
+    pub(crate) fn parquet(
+        file: PositionedFile,
+        wanted: Projection<'_>,
+    ) -> Result<Self, ArrowError> {
         guarded(move || {
             let options = ArrowReaderOptions::new();
             let metadata = ArrowReaderMetadata::load(&file, options)?;
@@ -86,16 +89,17 @@ impl Table {
             let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
             let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
             let groups = reader.metadata().row_groups();
-            let mean = |group: &RowGroupMetaData| {
-                group.total_byte_size() / group.num_rows().max(1)
-            };
+            let mean = |group: &RowGroupMetaData| group.total_byte_size() / group.num_rows().max(1);
             let mean_row = groups.iter().map(mean).max().unwrap_or(0).max(1);
             let rows = (BATCH_BYTES / mean_row).clamp(1, BATCH_ROWS);
             let names = names(reader.schema());
             let roots = wanted.columns(reader.schema().fields());
             let columns = ProjectionMask::roots(reader.parquet_schema(), roots);
             let rows = usize::try_from(rows).unwrap_or(1);
-            let batches = reader.with_batch_size(rows).with_projection(columns).build()?;
+            let batches = reader
+                .with_batch_size(rows)
+                .with_projection(columns)
+                .build()?;
             Ok(Self::of(names, batches.schema(), batches))
         })
     }
@@ -181,7 +185,10 @@ fn as_views(schema: &Schema) -> SchemaRef {
         _ => Arc::clone(column),
     };
     let columns: Fields = schema.fields().iter().map(as_view).collect();
-    Arc::new(Schema::new_with_metadata(columns, schema.metadata().clone()))
+    Arc::new(Schema::new_with_metadata(
+        columns,
+        schema.metadata().clone(),
+    ))
 }
 
 fn guarded<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
@@ -273,7 +280,10 @@ impl Columns {
             let wanted = "a string is wanted: --text-field names another";
             return Err(format!("has a column {name:?} of {is}, and {wanted}"));
         }
-        if let Some(id) = id.as_ref().filter(|id| !is_text(id) && !id.data_type.is_integer()) {
+        if let Some(id) = id
+            .as_ref()
+            .filter(|id| !is_text(id) && !id.data_type.is_integer())
+        {
             let (name, is) = (&id.name, &id.data_type);
             let wanted = "a string or a whole number is wanted: --id-field names another";
             return Err(format!("has a column {name:?} of {is}, and {wanted}"));
@@ -294,7 +304,11 @@ impl Columns {
         BatchDocuments {
             table: self.table.clone(),
             fields: self.fields.clone(),
-            texts: self.texts.iter().map(|column| column.values(batch)).collect(),
+            texts: self
+                .texts
+                .iter()
+                .map(|column| column.values(batch))
+                .collect(),
             id: values(&self.id),
             title: values(&self.title),
             heading: values(&self.heading),

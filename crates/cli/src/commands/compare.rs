@@ -49,7 +49,8 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
         .features
         .signature_builder(&args.paths, &mut input, &reader)?;
     let mut skipped = None;
-    let documents = Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
+    let documents =
+        Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
     output::to_stdout(|out| {
         for document in documents {
             match document {
@@ -91,7 +92,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
         .signature_builder(&[args.a.clone(), args.b.clone()], &mut input, &reader)?
         .least_words(args.verdict.least_words);
     let compared = |path| -> Result<ComparedDocument, CliError> {
-        let document = corpus::only_document(path, &input).map_err(|error| CliError::of_usage(&error))?;
+        let document =
+            corpus::only_document(path, &input).map_err(|error| CliError::of_usage(&error))?;
         Ok(ComparedDocument {
             text: reader.normal_text(&document.content),
             fingerprint: reader.fingerprint(&signature_builder, &document.content),

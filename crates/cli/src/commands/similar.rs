@@ -107,10 +107,11 @@ fn signature_of_file(
     state: &Path,
     settings: &Settings,
 ) -> Result<PageSignature, CliError> {
-    let document = corpus::only_document(Path::new(what), &InputArgs::default().options(None)).map_err(|error| {
-        CliError::of_usage(&error)
-            .with_remedy("name a file, or a URL that begins with http:// or https://")
-    })?;
+    let document = corpus::only_document(Path::new(what), &InputArgs::default().options(None))
+        .map_err(|error| {
+            CliError::of_usage(&error)
+                .with_remedy("name a file, or a URL that begins with http:// or https://")
+        })?;
     let fingerprinter = settings
         .feature_settings()?
         .learned_by(state)?
