@@ -6,10 +6,12 @@
 //!
 //! - [`jsonl`]: documents as JSON lines.
 //! - [`dedup::run`]: finds duplicates among documents: single duplicates, pairs or clusters.
-//! - [`query()`]: finds the fingerprints of a large file that are near one of many queries.
+//! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
+//!   [`ordered_query()`] gives them in order, also for a [`Chunk`] of the file on each machine.
 //! - [`self_join()`]: finds all pairs of near fingerprints in a file.
 //! - [`FingerprintFile`]: the input of these two.
 
+mod chunk;
 mod control;
 pub mod dedup;
 mod entries;
@@ -17,6 +19,7 @@ mod error;
 mod fields;
 mod fingerprint_file;
 pub mod jsonl;
+mod ordered_query;
 mod pigeonhole;
 mod query;
 mod scratch;
@@ -24,10 +27,14 @@ mod self_join;
 mod sorter;
 mod workers;
 
+pub use chunk::{Chunk, InvalidChunk, MAX_CHUNKS};
 pub use control::{Control, Progress, Silent, Step};
 pub use error::BatchError;
-pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter};
+pub use fingerprint_file::{
+    Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,
+};
 pub use neardup::{Pair, Recipe};
+pub use ordered_query::{QueryOptions, QuerySummary, ordered_query};
 pub use query::{Queries, QueryMatch, query};
 pub use self_join::{JoinOptions, JoinSummary, self_join};
 

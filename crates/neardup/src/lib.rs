@@ -149,7 +149,7 @@ pub use tables::{
 // The verdict about pages.
 pub use clusters::{Clusters, Groups, NotAnOriginal};
 pub use criterion::Criterion;
-pub use recipe::Recipe;
+pub use recipe::{Recipe, RecipePart};
 pub use signature::{
     BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
 };
