@@ -27,7 +27,6 @@ use crate::chunk::Chunk;
 use crate::error::BatchError;
 use crate::fields::take;
 
-const MAGIC: [u8; 8] = *b"NEARDUPF";
 const VERSION: u16 = 1;
 const HEADER: usize = 64;
 /// The position of the header's checksum.
@@ -46,6 +45,9 @@ pub struct FingerprintFile {
 }
 
 impl FingerprintFile {
+    /// The first bytes of every file of fingerprints.
+    pub const MAGIC: [u8; 8] = *b"NEARDUPF";
+
     /// Opens a file and checks its header.
     ///
     /// # Errors
@@ -65,7 +67,7 @@ impl FingerprintFile {
             Err(source) => return Err(BatchError::Read { path, source }),
         };
         let mut fields = &header[..];
-        if take::<8>(&mut fields) != MAGIC {
+        if take::<8>(&mut fields) != Self::MAGIC {
             return Err(damaged(&path, "it does not begin like one"));
         }
         // Before the checksum, because another version may have another header.
@@ -365,7 +367,7 @@ impl FingerprintWriter {
             self.write_block()?;
         }
         let mut header = Vec::with_capacity(HEADER);
-        header.extend(MAGIC);
+        header.extend(FingerprintFile::MAGIC);
         header.extend(VERSION.to_le_bytes());
         header.extend(ALGORITHM.to_le_bytes());
         header.extend(if self.has_ids { WITH_IDS } else { 0 }.to_le_bytes());

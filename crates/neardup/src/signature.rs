@@ -210,6 +210,12 @@ impl SignatureBuilder {
         self.signed(self.fingerprinter.fingerprint_of_text(text, self.key))
     }
 
+    /// Returns the fingerprint of a text that is normalised, or made of tokens.
+    #[must_use]
+    pub fn fingerprint_of_words(&self, words: &NormalText) -> Fingerprint {
+        self.signed(self.fingerprinter.fingerprint(words, self.key))
+    }
+
     fn signed(&self, fingerprint: Fingerprint) -> Fingerprint {
         if self.halved {
             Fingerprint::new(fingerprint.halved().as_u32().into())
@@ -257,7 +263,7 @@ impl SignatureBuilder {
             digest: hashed.digest(),
             words: hashed.len() as u32,
             main_content: None,
-            fingerprint: self.signed(self.fingerprinter.fingerprint(words, self.key)),
+            fingerprint: self.fingerprint_of_words(words),
             sketch: may_resemble
                 .then(sketch)
                 .flatten()

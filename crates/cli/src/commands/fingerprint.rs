@@ -2,9 +2,16 @@
 //!
 //! The hash key is zero, so that fingerprints can be compared between machines.
 
+use std::path::Path;
+
+use indicatif::HumanCount;
+use neardup::{Fingerprint, SignatureBuilder};
+
 use crate::args::FingerprintArgs;
 use crate::cli_error::{CliError, usage};
-use crate::documents::{Documents, Reader};
+use crate::document_batches;
+use crate::documents::{Documents, Reader, SkipReport, Skipped};
+use crate::named_fingerprints::{MAX_NAME, NamedFingerprintWriter};
 use crate::output;
 use crate::terminal::{printable, say};
 
@@ -14,25 +21,81 @@ pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CliError> {
         say("--distance and --resemblance have no effect on a fingerprint");
     }
     let signature_builder = args.features.signature_builder(&args.paths, &reader)?;
-    let mut skipped = None;
     let documents = Documents::below(&args.paths)?;
+    match &args.output {
+        Some(path) => write(path, documents, &reader, &signature_builder),
+        None => print(args, documents, &reader, &signature_builder),
+    }
+}
+
+/// Prints a line for each document.
+fn print(
+    args: &FingerprintArgs,
+    documents: Documents,
+    reader: &Reader,
+    builder: &SignatureBuilder,
+) -> Result<(), CliError> {
+    let mut skipped = None;
     output::to_stdout(|out| {
-        for document in documents {
-            match document {
-                Ok(document) => {
-                    let fingerprint = reader.fingerprint(&signature_builder, &document.content);
+        let fingerprint = |content: &_| reader.fingerprint(builder, content);
+        document_batches::each(documents, fingerprint, |computed| {
+            match computed {
+                Ok((id, fingerprint)) => {
                     let digits = args.features.digits(fingerprint);
-                    writeln!(out, "{digits}  {}", printable(&document.id))?;
+                    writeln!(out, "{digits}  {}", printable(&id))?;
                 }
                 Err(more) => {
                     say(&printable(&more.to_string()));
                     skipped = Some(more);
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     })?;
-    skipped.map_or(Ok(()), |skipped| {
-        Err(usage(format!("not everything could be read: {skipped}")))
-    })
+    skipped.map_or(Ok(()), |skipped| Err(incomplete(&skipped)))
+}
+
+/// Writes a file of fingerprints and the file of their names.
+fn write(
+    path: &Path,
+    documents: Documents,
+    reader: &Reader,
+    builder: &SignatureBuilder,
+) -> Result<(), CliError> {
+    let mut writer = NamedFingerprintWriter::create(path, builder)?;
+    let mut report = SkipReport::default();
+    let fingerprint = |content: &_| reader.fingerprint(builder, content);
+    let push = |computed: Result<(String, Fingerprint), Skipped>| match computed {
+        Ok((id, _)) if id.len() > MAX_NAME / 8 => {
+            report.add(&Skipped {
+                culprit: id.chars().take(100).collect(),
+                reason: format!("its id is longer than {} bytes", MAX_NAME / 8),
+            });
+            Ok(())
+        }
+        Ok((id, fingerprint)) => writer.push(fingerprint, &id),
+        Err(more) => {
+            report.add(&more);
+            Ok(())
+        }
+    };
+    document_batches::each(documents, fingerprint, push)?;
+    let written = writer.finish()?;
+    let skipped = match report.count() {
+        0 => String::new(),
+        some => format!(", {} skipped", HumanCount(some)),
+    };
+    say(&format!(
+        "{} fingerprints in {}{skipped}",
+        HumanCount(written),
+        printable(&path.display().to_string())
+    ));
+    match report.count() {
+        0 => Ok(()),
+        _ => Err(usage("not everything could be read; the file has the rest")),
+    }
+}
+
+fn incomplete(skipped: &Skipped) -> CliError {
+    usage(format!("not everything could be read: {skipped}"))
 }
