@@ -256,8 +256,8 @@ pub(crate) struct FrequenciesArgs {
 }
 
 /// Compare designs of permuted tables for a number of pages: the number of tables, the length of
-/// their prefixes, their memory, and the entries that a probe reads (Manku, Jain and Das Sarma, WWW
-/// 2007, section 3).
+/// their prefixes, their memory, also in coded blocks, and the entries that a probe reads (Manku,
+/// Jain and Das Sarma, WWW 2007, section 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

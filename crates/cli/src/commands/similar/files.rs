@@ -83,7 +83,8 @@ pub(super) fn near_fingerprints(args: &SimilarArgs) -> Result<(), CliError> {
     file.check_builder(&builder)?;
     let own = reader.fingerprint(&builder, &documents::only(&what)?.content);
     let most = args.distance.unwrap_or(u64::BITS);
-    let mut nearest = Nearest::new(args.most());
+    // One more: the document itself may be among them.
+    let mut nearest = Nearest::new(args.most().saturating_add(1));
     let mut blocks = file.fingerprints.read().map_err(|error| fault(&error))?;
     while let Some(block) = blocks.next_block().map_err(|error| fault(&error))? {
         for (position, bits) in (block.position..).zip(block.bits) {
@@ -103,6 +104,8 @@ pub(super) fn near_fingerprints(args: &SimilarArgs) -> Result<(), CliError> {
             hit.document = file.name(&mut ids, position)?;
         }
     }
+    hits.retain(|hit| hit.document != Name::Text(args.what.clone()));
+    hits.truncate(args.most());
     print(args, &hits)
 }
 
