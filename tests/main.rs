@@ -86,6 +86,9 @@ mod commands {
     mod export; // `export`
     mod files; // `extract`, `compare`, `fingerprint`, …
     mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod known_answers; // what papers and textbooks say
+    mod measures; // `compare --measures`
+    mod query; // `query`, and `similar` on files
     mod settings; // files, environment, seeds
     mod similar; // `similar`
 }

@@ -1,9 +1,9 @@
 //! Chunks of a file: the same work split over machines.
 //!
 //! (Manku, Jain and Das Sarma, WWW 2007, section 4: the repository is broken into chunks, and each
-//! is searched for all queries.) Chunk 1 of n begins with the file and chunk n ends with it, so that
-//! results in the order of the file are those of the whole when they are concatenated in the order
-//! of the chunks. Invariant: every part belongs to exactly one of n chunks.
+//! is searched for all queries.) Chunk 1 of n begins with the file and chunk n ends with it, so
+//! that results in the order of the file are those of the whole when they are concatenated in the
+//! order of the chunks. Invariant: every part belongs to exactly one of n chunks.
 
 use std::fmt;
 use std::ops::Range;

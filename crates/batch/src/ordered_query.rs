@@ -1,10 +1,10 @@
 //! Queries whose matches come in order: the REDUCE of the paper.
 //!
-//! (Manku, Jain and Das Sarma, WWW 2007, section 4: each chunk of the repository is searched for all
-//! queries (MAP), and the results make one sorted file without duplicates (REDUCE).) Matches are
-//! sorted by their position in the repository and then by the number of the query, outside memory if
-//! need be. No pair is found twice, and chunks are ranges of positions, so that the results of the
-//! chunks, concatenated in the order of the chunks, are exactly those of one run.
+//! (Manku, Jain and Das Sarma, WWW 2007, section 4: each chunk of the repository is searched for
+//! all queries (MAP), and the results make one sorted file without duplicates (REDUCE).) Matches
+//! are sorted by their position in the repository and then by the number of the query, outside
+//! memory if need be. No pair is found twice, and chunks are ranges of positions, so that the
+//! results of the chunks, concatenated in the order of the chunks, are exactly those of one run.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

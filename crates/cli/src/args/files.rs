@@ -152,7 +152,8 @@ Examples:
   crawler compare a.txt b.txt --measures min-s,mod-m --features word:10 --minima 400
 
 Measures, with their sources:
-  shingles        exact resemblance and containment (Broder, Glassman, Manasse, Zweig 1997, section 2)
+  shingles        exact resemblance and containment (Broder, Glassman, Manasse, Zweig 1997,
+                  section 2)
   minhash         the part of N minima that agree (Broder, Charikar, Frieze, Mitzenmacher 1998;
                   fast: Dahlgaard, Knudsen, Thorup 2017)
   b-bit           1 to 8 bits of each minimum (Li, König 2010, section 3); the sketch of a crawl

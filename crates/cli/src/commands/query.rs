@@ -1,8 +1,8 @@
 //! `crawler query`: the fingerprints of a repository within a few bits of one of many queries.
 //!
 //! (Manku, Jain and Das Sarma, WWW 2007, section 4.) All cores search; with `--shard i/n` a machine
-//! searches the i-th part of the repository, and the outputs of all parts, concatenated in the order
-//! of the parts, are the output of one run, byte for byte.
+//! searches the i-th part of the repository, and the outputs of all parts, concatenated in the
+//! order of the parts, are the output of one run, byte for byte.
 
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;

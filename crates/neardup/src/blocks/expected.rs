@@ -7,8 +7,8 @@ use super::codebook::Codebook;
 pub const USUAL_BLOCK: usize = 1_024;
 
 /// Returns the expected number of bits that each of `count` random fingerprints of 64 bits takes in
-/// a table of coded blocks of [`USUAL_BLOCK`] bytes, with the headers and keys of the blocks (Manku,
-/// Jain and Das Sarma, WWW 2007, section 3.3: about half at 2³⁴).
+/// a table of coded blocks of [`USUAL_BLOCK`] bytes, with the headers and keys of the blocks
+/// (Manku, Jain and Das Sarma, WWW 2007, section 3.3: about half at 2³⁴).
 ///
 /// ```
 /// use neardup::blocks::expected_bits;
