@@ -8,7 +8,7 @@ mod inspect;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use dedup::{DedupArgs, PartUnit};
+pub(crate) use dedup::{DedupArgs, FindingForm, PartUnit};
 pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
