@@ -85,6 +85,7 @@ mod commands {
     mod dedup; // `dedup`, `plan`
     mod export; // `export`
     mod files; // `extract`, `compare`, `fingerprint`, …
+    mod input; // formats, compressions, fields
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod settings; // files, environment, seeds
     mod similar; // `similar`
