@@ -41,4 +41,4 @@ pub use oddities::Oddities;
 pub use paths::is_standard_input;
 pub use reader::{Page, Reader};
 pub use result_table::{ResultColumns, ResultTable, TableFormat};
-pub use signatures::Signatures;
+pub use signatures::{NumberedDocument, Signatures, SignedDocument};

@@ -1,8 +1,9 @@
 //! Findings: the results of comparing documents.
 
-use neardup::Likeness;
+use neardup::{BandedSignature, Likeness};
 
-use crate::dedup::encoding::DocumentNames;
+use crate::dedup::decisions::Decisions;
+use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 
 /// A result of the kind that was asked for.
@@ -10,15 +11,28 @@ use crate::error::BatchError;
 pub enum Finding<'a> {
     /// A document repeats an earlier one.
     Duplicate(Duplicate<'a>),
+    /// A document repeats no earlier one; with [`Options::originals`](super::Options::originals).
+    Original(Original<'a>),
     /// Two documents are similar.
     Pair(SimilarPair<&'a str>),
     /// Documents form a cluster.
     Cluster(Cluster<'a>),
 }
 
+/// A document that repeats no earlier one.
+#[derive(Clone, Copy, Debug)]
+pub struct Original<'a> {
+    /// The id.
+    pub document: &'a str,
+    /// The signature.
+    pub signature: &'a BandedSignature,
+}
+
 /// A document that repeats an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duplicate<'a> {
+    /// The number of the later one among the documents of the run, from 0.
+    pub number: u64,
     /// The later one's id.
     pub document: &'a str,
     /// The id of the original.
@@ -43,6 +57,8 @@ pub struct SimilarPair<Id> {
 pub struct Cluster<'a> {
     pub(super) members: &'a [u32],
     pub(super) names: &'a DocumentNames<'a>,
+    /// None if chains connect the members.
+    pub(super) decisions: Option<&'a Decisions<'a>>,
 }
 
 impl<'a> Cluster<'a> {
@@ -54,6 +70,20 @@ impl<'a> Cluster<'a> {
     )]
     pub fn len(&self) -> usize {
         self.members.len()
+    }
+
+    /// Returns the likeness of each member and the original, the first member, in the order of the
+    /// members; none for the original, and for all if chains connect them.
+    pub fn likenesses(&self) -> impl Iterator<Item = Option<Likeness>> + use<'a> {
+        let decisions = self.decisions;
+        let likeness = move |&member: &u32| Some(decisions?.original_of(member)?.1);
+        self.members.iter().map(likeness)
+    }
+
+    /// Returns true if every member is like the first, and false if chains connect them.
+    #[must_use]
+    pub fn is_around_original(&self) -> bool {
+        self.decisions.is_some()
     }
 
     /// Returns the ids of the members in the order of the documents, one by one: there may be more
