@@ -45,12 +45,34 @@ fn table(path: &Path, format: TableFormat) {
 /// Checks that a run found the repetition in [`lines`], and nothing else.
 fn finds_the_repetition(run: &CommandOutput) {
     assert_eq!(run.code, Some(0), "{run:?}");
-    let found: Vec<Value> =
-        run.output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: Vec<Value> = run
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(found.len(), 1, "{run:?}");
     assert_eq!(found[0]["document"], "document-2", "{run:?}");
     assert_eq!(found[0]["duplicate_of"], "document-0", "{run:?}");
-    assert!(run.errors.starts_with("3 documents: 1 repeat an earlier one"), "{run:?}");
+    assert!(
+        run.errors
+            .starts_with("3 documents: 1 repeat an earlier one"),
+        "{run:?}"
+    );
+}
+
+/// Checks that a run ends because no document remains, and names the reason.
+fn nothing_remains(run: &CommandOutput, reason: &str) {
+    assert_eq!(run.code, Some(2), "{run:?}");
+    let error = run
+        .errors
+        .lines()
+        .find(|line| line.starts_with("error: "))
+        .unwrap_or_default();
+    assert!(
+        error.starts_with("error: there is no document to compare: "),
+        "{run:?}"
+    );
+    assert!(error.contains(reason), "{reason:?} in {run:?}");
 }
 
 #[test]
@@ -66,10 +88,12 @@ fn a_binary_file_is_skipped_by_the_name_of_its_format() {
                     skipped: d.txt.gz: a PDF document, not a text\n\
                     3 documents: 1 repeat an earlier one, 3 skipped\n";
     assert_eq!((run.code, run.errors.as_str()), (Some(0), expected));
-    for command in ["dedup", "extract"] {
-        let run = crawl.run_command(&[command, "b.txt"]);
-        run.assert_error(2, "b.txt: a PNG image, not a text");
-    }
+    nothing_remains(
+        &crawl.run_command(&["dedup", "b.txt"]),
+        "b.txt: a PNG image, not a text",
+    );
+    let run = crawl.run_command(&["extract", "b.txt"]);
+    run.assert_error(2, "b.txt: a PNG image, not a text");
 }
 
 #[test]
@@ -80,7 +104,10 @@ fn the_first_bytes_decide_on_the_compression_and_not_the_name() {
     for (name, bytes) in [
         ("a.jsonl.gz", gzip(&plain)),
         ("b.jsonl", [gzip(first), gzip(second)].concat()),
-        ("c.jsonl.zst", zstd::encode_all(plain.as_bytes(), 3).unwrap()),
+        (
+            "c.jsonl.zst",
+            zstd::encode_all(plain.as_bytes(), 3).unwrap(),
+        ),
         ("d.jsonl", zstd::encode_all(plain.as_bytes(), 19).unwrap()),
     ] {
         crawl.write(name, &bytes);
@@ -99,8 +126,8 @@ fn the_fields_of_text_and_id_can_be_named() {
     let crawl = Crawl::bare();
     crawl.write("a.jsonl", lines("url", "content"));
     let run = crawl.run_command(&["dedup", "a.jsonl"]);
-    run.assert_error(
-        2,
+    nothing_remains(
+        &run,
         "a.jsonl: line 1 has no \"text\"; it has \"content\", \"url\": --text-field names another",
     );
     let fields = ["--text-field", "content", "--id-field", "url"];
@@ -123,16 +150,19 @@ fn json_that_is_not_an_object_a_line_is_refused_with_the_remedy() {
     crawl.write("array.json", "[\n {\"id\": 1, \"text\": \"one\"}\n]");
     crawl.write("pretty.json", "{\n \"id\": 1,\n \"text\": \"one\"\n}\n");
     let run = crawl.run_command(&["dedup", "array.json"]);
-    run.assert_error(2, "array.json: a JSON array, not a JSON object a line");
+    nothing_remains(&run, "array.json: a JSON array, not a JSON object a line");
     let run = crawl.run_command(&["dedup", "pretty.json"]);
-    run.assert_error(2, "pretty.json: a JSON object over several lines");
+    nothing_remains(&run, "pretty.json: a JSON object over several lines");
 }
 
 #[test]
 fn tables_are_read_from_files_and_from_standard_input() {
     let crawl = Crawl::bare();
     let fields = ["--text-field", "duplicate_of", "--id-field", "document"];
-    for (format, name) in [(TableFormat::Parquet, "a.parquet"), (TableFormat::Arrow, "a.arrow")] {
+    for (format, name) in [
+        (TableFormat::Parquet, "a.parquet"),
+        (TableFormat::Arrow, "a.arrow"),
+    ] {
         let path = crawl.directory().join(name);
         table(&path, format);
         finds_the_repetition(&crawl.run_command(&[&["dedup", name], &fields[..]].concat()));
@@ -141,11 +171,14 @@ fn tables_are_read_from_files_and_from_standard_input() {
         finds_the_repetition(&run);
         let run = crawl.run_command(&["dedup", name]);
         let columns = "\"document\", \"duplicate_of\", \"distance\", \"resemblance\"";
-        run.assert_error(2, &format!("{name}: has no \"text\"; it has {columns}"));
+        nothing_remains(&run, &format!("{name}: has no \"text\"; it has {columns}"));
         crawl.write("packed", gzip(&bytes));
-        crawl.run_command(&["dedup", "packed"]).assert_error(2, "within gzip: unpack it first");
+        nothing_remains(
+            &crawl.run_command(&["dedup", "packed"]),
+            "within gzip: unpack it first",
+        );
         crawl.write("cut", &bytes[..bytes.len() / 2]);
-        crawl.run_command(&["dedup", "cut"]).assert_error(2, "there is no document to compare");
+        nothing_remains(&crawl.run_command(&["dedup", "cut"]), "cut: ");
     }
 }
 
@@ -175,7 +208,10 @@ fn the_texts_of_wet_files_are_documents() {
         )
     };
     let texts = [prose(1, 60), prose(2, 60), prose(1, 60)];
-    let records = texts.iter().enumerate().map(|(number, text)| gzip(record(number, text)));
+    let records = texts
+        .iter()
+        .enumerate()
+        .map(|(number, text)| gzip(record(number, text)));
     let wet: Vec<u8> = records.flatten().collect();
     crawl.write("CC-MAIN.warc.wet.gz", &wet);
     finds_the_repetition(&crawl.run_command(&["dedup", "CC-MAIN.warc.wet.gz"]));
@@ -185,10 +221,8 @@ fn the_texts_of_wet_files_are_documents() {
 #[test]
 fn words_are_weighted_by_their_frequency_in_standard_input_too() {
     let crawl = Crawl::bare();
-    let run = crawl.run_command_with_input(
-        &["dedup", "-", "--weights", "tf-idf"],
-        lines("id", "text"),
-    );
+    let run =
+        crawl.run_command_with_input(&["dedup", "-", "--weights", "tf-idf"], lines("id", "text"));
     finds_the_repetition(&run);
 }
 
@@ -196,29 +230,49 @@ fn words_are_weighted_by_their_frequency_in_standard_input_too() {
 fn one_text_ten_thousand_times_is_one_text() {
     let crawl = Crawl::bare();
     let text = prose(1, 60);
-    let lines: String =
-        (0..10_000).map(|id| format!("{}\n", json!({"id": id, "text": text}))).collect();
+    let lines: String = (0..10_000)
+        .map(|id| format!("{}\n", json!({"id": id, "text": text})))
+        .collect();
     crawl.write("same.jsonl", lines);
     let run = crawl.run_command(&["dedup", "same.jsonl"]);
     assert_eq!(run.output.lines().count(), 9_999);
-    assert!(run.errors.starts_with("10,000 documents: 9,999 repeat"), "{}", run.errors);
+    assert!(
+        run.errors.starts_with("10,000 documents: 9,999 repeat"),
+        "{}",
+        run.errors
+    );
 }
 
 #[test]
 fn extract_reads_what_dedup_reads() {
     let crawl = Crawl::bare();
-    crawl.write("page.html.gz", gzip("<title>t</title><p>some words of text"));
+    crawl.write(
+        "page.html.gz",
+        gzip("<title>t</title><p>some words of text"),
+    );
     let page = crawl.run_command(&["extract", "page.html.gz"]).json();
-    assert_eq!((&page["title"], &page["text"]), (&json!("t"), &json!("some words of text")));
-    crawl.write("a.jsonl", "{\"id\": 7, \"body\": \"one\"}\n{\"id\": 8, \"body\": \"two\"}\n");
+    assert_eq!(
+        (&page["title"], &page["text"]),
+        (&json!("t"), &json!("some words of text"))
+    );
+    crawl.write(
+        "a.jsonl",
+        "{\"id\": 7, \"body\": \"one\"}\n{\"id\": 8, \"body\": \"two\"}\n",
+    );
     let run = crawl.run_command(&["extract", "a.jsonl", "--text-field", "body"]);
     let read: Vec<(String, String)> = run
         .output
         .lines()
         .map(|line| {
             let line: Value = serde_json::from_str(line).unwrap();
-            (line["id"].as_str().unwrap().to_owned(), line["text"].as_str().unwrap().to_owned())
+            (
+                line["id"].as_str().unwrap().to_owned(),
+                line["text"].as_str().unwrap().to_owned(),
+            )
         })
         .collect();
-    assert_eq!(read, [("7", "one"), ("8", "two")].map(|(a, b)| (a.to_owned(), b.to_owned())));
+    assert_eq!(
+        read,
+        [("7", "one"), ("8", "two")].map(|(a, b)| (a.to_owned(), b.to_owned()))
+    );
 }
