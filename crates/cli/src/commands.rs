@@ -16,6 +16,7 @@ mod journal;
 mod page_counts;
 pub(crate) mod patterns;
 pub(crate) mod plan;
+pub(crate) mod query;
 mod read_again;
 pub(crate) mod rebuild;
 pub(crate) mod reindex;

@@ -2,7 +2,7 @@
 //!
 //! A text or HTML file is one document; JSON lines, Parquet and Arrow files, WARC and WACZ files have
 //! many; directories have files. [`Documents`] are read in a fixed order, and at most one batch is
-//! in memory. A [`Reader`] extracts the text that a crawl would judge; [`Signatures`] are computed
+//! in memory. A [`Reader`] extracts the text that a crawl would judge; [`signatures()`] are computed
 //! on all cores. [`KeptDocuments`] writes chosen documents in the format of their files.
 //!
 //! Invariant: a document that cannot be read is [`Skipped`] with its name and the reason, and the
@@ -15,6 +15,7 @@ mod documents;
 mod draft;
 mod error;
 mod fields;
+mod in_batches;
 mod input_options;
 mod json_lines;
 mod json_object;
@@ -35,6 +36,7 @@ pub use archive::{exchange, is_visited};
 pub use document::{Content, Document, MAX_DOCUMENT, Skipped};
 pub use documents::{Documents, Tally, only_document};
 pub use error::CorpusError;
+pub use in_batches::computed;
 pub use input_options::InputOptions;
 pub use json_lines::{BadLine, JsonDocument, JsonLines, MAX_LINE};
 pub use keep::{KeepError, KeptDocuments, KeptSummary};
@@ -42,4 +44,4 @@ pub use names::is_standard_input;
 pub use oddities::Oddities;
 pub use reader::{Page, Reader};
 pub use result_table::{ResultColumns, ResultTable, TableFormat};
-pub use signatures::{NumberedDocument, Signatures, SignedDocument};
+pub use signatures::{SignedDocument, signatures};

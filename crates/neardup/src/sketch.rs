@@ -80,8 +80,8 @@ impl Sketch {
         ((agreeing - by_accident) / (MINIMA as f64 - by_accident)).max(0.0)
     }
 
-    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance r, 0
-    /// to 1, is this one: that of 256 minima of four bits, √(p(1-p)/256) · 16/15 with p = r +
+    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance r,
+    /// 0 to 1, is this one: that of 256 minima of four bits, √(p(1-p)/256) · 16/15 with p = r +
     /// (1-r)/16. Small sets err less.
     #[must_use]
     pub fn standard_error(resemblance: f64) -> f64 {

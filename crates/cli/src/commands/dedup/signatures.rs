@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use batch::BatchError;
 use batch::dedup::Document;
 use batch::signature_file::{Continued, Extent, Numbered, Shard, SignatureFile, SignatureWriter};
-use corpus::{Documents, NumberedDocument, Oddities, Signatures, SignedDocument};
+use corpus::{Documents, Oddities, SignedDocument, Skipped};
 
 use super::DedupRun;
 use super::findings::DedupError;
@@ -28,7 +28,7 @@ struct ShardDocuments {
 }
 
 impl Iterator for ShardDocuments {
-    type Item = NumberedDocument;
+    type Item = Result<(u64, corpus::Document), Skipped>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -78,12 +78,12 @@ impl DedupRun<'_> {
 
     fn sign<'s>(
         &'s self,
-        documents: impl Iterator<Item = NumberedDocument> + 's,
+        documents: impl Iterator<Item = Result<(u64, corpus::Document), Skipped>> + 's,
         oddities: Oddities,
     ) -> impl Iterator<Item = Result<(u64, Document), DedupError>> + 's {
         let (builder, bands) = (&self.signature_builder, self.options.bands);
-        let signatures = Signatures::of(documents, oddities, &self.reader, builder, bands);
-        signatures.filter_map(|signed| match signed {
+        let signed = corpus::signatures(documents, oddities, &self.reader, builder, bands);
+        signed.filter_map(|signed| match signed {
             Ok(SignedDocument {
                 number,
                 id,
