@@ -307,5 +307,5 @@ fn the_pages_of_a_package_are_read_in_place() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.output.contains("http://gallery.test"), "{run:?}");
     crawl.write("none.wacz", "nothing");
-    extract("none.wacz").assert_error(2, "cannot read none.wacz");
+    extract("none.wacz").assert_error(2, "none.wacz: it is no ZIP file");
 }

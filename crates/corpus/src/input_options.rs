@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::CorpusError;
-use crate::paths::is_standard_input;
+use crate::names::is_standard_input;
 use crate::positioned_file::PositionedFile;
 
 /// The options of reading documents from files.

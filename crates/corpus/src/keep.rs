@@ -21,9 +21,10 @@ use crate::documents::Tally;
 use crate::draft::Draft;
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
-use crate::media::{Format, is_named};
+use crate::media::Format;
+use crate::names::{is_named, is_standard_input};
 use crate::open_file;
-use crate::paths::{Files, is_standard_input};
+use crate::paths::Files;
 
 /// The names of formats by the extensions of files.
 const EXTENSIONS: [(&[&str], &str); 5] = [

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use crate::paths::is_standard_input;
+use crate::names::{is_named, is_standard_input, is_wacz};
 
 /// Bytes of a file that decide on its format.
 pub(crate) const PEEKED_BYTES: u64 = 64 << 10;
@@ -132,24 +132,6 @@ impl Format {
             Self::Document(_) => "a text",
         }
     }
-}
-
-/// Returns true if a file has the extension of a WACZ.
-pub(crate) fn is_wacz(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    extension.eq_ignore_ascii_case("wacz")
-}
-
-/// Returns true if a file has one of these extensions, with or without that of a compression behind
-/// it.
-pub(crate) fn is_named(path: &Path, extensions: &[&str]) -> bool {
-    let ends_with = |path: &Path, extensions: &[&str]| {
-        let extension = path.extension().unwrap_or_default();
-        let mut extensions = extensions.iter();
-        extensions.any(|one| extension.eq_ignore_ascii_case(one))
-    };
-    let is_packed = ends_with(path, &["gz", "zst", "bz2", "xz"]);
-    ends_with(path, extensions) || is_packed && ends_with(&path.with_extension(""), extensions)
 }
 
 /// Recognises the schema message of an Arrow stream.

@@ -12,9 +12,9 @@ use crate::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
 use crate::json_lines::{BadLine, JsonDocument, JsonLines};
-use crate::media::{Format, PEEKED_BYTES, is_wacz};
+use crate::media::{Format, PEEKED_BYTES};
+use crate::names::{is_standard_input, is_wacz};
 use crate::oddities::Oddities;
-use crate::paths::is_standard_input;
 use crate::positioned_file::PositionedFile;
 use crate::tables::{Projection, Table, TableDocuments};
 

@@ -8,7 +8,7 @@ use zstd::stream::write::Encoder;
 
 use crate::compression::Compression;
 use crate::draft::{Draft, DraftError};
-use crate::media::is_named;
+use crate::names::is_named;
 
 /// The level of Zstandard: that of its command.
 const ZSTD_LEVEL: i32 = 3;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::Skipped;
 use crate::error::CorpusError;
-use crate::media::is_named;
+use crate::names::{is_named, is_standard_input};
 
 /// An iterator over the files below some paths: in the order of the paths, and in a directory in
 /// the order of the names. A directory is listed when its turn comes.
@@ -76,12 +76,6 @@ impl Iterator for Files {
             }
         }
     }
-}
-
-/// Returns true for `-`, which stands for standard input.
-#[must_use]
-pub fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 fn readable(path: &Path) -> io::Result<()> {

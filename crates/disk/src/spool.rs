@@ -85,8 +85,8 @@ impl Spooled {
     }
 }
 
-/// Reads bytes at `offset` into `into` and returns their number, without the position that clones of
-/// `file` share.
+/// Reads bytes at `offset` into `into` and returns their number. The position that clones of `file`
+/// share does not move.
 ///
 /// # Errors
 /// I/O errors of the system.

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use corpus::{Content, Documents};
+use corpus::{Content, Documents, Skipped};
 use serde::Serialize;
 use web::{
     CanonicalForm, Document, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
@@ -130,19 +130,28 @@ impl Extractor<'_> {
         let culprit = self.args.file.display().to_string();
         let oddities = documents.oddities();
         let mut skipped = SkipReport::default();
+        // The only reason is the error of the command, and is not printed twice.
+        let mut only: Option<Skipped> = None;
         let mut written = 0_u64;
         let mut progress = SlowProgress::new("documents read");
         output::to_stdout(|out| {
             for document in documents {
                 progress.step();
+                if let Some(before) = only.take() {
+                    skipped.add(&before);
+                }
                 match document {
                     Ok(document) => written += u64::from(self.one(out, &document)?),
+                    Err(trouble) if written == 0 && skipped.count() == 0 => only = Some(trouble),
                     Err(trouble) => skipped.add(&trouble),
                 }
             }
             Ok(())
         })?;
         drop(progress);
+        if let Some(only) = only {
+            return Err(usage(only));
+        }
         if skipped.count() > 0 && written > 0 {
             say(&format!(
                 "{written} pages, {} places skipped",

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::{KeepError, KeptDocuments, Pass};
 use crate::draft::draft_of;
+use crate::names::is_standard_input;
 use crate::oddities::Oddities;
 use crate::open_file;
 use crate::packed_draft::PackedDraft;
-use crate::paths::{Files, is_standard_input};
+use crate::paths::Files;
 
 /// The name of a copy of standard input.
 const STANDARD_INPUT: &str = "standard-input";

@@ -1,0 +1,27 @@
+//! The names of files, as far as they decide on anything.
+
+use std::path::Path;
+
+/// Returns true for `-`, which stands for standard input.
+#[must_use]
+pub fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Returns true if a file has the extension of a WACZ.
+pub(crate) fn is_wacz(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    extension.eq_ignore_ascii_case("wacz")
+}
+
+/// Returns true if a file has one of these extensions, with or without that of a compression behind
+/// it.
+pub(crate) fn is_named(path: &Path, extensions: &[&str]) -> bool {
+    let ends_with = |path: &Path, extensions: &[&str]| {
+        let extension = path.extension().unwrap_or_default();
+        let mut extensions = extensions.iter();
+        extensions.any(|one| extension.eq_ignore_ascii_case(one))
+    };
+    let is_packed = ends_with(path, &["gz", "zst", "bz2", "xz"]);
+    ends_with(path, extensions) || is_packed && ends_with(&path.with_extension(""), extensions)
+}
