@@ -87,7 +87,10 @@ mod commands {
     mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …
     mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod known_answers; // what papers and textbooks say
+    mod measures; // `compare --measures`
     mod pipeline; // `dedup` with indexes, shards, parts and reports
+    mod query; // `query`, and `similar` on files
     mod settings; // files, environment, seeds
     mod similar; // `similar`
 }

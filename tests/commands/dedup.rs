@@ -289,7 +289,8 @@ fn a_full_disk_is_named_with_the_remedy() {
     let run = crawl.run_command_with_file_limit(1, &arguments);
     run.assert_error(1, "cannot use . for temporary files");
     assert!(
-        run.errors.contains("--temp-dir names another directory"),
+        run.errors
+            .contains(" documents; --temp-dir names another directory"),
         "{run:?}"
     );
 }

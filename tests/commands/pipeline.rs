@@ -311,3 +311,117 @@ fn the_report_is_one_page_on_which_ids_are_text() {
         assert!(!page.contains("<b>") && !page.contains("<script"), "{page}");
     }
 }
+
+/// Returns the ids of a JSON Lines file.
+fn ids_in(crawl: &Crawl, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(crawl.directory().join(name)).unwrap();
+    let ids = text.lines().map(|line| {
+        let document: Value = serde_json::from_str(line).unwrap();
+        document["id"].as_str().unwrap().to_owned()
+    });
+    ids.collect()
+}
+
+#[test]
+fn the_documents_that_repeat_no_earlier_one_are_kept_as_they_are() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "corpus.jsonl", 0..60);
+    let removed: Vec<String> = lines_of(&run(&crawl, "dedup corpus.jsonl"))
+        .iter()
+        .map(|line| line["document"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(!removed.is_empty());
+    let mut expected = ids_in(&crawl, "corpus.jsonl");
+    expected.retain(|id| !removed.contains(id));
+
+    let kept = run(&crawl, "dedup corpus.jsonl --keep kept.jsonl");
+    assert_eq!((kept.code, kept.output.as_str()), (Some(0), ""), "{kept:?}");
+    assert_eq!(ids_in(&crawl, "kept.jsonl"), expected);
+    let sentence = format!("{} of 60 documents kept in kept.jsonl", expected.len());
+    assert!(kept.errors.contains(&sentence), "{kept:?}");
+    let lines = fs::read_to_string(crawl.directory().join("corpus.jsonl")).unwrap();
+    let kept_lines = fs::read_to_string(crawl.directory().join("kept.jsonl")).unwrap();
+    assert!(
+        kept_lines
+            .lines()
+            .all(|line| lines.lines().any(|other| other == line))
+    );
+
+    // What is kept repeats nothing, and findings are printed if they are asked for.
+    let again = run(&crawl, "dedup kept.jsonl --keep again.jsonl --format json");
+    assert_eq!(again.output, "");
+    assert_eq!(ids_in(&crawl, "again.jsonl"), expected);
+    let both = run(&crawl, "dedup corpus.jsonl --keep kept.jsonl --format json");
+    assert_eq!(lines_of(&both).len(), removed.len());
+
+    // From shards, and against a reference that has half of it.
+    for shard in 1..=2 {
+        let shard = format!("--shard {shard}/2 --signatures {shard}.sig");
+        run(&crawl, &format!("dedup corpus.jsonl {shard}"));
+    }
+    run(
+        &crawl,
+        "dedup corpus.jsonl --keep merged.jsonl --merge 1.sig 2.sig",
+    );
+    assert_eq!(ids_in(&crawl, "merged.jsonl"), expected);
+    write_corpus(&crawl, "known.jsonl", 0..30);
+    run(
+        &crawl,
+        "dedup corpus.jsonl --against known.jsonl --keep new.jsonl",
+    );
+    let known = ids_in(&crawl, "known.jsonl");
+    expected.retain(|id| !known.contains(id));
+    assert_eq!(ids_in(&crawl, "new.jsonl"), expected);
+}
+
+/// Signatures of another corpus would keep other documents than those that were compared.
+#[test]
+fn nothing_is_kept_of_a_corpus_that_is_not_the_one_that_was_compared() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "corpus.jsonl", 0..30);
+    run(
+        &crawl,
+        "dedup corpus.jsonl --shard 1/1 --signatures whole.sig",
+    );
+    write_corpus(&crawl, "corpus.jsonl", 1..31);
+    let refused = run(
+        &crawl,
+        "dedup corpus.jsonl --keep kept.jsonl --merge whole.sig",
+    );
+    refused.assert_error(2, "the signatures of another corpus");
+    assert!(!crawl.directory().join("kept.jsonl").exists());
+    run(&crawl, "dedup --keep kept.jsonl --merge whole.sig").assert_error(2, "<PATH>");
+}
+
+#[test]
+fn findings_are_a_table_if_their_file_is_named_so() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "corpus.jsonl", 0..30);
+    for (kind, name, magic) in [
+        ("", "found.parquet", "PAR1"),
+        (" --pairs", "pairs.arrow", "ARROW1"),
+        (" --clusters", "clusters.feather", "ARROW1"),
+    ] {
+        let found = run(&crawl, &format!("dedup corpus.jsonl{kind} -o {name}"));
+        assert_eq!(found.code, Some(0), "{found:?}");
+        let bytes = fs::read(crawl.directory().join(name)).unwrap();
+        assert!(bytes.starts_with(magic.as_bytes()), "{name}");
+    }
+    // A table of findings is itself a table of documents.
+    let duplicates = lines_of(&run(&crawl, "dedup corpus.jsonl")).len();
+    let read = run(
+        &crawl,
+        "dedup found.parquet --text-field duplicate_of --id-field document --least-words 1",
+    );
+    assert!(
+        read.errors.starts_with(&format!("{duplicates} documents")),
+        "{read:?}"
+    );
+    let refused = run(&crawl, "dedup corpus.jsonl --format parquet");
+    refused.assert_error(2, "--format parquet needs a file");
+    let refused = run(
+        &crawl,
+        "dedup corpus.jsonl --unit line --format arrow -o lines.arrow",
+    );
+    refused.assert_error(2, "--format arrow is for documents");
+}

@@ -18,14 +18,15 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use neardup::{ALGORITHM, Fingerprint, HashKey, Recipe};
 
+use crate::chunk::Chunk;
 use crate::error::BatchError;
 use crate::fields::take;
 
-const MAGIC: [u8; 8] = *b"NEARDUPF";
 const VERSION: u16 = 1;
 const HEADER: usize = 64;
 /// The position of the header's checksum.
@@ -44,6 +45,9 @@ pub struct FingerprintFile {
 }
 
 impl FingerprintFile {
+    /// The first bytes of every file of fingerprints.
+    pub const MAGIC: [u8; 8] = *b"NEARDUPF";
+
     /// Opens a file and checks its header.
     ///
     /// # Errors
@@ -63,7 +67,7 @@ impl FingerprintFile {
             Err(source) => return Err(BatchError::Read { path, source }),
         };
         let mut fields = &header[..];
-        if take::<8>(&mut fields) != MAGIC {
+        if take::<8>(&mut fields) != Self::MAGIC {
             return Err(damaged(&path, "it does not begin like one"));
         }
         // Before the checksum, because another version may have another header.
@@ -88,9 +92,9 @@ impl FingerprintFile {
             has_ids: flags == WITH_IDS,
             recipe: Recipe::from_bytes(take(&mut fields)),
         };
-        let blocks = file.len.div_ceil(BLOCK as u64);
-        let bytes =
-            u128::from(file.len) * file.entry() as u128 + u128::from(blocks) * 8 + HEADER as u128;
+        let bytes = u128::from(file.len) * file.entry() as u128
+            + u128::from(file.blocks()) * 8
+            + HEADER as u128;
         if bytes != u128::from(length) {
             return Err(damaged(
                 &file.path,
@@ -135,8 +139,17 @@ impl FingerprintFile {
     /// # Errors
     /// [`BatchError::Read`] if the file cannot be opened.
     pub fn read(&self) -> Result<FingerprintReader<'_>, BatchError> {
+        self.read_chunk(Chunk::WHOLE)
+    }
+
+    /// Returns a reader of a chunk of the file: so many whole blocks.
+    ///
+    /// # Errors
+    /// [`BatchError::Read`] if the file cannot be opened.
+    pub fn read_chunk(&self, chunk: Chunk) -> Result<FingerprintReader<'_>, BatchError> {
+        let Range { start, end } = chunk.range(self.blocks());
         let opened = File::open(&self.path).and_then(|mut file| {
-            file.seek(io::SeekFrom::Start(HEADER as u64))?;
+            file.seek(io::SeekFrom::Start(self.place_of(start)))?;
             Ok(file)
         });
         let source = opened.map_err(|source| BatchError::Read {
@@ -146,11 +159,40 @@ impl FingerprintFile {
         Ok(FingerprintReader {
             file: self,
             source,
-            block: 0,
+            block: start,
+            end,
             bytes: Vec::new(),
             bits: Vec::new(),
             ids: Vec::new(),
         })
+    }
+
+    /// Returns the number of fingerprints in a chunk.
+    #[must_use]
+    pub fn len_of(&self, chunk: Chunk) -> u64 {
+        let Range { start, end } = chunk.range(self.blocks());
+        let before = |blocks: u64| self.len.min(blocks * BLOCK as u64);
+        before(end) - before(start)
+    }
+
+    /// Returns a reader of ids by position.
+    ///
+    /// # Errors
+    /// [`BatchError::Read`] if the file cannot be opened.
+    pub fn ids(&self) -> Result<IdReader<'_>, BatchError> {
+        Ok(IdReader {
+            reader: self.read()?,
+            held: 0..0,
+        })
+    }
+
+    fn blocks(&self) -> u64 {
+        self.len.div_ceil(BLOCK as u64)
+    }
+
+    /// Returns the position of a block in the file, in bytes.
+    fn place_of(&self, block: u64) -> u64 {
+        HEADER as u64 + block * (BLOCK * self.entry() + 8) as u64
     }
 
     /// Returns the size of a fingerprint with its id, in bytes.
@@ -166,6 +208,8 @@ pub struct FingerprintReader<'f> {
     source: File,
     /// The number of the next block.
     block: u64,
+    /// The number of the first block that is not read.
+    end: u64,
     bytes: Vec<u8>,
     bits: Vec<u64>,
     ids: Vec<u64>,
@@ -189,10 +233,10 @@ impl FingerprintReader<'_> {
     /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>, BatchError> {
         let position = self.block * BLOCK as u64;
-        let count = (self.file.len.saturating_sub(position)).min(BLOCK as u64) as usize;
-        if count == 0 {
+        if self.block >= self.end {
             return Ok(None);
         }
+        let count = (self.file.len - position).min(BLOCK as u64) as usize;
         let length = count * self.file.entry();
         self.bytes.resize(length + 8, 0);
         self.source
@@ -214,6 +258,44 @@ impl FingerprintReader<'_> {
             bits: &self.bits,
             ids: &self.ids,
         }))
+    }
+}
+
+/// A reader of single ids, which holds one block. Positions that ascend read each block once.
+#[derive(Debug)]
+pub struct IdReader<'f> {
+    reader: FingerprintReader<'f>,
+    /// The positions whose ids the reader holds.
+    held: Range<u64>,
+}
+
+impl IdReader<'_> {
+    /// Returns the id of the fingerprint at `position`; none past the end, and none if the file has
+    /// no ids.
+    ///
+    /// # Errors
+    /// [`BatchError::Read`], or [`BatchError::Damaged`] if the block does not match its checksum.
+    pub fn id(&mut self, position: u64) -> Result<Option<u64>, BatchError> {
+        let file = self.reader.file;
+        if !file.has_ids || position >= file.len {
+            return Ok(None);
+        }
+        if !self.held.contains(&position) {
+            self.held = 0..0;
+            let block = position / BLOCK as u64;
+            let moved = io::SeekFrom::Start(file.place_of(block));
+            let sought = self.reader.source.seek(moved);
+            sought.map_err(|source| BatchError::Read {
+                path: file.path.clone(),
+                source,
+            })?;
+            self.reader.block = block;
+            if let Some(read) = self.reader.next_block()? {
+                self.held = read.position..read.position + read.ids.len() as u64;
+            }
+        }
+        let at = position - self.held.start;
+        Ok(self.reader.ids.get(at as usize).copied())
     }
 }
 
@@ -285,7 +367,7 @@ impl FingerprintWriter {
             self.write_block()?;
         }
         let mut header = Vec::with_capacity(HEADER);
-        header.extend(MAGIC);
+        header.extend(FingerprintFile::MAGIC);
         header.extend(VERSION.to_le_bytes());
         header.extend(ALGORITHM.to_le_bytes());
         header.extend(if self.has_ids { WITH_IDS } else { 0 }.to_le_bytes());

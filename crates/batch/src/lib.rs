@@ -7,10 +7,12 @@
 //! - [`dedup::run`]: finds duplicates among documents: single duplicates, pairs or clusters.
 //! - [`signature_file`]: signatures on disk, as shards, indexes and the progress of a run.
 //! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
-//! - [`query()`]: finds the fingerprints of a large file that are near one of many queries.
+//! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
+//!   [`ordered_query()`] gives them in order, also for a [`Chunk`] of the file on each machine.
 //! - [`self_join()`]: finds all pairs of near fingerprints in a file.
 //! - [`FingerprintFile`]: the input of these two.
 
+mod chunk;
 mod control;
 pub mod dedup;
 mod document_names;
@@ -18,6 +20,7 @@ mod entries;
 mod error;
 mod fields;
 mod fingerprint_file;
+mod ordered_query;
 mod pigeonhole;
 mod query;
 mod repeated_parts;
@@ -28,10 +31,14 @@ pub mod signature_file;
 mod sorter;
 mod workers;
 
+pub use chunk::{Chunk, InvalidChunk, MAX_CHUNKS};
 pub use control::{Control, Progress, Silent, Step};
 pub use error::BatchError;
-pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter};
+pub use fingerprint_file::{
+    Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,
+};
 pub use neardup::{Pair, Recipe};
+pub use ordered_query::{QueryOptions, QuerySummary, ordered_query};
 pub use query::{Queries, QueryMatch, query};
 pub use repeated_parts::{PartOptions, PartSummary, PartedDocument, RepeatedPart, repeated_parts};
 pub use self_join::{JoinOptions, JoinSummary, self_join};

@@ -12,6 +12,7 @@ use std::sync::Mutex;
 
 use neardup::{Fingerprint, MAX_DISTANCE};
 
+use crate::chunk::Chunk;
 use crate::control::{Control, Gauge, Step};
 use crate::entries::{Entry, add_up};
 use crate::error::BatchError;
@@ -91,10 +92,27 @@ impl Queries {
         repository: &FingerprintFile,
         workers: NonZeroUsize,
         control: Control<'_>,
+        visit: impl FnMut(QueryMatch) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        self.run_chunk(repository, Chunk::WHOLE, workers, control, visit)
+    }
+
+    /// Searches a chunk of `repository` as [`run`](Self::run) does the whole. Returns the number of
+    /// fingerprints in the chunk.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    pub fn run_chunk<E: From<BatchError>>(
+        &self,
+        repository: &FingerprintFile,
+        chunk: Chunk,
+        workers: NonZeroUsize,
+        control: Control<'_>,
         mut visit: impl FnMut(QueryMatch) -> Result<(), E>,
     ) -> Result<u64, E> {
-        let mut gauge = Gauge::new(control, Some(repository.len()));
-        let reader = Mutex::new(repository.read()?);
+        let all = repository.len_of(chunk);
+        let mut gauge = Gauge::new(control, Some(all));
+        let reader = Mutex::new(repository.read_chunk(chunk)?);
         workers::work(
             workers,
             |sender| self.stream(&reader, sender),
@@ -104,7 +122,7 @@ impl Queries {
                 part.hits.into_iter().try_for_each(&mut visit)
             },
         )?;
-        Ok(repository.len())
+        Ok(all)
     }
 
     /// Runs a worker: reads a block, sends its matches, and continues with the next block.
@@ -229,6 +247,17 @@ pub fn query<E: From<BatchError>>(
     control: Control<'_>,
     visit: impl FnMut(QueryMatch) -> Result<(), E>,
 ) -> Result<u64, E> {
+    index(queries, repository, distance, control)?.run(repository, workers, control, visit)
+}
+
+/// Reads and indexes all fingerprints of `queries`, in order to compare them with those of
+/// `repository`.
+pub(crate) fn index<E: From<BatchError>>(
+    queries: &FingerprintFile,
+    repository: &FingerprintFile,
+    distance: u32,
+    control: Control<'_>,
+) -> Result<Queries, E> {
     if queries.recipe() != repository.recipe() {
         let path = |file: &FingerprintFile| Path::to_owned(file.path());
         return Err(BatchError::OtherRecipe {
@@ -244,9 +273,7 @@ pub fn query<E: From<BatchError>>(
         fingerprints.extend(block.bits.iter().map(|&bits| Fingerprint::new(bits)));
         gauge.advance(Step::Reading, block.bits.len() as u64)?;
     }
-    let indexed = Queries::new(&fingerprints, distance)?;
-    drop(fingerprints);
-    indexed.run(repository, workers, control, visit)
+    Ok(Queries::new(&fingerprints, distance)?)
 }
 
 /// The matches that a worker found in a block or in a part of one.

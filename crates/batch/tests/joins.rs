@@ -10,8 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
-    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
-    LEAST_MEMORY, Pair, Progress, QueryMatch, Recipe, Step, query, self_join,
+    BatchError, Chunk, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
+    LEAST_MEMORY, Pair, Progress, QueryMatch, QueryOptions, Recipe, Step, ordered_query, query,
+    self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
@@ -178,6 +179,101 @@ fn eight_bits_are_too_many() {
     })
     .unwrap_err();
     assert!(matches!(refusal, BatchError::Distance(8)));
+}
+
+/// Three blocks of a file, with a match around each border.
+#[test]
+fn the_matches_of_all_chunks_concatenated_are_those_of_one_run_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut prints: Vec<u64> = (1..=150_000).map(mixed).collect();
+    let places = [0, 65_535, 65_536, 65_537, 131_071, 131_072, 149_999];
+    for place in places {
+        prints[place] = 0b111;
+    }
+    let repository = written(&directory.path().join("repository"), &prints);
+    let queries = written(&directory.path().join("queries"), &[0b111, 0b101]);
+    let found = |chunk: Chunk, workers: usize| {
+        let options = QueryOptions {
+            distance: 3,
+            chunk,
+            memory: 0,
+            workers: NonZeroUsize::new(workers).unwrap(),
+            scratch: directory.path().to_owned(),
+        };
+        let mut found = Vec::new();
+        let visit = |near| {
+            found.push(near);
+            Ok::<(), BatchError>(())
+        };
+        let control = Control::none();
+        let summary = ordered_query(&queries, &repository, &options, control, visit).unwrap();
+        assert_eq!(summary.searched, repository.len_of(chunk));
+        assert_eq!(summary.matches, found.len() as u64);
+        found
+    };
+    let whole = found(Chunk::WHOLE, 1);
+    let expected: Vec<QueryMatch> = places
+        .iter()
+        .flat_map(|&place| {
+            [(0, 0), (1, 1)].map(|(query, distance)| QueryMatch {
+                query,
+                position: place as u64,
+                distance,
+            })
+        })
+        .collect();
+    assert_eq!(whole, expected);
+    for of in [1, 2, 3, 7] {
+        let chunks = (1..=of).flat_map(|number| found(Chunk::new(number, of).unwrap(), 2));
+        assert_eq!(chunks.collect::<Vec<_>>(), whole, "{of} chunks");
+    }
+}
+
+/// The sorter of 64 KiB holds a twentieth of these matches.
+#[test]
+fn more_matches_than_memory_holds_come_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let repository = written(&directory.path().join("repository"), &[7; 10_000]);
+    let queries = written(&directory.path().join("queries"), &[7; 10]);
+    let options = QueryOptions {
+        distance: 0,
+        chunk: Chunk::WHOLE,
+        memory: 0,
+        workers: NonZeroUsize::new(2).unwrap(),
+        scratch: directory.path().to_owned(),
+    };
+    let mut next = (0, 0);
+    let visit = |near: QueryMatch| {
+        assert_eq!((near.position, near.query), next);
+        next = if near.query == 9 {
+            (near.position + 1, 0)
+        } else {
+            (near.position, near.query + 1)
+        };
+        Ok::<(), BatchError>(())
+    };
+    let summary = ordered_query(&queries, &repository, &options, Control::none(), visit).unwrap();
+    assert_eq!((summary.matches, next), (100_000, (10_000, 0)));
+}
+
+#[test]
+fn ids_are_read_by_position_in_any_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("prints");
+    let mut writer = FingerprintWriter::create(&path, recipe(), true).unwrap();
+    for number in 0..140_000 {
+        writer
+            .push(Fingerprint::new(mixed(number)), 3 * number)
+            .unwrap();
+    }
+    let file = writer.finish().unwrap();
+    let mut ids = file.ids().unwrap();
+    for position in [0, 65_535, 65_536, 139_999, 5, 131_072, 131_071] {
+        assert_eq!(ids.id(position).unwrap(), Some(3 * position));
+    }
+    assert_eq!(ids.id(140_000).unwrap(), None);
+    let without = written(&directory.path().join("without"), &[1, 2]);
+    assert_eq!(without.ids().unwrap().id(0).unwrap(), None);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use batch::signature_file::{
     Continued, Extent, MAX_ID, MergedShards, Shard, SignatureFile, SignatureHeader, SignatureWriter,
 };
 use neardup::{
-    ALGORITHM, BAG_BYTES, BagSketch, BandDesign, BandedSignature, Features, Fingerprint, HashKey,
-    PageSignature, PageText, Recipe, SKETCH_BYTES, SignatureBuilder, Sketch, TextSignature,
+    ALGORITHM, BAG_BYTES, BagSketch, BandDesign, BandedSignature, Fingerprint, HashKey,
+    PageSignature, Recipe, SKETCH_BYTES, Sketch, TextSignature,
 };
 use proptest::prelude::*;
 
@@ -24,13 +24,38 @@ fn header(extent: Extent) -> SignatureHeader {
     }
 }
 
+/// A document made of constants, because files do not depend on the algorithm. Every fifth one has
+/// no text.
 fn document(number: u64) -> Document {
-    let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
-    let text = format!("document {number} ").repeat((number % 40) as usize);
-    let text = (number % 5 != 0).then(|| PageText::of(&text));
+    let mut document = constant();
+    document.id = number.to_string();
+    document.signature.signature.payload = number.into();
+    if number.is_multiple_of(5) {
+        document.signature.signature.text = None;
+        document.signature.bands = Box::default();
+    }
+    document
+}
+
+fn constant() -> Document {
+    let text = TextSignature {
+        digest: 2,
+        words: 3,
+        main_content: Some(4),
+        fingerprint: Fingerprint::new(5),
+        sketch: Some(Sketch::from_bytes(&[6; SKETCH_BYTES])),
+        bag: Some(BagSketch::from_bytes(&[7; BAG_BYTES])),
+        subject: None,
+    };
     Document {
-        id: format!("{number}"),
-        signature: builder.signature(number.into(), text).into(),
+        id: "a page".to_owned(),
+        signature: BandedSignature {
+            signature: PageSignature {
+                payload: 1,
+                text: Some(Box::new(text)),
+            },
+            bands: (8..16).collect(),
+        },
     }
 }
 
@@ -64,29 +89,6 @@ fn expected(numbers: impl Iterator<Item = u64>) -> Vec<(u64, String, BandedSigna
 
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/signatures.hex")
-}
-
-/// A signature of constants, because the format does not depend on the algorithm.
-fn constant() -> Document {
-    let text = TextSignature {
-        digest: 2,
-        words: 3,
-        main_content: Some(4),
-        fingerprint: Fingerprint::new(5),
-        sketch: Some(Sketch::from_bytes(&[6; SKETCH_BYTES])),
-        bag: Some(BagSketch::from_bytes(&[7; BAG_BYTES])),
-        subject: None,
-    };
-    Document {
-        id: "a page".to_owned(),
-        signature: BandedSignature {
-            signature: PageSignature {
-                payload: 1,
-                text: Some(Box::new(text)),
-            },
-            bands: (8..16).collect(),
-        },
-    }
 }
 
 /// Thirty-two bytes a line; the algorithm's number and the checksum of the header are taken out.
@@ -220,6 +222,32 @@ fn signatures_of_other_features_or_bands_are_refused_with_the_difference() {
             "{message}"
         );
     }
+}
+
+#[test]
+fn files_of_another_version_algorithm_or_kind_are_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("known.sig");
+    written(&path, Extent::Originals, 0..3, 3);
+    let whole = std::fs::read(&path).unwrap();
+    let refused = |place: usize, bytes: [u8; 2], reason: &str| {
+        let mut other = whole.clone();
+        other[place..place + 2].copy_from_slice(&bytes);
+        let check = (HashKey::ZERO.digest(&other[..56]) as u64).to_le_bytes();
+        other[56..64].copy_from_slice(&check);
+        std::fs::write(&path, other).unwrap();
+        let message = SignatureFile::open(&path).unwrap_err().to_string();
+        assert!(
+            message.contains("known.sig") && message.contains(reason),
+            "{message}"
+        );
+    };
+    refused(0, *b"PK", "does not begin like one");
+    refused(8, [2, 0], "version 2 of its format");
+    refused(10, [9, 9], "algorithm");
+    refused(12, [0, 0], "bands do not exist");
+    refused(16, [2, 0], "flags that do not exist");
+    refused(20, [0, 0], "no such shard");
 }
 
 #[test]

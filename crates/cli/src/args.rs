@@ -8,11 +8,11 @@ mod inspect;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use dedup::{DedupArgs, PartUnit};
+pub(crate) use dedup::{DedupArgs, FindingForm, PartUnit};
 pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
-    IndexArgs, PlanArgs, RobotsArgs, RobotsForm,
+    IndexArgs, MeasureKind, PlanArgs, QueryArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     Changes(ChangesArgs),
     /// List URLs that were seen and not visited, and why; works while the crawl runs
     Skipped(SkippedArgs),
-    /// List kept pages that are similar to a page of the crawl, or to a file
+    /// List pages of a crawl, or documents of a collection, that are similar to a page or a file
     Similar(SimilarArgs),
     /// Search pages: words, "phrases", -without, OR, title: host: lang: after: before:; works while
     /// the crawl runs
@@ -96,8 +96,10 @@ pub(crate) enum Command {
     Index(IndexArgs),
     /// Print the title, text and links that the crawler reads from a document
     Extract(ExtractArgs),
-    /// Print the fingerprint of each file's text
+    /// Print the fingerprint of each document's text, or write all to a file for `query`
     Fingerprint(FingerprintArgs),
+    /// Find the fingerprints of a file that are within a few bits of those of another file
+    Query(QueryArgs),
     /// Compare two files
     Compare(CompareArgs),
     /// Find near-duplicates among files, or among the documents in them

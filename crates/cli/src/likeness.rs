@@ -70,6 +70,15 @@ impl FeatureArgs {
         })
     }
 
+    /// Returns true if any of these options is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.features.is_some()
+            || self.weights.is_some()
+            || self.stop_words.is_some()
+            || self.frequencies.is_some()
+            || self.is_halved()
+    }
+
     /// Returns the number of bits of a fingerprint.
     pub(crate) fn bits(&self) -> u32 {
         if self.is_halved() { 32 } else { 64 }

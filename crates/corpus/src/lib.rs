@@ -2,8 +2,8 @@
 //!
 //! A text or HTML file is one document; JSON lines, Parquet and Arrow files, WARC and WACZ files have
 //! many; directories have files. [`Documents`] are read in a fixed order, and at most one batch is
-//! in memory. A [`Reader`] extracts the text that a crawl would judge; [`Signatures`] are computed
-//! on all cores.
+//! in memory. A [`Reader`] extracts the text that a crawl would judge; [`signatures()`] are computed
+//! on all cores. [`KeptDocuments`] writes chosen documents in the format of their files.
 //!
 //! Invariant: a document that cannot be read is [`Skipped`] with its name and the reason, and the
 //! next one follows.
@@ -12,17 +12,22 @@ mod archive;
 mod compression;
 mod document;
 mod documents;
+mod draft;
 mod error;
 mod fields;
+mod in_batches;
 mod input_options;
 mod json_lines;
 mod json_object;
+mod keep;
 mod media;
 mod oddities;
 mod open_file;
+mod packed_draft;
 mod paths;
 mod positioned_file;
 mod reader;
+mod result_table;
 mod signatures;
 mod tables;
 
@@ -30,9 +35,12 @@ pub use archive::{exchange, is_visited};
 pub use document::{Content, Document, MAX_DOCUMENT, Skipped};
 pub use documents::{Documents, Tally, only_document};
 pub use error::CorpusError;
+pub use in_batches::computed;
 pub use input_options::InputOptions;
 pub use json_lines::{BadLine, JsonDocument, JsonLines, MAX_LINE};
+pub use keep::{KeepError, KeptDocuments, KeptSummary};
 pub use oddities::Oddities;
 pub use paths::is_standard_input;
 pub use reader::{Page, Reader};
-pub use signatures::{NumberedDocument, Signatures, SignedDocument};
+pub use result_table::{ResultColumns, ResultTable, TableFormat};
+pub use signatures::{SignedDocument, signatures};

@@ -177,6 +177,19 @@ fn positioned(
 }
 
 impl OpenFile {
+    /// Returns the format of the file.
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            Self::JsonLines(_) => Format::JsonLines,
+            Self::Warc(_) => Format::Warc,
+            Self::Wacz(_) => Format::Wacz,
+            Self::Parquet(_) => Format::Parquet,
+            Self::ArrowFile(_) => Format::ArrowFile,
+            Self::ArrowStream(_) => Format::ArrowStream,
+            Self::Document { media_type, .. } => Format::Document(media_type),
+        }
+    }
+
     /// Returns the documents in the file, which is called `name`.
     ///
     /// # Errors

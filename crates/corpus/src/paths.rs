@@ -37,6 +37,11 @@ impl Files {
         Ok(Self { paths: files })
     }
 
+    /// Returns the paths, with the matches of patterns, that are still to come.
+    pub(crate) fn roots(self) -> Vec<PathBuf> {
+        self.paths.into()
+    }
+
     /// Puts the entries of a directory in front of the other paths.
     fn enter(&mut self, directory: &Path) -> io::Result<()> {
         let entries = std::fs::read_dir(directory)?;

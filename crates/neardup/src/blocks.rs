@@ -14,8 +14,10 @@
 mod bits;
 mod block;
 mod codebook;
+mod expected;
 mod table;
 
 pub use block::{BLOCK_VERSION, BrokenBlock, Decoder, MAX_IN_BLOCK, encode};
 pub use codebook::{BrokenCodebook, CODEBOOK_BYTES, Codebook};
+pub use expected::{USUAL_BLOCK, expected_bits};
 pub use table::CodedTable;

@@ -48,8 +48,8 @@
 //!   text's words, in 68 bytes.
 //! - [`KeyTable`], [`SeenKeys`]: exact keys of many millions of pages, in 5 to 6 bytes each.
 //! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`], and [`TextIndex`], which owns
-//!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide (Henzinger
-//!   2006: either alone is wrong every other time).
+//!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide
+//!   (Henzinger 2006: either alone is wrong every other time).
 //!
 //! With the feature `serde`, values can be serialized: fingerprints as digits in text formats, and
 //! whatever is read is checked.
@@ -151,7 +151,7 @@ pub use tables::{
 // The verdict about pages.
 pub use clusters::{Clusters, Groups, NotAnOriginal};
 pub use criterion::Criterion;
-pub use recipe::Recipe;
+pub use recipe::{Recipe, RecipePart};
 pub use signature::{
     BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
 };

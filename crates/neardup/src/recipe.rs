@@ -3,9 +3,12 @@
 //! Invariant: recipes are on disk, so a recipe of the defaults is stable for ever; whatever is not
 //! a default adds to it.
 
+use crate::ALGORITHM;
 use crate::fingerprinter::Fingerprinter;
+use crate::frequencies::DocumentFrequencies;
 use crate::key::HashKey;
 use crate::mix::mix;
+use crate::stop_words::StopWords;
 
 /// The recipe of fingerprints and signatures: key, features, stop words, frequencies, bits. Only
 /// values of equal recipes are comparable; a recipe recognises a key but does not reveal it.
@@ -21,22 +24,41 @@ impl Recipe {
     pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
         let fingerprinter = fingerprinter.into();
         let mut recipe = Self {
-            key: key.digest(b"which key is this") as u64,
+            key: digest_of_key(key),
             features: short_digest(fingerprinter.features().to_string().as_bytes()),
         };
         if let Some(words) = fingerprinter.stop_words() {
-            // A sum: the words have no order.
-            let of_words = words.iter().map(|words| short_digest(words.as_bytes()));
-            recipe.add("stop words", of_words.fold(0, u64::wrapping_add));
+            recipe.add("stop words", sum_of_words(words));
         }
         if let Some(frequencies) = fingerprinter.frequencies() {
-            let of_terms = frequencies
-                .iter()
-                .map(|(term, documents)| mix(short_digest(term.as_bytes()) ^ u64::from(documents)));
-            let sum = of_terms.fold(frequencies.documents(), u64::wrapping_add);
-            recipe.add("frequencies", sum);
+            recipe.add("frequencies", sum_of_terms(frequencies));
         }
         recipe
+    }
+
+    /// Returns the recipe in words: the name and the value of each part, such as `features` and
+    /// `word:1+log-tf`. Two recipes of fingerprints are equal exactly if all their parts are. A key
+    /// is recognised but not revealed.
+    #[must_use]
+    pub fn parts(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Vec<RecipePart> {
+        let fingerprinter = fingerprinter.into();
+        let none = || "none".to_owned();
+        let words = fingerprinter.stop_words().map(|words| {
+            let (count, sum) = (words.iter().count(), sum_of_words(words));
+            format!("{count} words, {sum:016x}")
+        });
+        let frequencies = fingerprinter.frequencies().map(|frequencies| {
+            let (count, sum) = (frequencies.documents(), sum_of_terms(frequencies));
+            format!("{count} documents, {sum:016x}")
+        });
+        let part = |name, value| RecipePart { name, value };
+        vec![
+            part("algorithm", ALGORITHM.to_string()),
+            part("features", fingerprinter.features().to_string()),
+            part("stop words", words.unwrap_or_else(none)),
+            part("frequencies", frequencies.unwrap_or_else(none)),
+            part("key", format!("{:016x}", digest_of_key(key))),
+        ]
     }
 
     /// Adds what is not a default.
@@ -64,6 +86,32 @@ impl Recipe {
     }
 }
 
+/// A part of a recipe in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecipePart {
+    /// The name of the part.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+}
+
+fn digest_of_key(key: HashKey) -> u64 {
+    key.digest(b"which key is this") as u64
+}
+
+/// Returns a sum of digests: the words have no order.
+fn sum_of_words(words: &StopWords) -> u64 {
+    let of_words = words.iter().map(|words| short_digest(words.as_bytes()));
+    of_words.fold(0, u64::wrapping_add)
+}
+
+fn sum_of_terms(frequencies: &DocumentFrequencies) -> u64 {
+    let of_terms = frequencies
+        .iter()
+        .map(|(term, documents)| mix(short_digest(term.as_bytes()) ^ u64::from(documents)));
+    of_terms.fold(frequencies.documents(), u64::wrapping_add)
+}
+
 fn short_digest(bytes: &[u8]) -> u64 {
     HashKey::ZERO.digest(bytes) as u64
 }
@@ -74,10 +122,40 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{
-        DocumentFrequencies, Features, NormalText, SignatureBuilder, StopWords, Unit, Weights,
-        Width,
-    };
+    use crate::{Features, NormalText, SignatureBuilder, Unit, Weights, Width};
+
+    #[test]
+    fn fingerprints_of_other_bits_features_or_keys_differ_in_that_part_of_their_recipes() {
+        let builder = |key| SignatureBuilder::new(Features::default(), HashKey::new(key));
+        let other = |features: &str| {
+            SignatureBuilder::new(features.parse::<Features>().unwrap(), HashKey::ZERO)
+        };
+        let default = builder(0).fingerprint_parts();
+        for (changed, name) in [
+            (builder(1), "key"),
+            (builder(0).halved(), "bits"),
+            (other("word:3"), "features"),
+            (other("word:1+tf"), "features"),
+        ] {
+            let parts = changed.fingerprint_parts();
+            let pairs = parts.iter().zip(&default);
+            let differing: Vec<&str> = pairs
+                .filter(|(one, two)| one != two)
+                .map(|(one, _)| one.name)
+                .collect();
+            assert_eq!(differing, [name]);
+            assert_ne!(
+                changed.fingerprint_recipe(),
+                builder(0).fingerprint_recipe()
+            );
+        }
+        // Neither makes another fingerprint.
+        let same = builder(0)
+            .least_words(3)
+            .shingled_by(Unit::Chars(Width::ONE));
+        assert_eq!(same.fingerprint_recipe(), builder(0).fingerprint_recipe());
+        assert_eq!(same.fingerprint_parts(), default);
+    }
 
     #[test]
     fn everything_that_changes_a_value_changes_the_recipe() {

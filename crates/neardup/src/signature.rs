@@ -7,10 +7,11 @@ use crate::fingerprint::Fingerprint;
 use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
 use crate::mix::mix;
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, RecipePart};
 use crate::sketch::{Sketch, minima_of};
 use crate::subject::Subject;
 use crate::text::NormalText;
+use crate::weighted_features::WeightedFeatures;
 use crate::words::hashed::HashedText;
 
 /// The least number of words of a text that may have near duplicates. Shorter texts are compared
@@ -164,10 +165,7 @@ impl SignatureBuilder {
     /// Returns the recipe of the signatures: only those of equal recipes are comparable.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
-        let mut recipe = Recipe::new(self.fingerprinter.clone(), self.key);
-        if self.halved {
-            recipe.add("bits", 32);
-        }
+        let mut recipe = self.fingerprint_recipe();
         if self.least_words != LEAST_WORDS {
             recipe.add("least words", self.least_words as u64);
         }
@@ -179,10 +177,43 @@ impl SignatureBuilder {
         recipe
     }
 
+    /// Returns the recipe of the fingerprints alone, whatever shingles and least words are.
+    #[must_use]
+    pub fn fingerprint_recipe(&self) -> Recipe {
+        let mut recipe = Recipe::new(self.fingerprinter.clone(), self.key);
+        if self.halved {
+            recipe.add("bits", 32);
+        }
+        recipe
+    }
+
+    /// Returns that recipe in words.
+    #[must_use]
+    pub fn fingerprint_parts(&self) -> Vec<RecipePart> {
+        let mut parts = Recipe::parts(self.fingerprinter.clone(), self.key);
+        parts.push(RecipePart {
+            name: "bits",
+            value: if self.halved { "32" } else { "64" }.to_owned(),
+        });
+        parts
+    }
+
+    /// Returns the weighted features of which fingerprints are made.
+    #[must_use]
+    pub fn weighted_features(&self, text: &NormalText) -> WeightedFeatures {
+        WeightedFeatures::of(text, &self.fingerprinter, self.key)
+    }
+
     /// Returns the fingerprint alone, in one pass if possible.
     #[must_use]
     pub fn fingerprint(&self, text: &str) -> Fingerprint {
         self.signed(self.fingerprinter.fingerprint_of_text(text, self.key))
+    }
+
+    /// Returns the fingerprint of a text that is normalised, or made of tokens.
+    #[must_use]
+    pub fn fingerprint_of_words(&self, words: &NormalText) -> Fingerprint {
+        self.signed(self.fingerprinter.fingerprint(words, self.key))
     }
 
     fn signed(&self, fingerprint: Fingerprint) -> Fingerprint {
@@ -232,7 +263,7 @@ impl SignatureBuilder {
             digest: hashed.digest(),
             words: hashed.len() as u32,
             main_content: None,
-            fingerprint: self.signed(self.fingerprinter.fingerprint(words, self.key)),
+            fingerprint: self.fingerprint_of_words(words),
             sketch: may_resemble
                 .then(sketch)
                 .flatten()

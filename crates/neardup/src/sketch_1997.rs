@@ -1,11 +1,11 @@
 //! The sketch of 1997: fingerprints of 40 bits, of which those that 25 divides are kept.
 //!
-//! (Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web", WWW 1997, section 4:
-//! shingles of ten words, each a fingerprint of 40 bits, five bytes instead of eight.) Two different
-//! shingles have one fingerprint with a probability of 2⁻⁴⁰, so that sets of n and m shingles share
-//! n·m/2⁴⁰ by accident: one in a million for two pages of a thousand words. Among 600 million
-//! different shingles of a web, one in 1,800 shares its fingerprint with another; with the 64 bits
-//! of [`ModM`] and [`MinS`](crate::MinS), one in 30 thousand million.
+//! (Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web", WWW 1997:
+//! shingles of ten words, each a fingerprint of 40 bits, five bytes instead of eight.) Two
+//! different shingles have one fingerprint with a probability of 2⁻⁴⁰, so that sets of n and m
+//! shingles share n·m/2⁴⁰ by accident: one in a million for two pages of a thousand words. Among
+//! 600 million different shingles of a web, one in 1,800 shares its fingerprint with another; with
+//! the 64 bits of [`ModM`] and [`MinS`](crate::MinS), one in 30 thousand million.
 //!
 //! The fingerprint is the upper part of this project's 64-bit hash, in place of Rabin's. Invariant:
 //! the layout of [`Sketch1997::to_bytes`] is stable for ever (`golden/sketches-1997.txt`).
@@ -266,7 +266,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sketch_is_read_as_it_was_written(hashes in prop::collection::vec(any::<u64>(), 0..300)) {
+        fn a_sketch_is_read_as_it_was_written(
+            hashes in prop::collection::vec(any::<u64>(), 0..300),
+        ) {
             let sketch = Sketch1997::of(&Shingles::from_hashes(hashes));
             prop_assert_eq!(Sketch1997::from_bytes(&sketch.to_bytes()), Ok(sketch));
         }

@@ -367,14 +367,17 @@ mod tests {
             let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
             let signatures: Vec<PageSignature> = texts
                 .iter()
-                .map(|text| builder.signature(HashKey::ZERO.digest(text.as_bytes()), Some(PageText::of(text))))
+                .map(|text| {
+                    let payload = HashKey::ZERO.digest(text.as_bytes());
+                    builder.signature(payload, Some(PageText::of(text)))
+                })
                 .collect();
             let thresholds = Thresholds::default();
             let mut expected: Vec<Option<usize>> = Vec::new();
             for (at, signature) in signatures.iter().enumerate() {
                 let originals = (0..at).filter(|&earlier| expected[earlier].is_none());
                 let likeness =
-                    |at: usize| thresholds.likeness(signature, &signatures[at]).map(|likeness| (at, likeness));
+                    |at: usize| Some((at, thresholds.likeness(signature, &signatures[at])?));
                 let best = originals.filter_map(likeness).reduce(|best, next| {
                     if next.1.resemblance() > best.1.resemblance() { next } else { best }
                 });

@@ -19,6 +19,7 @@ use crate::values::{Size, Switch};
 Examples:
   crawler dedup corpus/                             each document that repeats an earlier one
   crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
+  crawler dedup corpus.jsonl --keep clean.jsonl     the corpus without its repetitions
   crawler dedup corpus.jsonl --resemblance 0.6      what resembles an earlier one by 0.6 or more
   crawler dedup corpus/ --features char:5           by runs of five characters
   crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
@@ -54,6 +55,13 @@ pub(crate) struct DedupArgs {
     /// Nothing of them is printed or kept
     #[arg(long, value_name = "PATH")]
     pub(crate) against: Vec<PathBuf>,
+    /// Write the documents that repeat no earlier one, in the format and order of the input: lines,
+    /// rows with all columns, records of archives. Text and HTML files are copied if FILE is a
+    /// directory (name/), else listed. .gz and .zst compress. Findings are printed only if --output
+    /// or --format asks for them
+    #[arg(long, value_name = "FILE", requires = "paths")]
+    #[arg(conflicts_with_all = ["pairs", "clusters", "shard", "unit"])]
+    pub(crate) keep: Option<PathBuf>,
     /// Write an index of the documents that repeat no earlier one, and of those of --against, for
     /// --against of later runs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pairs", "clusters"])]
@@ -92,12 +100,37 @@ pub(crate) struct DedupArgs {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// json or table [default: table on a terminal, json otherwise]
+    /// json, table, parquet or arrow [default: by the name of --output; table on a terminal, json
+    /// otherwise]
     #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<FindingForm>,
     /// No progress and no closing line
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// The form of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FindingForm {
+    /// One JSON object a line
+    Json,
+    /// Columns for people
+    Table,
+    /// A Parquet file
+    Parquet,
+    /// A file of Arrow IPC (Feather)
+    Arrow,
+}
+
+impl FindingForm {
+    /// Returns the name of the form if it is a file of tables.
+    pub(crate) fn table(self) -> Option<&'static str> {
+        match self {
+            Self::Parquet => Some("parquet"),
+            Self::Arrow => Some("arrow"),
+            Self::Json | Self::Table => None,
+        }
+    }
 }
 
 /// The units that are compared.
@@ -165,7 +198,24 @@ impl PartUnit {
 impl DedupArgs {
     /// Returns true if only the kept documents are wanted, and no findings.
     pub(crate) fn keeps_silently(&self) -> bool {
-        false
+        self.keep.is_some() && self.output.is_none() && self.format.is_none()
+    }
+
+    /// Returns the form of the findings.
+    pub(crate) fn finding_form(&self) -> FindingForm {
+        let by_name = || {
+            let extension = self.output.as_ref()?.extension()?;
+            match extension.to_str()? {
+                "parquet" => Some(FindingForm::Parquet),
+                "arrow" | "feather" => Some(FindingForm::Arrow),
+                _ => None,
+            }
+        };
+        let fitting = || match Format::or_fitting(None) {
+            Format::Json => FindingForm::Json,
+            Format::Table => FindingForm::Table,
+        };
+        self.format.or_else(by_name).unwrap_or_else(fitting)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use batch::Chunk;
 use clap::{Args, ValueEnum};
 use neardup::Features;
 
 use crate::args::input::InputArgs;
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
-use crate::values::Count;
+use crate::values::{Count, Size};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
@@ -48,15 +49,26 @@ pub(crate) enum ExtractForm {
     Text,
 }
 
+/// Print the fingerprint of each document's text: 16 hexadecimal digits, and the path or id. With
+/// --output, write them to a file that `query` and `similar` search, and the ids to FILE.names.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler fingerprint a.txt b.html                  a line each
+  crawler fingerprint corpus/ -o corpus.fp          a file of fingerprints, and corpus.fp.names
+  crawler fingerprint new.jsonl --bits 64 -o new.fp
+  crawler query new.fp corpus.fp                    what of the corpus is near a new document")]
 pub(crate) struct FingerprintArgs {
-    /// Text or HTML files; - is standard input
+    /// Files and directories, as `dedup` reads them; - is standard input
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,
+    /// Write a file of fingerprints, and the ids of the documents to FILE.names
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// Without effect: accepted as `compare` and `dedup` do
     #[arg(long, value_name = "K", hide = true)]
     pub(crate) distance: Option<u32>,
@@ -65,7 +77,52 @@ pub(crate) struct FingerprintArgs {
     pub(crate) resemblance: Option<f64>,
 }
 
+/// Find the fingerprints of a repository that are within a few bits of one of many queries (Manku,
+/// Jain and Das Sarma, WWW 2007, section 4): {"query", "document", "distance"} a line, in the order
+/// of the repository.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler fingerprint corpus/ -o corpus.fp
+  crawler fingerprint new/ -o new.fp
+  crawler query new.fp corpus.fp                    documents of the corpus near a new one
+  crawler query new.fp corpus.fp --shard 1/3 -o 1   the first third, on the first of three machines
+  cat 1 2 3                                         the output of one run, byte for byte")]
+pub(crate) struct QueryArgs {
+    /// File of fingerprints of the queries; it is held in memory
+    #[arg(value_name = "QUERIES")]
+    pub(crate) queries: PathBuf,
+    /// File of fingerprints that are searched, of any size
+    #[arg(value_name = "REPOSITORY")]
+    pub(crate) repository: PathBuf,
+    /// Bits that two fingerprints may differ in, 0 to 7
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub(crate) distance: u32,
+    /// Search the I-th of N parts of the repository. The outputs of all parts in their order are
+    /// the output of one run
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Chunk>,
+    /// Approximate memory limit for matches; the rest goes to temporary files [default: 256MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    /// Directory for temporary files [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+    /// No progress and no closing line
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Compare two files: bits between their fingerprints, resemblance and containment of their
+/// shingles, and the verdict with its reason.
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
 pub(crate) struct CompareArgs {
     /// Text or HTML file
     pub(crate) a: PathBuf,
@@ -77,9 +134,60 @@ pub(crate) struct CompareArgs {
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    /// Estimate the likeness by these measures as well, each with the exact value and its standard
+    /// error: all, or some of shingles, minhash, b-bit, min-s, mod-m, super-shingles, simhash
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    pub(crate) measures: Vec<MeasureKind>,
+    /// With --measures: the number of minima of MinHash and of its b bits, and of hashes of MIN_s,
+    /// 1 to 4096 [default: 128]
+    #[arg(long, value_name = "N", requires = "measures")]
+    pub(crate) minima: Option<usize>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
+}
+
+const COMPARE_HELP: &str = "\
+Examples:
+  crawler compare a.txt b.txt                        the verdict, and what it is made from
+  crawler compare a.txt b.txt --measures all         every sketch of the literature beside it
+  crawler compare a.txt b.txt --measures min-s,mod-m --features word:10 --minima 400
+
+Measures, with their sources:
+  shingles        exact resemblance and containment (Broder, Glassman, Manasse, Zweig 1997,
+                  section 2)
+  minhash         the part of N minima that agree (Broder, Charikar, Frieze, Mitzenmacher 1998;
+                  fast: Dahlgaard, Knudsen, Thorup 2017)
+  b-bit           1 to 8 bits of each minimum (Li, König 2010, section 3); the sketch of a crawl
+  min-s           the s least hashes (Broder 1997, section 3)
+  mod-m           the hashes that 25 divides (Broder 1997, section 3); in 40 bits, as in 1997
+  super-shingles  groups of 14 minima, two of six must agree (Fetterly, Manasse, Najork 2003)
+  simhash         differing bits, and the cosine that they estimate (Charikar 2002, section 3)";
+
+/// A family of measures of likeness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasureKind {
+    /// All of them
+    All,
+    /// Exact resemblance and containment
+    Shingles,
+    /// Minima under permutations
+    Minhash,
+    /// Some bits of each minimum
+    BBit,
+    /// The least hashes
+    MinS,
+    /// The hashes that a number divides
+    ModM,
+    /// Groups of minima
+    SuperShingles,
+    /// Differing bits of fingerprints
+    Simhash,
 }
 
 /// Count the documents that have each word, most frequent first: `WORD<TAB>COUNT` a line below the
@@ -104,8 +212,8 @@ pub(crate) struct FrequenciesArgs {
 }
 
 /// Compare designs of permuted tables for a number of pages: the number of tables, the length of
-/// their prefixes, their memory, and the entries that a probe reads (Manku, Jain and Das Sarma, WWW
-/// 2007, section 3).
+/// their prefixes, their memory, also in coded blocks, and the entries that a probe reads (Manku,
+/// Jain and Das Sarma, WWW 2007, section 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use store::SkippedBy;
 
+use crate::args::input::InputArgs;
+use crate::likeness::FeatureArgs;
 use crate::output::Format;
 use crate::values::{Key, Switch};
 
@@ -271,24 +273,48 @@ pub(crate) struct SearchArgs {
     pub(crate) format: Option<Format>,
 }
 
+/// List pages of a crawl that are similar to one of them, or to a file; or the documents of a
+/// collection, or the fingerprints of a file, that are similar to a document. Nearest first.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler similar crawl https://example.org/a      pages of the crawl like this page
+  crawler similar crawl draft.html --all           all that resemble a file by 0.7 or more
+  crawler similar corpus.jsonl draft.txt --top 3   the three nearest documents of a collection
+  crawler similar corpus/ draft.txt --features char:5 --resemblance 0.3
+  crawler similar corpus.fp draft.txt --distance 7 fingerprints within 7 bits")]
 pub(crate) struct SimilarArgs {
-    /// Directory of the crawl
-    #[arg(value_name = "DIR")]
+    /// Directory of the crawl; or documents, as `dedup` reads them; or a file that
+    /// `fingerprint --output` wrote
+    #[arg(value_name = "DIR|PATH")]
     pub(crate) directory: PathBuf,
     /// A page of the crawl, or a text or HTML file (- is standard input)
     #[arg(value_name = "URL|FILE")]
     pub(crate) what: String,
-    /// Only pages whose fingerprint differs in at most this number of bits [default: any]
+    /// Only those whose fingerprint differs in at most this number of bits [default: any]
     #[arg(long, value_name = "K")]
     pub(crate) distance: Option<u32>,
     /// Minimum resemblance, 0 to 1 [default: the crawl's own setting, else 0.7]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
-    /// Maximum number of pages, nearest first
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    /// Maximum number of hits, nearest first
+    #[arg(long, visible_alias = "top", value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
+    /// List all hits
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) features: FeatureArgs,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
+}
+
+impl SimilarArgs {
+    /// Returns the maximum number of hits.
+    pub(crate) fn most(&self) -> usize {
+        if self.all { usize::MAX } else { self.limit }
+    }
 }

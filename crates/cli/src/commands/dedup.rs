@@ -14,6 +14,7 @@ mod parts;
 mod progress;
 mod report;
 mod signatures;
+mod survivors;
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
@@ -23,14 +24,15 @@ use std::thread::available_parallelism;
 use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary};
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
-use corpus::{InputOptions, Oddities, Reader};
-use indicatif::HumanCount;
+use corpus::{InputOptions, KeptSummary, Oddities, Reader, Tally};
+use indicatif::{HumanBytes, HumanCount};
 use neardup::{BandDesign, SignatureBuilder};
 
 use self::findings::{DedupError, Findings};
 use self::index::IndexDraft;
 use self::progress::DedupProgress;
 use self::report::Report;
+use self::survivors::Survivors;
 use crate::args::DedupArgs;
 use crate::args::input::usual_temp_dir;
 use crate::cli_error::{CliError, fault};
@@ -42,12 +44,15 @@ struct DedupRun<'a> {
     args: &'a DedupArgs,
     input: InputOptions,
     reader: Reader,
+    survivors: RefCell<Option<Survivors>>,
     signature_builder: SignatureBuilder,
     options: Options,
     /// The resemblance for which the bands are chosen.
     resemblance: f64,
     progress: DedupProgress,
     skipped: RefCell<SkipReport>,
+    /// The tally of the documents, once they are read.
+    tally: RefCell<Option<Tally>>,
     /// The oddities of all documents.
     oddities: RefCell<Vec<Oddities>>,
 }
@@ -57,9 +62,11 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     if let Some(unit) = args.unit.of_parts() {
         return run.compare_parts(unit);
     }
-    if let Some(summary) = run.compare()? {
-        run.say_closing(&summary);
-    }
+    let Some(summary) = run.compare()? else {
+        return Ok(());
+    };
+    let kept = run.keep()?;
+    run.say_closing(&summary, kept.as_ref());
     Ok(())
 }
 
@@ -67,6 +74,7 @@ impl<'a> DedupRun<'a> {
     fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
         let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
         let mut input = args.input.options(args.temp_dir.as_deref());
+        let survivors = Survivors::of(args, &mut input)?;
         let signature_builder = args
             .features
             .signature_builder(&args.paths, &mut input, &reader)?
@@ -76,11 +84,13 @@ impl<'a> DedupRun<'a> {
             args,
             input,
             reader,
+            survivors: RefCell::new(survivors),
             signature_builder,
             options,
             resemblance,
             progress: DedupProgress::new(args.quiet),
             skipped: RefCell::default(),
+            tally: RefCell::default(),
             oddities: RefCell::default(),
         })
     }
@@ -112,14 +122,18 @@ impl<'a> DedupRun<'a> {
         };
         let reference = self.reference()?;
         if files.is_empty() {
-            let documents = self.signed(&args.paths)?.map(|signed| Ok(signed?.1));
+            let documents = self.signed_corpus()?.map(|signed| Ok(signed?.1));
             return self.compare_with(reference, documents);
         }
         let files: Vec<_> = files
             .iter()
             .map(|path| self.open_signatures(path))
             .collect::<Result<_, _>>()?;
-        let merged = MergedShards::open(&files).map_err(|error| self.explain(error.into()))?;
+        let merged = || MergedShards::open(&files).map_err(|error| self.explain(error.into()));
+        if self.survivors.borrow().is_some() && !args.merge.is_empty() {
+            self.check_corpus(merged()?)?;
+        }
+        let merged = merged()?;
         self.compare_with(reference, merged.map(|document| Ok(document?)))
     }
 
@@ -140,8 +154,9 @@ impl<'a> DedupRun<'a> {
             None => None,
         };
         let mut report = self.args.report.as_ref().map(|_| Report::default());
-        let findings = Findings::of(self.args);
-        let compared = findings.write_all(|out, format| {
+        let findings = Findings::of(self.args)?;
+        let mut survivors = self.survivors.borrow_mut();
+        let compared = findings.write_all(|output| {
             let options = &self.options;
             dedup::run_against(reference, documents, options, control, |finding| {
                 if let (Some(index), Finding::Original(original)) = (&mut index, &finding) {
@@ -150,7 +165,10 @@ impl<'a> DedupRun<'a> {
                 if let Some(report) = &mut report {
                     report.add(&finding)?;
                 }
-                findings::write(out, format, &finding)
+                if let (Some(survivors), Finding::Duplicate(found)) = (&mut *survivors, &finding) {
+                    survivors.leave_out(found.number);
+                }
+                findings::write(output, &finding)
             })
         });
         self.progress.end();
@@ -169,6 +187,14 @@ impl<'a> DedupRun<'a> {
         Ok(Some(summary))
     }
 
+    /// Writes the documents that repeat no earlier one, if they are wanted.
+    fn keep(&self) -> Result<Option<KeptSummary>, CliError> {
+        let (survivors, tally) = (self.survivors.borrow(), self.tally.borrow());
+        let both = survivors.as_ref().zip(tally.as_ref());
+        both.map(|(survivors, tally)| survivors.write(tally))
+            .transpose()
+    }
+
     /// Returns an error as the user reads it, with its remedy.
     fn explain(&self, error: DedupError) -> CliError {
         let error = match error {
@@ -177,9 +203,10 @@ impl<'a> DedupRun<'a> {
             DedupError::Batch(error) => error,
         };
         match error {
-            BatchError::Scratch { .. } => fault(&error).with_remedy(format!(
-                "{} documents were read; --temp-dir names another directory, --memory a larger \
-                 budget",
+            BatchError::Scratch { written, .. } => fault(&error).with_remedy(format!(
+                "{} were written there for {} documents; --temp-dir names another directory, \
+                 --memory a larger budget",
+                HumanBytes(written),
                 HumanCount(self.progress.documents_read())
             )),
             BatchError::OtherSignatures { .. } => CliError::of_usage(&error)
@@ -205,11 +232,14 @@ impl<'a> DedupRun<'a> {
         }
     }
 
-    fn say_closing(&self, summary: &Summary) {
+    fn say_closing(&self, summary: &Summary, kept: Option<&KeptSummary>) {
         if self.args.quiet {
             return;
         }
         say(&closing(summary, self.options.kind, &self.skipped_note()));
+        if let (Some(kept), Some(output)) = (kept, &self.args.keep) {
+            say(&survivors::closing(kept, output));
+        }
         let (bands, kind) = (self.options.bands, self.options.kind);
         let is_promised = kind == FindingKind::Pairs || bands != BandDesign::SKETCH;
         if is_promised && self.options.criterion.needs_bands() {

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use indicatif::{HumanBytes, HumanCount};
+use neardup::blocks::expected_bits;
 use neardup::{BandDesign, DEFAULT_RECALL, Plan, TableDesign};
 use serde::Serialize;
 
@@ -19,6 +20,8 @@ struct Line {
     longest_prefix: u32,
     /// Bytes of all tables, uncoded.
     memory: u128,
+    /// The expected bytes of all tables in coded blocks (section 3.3); absent for 32 bits.
+    coded_memory: Option<u128>,
     /// The expected candidates in the table that leaves the most.
     expected_candidates: f64,
     /// The expected candidates over all tables.
@@ -126,6 +129,10 @@ impl Line {
             prefix: *prefix.start(),
             longest_prefix: *prefix.end(),
             memory: plan.memory(design),
+            coded_memory: (design.bits() == u64::BITS).then(|| {
+                let coded = expected_bits(plan.pages()) / f64::from(u64::BITS);
+                (plan.memory(design) as f64 * coded) as u128
+            }),
             expected_candidates: design.most_candidates(plan.pages()),
             candidates_in_all: design.expected_candidates(plan.pages()),
             blocks: design.levels().to_vec(),
@@ -142,19 +149,21 @@ fn table(out: &mut dyn Write, plan: &Plan, lines: &[Line]) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "  tables   prefix       memory  candidates a probe   in all  blocks"
+        "  tables   prefix       memory        coded  candidates a probe   in all  blocks"
     )?;
     for line in lines {
         let prefix = match (line.prefix, line.longest_prefix) {
             (shortest, longest) if shortest == longest => shortest.to_string(),
             (shortest, longest) => format!("{shortest}–{longest}"),
         };
-        let memory = HumanBytes(u64::try_from(line.memory).unwrap_or(u64::MAX)).to_string();
+        let bytes = |bytes: u128| HumanBytes(u64::try_from(bytes).unwrap_or(u64::MAX)).to_string();
+        let coded = line.coded_memory.map_or_else(|| "–".to_owned(), bytes);
         writeln!(
             out,
-            "{} {:>6} {prefix:>8} {memory:>12} {:>19} {:>8}  {:?}",
+            "{} {:>6} {prefix:>8} {:>12} {coded:>12} {:>19} {:>8}  {:?}",
             if line.chosen { ">" } else { " " },
             line.tables,
+            bytes(line.memory),
             rounded(line.expected_candidates),
             rounded(line.candidates_in_all),
             line.blocks,

@@ -1,25 +1,28 @@
-//! `crawler similar`: finds kept pages that are similar to one of them, or to a file.
+//! `crawler similar`: finds kept pages that are similar to one of them, or to a file; or documents
+//! and fingerprints in files ([`files`]).
 //!
 //! The journal is read once and every signature in it is compared, so the answer is complete at any
 //! distance, and memory holds the hits only. Left-out pages have no signature: those that repeat
 //! the page in question are listed with their verdicts.
 
+mod files;
+
 use std::collections::HashSet;
 use std::path::Path;
 
-use corpus::Reader;
+use corpus::{Reader, is_standard_input};
 use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
-use store::embedded::History;
 use store::embedded::record::Record;
+use store::embedded::{EmbeddedStore, History};
 use store::{Fate, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
 
 use super::parse_url;
 use crate::args::SimilarArgs;
-use crate::args::input::InputArgs;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
+use crate::named_fingerprints::is_named_fingerprints;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -58,13 +61,32 @@ struct JournalScan {
 }
 
 pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
-    let settings = Settings::of_crawl(&args.directory)?;
-    let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
-    if !(0.0..=1.0).contains(&resemblance) {
+    if let Some(resemblance) = args.resemblance
+        && !(0.0..=1.0).contains(&resemblance)
+    {
         return Err(usage(format!("--resemblance {resemblance} is impossible"))
             .with_remedy("a resemblance lies between 0 and 1"));
     }
+    let is_crawl = EmbeddedStore::exists(&crawl_directory::state(&args.directory));
+    match is_crawl {
+        _ if is_named_fingerprints(&args.directory) => files::near_fingerprints(args),
+        false if is_standard_input(&args.directory) || args.directory.exists() => {
+            files::like_documents(args)
+        }
+        _ => pages(args),
+    }
+}
+
+/// Lists pages of a crawl.
+fn pages(args: &SimilarArgs) -> Result<(), CliError> {
+    let state = crawl_directory::state_of(&args.directory)?;
+    let settings = Settings::of_crawl(&args.directory)?;
+    if args.features.is_given() {
+        let message = "the pages of a crawl are compared by the features of that crawl";
+        let remedy = "leave out --features, --weights, --stop-words, --frequencies and --bits";
+        return Err(usage(message).with_remedy(remedy));
+    }
+    let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
     let is_url = args.what.starts_with("http://") || args.what.starts_with("https://");
     let page = match is_url {
         true => Some(parse_url(&args.what, &settings.canonical_form())?),
@@ -73,14 +95,14 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     let scan = JournalScan::of(&state, page.as_ref())?;
     let signature = match &page {
         Some(url) => scan.signature_of(url, &args.directory)?,
-        None => signature_of_file(&args.what, &state, &settings)?,
+        None => signature_of_file(args, &state, &settings)?,
     };
     let query = SimilarityQuery {
         page,
         signature,
         distance: args.distance.unwrap_or(u64::BITS),
         resemblance,
-        limit: args.limit,
+        limit: args.most(),
     };
     let hits = query.nearest(&state, &scan.forgotten)?;
     output::to_stdout(|out| {
@@ -103,11 +125,11 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
 
 /// Returns the signature of a file under the crawl's key and settings.
 fn signature_of_file(
-    what: &str,
+    args: &SimilarArgs,
     state: &Path,
     settings: &Settings,
 ) -> Result<PageSignature, CliError> {
-    let document = corpus::only_document(Path::new(what), &InputArgs::default().options(None))
+    let document = corpus::only_document(Path::new(&args.what), &args.input.options(None))
         .map_err(|error| {
             CliError::of_usage(&error)
                 .with_remedy("name a file, or a URL that begins with http:// or https://")
@@ -202,7 +224,7 @@ impl SimilarityQuery {
             hits.extend(hit.filter(|hit| {
                 hit.distance <= self.distance && hit.resemblance >= self.resemblance
             }));
-            if hits.len() > 2 * self.limit.max(SLACK) {
+            if hits.len() > self.limit.max(SLACK).saturating_mul(2) {
                 self.keep_nearest(&mut hits);
             }
         }

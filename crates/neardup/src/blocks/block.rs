@@ -19,7 +19,7 @@ pub const BLOCK_VERSION: u8 = 1;
 /// The most fingerprints of a block.
 pub const MAX_IN_BLOCK: usize = u16::MAX as usize;
 
-const HEADER: usize = 1 + 2 + 8;
+pub(super) const HEADER: usize = 1 + 2 + 8;
 
 /// Returns a block of as many of `sorted`, from its beginning, as `room` bytes hold, and their
 /// number: at least one and at most [`MAX_IN_BLOCK`]. No fingerprints make an empty block.

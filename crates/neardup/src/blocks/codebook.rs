@@ -41,21 +41,22 @@ impl Codebook {
     /// Creates a good book for `count` random fingerprints, before there are any.
     #[must_use]
     pub fn for_count(count: u64) -> Self {
-        // m = n / 2ˢ of n random fingerprints share s leading bits with a given one (Poisson), and
-        // a share of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
-        let agree = |bits: usize| {
-            let m = count.max(1) as f64 / (bits as f64).exp2();
-            if m < 1e-9 {
-                m / 2.0
-            } else {
-                1.0 + (-m).exp_m1() / m
-            }
-        };
-        let mut counts = [0; SYMBOLS];
-        for (bits, count) in counts.iter_mut().enumerate() {
-            *count = ((agree(bits) - agree(bits + 1)).max(0.0) * f64::from(1 << 20)) as u64;
-        }
+        let counts = shares_in_common(count).map(|share| (share * f64::from(1 << 20)) as u64);
         Self::weighted(counts)
+    }
+
+    /// Returns the expected length of a coded fingerprint in bits: its code, and the bits below the
+    /// first that differs, among `count` random ones.
+    pub(super) fn expected_length(count: u64) -> f64 {
+        let book = Self::for_count(count);
+        let shares = shares_in_common(count);
+        let lengths = (0_u32..).zip(shares).map(|(common, share)| {
+            let below = 63_u32.saturating_sub(common);
+            let (_, code) = book.code(common);
+            share * f64::from(code + below)
+        });
+        // The shares add up to a little less than 1 where few fingerprints have neighbours.
+        lengths.sum::<f64>() / shares.iter().sum::<f64>()
     }
 
     fn weighted(counts: [u64; SYMBOLS]) -> Self {
@@ -140,6 +141,22 @@ impl Codebook {
         let (symbol, length) = self.decoding[bits as usize];
         (u32::from(symbol), u32::from(length))
     }
+}
+
+/// Returns the share of neighbours among `count` random fingerprints, in their order, that have 0,
+/// 1, … leading bits in common.
+fn shares_in_common(count: u64) -> [f64; SYMBOLS] {
+    // m = n / 2ˢ of n random fingerprints share s leading bits with a given one (Poisson), and a
+    // share of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
+    let agree = |bits: usize| {
+        let m = count.max(1) as f64 / (bits as f64).exp2();
+        if m < 1e-9 {
+            m / 2.0
+        } else {
+            1.0 + (-m).exp_m1() / m
+        }
+    };
+    std::array::from_fn(|bits| (agree(bits) - agree(bits + 1)).max(0.0))
 }
 
 /// The reasons for which bytes are not a codebook.

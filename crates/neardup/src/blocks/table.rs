@@ -73,7 +73,7 @@ impl CodedTable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::CODEBOOK_BYTES;
+    use super::super::{CODEBOOK_BYTES, expected_bits};
     use super::*;
     use crate::mix::mix;
     use proptest::prelude::*;
@@ -103,6 +103,11 @@ mod tests {
             let bits = bits_each(&CodedTable::of(&part, 1_024), part.len());
             println!("a table of 2^{d}: {bits:.1} bits a fingerprint");
             assert!(bits < most && bits > f64::from(64 - d), "2^{d}: {bits}");
+            let expected = expected_bits(1 << d);
+            assert!(
+                (expected / bits - 1.0).abs() < 0.02,
+                "2^{d}: {bits}, expected {expected}"
+            );
         }
     }
 

@@ -3,16 +3,19 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use batch::BatchError;
 use batch::dedup::{Cluster, Finding};
+use corpus::{ResultColumns, ResultTable, TableFormat};
 use indicatif::HumanCount;
 use neardup::Likeness;
 use serde::Serialize;
 
-use crate::args::DedupArgs;
-use crate::cli_error::{CliError, fault};
+use crate::args::{DedupArgs, FindingForm};
+use crate::cli_error::{CliError, fault, usage};
 use crate::commands::unwritable;
+use crate::draft_file::DraftFile;
 use crate::output::{self, Format};
 use crate::terminal::{Escaping, printable};
 
@@ -39,33 +42,95 @@ impl From<io::Error> for DedupError {
 /// The target of findings, and their form.
 pub(super) struct Findings<'a> {
     args: &'a DedupArgs,
-    format: Format,
+    form: FindingForm,
+}
+
+/// An output of findings.
+pub(super) enum Output<'a> {
+    /// A line for each finding.
+    Lines(&'a mut dyn Write, Format),
+    /// A row for each finding, or for each member of a cluster.
+    Rows {
+        table: ResultTable,
+        /// The number of clusters so far.
+        clusters: u64,
+    },
 }
 
 impl<'a> Findings<'a> {
-    pub(super) fn of(args: &'a DedupArgs) -> Self {
-        let format = Format::or_fitting(args.format);
-        Self { args, format }
+    /// Chooses the form: that of `--format`, or of the name of the output.
+    pub(super) fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
+        let form = args.finding_form();
+        if let (Some(format), None) = (form.table(), &args.output) {
+            let error = usage(format!("--format {format} needs a file"));
+            return Err(error.with_remedy("name it with --output"));
+        }
+        Ok(Self { args, form })
     }
 
-    /// Runs `compare`, which writes findings; returns none if their reader went away.
+    /// Runs `compare`, which writes findings; returns none if their reader went away. A file gets
+    /// its name when it is complete.
     pub(super) fn write_all<S>(
         &self,
-        compare: impl FnOnce(&mut dyn Write, Format) -> Result<S, DedupError>,
+        compare: impl FnOnce(&mut Output<'_>) -> Result<S, DedupError>,
     ) -> Result<Option<S>, DedupError> {
-        let target: Box<dyn Write> = match &self.args.output {
-            Some(path) => Box::new(File::create(path).map_err(|error| self.unwritable(error))?),
-            None if self.args.keeps_silently() => Box::new(io::sink()),
-            None => Box::new(io::stdout().lock()),
+        let format = match (self.form, &self.args.output) {
+            (FindingForm::Parquet, Some(path)) => {
+                return self
+                    .write_table(path, TableFormat::Parquet, compare)
+                    .map(Some);
+            }
+            (FindingForm::Arrow, Some(path)) => {
+                return self
+                    .write_table(path, TableFormat::Arrow, compare)
+                    .map(Some);
+            }
+            (FindingForm::Table, _) => Format::Table,
+            _ => Format::Json,
         };
-        let mut out = BufWriter::new(Escaping::new(target));
-        let compared = compare(&mut out, self.format);
-        match compared.and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
+        let written = match &self.args.output {
+            Some(path) if path.is_file() || !path.exists() => {
+                let mut draft = DraftFile::begin(path).map_err(|error| self.unwritable(error))?;
+                let compared = write_lines(&mut draft, format, compare);
+                compared.and_then(|summary| Ok(draft.complete().map(|()| summary)?))
+            }
+            Some(path) => {
+                let device = File::create(path).map_err(|error| self.unwritable(error))?;
+                write_lines(device, format, compare)
+            }
+            None if self.args.keeps_silently() => write_lines(io::sink(), format, compare),
+            None => write_lines(io::stdout().lock(), format, compare),
+        };
+        match written {
             Ok(summary) => Ok(Some(summary)),
             Err(DedupError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
             Err(DedupError::Output(error)) => Err(self.unwritable(error)),
             Err(other) => Err(other),
         }
+    }
+
+    fn write_table<S>(
+        &self,
+        path: &Path,
+        format: TableFormat,
+        compare: impl FnOnce(&mut Output<'_>) -> Result<S, DedupError>,
+    ) -> Result<S, DedupError> {
+        let columns = match (self.args.pairs, self.args.clusters) {
+            (true, _) => ResultColumns::Pairs,
+            (_, true) => ResultColumns::Clusters,
+            _ => ResultColumns::Duplicates,
+        };
+        let unwritable = |error| self.unwritable(error);
+        let table = ResultTable::create(path, format, columns).map_err(unwritable)?;
+        let mut output = Output::Rows { table, clusters: 0 };
+        let summary = match compare(&mut output) {
+            Err(DedupError::Output(error)) => return Err(self.unwritable(error)),
+            other => other?,
+        };
+        if let Output::Rows { table, .. } = output {
+            table.finish().map_err(unwritable)?;
+        }
+        Ok(summary)
     }
 
     fn unwritable(&self, error: io::Error) -> DedupError {
@@ -74,6 +139,17 @@ impl<'a> Findings<'a> {
             None => fault(&error),
         })
     }
+}
+
+fn write_lines<S>(
+    target: impl Write,
+    format: Format,
+    compare: impl FnOnce(&mut Output<'_>) -> Result<S, DedupError>,
+) -> Result<S, DedupError> {
+    let mut out = BufWriter::new(Escaping::new(target));
+    let summary = compare(&mut Output::Lines(&mut out, format))?;
+    out.flush()?;
+    Ok(summary)
 }
 
 #[derive(Serialize)]
@@ -100,7 +176,14 @@ struct Degree {
 }
 
 /// Writes a finding.
-pub(super) fn write(
+pub(super) fn write(output: &mut Output<'_>, finding: &Finding<'_>) -> Result<(), DedupError> {
+    match output {
+        Output::Lines(out, format) => write_line(*out, *format, finding),
+        Output::Rows { table, clusters } => write_rows(table, clusters, finding),
+    }
+}
+
+fn write_line(
     out: &mut dyn Write,
     format: Format,
     finding: &Finding<'_>,
@@ -129,6 +212,27 @@ pub(super) fn write(
         Finding::Cluster(cluster) => write_cluster(out, format, cluster)?,
         Finding::Original(_) => {}
     }
+    Ok(())
+}
+
+fn write_rows(
+    table: &mut ResultTable,
+    clusters: &mut u64,
+    finding: &Finding<'_>,
+) -> Result<(), DedupError> {
+    let (one, other, likeness) = match finding {
+        Finding::Duplicate(found) => (found.document, found.duplicate_of, found.likeness),
+        Finding::Pair(found) => (found.a, found.b, found.likeness),
+        Finding::Cluster(cluster) => {
+            for member in cluster.members() {
+                table.write_member(*clusters, &member?)?;
+            }
+            *clusters += 1;
+            return Ok(());
+        }
+        Finding::Original(_) => return Ok(()),
+    };
+    table.write_pair(one, other, likeness.distance(), likeness.resemblance())?;
     Ok(())
 }
 

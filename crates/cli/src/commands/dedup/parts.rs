@@ -1,7 +1,5 @@
 //! `dedup --unit paragraph|line`: parts of documents that occurred before, word for word.
 
-use std::io::{self, Write};
-
 use batch::{Control, PartOptions, PartedDocument, RepeatedPart, repeated_parts};
 use corpus::{Content, Documents};
 use indicatif::HumanCount;
@@ -9,9 +7,9 @@ use neardup::{HashKey, HashedText};
 use serde::Serialize;
 
 use super::DedupRun;
-use super::findings::{DedupError, Findings};
+use super::findings::{DedupError, Findings, Output};
 use crate::args::PartUnit;
-use crate::cli_error::CliError;
+use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
 
@@ -28,6 +26,12 @@ struct PartLine<'a> {
 impl DedupRun<'_> {
     /// Finds the parts that occurred before.
     pub(super) fn compare_parts(&self, unit: PartUnit) -> Result<(), CliError> {
+        if let Some(format) = self.args.finding_form().table() {
+            let error = usage(format!(
+                "--format {format} is for documents, not for parts of them"
+            ));
+            return Err(error.with_remedy("json and table are there"));
+        }
         let mut reference: Vec<Documents> = Vec::new();
         for path in &self.args.against {
             reference.push(self.open(std::slice::from_ref(path))?);
@@ -38,14 +42,14 @@ impl DedupRun<'_> {
             scratch: self.options.scratch.clone(),
         };
         let never = std::sync::atomic::AtomicBool::new(false);
-        let findings = Findings::of(self.args);
-        let compared = findings.write_all(|out, format| {
+        let findings = Findings::of(self.args)?;
+        let compared = findings.write_all(|output| {
             repeated_parts(
                 self.parted(reference.into_iter().flatten(), unit),
                 self.parted(documents, unit),
                 &options,
                 Control::new(&self.progress, &never),
-                |repeated| Ok(write(out, format, &repeated)?),
+                |repeated| write(output, &repeated),
             )
         });
         self.progress.end();
@@ -98,7 +102,10 @@ impl DedupRun<'_> {
     }
 }
 
-fn write(out: &mut dyn Write, format: Format, repeated: &RepeatedPart<'_>) -> io::Result<()> {
+fn write(output: &mut Output<'_>, repeated: &RepeatedPart<'_>) -> Result<(), DedupError> {
+    let Output::Lines(out, format) = output else {
+        return Ok(()); // Parts are not written as tables: see `compare_parts`.
+    };
     let line = PartLine {
         document: repeated.document,
         part: repeated.part + 1,
@@ -106,7 +113,7 @@ fn write(out: &mut dyn Write, format: Format, repeated: &RepeatedPart<'_>) -> io
         part_of: repeated.part_of + 1,
     };
     match format {
-        Format::Json => output::json_line(out, &line),
+        Format::Json => output::json_line(*out, &line)?,
         Format::Table => writeln!(
             out,
             "{}:{}  repeats  {}:{}",
@@ -114,6 +121,7 @@ fn write(out: &mut dyn Write, format: Format, repeated: &RepeatedPart<'_>) -> io
             line.part,
             printable(line.duplicate_of),
             line.part_of
-        ),
+        )?,
     }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use batch::BatchError;
 use batch::dedup::Document;
 use batch::signature_file::{Continued, Extent, Numbered, Shard, SignatureFile, SignatureWriter};
-use corpus::{Documents, NumberedDocument, Oddities, Signatures, SignedDocument};
+use corpus::{Documents, Oddities, SignedDocument, Skipped};
 
 use super::DedupRun;
 use super::findings::DedupError;
@@ -28,7 +28,7 @@ struct ShardDocuments {
 }
 
 impl Iterator for ShardDocuments {
-    type Item = NumberedDocument;
+    type Item = Result<(u64, corpus::Document), Skipped>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -52,6 +52,20 @@ impl DedupRun<'_> {
         let documents = self.documents(paths, None)?;
         let oddities = documents.oddities.clone();
         Ok(Box::new(self.sign(documents, oddities)))
+    }
+
+    /// Returns the signatures of the corpus.
+    pub(super) fn signed_corpus(&self) -> Result<NumberedSignatures<'_>, CliError> {
+        let documents = self.corpus(None)?;
+        let oddities = documents.oddities.clone();
+        Ok(Box::new(self.sign(documents, oddities)))
+    }
+
+    /// Returns the documents of the corpus, or of a shard of it, whose tally is kept.
+    fn corpus(&self, shard: Option<Shard>) -> Result<ShardDocuments, CliError> {
+        let documents = self.documents(&self.args.paths, shard)?;
+        *self.tally.borrow_mut() = Some(documents.documents.tally());
+        Ok(documents)
     }
 
     fn documents(
@@ -78,12 +92,12 @@ impl DedupRun<'_> {
 
     fn sign<'s>(
         &'s self,
-        documents: impl Iterator<Item = NumberedDocument> + 's,
+        documents: impl Iterator<Item = Result<(u64, corpus::Document), Skipped>> + 's,
         oddities: Oddities,
     ) -> impl Iterator<Item = Result<(u64, Document), DedupError>> + 's {
         let (builder, bands) = (&self.signature_builder, self.options.bands);
-        let signatures = Signatures::of(documents, oddities, &self.reader, builder, bands);
-        signatures.filter_map(|signed| match signed {
+        let signed = corpus::signatures(documents, oddities, &self.reader, builder, bands);
+        signed.filter_map(|signed| match signed {
             Ok(SignedDocument {
                 number,
                 id,
@@ -132,14 +146,20 @@ impl DedupRun<'_> {
     /// interrupted run has left there. Returns the number of documents in the file.
     pub(super) fn write_signatures(&self, path: &Path) -> Result<u64, CliError> {
         let extent = self.args.shard.map_or(Extent::All, Extent::Shard);
-        let mut documents = self.documents(&self.args.paths, self.args.shard)?;
+        let mut documents = self.corpus(self.args.shard)?;
         let header = self.header(extent);
         let (mut written, writer) = match path.exists() {
             false => (0, Some(SignatureWriter::create(path, &header))),
             true => {
                 let continued = SignatureWriter::resume(path, &header)
                     .map_err(|error| self.explain(error.into()))?;
-                let known = self.check_known(path, &mut documents)?;
+                let known = SignatureFile::open(path).and_then(|file| file.read());
+                let known = known.map_err(|error| self.explain(error.into()))?;
+                let known = known.map(|numbered| {
+                    let Numbered { number, document } = numbered?;
+                    Ok((number, document))
+                });
+                let known = self.check_known(path, known, &mut documents)?;
                 match continued {
                     Continued::Finished => (known, None),
                     Continued::Unfinished { writer } => (known, Some(Ok(writer))),
@@ -168,25 +188,45 @@ impl DedupRun<'_> {
         Ok(written)
     }
 
+    /// Checks that the corpus has the documents that were merged, and no others.
+    pub(super) fn check_corpus(
+        &self,
+        merged: impl Iterator<Item = Result<Document, BatchError>>,
+    ) -> Result<(), CliError> {
+        let known = (0..)
+            .zip(merged)
+            .map(|(number, document)| Ok((number, document?)));
+        let mut documents = self.corpus(None)?;
+        let path = &self.args.merge[0];
+        self.check_known(path, known, &mut documents)?;
+        match documents.next() {
+            None => Ok(()),
+            Some(_) => Err(other_documents(path, "the corpus has more documents")),
+        }
+    }
+
     /// Checks that the documents in the file at `path` are the first ones of the corpus; returns
     /// their number.
-    fn check_known(&self, path: &Path, documents: &mut ShardDocuments) -> Result<u64, CliError> {
-        let reader = SignatureFile::open(path).and_then(|file| file.read());
-        let mut known = 0;
-        for numbered in reader.map_err(|error| self.explain(error.into()))? {
-            let Numbered { number, document } = match numbered {
+    fn check_known(
+        &self,
+        path: &Path,
+        known: impl Iterator<Item = Result<(u64, Document), BatchError>>,
+        documents: &mut ShardDocuments,
+    ) -> Result<u64, CliError> {
+        let mut checked = 0;
+        for numbered in known {
+            let (number, document) = match numbered {
                 Ok(numbered) => numbered,
                 Err(BatchError::Unfinished { .. }) => break,
                 Err(error) => return Err(self.explain(error.into())),
             };
-            let found = loop {
+            let (number_found, found) = loop {
                 match documents.next() {
                     Some(Ok(found)) => break found,
                     Some(Err(skipped)) => self.skipped.borrow_mut().add(&skipped),
                     None => return Err(other_documents(path, "the corpus has fewer documents")),
                 }
             };
-            let (number_found, found) = found;
             let payload = document.signature.signature.payload;
             let is_same = number_found == number
                 && found.id == document.id
@@ -195,9 +235,9 @@ impl DedupRun<'_> {
                 let difference = format!("document {} has changed", found.id);
                 return Err(other_documents(path, &difference));
             }
-            known += 1;
+            checked += 1;
         }
-        Ok(known)
+        Ok(checked)
     }
 }
 

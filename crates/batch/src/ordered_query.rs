@@ -1,0 +1,132 @@
+//! Queries whose matches come in order: the REDUCE of the paper.
+//!
+//! (Manku, Jain and Das Sarma, WWW 2007, section 4: each chunk of the repository is searched for
+//! all queries (MAP), and the results make one sorted file without duplicates (REDUCE).) Matches
+//! are sorted by their position in the repository and then by the number of the query, outside
+//! memory if need be. No pair is found twice, and chunks are ranges of positions, so that the
+//! results of the chunks, concatenated in the order of the chunks, are exactly those of one run.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use crate::LEAST_MEMORY;
+use crate::chunk::Chunk;
+use crate::control::{Control, Gauge, Step};
+use crate::error::BatchError;
+use crate::fields::take;
+use crate::fingerprint_file::FingerprintFile;
+use crate::query::{QueryMatch, index};
+use crate::scratch::Scratch;
+use crate::sorter::Sorter;
+
+/// The options of a query.
+#[derive(Clone, Debug)]
+pub struct QueryOptions {
+    /// The distance within which fingerprints match, 0 to [`neardup::MAX_DISTANCE`].
+    pub distance: u32,
+    /// The part of the repository that is searched.
+    pub chunk: Chunk,
+    /// The approximate memory budget for matches in bytes, beside the index of the queries. At
+    /// least [`LEAST_MEMORY`] are used.
+    pub memory: usize,
+    /// The number of threads that search.
+    pub workers: NonZeroUsize,
+    /// The directory for matches that exceed the memory, in files without names.
+    pub scratch: PathBuf,
+}
+
+/// The summary of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuerySummary {
+    /// The number of queries.
+    pub queries: u64,
+    /// The number of fingerprints searched.
+    pub searched: u64,
+    /// The number of matches handed over.
+    pub matches: u64,
+}
+
+/// The size of a match that is sorted: position, query and distance.
+const RECORD: usize = 8 + 4 + 1;
+/// The number of matches after which progress is reported.
+const REPORTED: u64 = 1 << 12;
+
+/// Gives every match of `queries` in a chunk of `repository` to `visit`, each pair once, in the
+/// order of the repository, and for one position in the order of the queries.
+///
+/// # Errors
+/// The errors of `visit` as they are; [`BatchError::OtherRecipe`] for fingerprints that cannot be
+/// compared, and [`BatchError`] for a damaged file, a scratch directory that cannot be used, too
+/// many queries or too great a distance.
+pub fn ordered_query<E: From<BatchError>>(
+    queries: &FingerprintFile,
+    repository: &FingerprintFile,
+    options: &QueryOptions,
+    control: Control<'_>,
+    mut visit: impl FnMut(QueryMatch) -> Result<(), E>,
+) -> Result<QuerySummary, E> {
+    let indexed = index::<E>(queries, repository, options.distance, control)?;
+    let scratch = Scratch::new(&options.scratch);
+    let mut sorter = Sorter::new(&scratch, options.memory.max(LEAST_MEMORY));
+    let (mut matches, workers) = (0, options.workers);
+    let searched =
+        indexed.run_chunk::<E>(repository, options.chunk, workers, control, |found| {
+            matches += 1;
+            Ok(sorter.push(encoded(found))?)
+        })?;
+    drop(indexed);
+    let mut gauge = Gauge::new(control, Some(matches));
+    let mut sorted = sorter.finish();
+    let mut visited = 0;
+    while let Some(record) = sorted.next()? {
+        visit(decoded(&record))?;
+        visited += 1;
+        if visited % REPORTED == 0 {
+            gauge.advance(Step::Reporting, REPORTED)?;
+        }
+    }
+    Ok(QuerySummary {
+        queries: queries.len(),
+        searched,
+        matches,
+    })
+}
+
+/// Returns a record whose bytes are in the order of the matches: its numbers are big-endian.
+fn encoded(found: QueryMatch) -> [u8; RECORD] {
+    let mut record = [0; RECORD];
+    record[..8].copy_from_slice(&found.position.to_be_bytes());
+    record[8..12].copy_from_slice(&found.query.to_be_bytes());
+    record[12] = found.distance as u8;
+    record
+}
+
+fn decoded(record: &[u8; RECORD]) -> QueryMatch {
+    let mut rest = &record[..];
+    QueryMatch {
+        position: u64::from_be_bytes(take(&mut rest)),
+        query: u32::from_be_bytes(take(&mut rest)),
+        distance: u32::from(record[12]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn records_are_in_the_order_of_positions_and_then_of_queries(
+            one: (u64, u32),
+            two: (u64, u32),
+            distance in 0_u32..8,
+        ) {
+            let found = |(position, query)| QueryMatch { query, position, distance };
+            let (a, b) = (encoded(found(one)), encoded(found(two)));
+            prop_assert_eq!(a.cmp(&b), one.cmp(&two));
+            prop_assert_eq!(decoded(&a), found(one));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `crawler fingerprint`: the fingerprints of documents, printed or in a file for `query`.
+//!
+//! The hash key is zero, so that fingerprints can be compared between machines.
+
+use std::path::Path;
+
+use corpus::{Documents, Reader, Skipped};
+use indicatif::HumanCount;
+use neardup::SignatureBuilder;
+
+use crate::args::FingerprintArgs;
+use crate::cli_error::{CliError, usage};
+use crate::named_fingerprints::{MAX_NAME, NamedFingerprintWriter};
+use crate::output;
+use crate::skip_report::SkipReport;
+use crate::terminal::{printable, say};
+
+pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CliError> {
+    let reader = Reader::new(true);
+    if args.distance.is_some() || args.resemblance.is_some() {
+        say("--distance and --resemblance have no effect on a fingerprint");
+    }
+    let mut input = args.input.options(None);
+    let signature_builder = args
+        .features
+        .signature_builder(&args.paths, &mut input, &reader)?;
+    let documents =
+        Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
+    match &args.output {
+        Some(path) => write(path, documents, &reader, &signature_builder),
+        None => print(args, documents, &reader, &signature_builder),
+    }
+}
+
+/// Prints a line for each document.
+fn print(
+    args: &FingerprintArgs,
+    documents: Documents,
+    reader: &Reader,
+    builder: &SignatureBuilder,
+) -> Result<(), CliError> {
+    let mut skipped = None;
+    output::to_stdout(|out| {
+        let fingerprint = |content: &_| reader.fingerprint(builder, content);
+        for computed in corpus::computed(documents, fingerprint) {
+            match computed {
+                Ok((id, fingerprint)) => {
+                    let digits = args.features.digits(fingerprint);
+                    writeln!(out, "{digits}  {}", printable(&id))?;
+                }
+                Err(more) => {
+                    say(&printable(&more.to_string()));
+                    skipped = Some(more);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    skipped.map_or(Ok(()), |skipped| Err(incomplete(&skipped)))
+}
+
+/// Writes a file of fingerprints and the file of their names.
+fn write(
+    path: &Path,
+    documents: Documents,
+    reader: &Reader,
+    builder: &SignatureBuilder,
+) -> Result<(), CliError> {
+    let mut writer = NamedFingerprintWriter::create(path, builder)?;
+    let mut report = SkipReport::default();
+    let fingerprint = |content: &_| reader.fingerprint(builder, content);
+    for computed in corpus::computed(documents, fingerprint) {
+        match computed {
+            Ok((id, _)) if id.len() > MAX_NAME / 8 => report.add(&Skipped {
+                culprit: id.chars().take(100).collect(),
+                reason: format!("its id is longer than {} bytes", MAX_NAME / 8),
+            }),
+            Ok((id, fingerprint)) => writer.push(fingerprint, &id)?,
+            Err(more) => report.add(&more),
+        }
+    }
+    let written = writer.finish()?;
+    let skipped = match report.count() {
+        0 => String::new(),
+        some => format!(", {} skipped", HumanCount(some)),
+    };
+    say(&format!(
+        "{} fingerprints in {}{skipped}",
+        HumanCount(written),
+        printable(&path.display().to_string())
+    ));
+    match report.count() {
+        0 => Ok(()),
+        _ => Err(usage("not everything could be read; the file has the rest")),
+    }
+}
+
+fn incomplete(skipped: &Skipped) -> CliError {
+    usage(format!("not everything could be read: {skipped}"))
+}

@@ -1,0 +1,176 @@
+//! `crawler similar` without a crawl: documents like one document, or fingerprints near its own.
+//!
+//! Every document is compared, so that the answer is complete at any distance. The text in question
+//! is at hand: resemblance is exact, and texts of any length have one.
+
+use std::path::{Path, PathBuf};
+
+use corpus::{Content, Documents, InputOptions, Reader};
+use neardup::{Fingerprint, HashKey, Shingles};
+use serde::Serialize;
+
+use super::{NEAR, SLACK};
+use crate::args::SimilarArgs;
+use crate::cli_error::{CliError, fault, usage};
+use crate::named_fingerprints::{Name, NamedFingerprints};
+use crate::output::{self, Format};
+use crate::skip_report::SkipReport;
+use crate::terminal::printable;
+
+/// A document that is like the one in question.
+#[derive(Serialize)]
+struct Hit {
+    document: Name,
+    /// Bits in which the fingerprints differ.
+    distance: u32,
+    /// The exact resemblance, 0 to 1; absent where fingerprints are all there is.
+    resemblance: Option<f64>,
+}
+
+/// Lists documents below a path that are like the one in question.
+pub(super) fn like_documents(args: &SimilarArgs) -> Result<(), CliError> {
+    let least = args.resemblance.unwrap_or(NEAR);
+    let reader = Reader::new(true);
+    let within = std::slice::from_ref(&args.directory);
+    let mut input = args.input.options(None);
+    let builder = args
+        .features
+        .signature_builder(within, &mut input, &reader)?;
+    let unit = args.features.shingles();
+    let measured = |content: &Content| {
+        let text = reader.normal_text(content);
+        let shingles = Shingles::of_unit(&text, unit, HashKey::ZERO);
+        (shingles, builder.fingerprint_of_words(&text))
+    };
+    let (own_shingles, own) = measured(&only(&args.what, &input)?);
+    let compared = |content: &Content| {
+        let (shingles, fingerprint) = measured(content);
+        let distance = own.distance(fingerprint);
+        (distance, own_shingles.resemblance(&shingles))
+    };
+    let is_itself = |id: &str| Path::new(id) == Path::new(&args.what);
+    let (mut nearest, mut skipped) = (Nearest::new(args.most()), SkipReport::default());
+    let most = args.distance.unwrap_or(u64::BITS);
+    let documents = Documents::below(within, &input).map_err(|error| CliError::of_usage(&error))?;
+    for document in corpus::computed(documents, compared) {
+        match document {
+            Ok((id, (distance, resemblance))) => {
+                if distance <= most && resemblance >= least && !is_itself(&id) {
+                    nearest.push(Hit {
+                        document: Name::Text(id),
+                        distance,
+                        resemblance: Some(resemblance),
+                    });
+                }
+            }
+            Err(reason) => skipped.add(&reason),
+        }
+    }
+    print(args, &nearest.sorted())
+}
+
+/// Lists fingerprints of a file that are near that of the document in question.
+pub(super) fn near_fingerprints(args: &SimilarArgs) -> Result<(), CliError> {
+    if args.resemblance.is_some() {
+        let message = "--resemblance needs texts, and a file of fingerprints has none";
+        return Err(usage(message).with_remedy("use --distance, or name the documents"));
+    }
+    let file = NamedFingerprints::open(&args.directory)?;
+    let reader = Reader::new(true);
+    let what = PathBuf::from(&args.what);
+    let mut input = args.input.options(None);
+    let builder =
+        args.features
+            .signature_builder(std::slice::from_ref(&what), &mut input, &reader)?;
+    file.check_builder(&builder)?;
+    let own = reader.fingerprint(&builder, &only(&args.what, &input)?);
+    let most = args.distance.unwrap_or(u64::BITS);
+    // One more: the document itself may be among them.
+    let mut nearest = Nearest::new(args.most().saturating_add(1));
+    let mut blocks = file.fingerprints.read().map_err(|error| fault(&error))?;
+    while let Some(block) = blocks.next_block().map_err(|error| fault(&error))? {
+        for (position, bits) in (block.position..).zip(block.bits) {
+            let distance = own.distance(Fingerprint::new(*bits));
+            if distance <= most {
+                nearest.push(Hit {
+                    document: Name::Number(position),
+                    distance,
+                    resemblance: None,
+                });
+            }
+        }
+    }
+    let (mut ids, mut hits) = (file.ids()?, nearest.sorted());
+    for hit in &mut hits {
+        if let Name::Number(position) = hit.document {
+            hit.document = file.name(&mut ids, position)?;
+        }
+    }
+    hits.retain(|hit| hit.document != Name::Text(args.what.clone()));
+    hits.truncate(args.most());
+    print(args, &hits)
+}
+
+/// Returns the content of the document in question.
+fn only(what: &str, input: &InputOptions) -> Result<Content, CliError> {
+    corpus::only_document(Path::new(what), input)
+        .map(|document| document.content)
+        .map_err(|error| CliError::of_usage(&error))
+}
+
+/// The nearest hits so far, and a few more.
+struct Nearest {
+    hits: Vec<Hit>,
+    most: usize,
+}
+
+impl Nearest {
+    const fn new(most: usize) -> Self {
+        Self {
+            hits: Vec::new(),
+            most,
+        }
+    }
+
+    fn push(&mut self, hit: Hit) {
+        self.hits.push(hit);
+        if self.hits.len() > self.most.max(SLACK).saturating_mul(2) {
+            self.cut();
+        }
+    }
+
+    /// Returns the hits, nearest first; equally near ones in the order of the documents.
+    fn sorted(mut self) -> Vec<Hit> {
+        self.cut();
+        self.hits
+    }
+
+    fn cut(&mut self) {
+        self.hits.sort_by(|one, two| {
+            let resemblance = |hit: &Hit| hit.resemblance.unwrap_or(0.0);
+            let by_resemblance = resemblance(two).total_cmp(&resemblance(one));
+            by_resemblance.then(one.distance.cmp(&two.distance))
+        });
+        self.hits.truncate(self.most);
+    }
+}
+
+fn print(args: &SimilarArgs, hits: &[Hit]) -> Result<(), CliError> {
+    output::to_stdout(|out| {
+        for hit in hits {
+            match Format::or_fitting(args.format) {
+                Format::Json => output::json_line(out, hit)?,
+                Format::Table => {
+                    let resemblance = hit.resemblance.map(|share| format!("{share:.4}  "));
+                    let document = match &hit.document {
+                        Name::Text(name) => printable(name),
+                        Name::Number(number) => number.to_string(),
+                    };
+                    let (share, distance) = (resemblance.unwrap_or_default(), hit.distance);
+                    writeln!(out, "{share}{distance:>2} bits  {document}")?;
+                }
+            }
+        }
+        Ok(())
+    })
+}

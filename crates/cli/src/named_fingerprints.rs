@@ -1,0 +1,374 @@
+//! A file of fingerprints, and the names of their documents in the file beside it.
+//!
+//! `FILE` is a [`FingerprintFile`] whose ids are positions in `FILE.names`: a line of JSON that
+//! says what the fingerprints are made of, then the name of each document as a JSON string on a
+//! line of its own (docs/formats/fingerprints.md). Both files get their names when they are
+//! complete.
+//!
+//! Invariant: a name begins at the position that the id says, and the last one ends the file, so
+//! that names of other fingerprints are noticed.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use batch::{BatchError, FingerprintFile, FingerprintWriter, IdReader};
+use neardup::{Fingerprint, RecipePart, SignatureBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::cli_error::{CliError, fault, usage};
+
+/// The longest name in bytes, as JSON. Longer ones are refused.
+pub(crate) const MAX_NAME: usize = 1 << 20;
+/// The most bytes of the first line.
+const MAX_HEAD: usize = 64 << 10;
+/// The bytes that are read at first for a name.
+const USUAL_NAME: usize = 512;
+
+/// The version of the file of names.
+const VERSION: u32 = 1;
+
+/// The first line of a file of names.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    version: u32,
+    /// The parts of the recipe: name and value.
+    recipe: Vec<(String, String)>,
+}
+
+/// Returns the path of the names of the fingerprints at `path`.
+fn names_of(path: &Path) -> PathBuf {
+    with_suffix(path, ".names")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// A writer of fingerprints and names. Without [`finish`](Self::finish) neither file appears.
+pub(crate) struct NamedFingerprintWriter {
+    path: PathBuf,
+    fingerprints: Option<FingerprintWriter>,
+    names: BufWriter<File>,
+    /// The position of the next name.
+    at: u64,
+}
+
+impl NamedFingerprintWriter {
+    /// Begins the file at `path` for fingerprints of `builder`.
+    pub(crate) fn create(path: &Path, builder: &SignatureBuilder) -> Result<Self, CliError> {
+        let is_other = path.exists() && !path.is_file();
+        if is_other {
+            return Err(
+                usage(format!("cannot write {}: it is not a file", path.display())).with_remedy(
+                    "-o names a file, beside which the names of documents are written",
+                ),
+            );
+        }
+        let draft = with_suffix(path, ".part");
+        let recipe = builder.fingerprint_recipe();
+        let fingerprints = FingerprintWriter::create(&draft, recipe, true)
+            .map_err(|error| CliError::of_usage(&error))?;
+        let names = File::create(names_of(&draft)).map_err(unwritable(path))?;
+        let mut writer = Self {
+            path: path.to_owned(),
+            fingerprints: Some(fingerprints),
+            names: BufWriter::new(names),
+            at: 0,
+        };
+        let parts = builder.fingerprint_parts().into_iter();
+        let head = Head {
+            version: VERSION,
+            recipe: parts
+                .map(|RecipePart { name, value }| (name.to_owned(), value))
+                .collect(),
+        };
+        writer.line(&head)?;
+        Ok(writer)
+    }
+
+    /// Adds a fingerprint and the name of its document.
+    pub(crate) fn push(&mut self, fingerprint: Fingerprint, name: &str) -> Result<(), CliError> {
+        let at = self.at;
+        self.line(&name)?;
+        if let Some(fingerprints) = &mut self.fingerprints {
+            fingerprints
+                .push(fingerprint, at)
+                .map_err(|error| fault(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Syncs both files and gives them their names. Returns the number of fingerprints.
+    pub(crate) fn finish(mut self) -> Result<u64, CliError> {
+        let draft = with_suffix(&self.path, ".part");
+        let Some(fingerprints) = self.fingerprints.take() else {
+            return Ok(0);
+        };
+        let written = fingerprints.finish().map_err(|error| fault(&error))?;
+        let moved = self
+            .names
+            .flush()
+            .and_then(|()| self.names.get_ref().sync_all())
+            .and_then(|()| std::fs::rename(names_of(&draft), names_of(&self.path)))
+            .and_then(|()| std::fs::rename(&draft, &self.path));
+        moved.map_err(unwritable(&self.path))?;
+        Ok(written.len())
+    }
+
+    /// Writes a line of the file of names.
+    fn line(&mut self, value: &impl Serialize) -> Result<(), CliError> {
+        let written = serde_json::to_vec(value).map_err(io::Error::from);
+        let written = written.and_then(|mut line| {
+            line.push(b'\n');
+            self.names.write_all(&line)?;
+            Ok(line.len() as u64)
+        });
+        self.at += written.map_err(unwritable(&self.path))?;
+        Ok(())
+    }
+}
+
+/// Removes what is unfinished.
+impl Drop for NamedFingerprintWriter {
+    fn drop(&mut self) {
+        if self.fingerprints.take().is_none() {
+            return;
+        }
+        let draft = with_suffix(&self.path, ".part");
+        for path in [names_of(&draft), draft] {
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::debug!(path = %path.display(), %error, "the draft stays");
+            }
+        }
+    }
+}
+
+/// An opened file of fingerprints, with the names of their documents if they are there.
+pub(crate) struct NamedFingerprints {
+    pub(crate) fingerprints: FingerprintFile,
+    names: Option<Names>,
+}
+
+/// An opened file of names.
+struct Names {
+    path: PathBuf,
+    file: File,
+    recipe: Vec<(String, String)>,
+}
+
+/// The name of a document, or the number of its fingerprint if there is no name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Name {
+    Text(String),
+    Number(u64),
+}
+
+/// Returns true if the file begins like one of fingerprints. Unreadable files do not.
+pub(crate) fn is_named_fingerprints(path: &Path) -> bool {
+    let mut magic = [0; 8];
+    let read = File::open(path).and_then(|file| file.read_exact_at(&mut magic, 0));
+    read.is_ok() && magic == FingerprintFile::MAGIC
+}
+
+impl NamedFingerprints {
+    /// Opens fingerprints and their names.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged, or the names are those of other fingerprints.
+    pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
+        if path.is_file() && !is_named_fingerprints(path) {
+            let message = format!("{} is no file of fingerprints", path.display());
+            return Err(usage(message).with_remedy(format!(
+                "make one: `crawler fingerprint {} -o FILE`",
+                path.display()
+            )));
+        }
+        let fingerprints =
+            FingerprintFile::open(path).map_err(|error| CliError::of_usage(&error))?;
+        let names = names_of(path);
+        let opened = match File::open(&names) {
+            Ok(file) => Some(Names::read(names, file)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unreadable(&names, &error)),
+        };
+        let named = Self {
+            fingerprints,
+            names: opened,
+        };
+        named.check_last()?;
+        Ok(named)
+    }
+
+    /// Returns an error that names the differing parts if the fingerprints of `other` cannot be
+    /// compared with these.
+    pub(crate) fn check_recipe(&self, other: &Self) -> Result<(), CliError> {
+        if self.fingerprints.recipe() == other.fingerprints.recipe() {
+            return Ok(());
+        }
+        let (one, two) = (self.path().display(), other.path().display());
+        let remedy = "make both with the same options of `crawler fingerprint`";
+        let differing = match (&self.names, &other.names) {
+            (Some(mine), Some(theirs)) => differences(&mine.recipe, &theirs.recipe),
+            _ => "features, stop words, frequencies, key or bits".to_owned(),
+        };
+        let message = format!("the fingerprints of {one} and {two} differ in {differing}");
+        Err(usage(message).with_remedy(remedy))
+    }
+
+    /// Returns an error that names the differing parts if fingerprints of `builder` cannot be
+    /// compared with these.
+    pub(crate) fn check_builder(&self, builder: &SignatureBuilder) -> Result<(), CliError> {
+        if self.fingerprints.recipe() == builder.fingerprint_recipe() {
+            return Ok(());
+        }
+        let parts = builder.fingerprint_parts().into_iter();
+        let asked: Vec<_> = parts
+            .map(|part| (part.name.to_owned(), part.value))
+            .collect();
+        let differing = match &self.names {
+            Some(names) => differences(&names.recipe, &asked),
+            None => "features, stop words, frequencies, key or bits".to_owned(),
+        };
+        let path = self.path().display();
+        let message =
+            format!("the fingerprints of {path} and those asked for differ in {differing}");
+        Err(usage(message).with_remedy("give the options with which the file was made"))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.fingerprints.path()
+    }
+
+    /// Returns a reader of ids, for [`name`](Self::name).
+    pub(crate) fn ids(&self) -> Result<IdReader<'_>, CliError> {
+        self.fingerprints.ids().map_err(|error| fault(&error))
+    }
+
+    /// Returns the name of the fingerprint at `position`. Names in the order of positions are read
+    /// fastest.
+    pub(crate) fn name(&self, ids: &mut IdReader<'_>, position: u64) -> Result<Name, CliError> {
+        let Some(names) = &self.names else {
+            return Ok(Name::Number(position));
+        };
+        match ids.id(position).map_err(|error| fault(&error))? {
+            Some(at) => names.at(at).map(|(name, _)| Name::Text(name)),
+            None => Err(names.foreign()),
+        }
+    }
+
+    /// Checks that the last name ends the file of names.
+    fn check_last(&self) -> Result<(), CliError> {
+        let (Some(names), Some(last)) = (&self.names, self.fingerprints.len().checked_sub(1))
+        else {
+            return Ok(());
+        };
+        let mut ids = self.ids()?;
+        let Some(at) = ids.id(last).map_err(|error| fault(&error))? else {
+            return Err(names.foreign());
+        };
+        let (_, end) = names.at(at)?;
+        let length = names.file.metadata().map(|metadata| metadata.len());
+        match length {
+            Ok(length) if length == end => Ok(()),
+            Ok(_) => Err(names.foreign()),
+            Err(error) => Err(unreadable(&names.path, &error)),
+        }
+    }
+}
+
+/// Returns the parts in which two recipes differ, with both values.
+fn differences(one: &[(String, String)], two: &[(String, String)]) -> String {
+    let value = |recipe: &[(String, String)], name: &str| {
+        let found = recipe.iter().find(|(held, _)| held == name);
+        found.map_or_else(|| "unknown".to_owned(), |(_, value)| value.clone())
+    };
+    let differing = one.iter().filter_map(|(name, mine)| {
+        let theirs = value(two, name);
+        (*mine != theirs).then(|| format!("{name} ({mine} and {theirs})"))
+    });
+    differing.collect::<Vec<_>>().join(", ")
+}
+
+impl Names {
+    fn read(path: PathBuf, file: File) -> Result<Self, CliError> {
+        let mut names = Self {
+            path,
+            file,
+            recipe: Vec::new(),
+        };
+        let (line, _) = names.line(0, MAX_HEAD)?;
+        let head: Head = serde_json::from_slice(&line).map_err(|_no_head| names.foreign())?;
+        if head.version != VERSION {
+            let (path, version) = (names.path.display(), head.version);
+            return Err(usage(format!(
+                "{path} is of version {version}, and this program knows {VERSION}"
+            )));
+        }
+        names.recipe = head.recipe;
+        Ok(names)
+    }
+
+    /// Returns the name at a position, and the position behind its line.
+    fn at(&self, at: u64) -> Result<(String, u64), CliError> {
+        let mut before = [0];
+        let read = at
+            .checked_sub(1)
+            .is_some_and(|before_it| self.file.read_exact_at(&mut before, before_it).is_ok());
+        if !read || before != *b"\n" {
+            return Err(self.foreign());
+        }
+        let (line, end) = self.line(at, MAX_NAME)?;
+        let name = serde_json::from_slice(&line).map_err(|_no_name| self.foreign())?;
+        Ok((name, end))
+    }
+
+    /// Returns the line at a position without its end, and the position behind it.
+    fn line(&self, at: u64, most: usize) -> Result<(Vec<u8>, u64), CliError> {
+        let mut line = vec![0; USUAL_NAME];
+        loop {
+            let read = self.file.read_at(&mut line, at);
+            let read = read.map_err(|error| unreadable(&self.path, &error))?;
+            if let Some(end) = line[..read].iter().position(|byte| *byte == b'\n') {
+                line.truncate(end);
+                return Ok((line, at + end as u64 + 1));
+            }
+            if read < line.len() || line.len() > most {
+                return Err(self.foreign());
+            }
+            let longer = line.len() * 2;
+            line.resize(longer, 0);
+        }
+    }
+
+    fn foreign(&self) -> CliError {
+        usage(format!(
+            "{} does not hold the names of the fingerprints beside it",
+            self.path.display()
+        ))
+        .with_remedy("make both again with `crawler fingerprint`, or remove it to see numbers")
+    }
+}
+
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+    move |error| usage(format!("cannot write {}: {error}", path.display()))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> CliError {
+    usage(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Returns the error of a query or a file of fingerprints.
+pub(crate) fn of_batch(error: &BatchError) -> CliError {
+    match error {
+        BatchError::Distance(_) => CliError::of_usage(error),
+        BatchError::Scratch { .. } => {
+            fault(error).with_remedy("--temp-dir names another directory, --memory a larger budget")
+        }
+        _ => fault(error),
+    }
+}

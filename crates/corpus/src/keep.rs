@@ -1,0 +1,251 @@
+//! Chosen documents of files, in the format and the order of these files.
+//!
+//! The files are read a second time, and the chosen documents are copied: lines of JSON byte by
+//! byte, rows of tables with all columns, records of archives as they are packed, files as files.
+//!
+//! Invariant: the output is written only if both readings found the same documents ([`Tally`]).
+//! Otherwise, or if the disk is full, nothing is left of it.
+
+mod error;
+mod files;
+mod lines;
+mod records;
+mod rows;
+
+use std::path::{Path, PathBuf};
+
+pub use error::KeepError;
+
+use crate::document::Document;
+use crate::documents::Tally;
+use crate::draft::Draft;
+use crate::fields::FieldNames;
+use crate::input_options::InputOptions;
+use crate::media::{Format, is_named};
+use crate::open_file;
+use crate::paths::{Files, is_standard_input};
+
+/// The names of formats by the extensions of files.
+const EXTENSIONS: [(&[&str], &str); 5] = [
+    (&["jsonl", "ndjson"], "JSON lines"),
+    (&["parquet"], "Parquet"),
+    (&["arrow", "feather"], "an Arrow file"),
+    (&["arrows"], "an Arrow stream"),
+    (&["warc"], "WARC"),
+];
+
+/// The output of chosen documents: inputs of one format, and the file or directory to write.
+///
+/// ```
+/// use corpus::{Documents, InputOptions, KeptDocuments};
+///
+/// let directory = tempfile::tempdir()?;
+/// let (input, output) = (directory.path().join("all.jsonl"), directory.path().join("kept.jsonl"));
+/// std::fs::write(&input, "{\"text\": \"one\"}\n{\"text\": \"two\"}\n")?;
+/// let mut options = InputOptions::new(directory.path());
+/// let kept = KeptDocuments::prepare(&[input.clone()], &mut options, &output)?;
+/// let mut documents = Documents::below(&[input], &options)?;
+/// let seen = documents.tally();
+/// assert_eq!(documents.by_ref().count(), 2);
+/// let summary = kept.write(&seen, |number| number == 1)?;
+/// assert_eq!((summary.documents, summary.kept), (2, 1));
+/// assert_eq!(std::fs::read_to_string(&output)?, "{\"text\": \"two\"}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct KeptDocuments {
+    paths: Vec<PathBuf>,
+    options: InputOptions,
+    output: PathBuf,
+    /// The format of the inputs; none if no file of them can be read.
+    format: Option<Format>,
+}
+
+/// The summary of an output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeptSummary {
+    /// The number of documents in the inputs.
+    pub documents: u64,
+    /// The number of documents written.
+    pub kept: u64,
+    /// The number of bytes written.
+    pub bytes: u64,
+}
+
+impl KeptDocuments {
+    /// Checks, before the work begins, that the inputs have one format, and that `output` can be
+    /// written in it. Standard input is spooled.
+    ///
+    /// Lines, tables and archives go into one file. `output` is compressed if its name ends with
+    /// `.gz` or `.zst`. Files of text are copied if `output` is a directory or ends with a slash;
+    /// otherwise their paths are listed, one a line.
+    ///
+    /// # Errors
+    /// [`KeepError`], with the files that do not fit.
+    pub fn prepare(
+        paths: &[PathBuf],
+        options: &mut InputOptions,
+        output: &Path,
+    ) -> Result<Self, KeepError> {
+        if paths.iter().any(|path| is_standard_input(path)) {
+            options.spool_standard_input()?;
+        }
+        for path in paths.iter().filter(|path| path.is_dir()) {
+            if is_within(output, path) {
+                return Err(KeepError::WithinInput {
+                    output: output.to_owned(),
+                    directory: path.clone(),
+                });
+            }
+        }
+        let mut first: Option<(PathBuf, Format)> = None;
+        let mut schema = None;
+        for path in Files::below(paths)?.flatten() {
+            // What cannot be read is skipped by both readings.
+            let Ok(open) = open_file::open(&path, options) else {
+                continue;
+            };
+            let format = open.format();
+            match &first {
+                None => first = Some((path.clone(), format)),
+                Some((first, known)) if known.name() != format.name() => {
+                    return Err(KeepError::Mixed {
+                        first: first.clone(),
+                        format: known.name(),
+                        other: path,
+                        other_format: format.name(),
+                    });
+                }
+                Some(_) => {}
+            }
+            match format {
+                Format::Wacz => {
+                    let reason = "a WACZ: unpack it, and name the WARC files in its archive/";
+                    return Err(KeepError::unsupported(&path, reason));
+                }
+                Format::Warc => records::check(open, &path)?,
+                Format::Parquet | Format::ArrowFile | Format::ArrowStream => {
+                    rows::check(open, &path, &mut schema)?;
+                }
+                Format::JsonLines | Format::Document(_) => {}
+            }
+        }
+        let format = first.map(|(_, format)| format);
+        if let Some(format) = format {
+            check_name(output, format)?;
+        }
+        Ok(Self {
+            paths: paths.to_owned(),
+            options: options.clone(),
+            output: output.to_owned(),
+            format,
+        })
+    }
+
+    /// Reads the inputs again and writes the documents for which `survives` returns true. It is
+    /// called with the number of each document, from 0, in order.
+    ///
+    /// `seen` is the tally of the [`Documents`](crate::Documents) with the same paths and options,
+    /// read to their end.
+    ///
+    /// # Errors
+    /// [`KeepError::Changed`] if the inputs are not those of the first reading, and the errors of
+    /// reading and writing. Nothing is left of the output then.
+    pub fn write(
+        &self,
+        seen: &Tally,
+        survives: impl FnMut(u64) -> bool,
+    ) -> Result<KeptSummary, KeepError> {
+        let mut pass = Pass {
+            survives: Box::new(survives),
+            tally: Tally::default(),
+            seen,
+            kept: 0,
+        };
+        let bytes = match self.format {
+            Some(Format::JsonLines) => lines::write(self, &mut pass)?,
+            Some(Format::Warc | Format::Wacz) => records::write(self, &mut pass)?,
+            Some(Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
+                rows::write(self, &mut pass)?
+            }
+            Some(Format::Document(_)) => files::write(self, &mut pass)?,
+            None => Draft::begin(&self.output)?.complete()?,
+        };
+        Ok(KeptSummary {
+            documents: pass.tally.total().0,
+            kept: pass.kept,
+            bytes,
+        })
+    }
+
+    /// Returns the files of the inputs that can be listed.
+    fn files(&self) -> Result<impl Iterator<Item = PathBuf>, KeepError> {
+        Ok(Files::below(&self.paths)?.flatten())
+    }
+
+    fn fields(&self) -> FieldNames {
+        FieldNames::of(&self.options)
+    }
+}
+
+/// The second reading of the documents.
+struct Pass<'a> {
+    survives: Box<dyn FnMut(u64) -> bool + 'a>,
+    tally: Tally,
+    /// The tally of the first reading.
+    seen: &'a Tally,
+    kept: u64,
+}
+
+impl Pass<'_> {
+    /// Adds the next document; returns true if it is to be written.
+    fn survives(&mut self, document: &Document) -> bool {
+        let (number, _) = self.tally.total();
+        self.tally.add(document);
+        // More documents than before are an error at the end.
+        let is_kept = number < self.seen.total().0 && (self.survives)(number);
+        self.kept += u64::from(is_kept);
+        is_kept
+    }
+
+    /// Checks that the documents were those of the first reading.
+    fn is_unchanged(&self) -> Result<(), KeepError> {
+        let (seen, again) = (self.seen.total(), self.tally.total());
+        match seen == again {
+            true => Ok(()),
+            false => Err(KeepError::Changed {
+                first: seen.0,
+                second: again.0,
+            }),
+        }
+    }
+}
+
+fn check_name(output: &Path, format: Format) -> Result<(), KeepError> {
+    let by_name = EXTENSIONS
+        .iter()
+        .find(|(extensions, _)| is_named(output, extensions));
+    let is_table = matches!(format, Format::Parquet | Format::ArrowFile);
+    match by_name {
+        Some((_, name)) if *name != format.name() => Err(KeepError::OtherName {
+            output: output.to_owned(),
+            name,
+            format: format.name(),
+        }),
+        _ if is_table && is_named(output, &["gz", "zst"]) => {
+            let reason = "a table that compresses its columns itself: leave out .gz or .zst";
+            Err(KeepError::unsupported(output, reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns true if `output` would be below `directory`.
+fn is_within(output: &Path, directory: &Path) -> bool {
+    let parent = output.parent().filter(|path| !path.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+    match (parent, directory.canonicalize()) {
+        (Ok(parent), Ok(directory)) => parent.starts_with(directory),
+        _ => false,
+    }
+}

@@ -1,0 +1,262 @@
+//! `fingerprint --output`, `query`, and `similar` on files.
+
+use serde_json::{Value, json};
+
+use crate::support::pages::prose;
+use crate::support::{CommandOutput, Crawl};
+
+/// A collection of ten documents, of which `3` and `7` are nearly one text, and two new ones.
+fn collection() -> Crawl {
+    let crawl = Crawl::bare();
+    let mut lines = String::new();
+    for number in 0..10 {
+        let text = match number {
+            7 => format!("{} one word more", prose(3, 500)),
+            _ => prose(number, 500),
+        };
+        lines += &json!({"id": number.to_string(), "text": text}).to_string();
+        lines.push('\n');
+    }
+    crawl.write("corpus.jsonl", lines);
+    crawl.write("near.txt", prose(3, 500));
+    crawl.write("far.txt", prose(99, 500));
+    crawl
+}
+
+fn good(run: &CommandOutput) -> Vec<Value> {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = run.output.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Writes the fingerprints of the collection and of the two new documents.
+fn fingerprinted() -> Crawl {
+    let crawl = collection();
+    let write = |arguments: &[&str]| {
+        let run = crawl.run_command(&[&["fingerprint"], arguments].concat());
+        assert_eq!((run.code, run.output.as_str()), (Some(0), ""), "{run:?}");
+        run.errors
+    };
+    let said = write(&["corpus.jsonl", "-o", "corpus.fp"]);
+    assert_eq!(said, "10 fingerprints in corpus.fp\n");
+    write(&["near.txt", "far.txt", "-o", "new.fp"]);
+    crawl
+}
+
+#[test]
+fn documents_near_a_new_one_are_listed_with_their_ids_in_the_order_of_the_repository() {
+    let crawl = fingerprinted();
+    let run = crawl.run_command(&["query", "new.fp", "corpus.fp"]);
+    let found = good(&run);
+    assert_eq!(run.errors, "2 matches of 2 queries among 10 fingerprints\n");
+    assert_eq!(
+        found[0],
+        json!({"query": "near.txt", "document": "3", "distance": 0})
+    );
+    assert_eq!(found[1]["document"], "7");
+    let apart = found[1]["distance"].as_u64().unwrap();
+    assert!((1..=3).contains(&apart), "{found:?}");
+    let strict = ["query", "new.fp", "corpus.fp", "--distance", "0", "--quiet"];
+    assert_eq!(good(&crawl.run_command(&strict)).len(), 1);
+    let table = ["query", "new.fp", "corpus.fp", "--format", "table", "-q"];
+    let table = crawl.run_command(&table).output;
+    assert!(
+        table.starts_with(" 0 bits  3  matches  near.txt\n"),
+        "{table}"
+    );
+}
+
+/// Documents of one word, so that there are blocks enough for shards.
+#[test]
+fn the_outputs_of_all_shards_concatenated_are_the_output_of_one_run() {
+    let crawl = Crawl::bare();
+    let lines: String = (0..140_000)
+        .map(|number| {
+            format!(
+                "{{\"id\":\"{number}\",\"text\":\"word{}\"}}\n",
+                number % 70_000
+            )
+        })
+        .collect();
+    crawl.write("corpus.jsonl", lines);
+    crawl.write(
+        "new.jsonl",
+        "{\"id\":\"a\",\"text\":\"word5\"}\n{\"id\":\"b\",\"text\":\"word69999\"}\n",
+    );
+    for (documents, file) in [("corpus.jsonl", "corpus.fp"), ("new.jsonl", "new.fp")] {
+        let run = crawl.run_command(&["fingerprint", documents, "-o", file]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    let query = |options: &[&str]| {
+        let arguments = [
+            &["query", "new.fp", "corpus.fp", "-q", "-o", "out"],
+            options,
+        ]
+        .concat();
+        let run = crawl.run_command(&arguments);
+        assert_eq!((run.code, run.output.as_str()), (Some(0), ""), "{run:?}");
+        std::fs::read_to_string(crawl.directory().join("out")).unwrap()
+    };
+    let whole = query(&[]);
+    assert!(whole.lines().count() >= 4, "{whole}");
+    for shards in 1..=4 {
+        let parts: String = (1..=shards)
+            .map(|number| query(&["--shard", &format!("{number}/{shards}")]))
+            .collect();
+        assert_eq!(parts, whole, "{shards} shards");
+    }
+}
+
+#[test]
+fn fingerprints_made_differently_are_refused_by_the_parts_that_differ() {
+    let crawl = fingerprinted();
+    let make = |options: &[&str]| {
+        let arguments = [&["fingerprint", "near.txt", "-o", "other.fp"], options].concat();
+        assert_eq!(crawl.run_command(&arguments).code, Some(0));
+    };
+    for (options, differing) in [
+        (
+            &["--features", "word:3", "--bits", "32"][..],
+            "features (word:3+log-tf and word:1+log-tf), bits (32 and 64)",
+        ),
+        (&["--stop-words", "en"], "stop words ("),
+        (
+            &["--weights", "tf"],
+            "features (word:1+tf and word:1+log-tf)",
+        ),
+    ] {
+        make(options);
+        let refused = crawl.run_command(&["query", "other.fp", "corpus.fp"]);
+        refused.assert_error(2, &format!("other.fp and corpus.fp differ in {differing}"));
+    }
+    // Another shingle of resemblance makes no other fingerprint.
+    make(&["--features", "word:1"]);
+    let found = crawl.run_command(&["query", "other.fp", "corpus.fp"]);
+    assert_eq!(good(&found).len(), 2);
+    let similar = ["similar", "corpus.fp", "near.txt", "--bits", "32"];
+    crawl
+        .run_command(&similar)
+        .assert_error(2, "differ in bits (64 and 32)");
+}
+
+#[test]
+fn files_that_are_no_fingerprints_or_have_the_names_of_others_are_refused() {
+    let crawl = fingerprinted();
+    let refused = |arguments: &[&str], words: &str| {
+        crawl
+            .run_command(&[&["query"], arguments].concat())
+            .assert_error(2, words);
+    };
+    refused(
+        &["near.txt", "corpus.fp"],
+        "near.txt is no file of fingerprints",
+    );
+    refused(&["new.fp", "missing.fp"], "missing.fp");
+    refused(&["new.fp", "corpus.fp", "--shard", "3/2"], "3/2");
+    refused(
+        &["new.fp", "corpus.fp", "--distance", "8"],
+        "between 0 and 7",
+    );
+    let directory = crawl.directory();
+    let (mine, theirs) = (
+        directory.join("corpus.fp.names"),
+        directory.join("new.fp.names"),
+    );
+    let own = std::fs::read(&mine).unwrap();
+    std::fs::copy(theirs, &mine).unwrap();
+    refused(
+        &["new.fp", "corpus.fp"],
+        "corpus.fp.names does not hold the names",
+    );
+    // A name too many.
+    std::fs::write(&mine, [&own[..], b"\"more\"\n"].concat()).unwrap();
+    refused(
+        &["new.fp", "corpus.fp"],
+        "corpus.fp.names does not hold the names",
+    );
+    std::fs::remove_file(&mine).unwrap();
+    let numbered = good(&crawl.run_command(&["query", "new.fp", "corpus.fp"]));
+    assert_eq!(
+        (&numbered[0]["document"], &numbered[1]["document"]),
+        (&json!(3), &json!(7))
+    );
+    let mut damaged = std::fs::read(directory.join("corpus.fp")).unwrap();
+    damaged[80] ^= 1;
+    std::fs::write(directory.join("corpus.fp"), damaged).unwrap();
+    let run = crawl.run_command(&["query", "new.fp", "corpus.fp"]);
+    run.assert_error(1, "corpus.fp is damaged");
+}
+
+#[test]
+fn an_unreadable_document_is_reported_and_the_rest_is_written() {
+    let crawl = Crawl::bare();
+    crawl.write("lines.jsonl", "{\"id\":\"a\",\"text\":\"one\"}\n{broken\n");
+    let run = crawl.run_command(&["fingerprint", "lines.jsonl", "-o", "lines.fp"]);
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.errors.contains("1 fingerprints in lines.fp, 1 skipped"),
+        "{run:?}"
+    );
+    let found = good(&crawl.run_command(&["query", "lines.fp", "lines.fp"]));
+    assert_eq!(
+        found,
+        [json!({"query": "a", "document": "a", "distance": 0})]
+    );
+    crawl
+        .run_command(&["fingerprint", "lines.jsonl", "-o", "."])
+        .assert_error(2, "it is not a file");
+    crawl
+        .run_command(&["fingerprint", "lines.jsonl", "-o", "missing/lines.fp"])
+        .assert_error(2, "missing/lines.fp");
+}
+
+#[test]
+fn documents_of_a_collection_are_listed_by_their_exact_resemblance() {
+    let crawl = collection();
+    let similar = |options: &[&str]| {
+        let arguments = [&["similar", "corpus.jsonl", "near.txt"], options].concat();
+        good(&crawl.run_command(&arguments))
+    };
+    let found = similar(&[]);
+    let documents: Vec<&Value> = found.iter().map(|hit| &hit["document"]).collect();
+    assert_eq!(documents, ["3", "7"]);
+    assert_eq!(
+        (&found[0]["distance"], &found[0]["resemblance"]),
+        (&json!(0), &json!(1.0))
+    );
+    // 496 shingles of five words, and three more in the other.
+    assert_eq!(found[1]["resemblance"], json!(496.0 / 499.0));
+    assert_eq!(similar(&["--top", "1"]).len(), 1);
+    assert_eq!(similar(&["--all", "--resemblance", "0"]).len(), 10);
+    assert_eq!(similar(&["--distance", "0"]).len(), 1);
+    crawl.write(
+        "short.jsonl",
+        "{\"id\":\"x\",\"text\":\"a rose is a rose\"}\n",
+    );
+    crawl.write("rose.txt", "a rose is a flower");
+    let short = ["similar", "short.jsonl", "rose.txt", "--features", "word:3"];
+    let short = [&short[..], &["--resemblance", "0.5"]].concat();
+    assert_eq!(good(&crawl.run_command(&short))[0]["resemblance"], 0.5);
+}
+
+#[test]
+fn fingerprints_of_a_file_are_listed_by_distance() {
+    let crawl = fingerprinted();
+    let similar = ["similar", "corpus.fp", "near.txt"];
+    let found = good(&crawl.run_command(&similar));
+    assert_eq!(found.len(), 10, "at any distance");
+    assert_eq!(
+        found[0],
+        json!({"document": "3", "distance": 0, "resemblance": null})
+    );
+    let distances = found.iter().map(|hit| hit["distance"].as_u64());
+    assert!(distances.is_sorted());
+    let within = [&similar[..], &["--distance", "3", "--all"]].concat();
+    assert_eq!(good(&crawl.run_command(&within)).len(), 2);
+    let resemblance = [&similar[..], &["--resemblance", "0.5"]].concat();
+    crawl
+        .run_command(&resemblance)
+        .assert_error(2, "--resemblance needs texts");
+}
