@@ -12,6 +12,14 @@ default:
 ci:
     bash .ci/run
 
+# check that the published crates build with every choice of features and package
+packages:
+    bash .ci/packages
+
+# compare the public items of the published crates with their last version (cargo-semver-checks)
+semver:
+    bash .ci/semver
+
 # run the tests, as in the README
 test:
     cargo test --workspace
@@ -78,7 +86,7 @@ fuzz target="all" seconds="60":
 # test the vector instructions under AddressSanitizer (needs a nightly compiler)
 sanitize:
     RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu \
-        -p neardup --lib -- \
+        -p near-duplicates --lib -- \
         simd:: simhash:: words:: shingles:: sketch:: similarity:: minhash:: tables::
 
 # crawl two versions of Debian's clang manuals and compare the verdicts with the files

@@ -65,6 +65,9 @@ pub(crate) fn check_document(document: &Document, limits: &ReadLimits, page: &Pa
     assert!(document.links.len() <= 2 * limits.links);
     // Ends of lines are not the page's own text.
     assert!(document.full_text().len() <= limits.text + limits.text / 8);
+    // A block that is begun at the limit is still ended.
+    let markdown = document.markdown().unwrap_or_default();
+    assert!(markdown.len() <= 8 * limits.text + (8 << 10));
     let mut seen = HashSet::new();
     for link in &document.links {
         crate::url::is_canonical(&link.url, &CanonicalForm::default());

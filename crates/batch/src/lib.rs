@@ -45,3 +45,8 @@ pub use self_join::{JoinOptions, JoinSummary, self_join};
 
 /// The least memory that is used, whatever the caller asks for: 64 KiB.
 pub const LEAST_MEMORY: usize = 64 << 10;
+
+/// The examples of the README, which are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeExamples;

@@ -22,7 +22,7 @@ use crate::text::NormalText;
 ///
 /// use neardup::{Features, Fingerprinter, HashKey, StopWords};
 ///
-/// let stop_words = StopWords::of_language("en").expect("English has a list");
+/// let stop_words: StopWords = ["the", "and"].into_iter().collect();
 /// let without = Fingerprinter::new(Features::default(), Some(Arc::new(stop_words)), None)
 ///     .expect("only tf-idf needs frequencies");
 /// let of = |text| without.fingerprint_of_text(text, HashKey::ZERO);
@@ -250,6 +250,7 @@ mod tests {
         assert_eq!(fingerprint("the zebra"), fingerprint("zebra"));
     }
 
+    #[cfg(feature = "stop-words")]
     #[test]
     fn stop_words_do_not_count_in_fingerprints() {
         let stop_words = Some(Arc::new(StopWords::of_language("en").unwrap()));

@@ -109,7 +109,9 @@ mod serialized;
 mod simd;
 
 // From text to words.
-pub use stop_words::{StopWords, UnknownLanguage};
+pub use stop_words::StopWords;
+#[cfg(feature = "stop-words")]
+pub use stop_words::UnknownLanguage;
 pub use text::{MAX_TEXT, NormalText};
 pub use word_shingles::word_shingles;
 pub use words::HashedText;
@@ -166,3 +168,8 @@ pub use simd::instructions::Instructions;
 /// Values of different versions must never be compared. The golden files pin the values of a
 /// version; a change of any value raises the number.
 pub const ALGORITHM: u16 = 3;
+
+/// The examples of the README, which are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeExamples;

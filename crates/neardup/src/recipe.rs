@@ -169,8 +169,8 @@ mod tests {
             let features = of_weights(Weights::TfIdf);
             Fingerprinter::new(features, None, Some(Arc::new(frequencies))).unwrap()
         };
-        let stopped = |code| {
-            let words = StopWords::of_language(code).unwrap();
+        let stopped = |word| {
+            let words: StopWords = [word].into_iter().collect();
             Fingerprinter::new(Features::default(), Some(Arc::new(words)), None).unwrap()
         };
         let builder = || SignatureBuilder::new(Features::default(), HashKey::ZERO);

@@ -11,9 +11,9 @@
 //! [`table`]: crate::simhash::table
 //! [`spans`]: crate::words::spans
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512;
 pub(crate) mod instructions;
 
@@ -30,12 +30,12 @@ macro_rules! by_instructions {
     ($instructions:ident, $portable:path, $avx2:path, $avx512:path, $arguments:tt) => {
         match $instructions.0 {
             Kind::Portable => $portable $arguments,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[expect(unsafe_code, reason = "the processor has these instructions")]
             // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature that
             // the variant names.
             Kind::Avx2 => unsafe { $avx2 $arguments },
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[expect(unsafe_code, reason = "the processor has these instructions")]
             // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature
             // that the variant names.
@@ -53,13 +53,13 @@ macro_rules! compiled_for_each {
     )*) => { $(
         $(#[$documentation])*
         pub(crate) fn $name(instructions: Instructions, $($argument: $kind),*) $(-> $result)? {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
             fn avx2($($argument: $kind),*) $(-> $result)? {
                 $portable($($argument),*)
             }
 
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[target_feature(enable = "bmi1,bmi2,lzcnt,popcnt")]
             #[target_feature(enable = "avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
             fn avx512($($argument: $kind),*) $(-> $result)? {

@@ -17,7 +17,7 @@
 //! are made from them; every variant computes the same samples (property test against
 //! `by_definition`).
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512;
 
 use crate::mix::mix;
@@ -44,7 +44,7 @@ type FillBins = fn(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool;
 
 /// Returns the fastest variant that this machine supports.
 fn turn() -> FillBins {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     if avx512::is_here() {
         return avx512::fill_bins;
     }

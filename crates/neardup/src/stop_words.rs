@@ -6,8 +6,8 @@
 //! fingerprint either, so the default leaves nothing out.
 //!
 //! The lists are those of NLTK, mostly from Snowball, and otherwise those of Stopwords ISO, as the
-//! crate `stop-words` provides them; folded like texts. (The lists of ISO hold "war" and "peace" in
-//! Russian.)
+//! crate `stop-words` provides them (feature `stop-words`); folded like texts. (The lists of ISO
+//! hold "war" and "peace" in Russian.)
 
 use std::collections::HashSet;
 
@@ -38,6 +38,7 @@ impl StopWords {
     ///
     /// # Errors
     /// [`UnknownLanguage`] if there is no list; the error lists the known languages.
+    #[cfg(feature = "stop-words")]
     pub fn of_language(code: &str) -> Result<Self, UnknownLanguage> {
         let known = stop_words::lookup(code.to_ascii_lowercase());
         let words = known.ok_or_else(|| UnknownLanguage(code.chars().take(40).collect()))?;
@@ -50,6 +51,7 @@ impl StopWords {
     }
 
     /// Returns the codes of all languages with a list, in alphabetical order.
+    #[cfg(feature = "stop-words")]
     pub fn languages() -> impl Iterator<Item = &'static str> {
         stop_words::available_languages().iter().copied()
     }
@@ -94,6 +96,7 @@ impl<S: AsRef<str>> FromIterator<S> for StopWords {
 }
 
 /// A language without a list of stop words.
+#[cfg(feature = "stop-words")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there are no stop words for `{0}`, only for {known}",
@@ -112,6 +115,7 @@ mod tests {
         assert_eq!(left_over, NormalText::of(left), "{text:?}");
     }
 
+    #[cfg(feature = "stop-words")]
     #[test]
     fn stop_words_are_taken_from_texts_of_their_language() {
         let of = |code: &str| StopWords::of_language(code).unwrap();
@@ -138,6 +142,7 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "stop-words")]
     #[test]
     fn an_unknown_language_is_refused_with_the_known_ones() {
         let message = StopWords::of_language("xx").unwrap_err().to_string();

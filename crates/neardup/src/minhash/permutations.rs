@@ -7,7 +7,7 @@
 //! members collide there once in nine thousand sets. Invariant: the permutations are stable for
 //! ever, and the first n of them are the same for every number.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod ifma;
 
 use crate::mix::mix;
@@ -38,7 +38,7 @@ type Lower = fn(mixed: &[u64], permutations: &[u64], minima: &mut [u64]);
 
 /// Returns the fastest variant that this machine supports.
 fn lower() -> Lower {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     if ifma::is_here() {
         return ifma::lower;
     }

@@ -13,9 +13,9 @@ pub struct Instructions(pub(super) Kind);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Portable,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     Avx2,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     Avx512,
 }
 
@@ -33,8 +33,12 @@ impl Instructions {
     /// Returns all sets that this processor has, the best last.
     #[must_use]
     pub fn available() -> Vec<Self> {
+        #[cfg_attr(
+            not(all(target_arch = "x86_64", feature = "simd")),
+            expect(unused_mut, reason = "there are no others")
+        )]
         let mut available = vec![Self::PORTABLE];
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         {
             let avx2 = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
@@ -63,9 +67,9 @@ impl Instructions {
     pub const fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             Kind::Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             Kind::Avx512 => "avx512",
         }
     }

@@ -5,7 +5,10 @@
 //! that counts bits. Invariant: both variants give the same result (property test against counting
 //! one by one).
 
-#![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
+#![cfg_attr(
+    all(target_arch = "x86_64", feature = "simd"),
+    expect(unsafe_code, reason = "vector instructions, chosen at run time")
+)]
 
 use super::MINIMA;
 
@@ -15,7 +18,7 @@ pub(super) type Minima = [u8; MINIMA / 2];
 
 /// Returns the number of minima that differ.
 pub(super) fn differing(mine: &Minima, theirs: &Minima) -> u32 {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the feature has just been detected.
         return unsafe { differing_in_lanes(mine, theirs) };
@@ -23,7 +26,7 @@ pub(super) fn differing(mine: &Minima, theirs: &Minima) -> u32 {
     differing_portably(mine, theirs)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 #[target_feature(enable = "avx2")]
 fn differing_in_lanes(mine: &Minima, theirs: &Minima) -> u32 {
     use std::arch::x86_64::*;

@@ -4,9 +4,12 @@
 //! b times. That is two instructions a bit for 32 (AVX-512) or 16 (AVX2) siblings. The instructions
 //! are detected at run time; every variant gives the same result, bit for bit. Whole lists of runs
 //! are scanned in one call, so that the call, which cannot be inlined, costs nothing.
-#![expect(
-    unsafe_code,
-    reason = "vector instructions and prefetching have no safe form"
+#![cfg_attr(
+    all(target_arch = "x86_64", feature = "simd"),
+    expect(
+        unsafe_code,
+        reason = "vector instructions and prefetching have no safe form"
+    )
 )]
 
 use std::ops::Range;
@@ -39,9 +42,9 @@ pub(super) struct SiblingMatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
     Portable,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     Avx2,
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     Avx512,
 }
 
@@ -53,12 +56,16 @@ impl Lanes {
 
     /// Returns all variants that this machine supports, the best last.
     pub(super) fn all() -> Vec<Self> {
+        #[cfg_attr(
+            not(all(target_arch = "x86_64", feature = "simd")),
+            expect(unused_mut, reason = "there are no others")
+        )]
         let mut all = vec![Self::Portable];
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         if std::is_x86_feature_detected!("avx2") {
             all.push(Self::Avx2);
         }
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512bw") {
             all.push(Self::Avx512);
         }
@@ -72,10 +79,10 @@ impl Lanes {
         match self {
             Self::Portable => scan_portable(runs, hits),
             // SAFETY: the variant is made only by `all`, which has detected AVX2.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             Self::Avx2 => unsafe { scan_avx2(runs, hits) },
             // SAFETY: the variant is made only by `all`, which has detected AVX-512 F and BW.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             Self::Avx512 => unsafe { scan_avx512(runs, hits) },
         }
     }
@@ -92,10 +99,10 @@ impl Lanes {
         match self {
             Self::Portable => pairs_portable(siblings, buckets, budget, hits),
             // SAFETY: the variant is made only by `all`, which has detected AVX2.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             Self::Avx2 => unsafe { pairs_avx2(siblings, buckets, budget, hits) },
             // SAFETY: the variant is made only by `all`, which has detected AVX-512 F and BW.
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             Self::Avx512 => unsafe { pairs_avx512(siblings, buckets, budget, hits) },
         }
     }
@@ -104,14 +111,14 @@ impl Lanes {
 /// Prefetches the cache line of `slice[at]`. Harmless if there is no such element.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: SSE is part of x86-64, and a prefetch has no effect that the program can observe,
         // so any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(at).cast()) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", feature = "simd")))]
     let _ = (slice, at);
 }
 
@@ -142,7 +149,7 @@ fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut
 macro_rules! scans_by {
     ($near:ident: $scan:ident, $pairs:ident $(, $features:tt)?) => {
         $(
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[target_feature(enable = $features)]
         )?
         fn $scan(runs: &[SiblingRun<'_>], hits: &mut Vec<SiblingMatch>) {
@@ -154,7 +161,7 @@ macro_rules! scans_by {
         }
 
         $(
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", feature = "simd"))]
             #[target_feature(enable = $features)]
         )?
         fn $pairs(
@@ -180,7 +187,7 @@ scans_by!(near_avx2: scan_avx2, pairs_avx2, "avx2");
 scans_by!(near_avx512: scan_avx512, pairs_avx512, "avx512f,avx512bw");
 
 /// Does what [`near_portable`] does.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 #[target_feature(enable = "avx2")]
 #[inline]
 fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
@@ -211,7 +218,7 @@ fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usi
 }
 
 /// Does what [`near_portable`] does.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "simd"))]
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn near_avx512(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
