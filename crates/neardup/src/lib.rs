@@ -111,7 +111,7 @@ mod simd;
 // From text to words.
 pub use stop_words::{StopWords, UnknownLanguage};
 pub use text::{MAX_TEXT, NormalText};
-pub use word_shingles::word_shingles;
+pub use word_shingles::{readable_shingles, word_shingles};
 pub use words::HashedText;
 
 // From words to a fingerprint (simhash).
