@@ -79,8 +79,9 @@ fn the_earth_is_moving_in_fifteen_shingles_of_five_characters() {
         &crawl,
         earth,
         &format!("{earth}s"),
-        &["--features", "char:5"],
+        &["--features", "char:5", "--measures", "shingles"],
     );
+    assert_eq!(measure(&comparison, "shingles", "count_a")["value"], 15.0);
     assert_eq!(comparison["resemblance"], 15.0 / 16.0);
     assert_eq!(comparison["containment_a_in_b"], 1.0);
     for start in 0..15 {

@@ -38,7 +38,7 @@ fn every_estimate_lies_near_the_exact_value_by_its_own_standard_error() {
         &["--measures", "all", "--features", "char:5"],
     ] {
         let measures = measures(&crawl, options);
-        assert_eq!(measures.len(), 23, "{options:?}");
+        assert_eq!(measures.len(), 25, "{options:?}");
         for measure in &measures {
             let number = |name: &str| measure[name].as_f64();
             let (Some(value), Some(exact)) = (number("value"), number("exact")) else {

@@ -196,6 +196,36 @@ mod tests {
         );
     }
 
+    /// Fingerprints shorter than 64 bits have their distances, too.
+    #[test]
+    fn distances_of_nine_bits_are_five_four_and_one() {
+        let [one, two, three] = [0b1_0011_1010, 0b0_0110_0110, 0b0_0110_0010].map(Fingerprint::new);
+        assert_eq!(
+            (one.distance(two), one.distance(three), two.distance(three)),
+            (5, 4, 1)
+        );
+    }
+
+    #[test]
+    fn the_cosine_of_a_distance_is_that_of_its_angle() {
+        let at = |distance: u32| {
+            let flipped = u64::MAX.checked_shr(64 - distance).unwrap_or(0);
+            Fingerprint::new(0).cosine(Fingerprint::new(flipped))
+        };
+        for (distance, cosine) in [(0, 1.0), (16, 0.5_f64.sqrt()), (32, 0.0), (64, -1.0)] {
+            assert!((at(distance) - cosine).abs() < 1e-9, "{distance}");
+        }
+        assert_eq!(Fingerprint::cosine_error(1.0), 0.0);
+        // θ = π/2: √(π²/4 / 64).
+        let halfway = std::f64::consts::PI / 16.0;
+        assert!((Fingerprint::cosine_error(0.0) - halfway).abs() < 1e-9);
+        assert!(Fingerprint32::cosine_error(0.5) > Fingerprint::cosine_error(0.5));
+        let halved = Fingerprint::new(0)
+            .halved()
+            .cosine(Fingerprint::new(0xffff).halved());
+        assert!(halved.abs() < 1e-9);
+    }
+
     proptest! {
         #[test]
         fn a_fingerprint_is_read_as_it_was_written(bits: u64) {

@@ -113,7 +113,7 @@ pub use stop_words::StopWords;
 #[cfg(feature = "stop-words")]
 pub use stop_words::UnknownLanguage;
 pub use text::{MAX_TEXT, NormalText};
-pub use word_shingles::word_shingles;
+pub use word_shingles::{readable_shingles, word_shingles};
 pub use words::HashedText;
 
 // From words to a fingerprint (simhash).

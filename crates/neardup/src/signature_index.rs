@@ -280,6 +280,12 @@ impl SignatureIndex {
         self.places.contains_key(&page)
     }
 
+    /// Returns all pages with their groups and signatures, in the order of insertion.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64, &PageSignature)> {
+        let entries = self.entries.iter().flatten();
+        entries.map(|entry| (entry.page, entry.group, &entry.signature))
+    }
+
     /// Returns the number of pages.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -91,6 +91,33 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         }
     }
 
+    /// Creates the index that had these [`signatures`](Self::signatures) when it was stored, together
+    /// with its recipe.
+    ///
+    /// # Errors
+    /// [`OtherRecipe`] if signatures of `recipe` cannot be compared with those of `builder`.
+    pub fn restored(
+        builder: SignatureBuilder,
+        thresholds: Thresholds,
+        recipe: Recipe,
+        signatures: impl IntoIterator<Item = (Id, PageSignature)>,
+    ) -> Result<Self, OtherRecipe> {
+        if builder.recipe() != recipe {
+            return Err(OtherRecipe);
+        }
+        let mut index = Self::new(builder, thresholds);
+        for (id, signature) in signatures {
+            index.insert_signature(id, signature);
+        }
+        Ok(index)
+    }
+
+    /// Returns the signatures of all texts, in the order of insertion: what is to be stored.
+    pub fn signatures(&self) -> impl Iterator<Item = (&Id, &PageSignature)> {
+        let signatures = self.index.iter();
+        signatures.map(|(number, _, signature)| (self.id(number), signature))
+    }
+
     /// Inserts a text under `id`, replacing an earlier one. Title and heading count if `text` is a
     /// [`PageText`] that has them.
     pub fn insert<'a>(&mut self, id: Id, text: impl Into<IndexText<'a>>) {
@@ -231,11 +258,11 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
     }
 }
 
-/// Two indexes whose signatures cannot be compared.
+/// Signatures that cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "indexes of different features, shingles, stop words, frequencies, bits, least words or keys \
-     cannot be merged: make both with one `SignatureBuilder`"
+    "signatures of different features, shingles, stop words, frequencies, bits, least words or \
+     keys cannot be in one index: make all with one `SignatureBuilder`"
 )]
 pub struct OtherRecipe;
 
@@ -336,6 +363,32 @@ mod tests {
             Some(Likeness::SamePayload)
         );
         assert_ne!(likeness("Macbeth"), Some(Likeness::SamePayload));
+    }
+
+    #[test]
+    fn an_index_is_restored_from_its_signatures_and_only_by_its_own_recipe() {
+        let builder = |key| SignatureBuilder::new(Features::default(), HashKey::new(key));
+        let mut index = TextIndex::new(builder(1), Thresholds::default());
+        index.insert("a", &text(1, 0));
+        index.insert("b", &text(2, 0));
+        index.insert("c", &text(1, 3));
+        index.remove(&"a");
+        let restored = |key| {
+            let signatures = index
+                .signatures()
+                .map(|(id, signature)| (*id, signature.clone()));
+            TextIndex::restored(
+                builder(key),
+                Thresholds::default(),
+                index.recipe(),
+                signatures,
+            )
+        };
+        let same = restored(1).unwrap();
+        assert_eq!(same.len(), 2);
+        assert_eq!(same.find_all(&text(1, 1)), index.find_all(&text(1, 1)));
+        assert_eq!(same.find(&text(2, 0)).map(|found| *found.of), Some("b"));
+        assert_eq!(restored(2).err(), Some(OtherRecipe));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Readable shingles: the runs of words themselves, of which [`Shingles`](crate::Shingles) keeps
-//! the hashes.
+//! Readable shingles: the runs of words or characters themselves, of which
+//! [`Shingles`](crate::Shingles) keeps the hashes.
 
 use std::collections::HashSet;
 
-use crate::features::Width;
+use crate::features::{Unit, Width};
 use crate::text::NormalText;
 
 /// Returns the different runs of `width` words in `text`, in the order of their first occurrence,
@@ -36,6 +36,28 @@ pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &s
         .filter(move |run| met.insert(*run))
 }
 
+/// Returns the different runs of words or of characters in `text`, in the order of their first
+/// occurrence: the members of [`Shingles::of_unit`](crate::Shingles::of_unit). Characters run across
+/// the single spaces between words.
+///
+/// ```
+/// use neardup::{NormalText, UnknownFeatures, readable_shingles};
+///
+/// let text = NormalText::of("A rose");
+/// assert_eq!(readable_shingles(&text, "char:3".parse()?), ["a r", " ro", "ros", "ose"]);
+/// # Ok::<(), UnknownFeatures>(())
+/// ```
+#[must_use]
+pub fn readable_shingles(text: &NormalText, unit: Unit) -> Vec<&str> {
+    let joined = text.as_str();
+    let spans = unit.spans(text).into_iter();
+    let mut met = HashSet::new();
+    spans
+        .map(|(start, end)| &joined[start..end])
+        .filter(|run| met.insert(*run))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,7 +88,29 @@ mod tests {
         assert_eq!(runs("…", 1), [""; 0]);
     }
 
+    #[test]
+    fn the_earth_is_moving_has_fifteen_runs_of_five_characters() {
+        let earth = NormalText::of("The earth is moving");
+        let runs = readable_shingles(&earth, "char:5".parse().unwrap());
+        assert_eq!((runs.len(), runs[0], runs[14]), (15, "the e", "oving"));
+    }
+
     proptest! {
+        #[test]
+        fn there_are_as_many_readable_shingles_of_any_unit_as_hashed_ones(
+            words in prop::collection::vec("[aäc]{1,2}", 0..60),
+            width in 1_usize..6,
+        ) {
+            let text = NormalText::of(&words.join(" "));
+            let width = Width::new(width).unwrap();
+            for unit in [Unit::Words(width), Unit::Chars(width)] {
+                let hashed = Shingles::of_unit(&text, unit, HashKey::ZERO);
+                prop_assert_eq!(readable_shingles(&text, unit).len(), hashed.len());
+            }
+            let runs: Vec<&str> = word_shingles(&text, width).collect();
+            prop_assert_eq!(readable_shingles(&text, Unit::Words(width)), runs);
+        }
+
         #[test]
         fn there_are_as_many_runs_as_shingles(
             words in prop::collection::vec("[aäc]{1,2}", 0..60),

@@ -67,14 +67,20 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
         return Err(usage(format!("--resemblance {resemblance} is impossible"))
             .with_remedy("a resemblance lies between 0 and 1"));
     }
-    let is_crawl = EmbeddedStore::exists(&crawl_directory::state(&args.directory));
-    match is_crawl {
-        _ if is_named_fingerprints(&args.directory) => files::near_fingerprints(args),
-        false if is_standard_input(&args.directory) || args.directory.exists() => {
-            files::like_documents(args)
-        }
-        _ => pages(args),
+    let within = &args.directory;
+    let is_crawl = EmbeddedStore::exists(&crawl_directory::state(within));
+    let is_there = is_standard_input(within) || within.exists();
+    if is_named_fingerprints(within) {
+        files::near_fingerprints(args)
+    } else if is_crawl || is_url(&args.what) || !is_there {
+        pages(args)
+    } else {
+        files::like_documents(args)
     }
+}
+
+fn is_url(what: &str) -> bool {
+    what.starts_with("http://") || what.starts_with("https://")
 }
 
 /// Lists pages of a crawl.
@@ -87,8 +93,7 @@ fn pages(args: &SimilarArgs) -> Result<(), CliError> {
         return Err(usage(message).with_remedy(remedy));
     }
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
-    let is_url = args.what.starts_with("http://") || args.what.starts_with("https://");
-    let page = match is_url {
+    let page = match is_url(&args.what) {
         true => Some(parse_url(&args.what, &settings.canonical_form())?),
         false => None,
     };

@@ -26,8 +26,9 @@ const GROUPS_OF_NEAR_DUPLICATES: usize = 2;
 pub(super) struct Measure {
     /// The name of the measure, with its parameters: `minhash 128`.
     measure: String,
-    /// The quantity that it estimates: `resemblance`, `containment_a_in_b`, `containment_b_in_a`,
-    /// `cosine`, `distance` (bits), `agreeing_groups` or `two_groups_agree`.
+    /// The quantity that it estimates: `count_a`, `count_b` (shingles), `resemblance`,
+    /// `containment_a_in_b`, `containment_b_in_a`, `cosine`, `distance` (bits), `agreeing_groups` or
+    /// `two_groups_agree`.
     quantity: &'static str,
     /// Absent if the sample is empty.
     value: Option<f64>,
@@ -197,7 +198,7 @@ impl<'a> Measures<'a> {
 }
 
 impl MeasuredPair<'_> {
-    fn exact(&self) -> [Measure; 3] {
+    fn exact(&self) -> [Measure; 5] {
         let measure = |quantity, exact| Measure {
             measure: "shingles".to_owned(),
             quantity,
@@ -206,6 +207,8 @@ impl MeasuredPair<'_> {
             standard_error: Some(0.0),
         };
         [
+            measure("count_a", self.a.shingles.len() as f64),
+            measure("count_b", self.b.shingles.len() as f64),
             measure("resemblance", self.resemblance),
             measure("containment_a_in_b", self.a_in_b),
             measure("containment_b_in_a", self.b_in_a),
