@@ -281,6 +281,42 @@ fn paragraphs_and_lines_that_occurred_before_are_found_with_their_places() {
 }
 
 #[test]
+fn documents_are_kept_without_the_parts_that_occurred_before() {
+    let crawl = Crawl::bare();
+    let lines = concat!(
+        r#"{"id": "a", "text": "One story.\n\nAll rights reserved.", "n": 1.50}"#,
+        "\n",
+        r#"{"n":2,"text":"Another story.\n\nAll rights reserved.","id":"b"}"#,
+        "\n",
+        r#"{"id": "c", "text": "ALL RIGHTS RESERVED"}"#,
+        "\n",
+    );
+    crawl.write("corpus.jsonl", lines);
+    let kept = run(
+        &crawl,
+        "dedup corpus.jsonl --unit paragraph --keep kept.jsonl",
+    );
+    assert_eq!((kept.code, kept.output.as_str()), (Some(0), ""), "{kept:?}");
+    assert!(
+        kept.errors.contains("2 of 3 documents kept in kept.jsonl"),
+        "{kept:?}"
+    );
+    // Every other byte stays.
+    assert_eq!(
+        fs::read_to_string(crawl.directory().join("kept.jsonl")).unwrap(),
+        concat!(
+            r#"{"id": "a", "text": "One story.\n\nAll rights reserved.", "n": 1.50}"#,
+            "\n",
+            r#"{"n":2,"text":"Another story.\n\n","id":"b"}"#,
+            "\n",
+        )
+    );
+    crawl.write("page.txt", "One story.");
+    let refused = run(&crawl, "dedup page.txt --unit line --keep kept.txt");
+    refused.assert_error(2, "for JSON lines, Parquet and Arrow only");
+}
+
+#[test]
 fn the_report_is_one_page_on_which_ids_are_text() {
     let crawl = Crawl::bare();
     let text = prose(1, 300);

@@ -20,7 +20,9 @@ use arrow_array::types::{
     ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_array::{
+    Array, LargeStringArray, RecordBatch, RecordBatchReader, StringArray, StringViewArray,
+};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
@@ -317,6 +319,50 @@ impl Columns {
             rows: batch.num_rows(),
         }
     }
+}
+
+impl Columns {
+    /// Returns a batch with other texts in the rows that have one in `texts`.
+    ///
+    /// # Errors
+    /// The text lies within a struct, or is no plain string.
+    pub(crate) fn with_texts(
+        &self,
+        batch: &RecordBatch,
+        texts: &[Option<&str>],
+    ) -> Result<RecordBatch, ArrowError> {
+        let mut missing: Vec<Option<&str>> = texts.to_vec();
+        let mut columns = batch.columns().to_vec();
+        // The first column that is not null has the text of a row.
+        for column in &self.texts {
+            if missing.iter().all(Option::is_none) {
+                break;
+            }
+            let values = column.values(batch);
+            let mut cells = Vec::with_capacity(missing.len());
+            for (row, text) in missing.iter_mut().enumerate() {
+                let own = values.text(row).map_err(ArrowError::ParseError)?;
+                cells.push(own.map(|own| text.take().map_or(own, Cow::Borrowed)));
+            }
+            let &[number] = &column.way[..] else {
+                return Err(not_replaced(&column.name, "lies within another column"));
+            };
+            columns[number] = match &column.data_type {
+                DataType::Utf8 => Arc::new(StringArray::from_iter(cells)),
+                DataType::LargeUtf8 => Arc::new(LargeStringArray::from_iter(cells)),
+                DataType::Utf8View => Arc::new(StringViewArray::from_iter(cells)),
+                other => return Err(not_replaced(&column.name, &format!("is {other}"))),
+            };
+        }
+        RecordBatch::try_new(batch.schema(), columns)
+    }
+}
+
+fn not_replaced(name: &str, reason: &str) -> ArrowError {
+    ArrowError::NotYetImplemented(format!(
+        "the texts of column {name:?} cannot be replaced: it {reason}, and a column of strings is \
+         wanted"
+    ))
 }
 
 /// The documents of one batch.

@@ -57,10 +57,10 @@ pub(crate) struct DedupArgs {
     pub(crate) against: Vec<PathBuf>,
     /// Write the documents that repeat no earlier one, in the format and order of the input: lines,
     /// rows with all columns, records of archives. Text and HTML files are copied if FILE is a
-    /// directory (name/), else listed. .gz and .zst compress. Findings are printed only if --output
-    /// or --format asks for them
+    /// directory (name/), else listed. .gz and .zst compress. With --unit: lines and rows without
+    /// the parts that repeat. Findings are printed only if --output or --format asks for them
     #[arg(long, value_name = "FILE", requires = "paths")]
-    #[arg(conflicts_with_all = ["pairs", "clusters", "shard", "unit"])]
+    #[arg(conflicts_with_all = ["pairs", "clusters", "shard"])]
     pub(crate) keep: Option<PathBuf>,
     /// Write an index of the documents that repeat no earlier one, and of those of --against, for
     /// --against of later runs
