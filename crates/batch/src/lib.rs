@@ -9,7 +9,8 @@
 //! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
 //!   [`ordered_query()`] gives them in order, also for a [`Chunk`] of the file on each machine.
-//! - [`self_join()`]: finds all pairs of near fingerprints in a file.
+//! - [`self_join()`]: finds all pairs of near fingerprints in a file; [`ordered_pairs()`] gives
+//!   them in order.
 //! - [`FingerprintFile`]: the input of these two.
 
 mod chunk;
@@ -20,6 +21,7 @@ mod entries;
 mod error;
 mod fields;
 mod fingerprint_file;
+mod ordered_pairs;
 mod ordered_query;
 mod pigeonhole;
 mod query;
@@ -38,6 +40,7 @@ pub use fingerprint_file::{
     Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,
 };
 pub use neardup::{Pair, Recipe};
+pub use ordered_pairs::ordered_pairs;
 pub use ordered_query::{QueryOptions, QuerySummary, ordered_query};
 pub use query::{Queries, QueryMatch, query};
 pub use repeated_parts::{PartOptions, PartSummary, PartedDocument, RepeatedPart, repeated_parts};

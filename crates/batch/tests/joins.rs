@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
     BatchError, Chunk, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
-    LEAST_MEMORY, Pair, Progress, QueryMatch, QueryOptions, Recipe, Step, ordered_query, query,
-    self_join,
+    LEAST_MEMORY, Pair, Progress, QueryMatch, QueryOptions, Recipe, Step, ordered_pairs,
+    ordered_query, query, self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
@@ -179,6 +179,29 @@ fn eight_bits_are_too_many() {
     })
     .unwrap_err();
     assert!(matches!(refusal, BatchError::Distance(8)));
+}
+
+/// With memory for everything, and with 64 KiB, a tenth of the pairs.
+#[test]
+fn near_pairs_come_in_the_order_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut prints = clustered(2_000, 300, 3, 7);
+    prints.extend([7; 300]);
+    let file = written(&directory.path().join("prints"), &prints);
+    let expected = all_pairs(&prints, 3);
+    assert!(expected.len() > 40_000);
+    for memory in [0, 1 << 24] {
+        let mut found = Vec::new();
+        let options = options(directory.path(), 3, memory, 2);
+        let visit = |pair| {
+            found.push(pair);
+            Ok::<(), BatchError>(())
+        };
+        let summary = ordered_pairs(&file, &options, Control::none(), visit).unwrap();
+        assert_eq!(first_difference(&found, &expected), None);
+        assert_eq!(summary.pairs, expected.len() as u64);
+        assert_eq!(summary.spilled > 0, memory == 0);
+    }
 }
 
 /// Three blocks of a file, with a match around each border.
