@@ -87,6 +87,7 @@ mod commands {
     mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …
     mod input; // formats, compressions, fields
+    mod input_keep; // `dedup --keep`
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`

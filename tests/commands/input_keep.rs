@@ -1,0 +1,210 @@
+//! `dedup --keep`: the documents that remain, in the format and the order of the input.
+
+use std::path::Path;
+
+use corpus::{ResultColumns, ResultTable, TableFormat};
+use serde_json::{Value, json};
+
+use crate::support::pages::prose;
+use crate::support::{CommandOutput, Crawl};
+
+/// The texts of a corpus: the third repeats the first.
+fn texts() -> [String; 4] {
+    [1, 2, 1, 3].map(|seed| prose(seed, 60))
+}
+
+fn lines() -> String {
+    let line = |(number, text): (usize, &String)| {
+        format!(
+            "{}\n",
+            json!({"more": [number], "id": number, "text": text})
+        )
+    };
+    texts().iter().enumerate().map(line).collect()
+}
+
+/// Writes the texts as the column `duplicate_of` of a table, with their numbers as `document`.
+fn table(path: &Path, format: TableFormat) {
+    let mut table = ResultTable::create(path, format, ResultColumns::Duplicates).unwrap();
+    for (number, text) in texts().iter().enumerate() {
+        table.write_pair(&number.to_string(), text, 7, 0.5).unwrap();
+    }
+    table.finish().unwrap();
+}
+
+/// Returns an archive with a page for each text, and a note on each page.
+fn archive() -> String {
+    let record = |kind: &str, number: usize, more: &str, block: &str| {
+        format!(
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:{kind}:{number}>\r\n\
+             WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.test/{number}\r\n{more}\
+             Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        )
+    };
+    let page = |(number, text): (usize, &String)| {
+        let media = "Content-Type: text/plain\r\n";
+        let note = format!("WARC-Refers-To: <urn:resource:{number}>\r\n");
+        record("resource", number, media, text) + &record("metadata", number, &note, "via: x\r\n")
+    };
+    texts().iter().enumerate().map(page).collect()
+}
+
+fn good(run: CommandOutput) -> CommandOutput {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run
+}
+
+fn read(crawl: &Crawl, name: &str) -> String {
+    std::fs::read_to_string(crawl.directory().join(name)).unwrap()
+}
+
+/// Returns the ids that `fingerprint` reads in a file.
+fn ids(crawl: &Crawl, name: &str, options: &[&str]) -> Vec<String> {
+    let run = good(crawl.run_command(&[&["fingerprint", name], options].concat()));
+    let id = |line: &str| line.split_once("  ").unwrap().1.to_owned();
+    run.output.lines().map(id).collect()
+}
+
+#[test]
+fn lines_are_kept_as_they_are_also_from_standard_input_and_compressed() {
+    let crawl = Crawl::bare();
+    crawl.write("corpus.jsonl", lines());
+    let expected: String = lines()
+        .split_inclusive('\n')
+        .enumerate()
+        .filter_map(|(number, line)| (number != 2).then_some(line))
+        .collect();
+    let run = good(crawl.run_command(&["dedup", "corpus.jsonl", "--keep", "kept.jsonl"]));
+    assert!(
+        run.errors.contains("3 of 4 documents kept in kept.jsonl"),
+        "{run:?}"
+    );
+    assert_eq!(read(&crawl, "kept.jsonl"), expected);
+    let ask = ["dedup", "-", "--keep", "stdin.jsonl", "--temp-dir", "."];
+    good(crawl.run_command_with_input(&ask, lines()));
+    assert_eq!(read(&crawl, "stdin.jsonl"), expected);
+    for packed in ["kept.jsonl.gz", "kept.jsonl.zst"] {
+        good(crawl.run_command(&["dedup", "corpus.jsonl", "--keep", packed]));
+        assert_eq!(ids(&crawl, packed, &[]), ["0", "1", "3"]);
+    }
+    // A corpus can be replaced by what remains of it.
+    good(crawl.run_command(&["dedup", "corpus.jsonl", "--keep", "corpus.jsonl"]));
+    assert_eq!(read(&crawl, "corpus.jsonl"), expected);
+}
+
+#[test]
+fn rows_are_kept_with_all_columns() {
+    let crawl = Crawl::bare();
+    let fields = ["--text-field", "duplicate_of", "--id-field", "document"];
+    for (format, extension) in [
+        (TableFormat::Parquet, "parquet"),
+        (TableFormat::Arrow, "arrow"),
+    ] {
+        let (input, output) = (format!("in.{extension}"), format!("out.{extension}"));
+        table(&crawl.directory().join(&input), format);
+        let ask = [&["dedup", &input, "--keep", &output], &fields[..]].concat();
+        good(crawl.run_command(&ask));
+        assert_eq!(ids(&crawl, &output, &fields), ["0", "1", "3"]);
+        let run = crawl.run_command(&["dedup", &output]);
+        let columns = "it has \"document\", \"duplicate_of\", \"distance\", \"resemblance\"";
+        assert!(run.errors.contains(columns), "{run:?}");
+        let bytes = std::fs::read(crawl.directory().join(&input)).unwrap();
+        let ask = [&["dedup", "-", "--keep", &output], &fields[..]].concat();
+        good(crawl.run_command_with_input(&ask, bytes));
+        assert_eq!(ids(&crawl, &output, &fields), ["0", "1", "3"]);
+    }
+}
+
+#[test]
+fn records_are_kept_with_those_that_refer_to_them() {
+    let crawl = Crawl::bare();
+    crawl.write("in.warc", archive());
+    good(crawl.run_command(&["dedup", "in.warc", "--keep", "out.warc"]));
+    let kept = read(&crawl, "out.warc");
+    let ids: Vec<&str> = kept
+        .lines()
+        .filter_map(|line| line.strip_prefix("WARC-Record-ID: "))
+        .collect();
+    let expected: Vec<String> = [0, 1, 3]
+        .iter()
+        .flat_map(|n| [format!("<urn:resource:{n}>"), format!("<urn:metadata:{n}>")])
+        .collect();
+    assert_eq!(ids, expected);
+    assert!(archive().starts_with(&kept[..200]), "as they are");
+    good(crawl.run_command(&["dedup", "in.warc", "--keep", "out.warc.gz"]));
+    let index = good(crawl.run_command(&["index", "out.warc.gz"]));
+    assert_eq!(
+        index.output.lines().count(),
+        3,
+        "each is compressed by itself: {index:?}"
+    );
+}
+
+#[test]
+fn files_are_listed_or_copied() {
+    let crawl = Crawl::bare();
+    std::fs::create_dir_all(crawl.directory().join("pages/sub")).unwrap();
+    let names = ["a.txt", "b.txt", "c.txt", "sub/d.txt"];
+    for (name, text) in names.iter().zip(texts()) {
+        crawl.write(&format!("pages/{name}"), text);
+    }
+    good(crawl.run_command(&["dedup", "pages", "--keep", "list.txt"]));
+    assert_eq!(
+        read(&crawl, "list.txt"),
+        "pages/a.txt\npages/b.txt\npages/sub/d.txt\n"
+    );
+    good(crawl.run_command(&["dedup", "pages", "--keep", "copies/"]));
+    assert_eq!(read(&crawl, "copies/sub/d.txt"), texts()[3]);
+    assert!(!crawl.directory().join("copies/c.txt").exists());
+    let run = crawl.run_command(&["dedup", "pages", "--keep", "pages/list.txt"]);
+    run.assert_error(2, "lies within pages, which is read: name a file elsewhere");
+}
+
+#[test]
+fn inputs_of_several_formats_are_refused_before_they_are_compared() {
+    let crawl = Crawl::bare();
+    crawl.write("a.jsonl", lines());
+    crawl.write("b.warc", archive());
+    let run = crawl.run_command(&["dedup", "a.jsonl", "b.warc", "--keep", "kept.jsonl"]);
+    run.assert_error(2, "a.jsonl is JSON lines, and b.warc is WARC");
+    let run = crawl.run_command(&["dedup", "a.jsonl", "--keep", "kept.parquet"]);
+    run.assert_error(
+        2,
+        "kept.parquet is named like Parquet, and the inputs are JSON lines",
+    );
+    assert_eq!(
+        std::fs::read_dir(crawl.directory()).unwrap().count(),
+        2,
+        "nothing is left"
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_named_with_what_was_written() {
+    let crawl = Crawl::bare();
+    crawl.write("a.jsonl", lines());
+    let run = crawl.run_command(&["dedup", "a.jsonl", "--keep", "/dev/full"]);
+    run.assert_error(
+        1,
+        "cannot write /dev/full after 0 bytes; nothing is left of it",
+    );
+}
+
+#[test]
+fn findings_can_be_a_table() {
+    let crawl = Crawl::bare();
+    crawl.write("a.jsonl", lines());
+    for name in ["found.parquet", "found.arrow"] {
+        good(crawl.run_command(&["dedup", "a.jsonl", "-o", name]));
+        let fields = ["--text-field", "duplicate_of", "--id-field", "document"];
+        let run = good(crawl.run_command(&[&["extract", name], &fields[..]].concat()));
+        let row: Value = serde_json::from_str(run.output.trim_end()).unwrap();
+        assert_eq!(
+            (&row["id"], &row["text"]),
+            (&json!("2"), &json!("0")),
+            "{name}"
+        );
+    }
+}
