@@ -10,19 +10,20 @@
 
 mod candidates;
 mod distinct_texts;
-mod encoding;
 mod finding;
 mod originals;
 mod report;
 mod similar_pairs;
+mod stored_signatures;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use neardup::{BandDesign, BandedSignature, Criterion};
 
-pub use finding::{Cluster, Duplicate, Finding, SimilarPair};
+pub use finding::{Cluster, Duplicate, Finding, Original, SimilarPair};
 
+use self::distinct_texts::DistinctTexts;
 use crate::control::Control;
 use crate::error::BatchError;
 use crate::scratch::Scratch;
@@ -72,6 +73,9 @@ pub struct Options {
     pub criterion: Criterion,
     /// The bands by which documents become candidates, beside near fingerprints.
     pub bands: BandDesign,
+    /// Hand over each original as well, before its duplicates: those of the reference first. Only
+    /// for [`FindingKind::Duplicates`].
+    pub originals: bool,
     /// The approximate memory budget in bytes; up to 48 bytes a document come on top. At least
     /// [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
@@ -94,6 +98,7 @@ impl Options {
             kind,
             criterion: Criterion::default(),
             bands: BandDesign::SKETCH,
+            originals: false,
             memory: DEFAULT_MEMORY,
             workers: NonZeroUsize::MIN,
             scratch: scratch.into(),
@@ -119,8 +124,10 @@ impl Run<'_> {
 /// The summary of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// The number of documents compared.
+    /// The number of documents compared, without the reference.
     pub documents: u64,
+    /// The number of documents of the reference.
+    pub reference: u64,
     /// The number of findings handed over.
     pub findings: u64,
     /// The number of bytes written to temporary files.
@@ -159,28 +166,46 @@ pub fn run<E: From<BatchError>>(
     documents: impl IntoIterator<Item = Result<Document, E>>,
     options: &Options,
     control: Control<'_>,
+    found: impl FnMut(Finding<'_>) -> Result<(), E>,
+) -> Result<Summary, E> {
+    run_against([], documents, options, control, found)
+}
+
+/// Compares `documents` with a reference and with each other, as if the reference came first.
+/// Findings are about `documents` only: a document of the reference is never a duplicate, a pair or
+/// a cluster has at least one other document.
+///
+/// # Errors
+/// The errors of `reference`, of `documents` and of `found` as they are, and [`BatchError`].
+pub fn run_against<E: From<BatchError>>(
+    reference: impl IntoIterator<Item = Result<Document, E>>,
+    documents: impl IntoIterator<Item = Result<Document, E>>,
+    options: &Options,
+    control: Control<'_>,
     mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<Summary, E> {
     let scratch = Scratch::new(&options.scratch);
     let mut findings = 0;
     let counted = |finding: Finding<'_>| {
-        findings += 1;
+        findings += u64::from(!matches!(finding, Finding::Original(_)));
         found(finding)
     };
-    let documents = documents.into_iter();
     let run = Run {
         options,
         scratch: &scratch,
         control,
     };
-    let documents = match options.kind {
-        FindingKind::Duplicates => run.duplicates(documents, counted)?,
-        FindingKind::Pairs => run.pairs(documents, counted)?,
-        FindingKind::Clusters { chained: false } => run.clusters(documents, counted)?,
-        FindingKind::Clusters { chained: true } => run.chains(documents, counted)?,
-    };
+    let texts = DistinctTexts::read(reference.into_iter(), documents.into_iter(), run)?;
+    match options.kind {
+        FindingKind::Duplicates => run.duplicates(&texts, counted)?,
+        FindingKind::Pairs => run.pairs(&texts, counted)?,
+        FindingKind::Clusters { chained: false } => run.clusters(&texts, counted)?,
+        FindingKind::Clusters { chained: true } => run.chains(&texts, counted)?,
+    }
+    let reference = texts.reference().into();
     Ok(Summary {
-        documents,
+        documents: texts.documents() - reference,
+        reference,
         findings,
         spilled: scratch.written(),
     })

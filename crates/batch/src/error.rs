@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use neardup::{ALGORITHM, MAX_DISTANCE};
 
+use crate::signature_bytes::MAX_ID;
+
 /// The reasons for which a batch cannot be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
@@ -49,8 +51,8 @@ pub enum BatchError {
         /// The error of the system.
         source: io::Error,
     },
-    /// A file that is not a file of fingerprints, or that has changed.
-    #[error("{} is damaged, or no file of fingerprints: {what}", .path.display())]
+    /// A file that is not a file of fingerprints or signatures, or that has changed.
+    #[error("{} is damaged, or no file of fingerprints or signatures: {what}", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -79,6 +81,29 @@ pub enum BatchError {
         path: PathBuf,
         /// The algorithm of the file.
         algorithm: u16,
+    },
+    /// A signature file that an interrupted run has left.
+    #[error("{} is not finished: run the command that writes it again", .path.display())]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Signatures that are not comparable with those of the run.
+    #[error("the signatures in {} were made with other {what}", .path.display())]
+    OtherSignatures {
+        /// The file.
+        path: PathBuf,
+        /// The difference.
+        what: String,
+    },
+    /// Files that are not the shards of one corpus.
+    #[error("all shards of one corpus are wanted, each once: {0}")]
+    Shards(String),
+    /// An id that is too long for a signature file.
+    #[error("an id must have at most {MAX_ID} bytes in a signature file, got {bytes}")]
+    LongId {
+        /// The length of the id.
+        bytes: usize,
     },
     /// Fingerprints of other recipes, which are not comparable.
     #[error(

@@ -5,20 +5,26 @@
 //! clock and no terminal here; a [`Progress`] follows the work.
 //!
 //! - [`dedup::run`]: finds duplicates among documents: single duplicates, pairs or clusters.
+//! - [`signature_file`]: signatures on disk, as shards, indexes and the progress of a run.
+//! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries.
 //! - [`self_join()`]: finds all pairs of near fingerprints in a file.
 //! - [`FingerprintFile`]: the input of these two.
 
 mod control;
 pub mod dedup;
+mod document_names;
 mod entries;
 mod error;
 mod fields;
 mod fingerprint_file;
 mod pigeonhole;
 mod query;
+mod repeated_parts;
 mod scratch;
 mod self_join;
+mod signature_bytes;
+pub mod signature_file;
 mod sorter;
 mod workers;
 
@@ -27,6 +33,7 @@ pub use error::BatchError;
 pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter};
 pub use neardup::{Pair, Recipe};
 pub use query::{Queries, QueryMatch, query};
+pub use repeated_parts::{PartOptions, PartSummary, PartedDocument, RepeatedPart, repeated_parts};
 pub use self_join::{JoinOptions, JoinSummary, self_join};
 
 /// The least memory that is used, whatever the caller asks for: 64 KiB.

@@ -44,6 +44,7 @@ enum OwnedFinding {
     Duplicate(usize, usize, Likeness),
     Pair(usize, usize, Likeness),
     Cluster(Vec<usize>),
+    Original(usize),
 }
 
 fn number(id: &str) -> usize {
@@ -57,6 +58,7 @@ fn owned(finding: &Finding<'_>) -> OwnedFinding {
             number(found.duplicate_of),
             found.likeness,
         ),
+        Finding::Original(found) => OwnedFinding::Original(number(found.document)),
         Finding::Pair(found) => {
             OwnedFinding::Pair(number(found.a), number(found.b), found.likeness)
         }
@@ -290,6 +292,105 @@ fn relative(seed: u64, number: u64, families: u64) -> PageSignature {
         4 => signature(u128::from(family), &text, None),
         5..9 => signature(u128::from(drawn), &words.join(" ").to_uppercase(), None),
         _ => signature(u128::from(drawn), &text, None),
+    }
+}
+
+/// Returns the findings about the documents from `first` on, with those before as the reference.
+fn against(
+    signatures: &[PageSignature],
+    first: usize,
+    kind: FindingKind,
+    memory: usize,
+) -> Vec<OwnedFinding> {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        memory,
+        originals: kind == FindingKind::Duplicates,
+        ..Options::new(kind, directory.path())
+    };
+    let mut findings = Vec::new();
+    let mut all = documents(signatures);
+    let reference: Vec<_> = all.by_ref().take(first).collect();
+    let summary = dedup::run_against(reference, all, &options, Control::none(), |finding| {
+        if let Finding::Duplicate(found) = finding {
+            assert_eq!(found.number as usize, number(found.document) - first);
+        }
+        findings.push(owned(&finding));
+        Ok::<(), BatchError>(())
+    })
+    .unwrap();
+    assert_eq!(summary.reference, first as u64);
+    assert_eq!(summary.documents, (signatures.len() - first) as u64);
+    findings
+}
+
+#[test]
+fn a_reference_takes_part_and_nothing_of_it_is_found() {
+    for seed in 0..12 {
+        let signatures: Vec<PageSignature> =
+            (0..90).map(|number| relative(seed, number, 9)).collect();
+        let first = (seed * 7) as usize;
+        for kind in [
+            FindingKind::Duplicates,
+            FindingKind::Pairs,
+            FindingKind::Clusters { chained: false },
+            FindingKind::Clusters { chained: true },
+        ] {
+            let mut expected = found(&signatures, kind, 1);
+            expected.retain(|finding| match finding {
+                OwnedFinding::Duplicate(document, _, _) => *document >= first,
+                OwnedFinding::Pair(_, b, _) => *b >= first,
+                OwnedFinding::Cluster(members) => members.iter().any(|member| *member >= first),
+                OwnedFinding::Original(_) => false,
+            });
+            for memory in [DEFAULT_MEMORY, 0] {
+                let mut findings = against(&signatures, first, kind, memory);
+                findings.retain(|finding| !matches!(finding, OwnedFinding::Original(_)));
+                assert!(findings == expected, "{kind:?} from {first} on");
+            }
+        }
+    }
+}
+
+/// An index of originals is all that a later run needs: the documents that it keeps are those that
+/// one run over everything keeps.
+#[test]
+fn originals_are_handed_over_and_suffice_for_the_next_run() {
+    for seed in 0..12 {
+        // In a corpus equal payloads have equal texts, and these equal signatures.
+        let mut signatures: Vec<PageSignature> = (0..120)
+            .map(|number| relative(seed, number, 9))
+            .filter(|signature| {
+                let text = signature.text.as_deref();
+                text.is_none_or(|text| text.sketch.is_some() && text.main_content.is_none())
+            })
+            .collect();
+        for signature in &mut signatures {
+            if let Some(text) = &signature.text {
+                signature.payload = text.digest;
+            }
+        }
+        let originals_of = |findings: &[OwnedFinding]| -> Vec<usize> {
+            let originals = findings.iter().filter_map(|finding| match finding {
+                OwnedFinding::Original(document) => Some(*document),
+                _ => None,
+            });
+            originals.collect()
+        };
+        let kind = FindingKind::Duplicates;
+        let at_once = originals_of(&against(&signatures, 0, kind, DEFAULT_MEMORY));
+        let duplicates = found(&signatures, kind, 1);
+        assert_eq!(at_once.len() + duplicates.len(), signatures.len());
+
+        let (earlier, later) = signatures.split_at(60);
+        let index = originals_of(&against(earlier, 0, kind, 0));
+        let mut second: Vec<PageSignature> =
+            index.iter().map(|&at| signatures[at].clone()).collect();
+        second.extend(later.iter().cloned());
+        let of_both = originals_of(&against(&second, index.len(), kind, 0));
+        let names: Vec<usize> = index.iter().copied().chain(60..signatures.len()).collect();
+        let renamed: Vec<usize> = of_both.into_iter().map(|at| names[at]).collect();
+        assert_eq!(renamed, at_once, "{seed}");
     }
 }
 

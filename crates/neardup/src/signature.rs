@@ -68,7 +68,7 @@ impl From<PageSignature> for BandedSignature {
             .as_deref()
             .and_then(|text| text.sketch.as_ref());
         Self {
-            bands: sketch.map_or_else(Box::default, |sketch| Box::new(sketch.band_keys())),
+            bands: sketch.map_or_else(Box::<[u32]>::default, |sketch| Box::new(sketch.band_keys())),
             signature,
         }
     }

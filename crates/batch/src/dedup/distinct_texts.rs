@@ -15,7 +15,8 @@ use neardup::{BandedSignature, Groups, Likeness, PageSignature};
 
 use super::{Document, Run};
 use crate::control::{Gauge, Step};
-use crate::dedup::encoding::{DocumentNames, StoredSignatures};
+use crate::dedup::stored_signatures::StoredSignatures;
+use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 use crate::fields::take;
 use crate::sorter::{Sorted, Sorter};
@@ -31,14 +32,16 @@ pub(super) struct DistinctTexts<'s> {
     signatures: StoredSignatures<'s>,
     /// The number of each text's signature in the buffer.
     places: Vec<u32>,
+    reference: u32,
 }
 
 /// The approximate number of bytes that a document takes in the maps.
 const KNOWN_BYTES: usize = 128;
 
 impl<'s> DistinctTexts<'s> {
-    /// Reads all documents.
+    /// Reads all documents, those of the reference first.
     pub(super) fn read<E: From<BatchError>>(
+        reference: impl Iterator<Item = Result<Document, E>>,
         documents: impl Iterator<Item = Result<Document, E>>,
         run: Run<'s>,
     ) -> Result<Self, E> {
@@ -53,8 +56,14 @@ impl<'s> DistinctTexts<'s> {
             known_texts: FirstByDigest::default(),
             room: memory / 8 / KNOWN_BYTES,
             late_payloads: Sorter::new(scratch, memory / 8),
+            reference: 0,
         };
         let mut gauge = Gauge::new(run.control, None);
+        for document in reference {
+            reader.take(&document?)?;
+            gauge.advance(Step::Reading, 1)?;
+        }
+        reader.reference = reader.firsts.len() as u32;
         for document in documents {
             reader.take(&document?)?;
             gauge.advance(Step::Reading, 1)?;
@@ -65,7 +74,12 @@ impl<'s> DistinctTexts<'s> {
         Ok(reader.finish())
     }
 
-    /// Returns the number of documents.
+    /// Returns the number of the first documents that are a reference.
+    pub(super) fn reference(&self) -> u32 {
+        self.reference
+    }
+
+    /// Returns the number of documents, with the reference.
     pub(super) fn documents(&self) -> u64 {
         self.payloads.len() as u64
     }
@@ -107,6 +121,7 @@ struct Reader<'s> {
     room: usize,
     /// The payloads of documents with a known text that came too late for the maps.
     late_payloads: Sorter<'s, 20>,
+    reference: u32,
 }
 
 impl<'s> Reader<'s> {
@@ -193,6 +208,7 @@ impl<'s> Reader<'s> {
             payloads: self.payloads,
             signatures: self.signatures,
             places,
+            reference: self.reference,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Findings: the results of comparing documents.
 
-use neardup::Likeness;
+use neardup::{BandedSignature, Likeness};
 
-use crate::dedup::encoding::DocumentNames;
+use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 
 /// A result of the kind that was asked for.
@@ -10,15 +10,28 @@ use crate::error::BatchError;
 pub enum Finding<'a> {
     /// A document repeats an earlier one.
     Duplicate(Duplicate<'a>),
+    /// A document repeats no earlier one; with [`Options::originals`](super::Options::originals).
+    Original(Original<'a>),
     /// Two documents are similar.
     Pair(SimilarPair<&'a str>),
     /// Documents form a cluster.
     Cluster(Cluster<'a>),
 }
 
+/// A document that repeats no earlier one.
+#[derive(Clone, Copy, Debug)]
+pub struct Original<'a> {
+    /// The id.
+    pub document: &'a str,
+    /// The signature.
+    pub signature: &'a BandedSignature,
+}
+
 /// A document that repeats an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duplicate<'a> {
+    /// The number of the later one among the documents of the run, from 0.
+    pub number: u64,
     /// The later one's id.
     pub document: &'a str,
     /// The id of the original.

@@ -2,70 +2,75 @@
 
 use neardup::{Clusters, Groups, Likeness};
 
-use super::{Document, Run};
+use super::Run;
 use crate::control::{Gauge, Step};
 use crate::dedup::distinct_texts::DistinctTexts;
-use crate::dedup::encoding::DocumentNames;
-use crate::dedup::finding::{Cluster, Duplicate, Finding, SimilarPair};
+use crate::dedup::finding::{Cluster, Duplicate, Finding, Original, SimilarPair};
 use crate::dedup::originals::{self, NearOriginal};
 use crate::dedup::similar_pairs::PairSearch;
 use crate::error::BatchError;
 use crate::fields::take;
 use crate::sorter::{Sorted, Sorter};
 
-/// A function for each kind of findings; each returns the number of documents.
+/// A function for each kind of findings.
 impl Run<'_> {
     /// Hands over each duplicate, in the order of the documents.
     pub(super) fn duplicates<E: From<BatchError>>(
         self,
-        documents: impl Iterator<Item = Result<Document, E>>,
+        texts: &DistinctTexts<'_>,
         mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
-    ) -> Result<u64, E> {
-        let texts = DistinctTexts::read(documents, self)?;
-        let decisions = Decisions::of(&texts, self)?;
+    ) -> Result<(), E> {
+        let decisions = Decisions::of(texts, self)?;
         let mut gauge = Gauge::new(self.control, Some(texts.documents()));
         for document in 0..texts.documents() as u32 {
             gauge.advance(Step::Reporting, 1)?;
-            if let Some((original, likeness)) = decisions.original_of(document) {
+            let Some((original, likeness)) = decisions.original_of(document) else {
+                if self.options.originals {
+                    let signature = &texts.signature(decisions.text_of[document as usize])?;
+                    let document = &texts.names.get(document)?;
+                    found(Finding::Original(Original {
+                        document,
+                        signature,
+                    }))?;
+                }
+                continue;
+            };
+            if let Some(number) = document.checked_sub(texts.reference()) {
                 found(Finding::Duplicate(Duplicate {
+                    number: number.into(),
                     document: &texts.names.get(document)?,
                     duplicate_of: &texts.names.get(original)?,
                     likeness,
                 }))?;
             }
         }
-        Ok(texts.documents())
+        Ok(())
     }
 
     /// Hands over originals with their duplicates.
     pub(super) fn clusters<E: From<BatchError>>(
         self,
-        documents: impl Iterator<Item = Result<Document, E>>,
+        texts: &DistinctTexts<'_>,
         found: impl FnMut(Finding<'_>) -> Result<(), E>,
-    ) -> Result<u64, E> {
-        let texts = DistinctTexts::read(documents, self)?;
-        let decisions = Decisions::of(&texts, self)?;
+    ) -> Result<(), E> {
+        let decisions = Decisions::of(texts, self)?;
         let original_of = |document| match decisions.original_of(document) {
             Some((original, _)) => original,
             None => document,
         };
         let originals = (0..texts.documents() as u32).map(original_of).collect();
-        self.hand_over(originals, &texts.names, found)?;
-        Ok(texts.documents())
+        self.hand_over(originals, texts, found)?;
+        Ok(())
     }
 
     /// Hands over the clusters that chains of similar pairs connect.
     pub(super) fn chains<E: From<BatchError>>(
         self,
-        documents: impl Iterator<Item = Result<Document, E>>,
+        texts: &DistinctTexts<'_>,
         found: impl FnMut(Finding<'_>) -> Result<(), E>,
-    ) -> Result<u64, E> {
-        let texts = DistinctTexts::read(documents, self)?;
+    ) -> Result<(), E> {
         let mut clusters = Clusters::new(texts.len());
-        let search = PairSearch {
-            texts: &texts,
-            run: self,
-        };
+        let search = PairSearch { texts, run: self };
         search.find(Some(&mut clusters), |_| Ok::<(), BatchError>(()))?;
         let mut firsts = vec![0; texts.documents() as usize];
         // Texts are in the order of their first documents, so the first text of a cluster has the
@@ -79,15 +84,15 @@ impl Run<'_> {
             }
         }
         drop((clusters, first_of_root));
-        self.hand_over(firsts, &texts.names, found)?;
-        Ok(texts.documents())
+        self.hand_over(firsts, texts, found)?;
+        Ok(())
     }
 
     /// Hands over the clusters of documents, given the first document of the cluster of each.
     fn hand_over<E: From<BatchError>>(
         self,
         firsts: Vec<u32>,
-        names: &DocumentNames<'_>,
+        texts: &DistinctTexts<'_>,
         mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let groups =
@@ -96,7 +101,10 @@ impl Run<'_> {
         let mut gauge = Gauge::new(self.control, Some(groups.len() as u64));
         for members in groups.iter() {
             gauge.advance(Step::Reporting, 1)?;
-            if members.len() > 1 {
+            // Members ascend, so the last one tells whether all are of the reference.
+            let last = members.last().copied().unwrap_or(0);
+            if members.len() > 1 && last >= texts.reference() {
+                let names = &texts.names;
                 found(Finding::Cluster(Cluster { members, names }))?;
             }
         }
@@ -106,15 +114,11 @@ impl Run<'_> {
     /// Hands over every pair of similar documents.
     pub(super) fn pairs<E: From<BatchError>>(
         self,
-        documents: impl Iterator<Item = Result<Document, E>>,
+        texts: &DistinctTexts<'_>,
         mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
-    ) -> Result<u64, E> {
-        let texts = DistinctTexts::read(documents, self)?;
+    ) -> Result<(), E> {
         let mut sorter = Sorter::new(self.scratch, self.memory() / 8);
-        let search = PairSearch {
-            texts: &texts,
-            run: self,
-        };
+        let search = PairSearch { texts, run: self };
         search.find(None, |alike| sorter.push(to_record(alike)))?;
         let mut cursor = PairCursor {
             sorted: sorter.finish(),
@@ -127,7 +131,9 @@ impl Run<'_> {
             gauge.advance(Step::Reporting, 1)?;
             for (at, &one) in documents[..documents.len() - 1].iter().enumerate() {
                 let a = &names.get(one)?;
-                for &other in &documents[at + 1..] {
+                // Two documents of the reference are no pair. Documents ascend.
+                let compared = documents.partition_point(|&other| other < texts.reference());
+                for &other in &documents[compared.max(at + 1)..] {
                     let likeness = texts.likeness_of_equals(one, other);
                     let b = &names.get(other)?;
                     found(Finding::Pair(SimilarPair { a, b, likeness }))?;
@@ -139,6 +145,9 @@ impl Run<'_> {
                 for &one in documents {
                     let one_name = names.get(one)?;
                     for &other in texts.groups.get(alike.b) {
+                        if one.max(other) < texts.reference() {
+                            continue;
+                        }
                         let other_name = names.get(other)?;
                         let (a, b) = if one < other {
                             (&one_name, &other_name)
@@ -152,7 +161,7 @@ impl Run<'_> {
                 cursor.advance()?;
             }
         }
-        Ok(texts.documents())
+        Ok(())
     }
 }
 

@@ -1,0 +1,255 @@
+//! Files of signatures: what is known of documents, without the documents.
+//!
+//! A signature file is the output of one part of a corpus, the index of an earlier run, or the
+//! progress of a run that was interrupted: with the same signatures a run reaches the same
+//! decisions. A header of 64 bytes, then blocks, the last of which is empty. All numbers are
+//! little-endian:
+//!
+//! | bytes | header | | bytes | block |
+//! |---|---|---|---|---|
+//! | 8 | `NEARDUPS` | | 4 | documents; 0 in the last block |
+//! | 2 | version of the format: 1 | | 4 | bytes of their records |
+//! | 2 | [`ALGORITHM`] | | n | records; in the last block the number of documents read, 8 bytes |
+//! | 2, 2 | bands and their rows | | 8 | low half of xxh3-128 of the above, seeded with the block's number |
+//! | 4 | flags: 1, originals only | | | |
+//! | 4, 4 | shard, from 1, and number of shards | | | |
+//! | 16 | [`Recipe`] | | | |
+//! | 12 | zero | | | |
+//! | 8 | low half of xxh3-128 of the above | | | |
+//!
+//! A record is the document's number in reading order (8 bytes), the length of its id (4), the id,
+//! the [signature](crate::signature_bytes), the number of its bands (2) and their keys (4 each).
+//!
+//! Invariant: the format is stable for ever (`golden/signatures.hex`). A file without its last
+//! block is unfinished: it can be continued, and nothing else accepts it.
+
+mod merge;
+mod reader;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use neardup::{ALGORITHM, BandDesign, HashKey, Recipe};
+
+use crate::error::BatchError;
+use crate::signature_bytes::next;
+
+pub use crate::signature_bytes::MAX_ID;
+
+pub use self::merge::MergedShards;
+pub use self::reader::{Numbered, SignatureReader};
+pub use self::writer::{Continued, SignatureWriter};
+
+const MAGIC: [u8; 8] = *b"NEARDUPS";
+const VERSION: u16 = 1;
+const HEADER: usize = 64;
+const ORIGINALS_ONLY: u32 = 1;
+
+/// The most bytes of a block's records: a full block, and one record of the greatest length.
+const MAX_BLOCK: usize = BLOCK + MAX_ID + (1 << 16);
+
+/// The number of bytes of records after which a block is written.
+const BLOCK: usize = 1 << 20;
+
+/// The documents of a run of which a file has the signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// All of them.
+    All,
+    /// Those that repeat no earlier one: an index for later runs.
+    Originals,
+    /// Every n-th of them: one shard of n.
+    Shard(Shard),
+}
+
+/// One of several equal parts of a corpus: the documents whose number leaves this remainder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shard {
+    /// The number of the shard, from 1.
+    number: u32,
+    /// The number of shards.
+    of: u32,
+}
+
+impl Shard {
+    /// Creates the shard with this number, from 1, of so many; none if there is no such shard.
+    #[must_use]
+    pub fn new(number: u32, of: u32) -> Option<Self> {
+        (1..=of).contains(&number).then_some(Self { number, of })
+    }
+
+    /// Returns true if the shard has the document with this number in reading order, from 0.
+    #[must_use]
+    pub fn has(self, document: u64) -> bool {
+        document % u64::from(self.of) == u64::from(self.number - 1)
+    }
+
+    /// Returns the number of the shard, from 1.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.number
+    }
+
+    /// Returns the number of shards.
+    #[must_use]
+    pub fn of(self) -> u32 {
+        self.of
+    }
+}
+
+/// The header of a signature file: what its signatures are, and of which documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SignatureHeader {
+    /// The recipe of the signatures.
+    pub recipe: Recipe,
+    /// The bands of the signatures.
+    pub bands: BandDesign,
+    /// The documents in the file.
+    pub extent: Extent,
+}
+
+impl SignatureHeader {
+    fn to_bytes(self) -> [u8; HEADER] {
+        let (flags, shard) = match self.extent {
+            Extent::All => (0, Shard { number: 1, of: 1 }),
+            Extent::Originals => (ORIGINALS_ONLY, Shard { number: 1, of: 1 }),
+            Extent::Shard(shard) => (0, shard),
+        };
+        let mut bytes = Vec::with_capacity(HEADER);
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(ALGORITHM.to_le_bytes());
+        bytes.extend((self.bands.bands() as u16).to_le_bytes());
+        bytes.extend((self.bands.rows() as u16).to_le_bytes());
+        bytes.extend(u32::to_le_bytes(flags));
+        bytes.extend(shard.number.to_le_bytes());
+        bytes.extend(shard.of.to_le_bytes());
+        bytes.extend(self.recipe.to_bytes());
+        bytes.resize(HEADER - 8, 0);
+        bytes.extend(check(0, &bytes));
+        bytes.try_into().expect("a header has 64 bytes")
+    }
+
+    fn from_bytes(bytes: &[u8; HEADER], path: &Path) -> Result<Self, BatchError> {
+        let damaged = |what| damaged(path, what);
+        let mut fields = &bytes[..];
+        let mut is_short = || damaged("its header is too short");
+        if next(&mut fields).ok_or_else(&mut is_short)? != MAGIC {
+            return Err(damaged("it does not begin like one"));
+        }
+        // Before the checksum, because another version may have another header.
+        let version = u16::from_le_bytes(next(&mut fields).ok_or_else(&mut is_short)?);
+        if version != VERSION {
+            let path = path.to_owned();
+            return Err(BatchError::OtherFormat { path, version });
+        }
+        if check(0, &bytes[..HEADER - 8]) != bytes[HEADER - 8..] {
+            return Err(damaged("its header does not pass the check"));
+        }
+        let algorithm = u16::from_le_bytes(next(&mut fields).ok_or_else(&mut is_short)?);
+        if algorithm != ALGORITHM {
+            let path = path.to_owned();
+            return Err(BatchError::OtherAlgorithm { path, algorithm });
+        }
+        let mut size = || next(&mut fields).map(u16::from_le_bytes).map(usize::from);
+        let (bands, rows) = (size().unwrap_or(0), size().unwrap_or(0));
+        let mut number = || next(&mut fields).map(u32::from_le_bytes).unwrap_or(0);
+        let (flags, shard, shards) = (number(), number(), number());
+        let shard = Shard::new(shard, shards).ok_or_else(|| damaged("it has no such shard"))?;
+        Ok(Self {
+            bands: BandDesign::new(bands, rows).map_err(|_| damaged("its bands do not exist"))?,
+            extent: match (flags, shard.of) {
+                (0, 1) => Extent::All,
+                (ORIGINALS_ONLY, 1) => Extent::Originals,
+                (0, _) => Extent::Shard(shard),
+                _ => return Err(damaged("it has flags that do not exist")),
+            },
+            recipe: Recipe::from_bytes(next(&mut fields).ok_or_else(is_short)?),
+        })
+    }
+
+    /// Checks that the signatures of a file can be compared with those of `wanted`.
+    ///
+    /// # Errors
+    /// [`BatchError::OtherSignatures`] names the difference.
+    pub fn check_comparable(&self, path: &Path, wanted: &Self) -> Result<(), BatchError> {
+        let other = |what| {
+            Err(BatchError::OtherSignatures {
+                path: path.to_owned(),
+                what,
+            })
+        };
+        if self.recipe != wanted.recipe {
+            return other(
+                "features, weights, stop words, frequencies, bits, least words or key".to_owned(),
+            );
+        }
+        if self.bands != wanted.bands {
+            let shown = |bands: BandDesign| format!("{} x {}", bands.bands(), bands.rows());
+            return other(format!(
+                "bands, which follow from resemblance and recall: {} there, {} here",
+                shown(self.bands),
+                shown(wanted.bands)
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// An opened and checked signature file.
+#[derive(Clone, Debug)]
+pub struct SignatureFile {
+    path: PathBuf,
+    header: SignatureHeader,
+}
+
+impl SignatureFile {
+    /// Opens a file and checks its header.
+    ///
+    /// # Errors
+    /// [`BatchError::Read`], [`BatchError::Damaged`], [`BatchError::OtherFormat`] or
+    /// [`BatchError::OtherAlgorithm`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, BatchError> {
+        let path = path.into();
+        let header = reader::open(&path)?.1;
+        Ok(Self { path, header })
+    }
+
+    /// Returns true if a file that begins with these bytes is a signature file.
+    #[must_use]
+    pub fn begins_one(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
+    }
+
+    /// Returns the path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the header.
+    #[must_use]
+    pub fn header(&self) -> &SignatureHeader {
+        &self.header
+    }
+
+    /// Returns a reader from the beginning.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read(&self) -> Result<SignatureReader, BatchError> {
+        SignatureReader::open(&self.path)
+    }
+}
+
+/// Returns the checksum of a block.
+fn check(number: u64, bytes: &[u8]) -> [u8; 8] {
+    (HashKey::new(number).digest(bytes) as u64).to_le_bytes()
+}
+
+fn damaged(path: &Path, what: &'static str) -> BatchError {
+    BatchError::Damaged {
+        path: path.to_owned(),
+        what,
+    }
+}
