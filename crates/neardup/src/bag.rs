@@ -14,7 +14,6 @@
 
 use std::fmt;
 
-use crate::capped_bytes::serialized_as_bytes;
 use crate::logarithm::ln;
 use crate::similarity;
 
@@ -127,13 +126,6 @@ impl fmt::Debug for BagSketch {
         write!(f, ")")
     }
 }
-
-serialized_as_bytes!(
-    BagSketch,
-    BAG_BYTES,
-    "the bytes of a bag's sketch",
-    |bytes| bytes.as_array().map(BagSketch::from_bytes)
-);
 
 #[cfg(test)]
 mod tests {

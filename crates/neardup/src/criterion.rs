@@ -6,6 +6,8 @@ use crate::thresholds::{InvalidThresholds, Likeness, Thresholds};
 
 /// The criterion of near duplicates. Equal payloads and equal texts are duplicates by any.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "StoredCriterion"))]
 pub enum Criterion {
     /// The thresholds of a crawl: fingerprints and bands propose candidates, sketches decide.
     Verified(Thresholds),
@@ -86,6 +88,26 @@ impl Criterion {
                     resemblance,
                 })
             }
+        }
+    }
+}
+
+/// A stored [`Criterion`], which is not checked yet.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+enum StoredCriterion {
+    Verified(Thresholds),
+    Within(u32),
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<StoredCriterion> for Criterion {
+    type Error = InvalidThresholds;
+
+    fn try_from(stored: StoredCriterion) -> Result<Self, InvalidThresholds> {
+        match stored {
+            StoredCriterion::Verified(thresholds) => Ok(Self::Verified(thresholds)),
+            StoredCriterion::Within(distance) => Self::within(distance),
         }
     }
 }

@@ -3,16 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::text::NormalText;
 
 /// The largest width of a shingle, in words or characters.
 pub const MAX_WIDTH: usize = 64;
 
 /// The number of words or characters of one feature: 1 to [`MAX_WIDTH`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "usize", into = "usize")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "usize", into = "usize"))]
 pub struct Width(u8);
 
 impl Width {
@@ -236,25 +235,6 @@ impl fmt::Display for Features {
 fn quoted(argument: &str) -> String {
     argument.chars().take(40).collect()
 }
-
-/// Serializes a type as it is written, so that a configuration file reads like the command line.
-macro_rules! serialised_as_written {
-    ($($kind:ty),*) => { $(
-        impl Serialize for $kind {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $kind {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )* };
-}
-
-serialised_as_written!(Unit, Weights, Features);
 
 #[cfg(test)]
 mod tests {

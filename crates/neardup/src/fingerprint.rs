@@ -4,8 +4,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 /// A simhash of 64 bits, written as 16 hexadecimal digits.
 ///
 /// ```
@@ -15,10 +13,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
 /// assert_eq!(fingerprint.distance(Fingerprint::new(0xfeec)), 1);
 /// ```
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[doc(alias = "simhash")]
 pub struct Fingerprint(u64);
 
@@ -42,6 +37,22 @@ impl Fingerprint {
         (self.0 ^ other.0).count_ones()
     }
 
+    /// Estimates the cosine of the weighted features of two texts, -1 to 1, from the distance d:
+    /// cos(πd/64) (Charikar, STOC 2002, section 3). See
+    /// [`cosine_error`](Self::cosine_error) for its standard error, and
+    /// [`WeightedFeatures`](crate::WeightedFeatures) for the exact cosine.
+    #[must_use]
+    pub fn cosine(self, other: Fingerprint) -> f64 {
+        cosine(self.distance(other), u64::BITS)
+    }
+
+    /// Returns the standard error of [`cosine`](Self::cosine) if the true cosine, -1 to 1, is this
+    /// one: sin θ · √(θ(π-θ)/64), where θ is the angle.
+    #[must_use]
+    pub fn cosine_error(cosine: f64) -> f64 {
+        cosine_error(cosine, u64::BITS)
+    }
+
     /// Returns the 32-bit simhash of the same text: the lower half, since each bit is voted on
     /// independently.
     #[must_use]
@@ -52,10 +63,7 @@ impl Fingerprint {
 
 /// A simhash of 32 bits, written as 8 hexadecimal digits. It has a type of its own because it has
 /// no distance from 64 bits.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint32(u32);
 
 impl Fingerprint32 {
@@ -77,6 +85,34 @@ impl Fingerprint32 {
     pub const fn distance(self, other: Fingerprint32) -> u32 {
         (self.0 ^ other.0).count_ones()
     }
+}
+
+impl Fingerprint32 {
+    /// Estimates the cosine as [`Fingerprint::cosine`] does, by 32 bits.
+    #[must_use]
+    pub fn cosine(self, other: Fingerprint32) -> f64 {
+        cosine(self.distance(other), u32::BITS)
+    }
+
+    /// Returns the standard error of [`cosine`](Self::cosine) if the true cosine, -1 to 1, is this
+    /// one.
+    #[must_use]
+    pub fn cosine_error(cosine: f64) -> f64 {
+        cosine_error(cosine, u32::BITS)
+    }
+}
+
+/// Returns the cosine of the angle of which `distance` of `bits` random planes tell two vectors
+/// apart.
+fn cosine(distance: u32, bits: u32) -> f64 {
+    (std::f64::consts::PI * f64::from(distance) / f64::from(bits)).cos()
+}
+
+/// Returns the standard error of that estimate: the distance is binomial, with variance bits ·
+/// θ/π(1-θ/π), and the slope of the cosine is sin θ.
+fn cosine_error(cosine: f64, bits: u32) -> f64 {
+    let angle = cosine.clamp(-1.0, 1.0).acos();
+    angle.sin() * (angle * (std::f64::consts::PI - angle) / f64::from(bits)).sqrt()
 }
 
 impl fmt::Display for Fingerprint32 {

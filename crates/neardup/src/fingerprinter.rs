@@ -86,12 +86,29 @@ impl Fingerprinter {
     /// Returns the simhash of `text`, as defined at [`Features::fingerprint`].
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
-        let kept = self.stop_words.as_ref().map(|words| words.taken_from(text));
-        let text = kept.as_ref().unwrap_or(text);
         match &self.frequencies {
-            Some(frequencies) => weighted(text, self.features.unit, frequencies, key),
-            None => self.features.fingerprint(text, key),
+            Some(_) => Fingerprint::of_weighted(&self.weighted_by_documents(text, key)),
+            None => self.kept(text, |text| self.features.fingerprint(text, key)),
         }
+    }
+
+    /// Returns the result of `read` for `text` without stop words.
+    pub(crate) fn kept<T>(&self, text: &NormalText, read: impl FnOnce(&NormalText) -> T) -> T {
+        match &self.stop_words {
+            Some(words) => read(&words.taken_from(text)),
+            None => read(text),
+        }
+    }
+
+    /// Returns the hash and the weight by tf-idf of each feature, ascending by hash; without
+    /// frequencies none.
+    pub(crate) fn weighted_by_documents(&self, text: &NormalText, key: HashKey) -> Vec<(u64, u32)> {
+        let Some(frequencies) = self.frequencies() else {
+            return Vec::new();
+        };
+        self.kept(text, |text| {
+            weighted(text, self.features.unit, frequencies, key)
+        })
     }
 
     /// Returns the simhash of a text that is not normalised yet, in one pass if possible.
@@ -121,43 +138,34 @@ impl From<Features> for Fingerprinter {
     }
 }
 
-/// Returns the simhash weighted by tf-idf.
+/// Returns the hash and the weight by tf-idf of each feature, ascending by hash.
 fn weighted(
     text: &NormalText,
     unit: Unit,
     frequencies: &DocumentFrequencies,
     key: HashKey,
-) -> Fingerprint {
+) -> Vec<(u64, u32)> {
     let joined = text.as_str();
     let hashes = unit.hashes(text, key).into_iter();
     let mut features: Vec<(u64, (usize, usize))> = hashes.zip(unit.spans(text)).collect();
-    features.sort_unstable_by_key(|&(hash, _)| hash);
+    // Equal hashes in the order of the text: the first occurrence names the term.
+    features.sort_by_key(|&(hash, _)| hash);
     let documents = ln(frequencies.documents() + 1);
-    let mut sums = [0_i64; 64];
-    for equal in features.chunk_by(|(one, _), (other, _)| one == other) {
+    let distinct = features.chunk_by(|(one, _), (other, _)| one == other);
+    let weighed = distinct.map(|equal| {
         let (hash, (start, end)) = equal[0];
         let with_it = u64::from(frequencies.of(&joined[start..end]));
-        let weight = weight(
-            equal.len() as u64,
-            documents.saturating_sub(ln(with_it + 1)),
-        );
-        for (bit, sum) in sums.iter_mut().enumerate() {
-            *sum += if hash >> bit & 1 == 1 {
-                weight
-            } else {
-                -weight
-            };
-        }
-    }
-    let ones = (0..64).filter(|&bit| sums[bit] > 0);
-    Fingerprint::new(ones.fold(0, |bits, bit| bits | 1 << bit))
+        let idf = documents.saturating_sub(ln(with_it + 1));
+        (hash, weight(equal.len() as u64, idf))
+    });
+    weighed.collect()
 }
 
 /// Returns (1 + ln tf) · (1 + idf) in steps of 1/1024; `idf` is in the steps of [`logarithm`]. The
 /// result is at most 6.6 · 46 · 1024, so that sums of 2³⁰ of them are far from overflowing 64 bits.
-fn weight(times: u64, idf: u64) -> i64 {
+fn weight(times: u64, idf: u64) -> u32 {
     let steps = |logarithm: u64| (((logarithm::ONE + logarithm) >> 21) + 1) >> 1;
-    ((steps(ln(times.min(255))) * steps(idf) + 512) >> 10) as i64
+    ((steps(ln(times.min(255))) * steps(idf) + 512) >> 10) as u32
 }
 
 /// The reasons for which a fingerprinter is refused.
@@ -229,7 +237,7 @@ mod tests {
         // Of 999 documents 9 have the word, which occurs 3 times: (1 + ln 3)(1 + ln 100).
         let idf = ln(1_000) - ln(10);
         let exact = (1.0 + 3_f64.ln()) * (1.0 + 100_f64.ln()) * 1024.0;
-        assert!((weight(3, idf) as f64 - exact).abs() < 4.0);
+        assert!((f64::from(weight(3, idf)) - exact).abs() < 4.0);
         assert_eq!(weight(1, 0), 1024);
         assert_eq!(weight(255, 0), weight(256, 0));
     }
@@ -282,7 +290,7 @@ mod tests {
         #[test]
         fn log_weights_are_those_of_simhash(times in 1_u64..300) {
             let exact = ((1.0 + (times.min(255) as f64).ln()) * 1024.0).round();
-            prop_assert_eq!(weight(times, 0), exact as i64);
+            prop_assert_eq!(weight(times, 0), exact as u32);
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// A key for every hash of a crawl.
@@ -16,8 +15,9 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 ///
 /// assert_ne!(HashKey::new(1).digest(b"page"), HashKey::new(2).digest(b"page"));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct HashKey(u64);
 
 impl HashKey {

@@ -81,6 +81,19 @@ impl MinS {
         );
         ratio(both, either.len())
     }
+
+    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance, 0
+    /// to 1, is this one: √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|; 0 if the samples hold both sets.
+    #[must_use]
+    pub fn standard_error(&self, other: &MinS, resemblance: f64) -> f64 {
+        let either = (self.size + other.size) as f64 / (1.0 + resemblance);
+        let most = self.most.min(other.most) as f64;
+        if either <= most.max(1.0) {
+            return 0.0;
+        }
+        let without_replacement = (either - most) / (either - 1.0);
+        (resemblance * (1.0 - resemblance) / most * without_replacement).sqrt()
+    }
 }
 
 /// A sample size of 0, or above [`MAX_MIN_SAMPLE`].
@@ -127,8 +140,9 @@ mod tests {
                 of(0..shared + apart).resemblance(&of(apart..shared + 2 * apart)) - 0.5
             })
             .collect();
-        let either = (shared + 2 * apart) as f64;
-        let theory = (0.25 / most as f64 * (either - most as f64) / (either - 1.0)).sqrt();
+        let one = Shingles::from_hashes((0..shared + apart).map(mix).collect());
+        let sample = MinS::of(&one, most).unwrap();
+        let theory = sample.standard_error(&sample, 0.5);
         let mean = errors.iter().sum::<f64>() / 1_000.0;
         let spread = (errors.iter().map(|error| error * error).sum::<f64>() / 1_000.0).sqrt();
         assert!(mean.abs() < 4.0 * theory / 1_000_f64.sqrt(), "bias {mean}");

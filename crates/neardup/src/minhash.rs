@@ -12,6 +12,7 @@
 //! (`golden/minhashes.txt`).
 
 mod b_bit;
+mod containment_index;
 mod permutations;
 mod stored;
 mod super_shingles;
@@ -24,6 +25,9 @@ use crate::shingles::Shingles;
 use crate::similarity;
 
 pub use b_bit::{BBitMinHash, BitsKept};
+pub use containment_index::{Contained, ContainmentIndex};
+#[cfg(feature = "serde")]
+pub(crate) use stored::MAX_BYTES;
 pub use stored::NotAMinHash;
 pub use super_shingles::{Grouping, InvalidGrouping, SuperShingles};
 
@@ -211,6 +215,36 @@ impl MinHash {
             size: (estimate.round() as u64).max(self.size).max(other.size),
             minima: minima.map(|(mine, theirs)| *mine.min(theirs)).collect(),
         })
+    }
+
+    /// Adds `members`, in any order, repeated or there already; `size` is the number of distinct
+    /// members that the set then has. The result is exactly the MinHash of the whole set, in
+    /// whatever parts it is added.
+    ///
+    /// A caller that does not need containment may give any size. Large parts cost less a member:
+    /// [`Family::Fast`] fills all its minima in each call.
+    ///
+    /// ```
+    /// use neardup::MinHasher;
+    ///
+    /// let hasher = MinHasher::default();
+    /// let mut minhash = hasher.of_members(&[1, 2], 2);
+    /// minhash.update(&[2, 3], 3);
+    /// assert_eq!(minhash, hasher.of_members(&[1, 2, 3], 3));
+    /// ```
+    pub fn update(&mut self, members: &[u64], size: u64) {
+        let added = MinHasher::possible(self.family, self.minima.len()).of_members(members, size);
+        for (mine, new) in self.minima.iter_mut().zip(added.minima) {
+            *mine = new.min(*mine);
+        }
+        self.size = size;
+    }
+
+    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance,
+    /// 0 to 1, is this one: √(J(1-J)/n). Small sets of [`Family::Fast`] err less.
+    #[must_use]
+    pub fn standard_error(&self, resemblance: f64) -> f64 {
+        (resemblance * (1.0 - resemblance) / self.minima.len() as f64).sqrt()
     }
 
     fn scheme(&self) -> Scheme {

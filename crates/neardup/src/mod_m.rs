@@ -76,6 +76,28 @@ impl ModM {
         Ok(sample)
     }
 
+    /// Returns the sample of a set of `size` members with these hashes, sampled by `first_modulus`;
+    /// none if they are not the hashes of such a sample.
+    pub(crate) fn from_parts(
+        first_modulus: u64,
+        modulus: u64,
+        size: usize,
+        chosen: Vec<u64>,
+    ) -> Option<Self> {
+        let doubled = modulus.checked_div(first_modulus)?;
+        let is_sample = doubled.is_power_of_two()
+            && doubled.checked_mul(first_modulus) == Some(modulus)
+            && chosen.len() <= size.min(MAX_MOD_SAMPLE)
+            && chosen.is_sorted_by(|one, two| one < two)
+            && chosen.iter().all(|hash| hash.is_multiple_of(modulus));
+        is_sample.then_some(Self {
+            first_modulus,
+            modulus,
+            size,
+            chosen,
+        })
+    }
+
     /// Returns the sampled hashes, ascending.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
@@ -116,6 +138,26 @@ impl ModM {
     pub fn containment_in(&self, other: &ModM) -> Result<Option<f64>, DifferentModuli> {
         let (mine, theirs) = self.at_one_modulus(other)?;
         Ok(answer(shared(&mine, &theirs), mine.len(), self.size == 0))
+    }
+
+    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance, 0
+    /// to 1, is this one: √(J(1-J)m/|A∪B|) at the greater modulus m of the two.
+    #[must_use]
+    pub fn standard_error(&self, other: &ModM, resemblance: f64) -> f64 {
+        let either = (self.size + other.size) as f64 / (1.0 + resemblance);
+        self.error(other, resemblance, either)
+    }
+
+    /// Returns the standard error of [`containment_in`](Self::containment_in) if the true
+    /// containment, 0 to 1, is this one: √(C(1-C)m/|A|).
+    #[must_use]
+    pub fn containment_error(&self, other: &ModM, containment: f64) -> f64 {
+        self.error(other, containment, self.size as f64)
+    }
+
+    fn error(&self, other: &ModM, share: f64, of: f64) -> f64 {
+        let modulus = self.modulus.max(other.modulus) as f64;
+        (share * (1.0 - share) * modulus / of.max(1.0)).sqrt()
     }
 
     fn at_one_modulus(&self, other: &ModM) -> Result<(Vec<u64>, Vec<u64>), DifferentModuli> {

@@ -1,7 +1,5 @@
 //! Signatures: the part of a page that is remembered in order to recognise its duplicates.
 
-use serde::{Deserialize, Serialize};
-
 use crate::bag::BagSketch;
 use crate::band_design::{BandDesign, MINIMA};
 use crate::features::{Unit, Weights, Width};
@@ -21,7 +19,8 @@ pub const LEAST_WORDS: usize = 15;
 
 /// Everything that the verdict about a page is made from. Values of different keys, features or
 /// [`ALGORITHM`](crate::ALGORITHM)s must not be compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PageSignature {
     /// A digest of the body, such as [`HashKey::digest`].
     pub payload: u128,
@@ -31,7 +30,8 @@ pub struct PageSignature {
 }
 
 /// The part of a signature that is made from the text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextSignature {
     /// A digest of the normalised words in their order and of the words that count in the subject:
     /// the same text under another heading is another text.
@@ -193,6 +193,16 @@ impl SignatureBuilder {
         }
     }
 
+    /// Returns a digest of everything in `page`, for texts that have no body of their own.
+    pub(crate) fn payload(&self, page: &PageText<'_>) -> u128 {
+        let parts = [page.main_content, page.title, page.heading];
+        let of_parts = parts.iter().zip(1..).fold(0, |sum: u128, (part, turn)| {
+            let digest = part.map_or(0, |part| self.key.digest(part.as_bytes()));
+            sum ^ digest.rotate_left(turn)
+        });
+        self.key.digest(page.text.as_bytes()) ^ of_parts
+    }
+
     /// Returns the signature of a page with `payload` as the digest of its body, and this text.
     #[must_use]
     pub fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
@@ -200,6 +210,39 @@ impl SignatureBuilder {
         PageSignature {
             payload,
             text: text.map(|(text, _)| Box::new(text)),
+        }
+    }
+
+    /// Returns the signature of a text whose words a tokenizer of the caller's own has made (see
+    /// [`NormalText::of_tokens`]), without subject and main content. For a [`NormalText`] of a text
+    /// it is the [`signature`](Self::signature) of that text.
+    #[must_use]
+    pub fn signature_of_words(&self, payload: u128, words: &NormalText) -> PageSignature {
+        let hashed = HashedText::of_normal(words, self.key);
+        if hashed.is_empty() {
+            return PageSignature {
+                payload,
+                text: None,
+            };
+        }
+        let may_resemble = hashed.len() >= self.least_words;
+        let sketch = || minima_of(&self.shingles.hashes(words, self.key));
+        let (bag, _) = hashed.bag_and_fingerprint();
+        let text = TextSignature {
+            digest: hashed.digest(),
+            words: hashed.len() as u32,
+            main_content: None,
+            fingerprint: self.signed(self.fingerprinter.fingerprint(words, self.key)),
+            sketch: may_resemble
+                .then(sketch)
+                .flatten()
+                .map(|minima| Sketch::of_minima(&minima)),
+            bag: bag.filter(|_| may_resemble),
+            subject: None,
+        };
+        PageSignature {
+            payload,
+            text: Some(Box::new(text)),
         }
     }
 
@@ -367,6 +410,25 @@ mod tests {
                 .sketch
                 .is_none()
         );
+    }
+
+    #[test]
+    fn the_signature_of_the_words_of_a_text_is_that_of_the_text() {
+        let text = "A text, of many words; 猫 and ΟΔΥΣΣΕΥΣ as well. ".repeat(3);
+        let builder = || SignatureBuilder::new(Features::default(), HashKey::new(5));
+        for text in ["", "few words", &text] {
+            for builder in [
+                builder(),
+                builder().halved().least_words(40),
+                builder().shingled_by("char:5".parse().unwrap()),
+                builder().shingled_by("word:1".parse().unwrap()),
+            ] {
+                assert_eq!(
+                    builder.signature_of_words(3, &NormalText::of(text)),
+                    builder.signature(3, Some(PageText::of(text)))
+                );
+            }
+        }
     }
 
     #[test]

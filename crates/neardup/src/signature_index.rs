@@ -11,7 +11,11 @@
 //! Pages may be inserted in groups; then only pages of one group are compared ([`Partition`]).
 //! Invariant: a match belongs to the group that was asked for, even if keys of two groups coincide.
 
+mod equals;
+
 use std::collections::HashMap;
+
+use equals::Equals;
 
 use crate::keys::table::{KeyTable, MAX_PER_KEY};
 use crate::partition::Partition;
@@ -48,8 +52,8 @@ pub struct SignatureIndex {
     entries: Vec<Option<Entry>>,
     places: HashMap<u64, u32>,
     /// By half of the digest; a hit is compared with the whole.
-    payloads: HashMap<u64, u32>,
-    texts: HashMap<u64, u32>,
+    payloads: Equals,
+    texts: Equals,
     tables: QuarterTables,
     /// The bands of all numbers: the key of a band includes its number.
     bands: KeyTable,
@@ -70,8 +74,8 @@ impl SignatureIndex {
             thresholds,
             entries: Vec::new(),
             places: HashMap::new(),
-            payloads: HashMap::new(),
-            texts: HashMap::new(),
+            payloads: Equals::default(),
+            texts: Equals::default(),
             tables: QuarterTables::new(),
             bands: KeyTable::new(),
         }
@@ -89,39 +93,109 @@ impl SignatureIndex {
     /// does.
     #[must_use]
     pub fn find_in(&self, group: u64, signature: &PageSignature) -> Option<Match> {
-        let partition = Partition::of(group);
-        let same_payload = self.payloads.get(&partition.digest(signature.payload));
-        if let Some(entry) = same_payload.and_then(|place| self.in_group(*place, group))
-            && entry.signature.payload == signature.payload
-        {
+        let equal = self.same_payload(group, signature).next();
+        if let Some(entry) = equal {
             return Some(entry.matched(Likeness::SamePayload));
         }
         let text = signature.text.as_deref()?;
-        let same_text = self.texts.get(&partition.digest(text.digest));
-        if let Some(entry) = same_text.and_then(|place| self.in_group(*place, group))
-            && let Some(held) = &entry.signature.text
-            && held.digest == text.digest
-        {
+        let equal = self.same_text(group, text).next();
+        if let Some(entry) = equal {
             return Some(entry.matched(Likeness::SameText));
         }
-        let sketch = text.sketch.as_ref()?;
         let mut best: Option<Match> = None;
-        for place in self.candidates(partition, text, sketch) {
-            let Some(entry) = self.in_group(place, group) else {
-                continue;
-            };
-            let Some(candidate) = entry.signature.text.as_deref() else {
-                continue;
-            };
-            let Some(likeness) = self.thresholds.nearness(text, sketch, candidate) else {
-                continue;
-            };
+        for (entry, likeness) in self.near(group, text) {
             let is_better = |best: Match| likeness.resemblance() > best.likeness.resemblance();
             if best.is_none_or(is_better) {
                 best = Some(entry.matched(likeness));
             }
         }
         best
+    }
+
+    /// Returns all pages of which `signature` is a duplicate, the best first: those with the same
+    /// payload, those with the same text, then near duplicates by descending resemblance; the
+    /// earliest of equals comes first. So the first is the one that [`find`](Self::find) returns.
+    ///
+    /// All equal pages are found. Near duplicates are found as far as they are candidates (see the
+    /// module); one that shares only bands of more than [`MAX_PER_BAND`] pages may be missing.
+    #[must_use]
+    pub fn find_all(&self, signature: &PageSignature) -> Vec<Match> {
+        self.find_all_in(0, signature)
+    }
+
+    /// Returns all pages of `group` of which `signature` is a duplicate, as
+    /// [`find_all`](Self::find_all) does.
+    #[must_use]
+    pub fn find_all_in(&self, group: u64, signature: &PageSignature) -> Vec<Match> {
+        let equal = self.same_payload(group, signature);
+        let mut found: Vec<Match> = equal
+            .map(|entry| entry.matched(Likeness::SamePayload))
+            .collect();
+        let Some(text) = signature.text.as_deref() else {
+            return found;
+        };
+        let has_other_payload = |entry: &&Entry| entry.signature.payload != signature.payload;
+        let equal = self.same_text(group, text).filter(has_other_payload);
+        found.extend(equal.map(|entry| entry.matched(Likeness::SameText)));
+        let is_other = |(entry, _): &(&Entry, _)| {
+            let held = entry.signature.text.as_deref();
+            has_other_payload(entry) && held.is_none_or(|held| held.digest != text.digest)
+        };
+        let near = self.near(group, text).filter(is_other);
+        let mut near: Vec<Match> = near
+            .map(|(entry, likeness)| entry.matched(likeness))
+            .collect();
+        // Stable: candidates come in the order of insertion.
+        near.sort_by(|one, two| {
+            let resemblances = (two.likeness.resemblance(), one.likeness.resemblance());
+            resemblances.0.total_cmp(&resemblances.1)
+        });
+        found.extend(near);
+        found
+    }
+
+    /// Returns the first `most` of [`find_all`](Self::find_all). For neighbours that are no
+    /// duplicates, make the index with a lower resemblance: `Thresholds::new(7, 0.3)`.
+    #[must_use]
+    pub fn nearest(&self, signature: &PageSignature, most: usize) -> Vec<Match> {
+        let mut found = self.find_all(signature);
+        found.truncate(most);
+        found
+    }
+
+    /// Returns the entries of `group` with the payload of `signature`, the earliest first.
+    fn same_payload(&self, group: u64, signature: &PageSignature) -> impl Iterator<Item = &Entry> {
+        let payload = signature.payload;
+        let places = self.payloads.under(Partition::of(group).digest(payload));
+        places
+            .filter_map(move |place| self.in_group(place, group))
+            .filter(move |entry| entry.signature.payload == payload)
+    }
+
+    /// Returns the entries of `group` with the words of `text`, the earliest first.
+    fn same_text(&self, group: u64, text: &TextSignature) -> impl Iterator<Item = &Entry> {
+        let digest = text.digest;
+        let places = self.texts.under(Partition::of(group).digest(digest));
+        places
+            .filter_map(move |place| self.in_group(place, group))
+            .filter(move |entry| {
+                let held = entry.signature.text.as_deref();
+                held.is_some_and(|held| held.digest == digest)
+            })
+    }
+
+    /// Returns the candidates of `group` that the thresholds confirm, in the order of insertion.
+    /// Texts equal to `text` may be among them.
+    fn near(&self, group: u64, text: &TextSignature) -> impl Iterator<Item = (&Entry, Likeness)> {
+        let sketch = text.sketch.as_ref();
+        let candidates = sketch.map(|sketch| self.candidates(Partition::of(group), text, sketch));
+        let candidates = candidates.into_iter().flatten();
+        candidates.filter_map(move |place| {
+            let entry = self.in_group(place, group)?;
+            let held = entry.signature.text.as_deref()?;
+            let likeness = self.thresholds.nearness(text, sketch?, held)?;
+            Some((entry, likeness))
+        })
     }
 
     /// Inserts the signature of `page`, replacing an earlier one of the same page. If another page
@@ -138,12 +212,9 @@ impl SignatureIndex {
         let place =
             u32::try_from(self.entries.len()).expect("so many signatures would take a terabyte");
         self.payloads
-            .entry(partition.digest(signature.payload))
-            .or_insert(place);
+            .insert(partition.digest(signature.payload), place);
         if let Some(text) = signature.text.as_deref() {
-            self.texts
-                .entry(partition.digest(text.digest))
-                .or_insert(place);
+            self.texts.insert(partition.digest(text.digest), place);
             if let Some(sketch) = &text.sketch {
                 self.tables
                     .insert(partition.fingerprint(text.fingerprint), place);
@@ -161,7 +232,8 @@ impl SignatureIndex {
         }));
     }
 
-    /// Removes `page`; returns false if it was not present.
+    /// Removes `page`; returns false if it was not present. The next page with its payload or text
+    /// is then the one found by these.
     pub fn remove(&mut self, page: u64) -> bool {
         let Some(place) = self.places.remove(&page) else {
             return false;
@@ -173,13 +245,10 @@ impl SignatureIndex {
             return false;
         };
         let partition = Partition::of(group);
-        forget(
-            &mut self.payloads,
-            partition.digest(signature.payload),
-            place,
-        );
+        self.payloads
+            .remove(partition.digest(signature.payload), place);
         if let Some(text) = signature.text.as_deref() {
-            forget(&mut self.texts, partition.digest(text.digest), place);
+            self.texts.remove(partition.digest(text.digest), place);
             if let Some(sketch) = &text.sketch {
                 self.tables
                     .remove(partition.fingerprint(text.fingerprint), place);
@@ -241,7 +310,8 @@ impl SignatureIndex {
         self.entries.capacity() * size_of::<Option<Entry>>()
             + texts * size_of::<TextSignature>()
             + self.places.capacity() * (size_of::<(u64, u32)>() + 1)
-            + (self.payloads.capacity() + self.texts.capacity()) * (size_of::<(u64, u32)>() + 1)
+            + self.payloads.memory()
+            + self.texts.memory()
             + self.bands.memory()
             + self.tables.memory()
     }
@@ -278,12 +348,5 @@ impl Entry {
             of: self.page,
             likeness,
         }
-    }
-}
-
-/// Removes `digest` unless it belongs to another page.
-fn forget(places: &mut HashMap<u64, u32>, digest: u64, place: u32) {
-    if places.get(&digest) == Some(&place) {
-        places.remove(&digest);
     }
 }

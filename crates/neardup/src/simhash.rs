@@ -18,7 +18,7 @@ pub(crate) mod repetitions;
 pub(crate) mod table;
 pub(crate) mod tally;
 pub(crate) mod votes;
-mod weights;
+pub(crate) mod weights;
 
 use crate::features::Weights;
 use crate::fingerprint::Fingerprint;
@@ -35,6 +35,16 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
 }
 
 impl Fingerprint {
+    /// Returns the simhash of features with these hashes, each given as often as it occurs: for
+    /// features of a tokenizer of the caller's own. A tie gives 0. Tf-idf is log-tf here: there are
+    /// no documents.
+    ///
+    /// The bits of the hashes should be equally often 0 and 1, and independent of each other.
+    #[must_use]
+    pub fn of_features(hashes: &[u64], weights: Weights) -> Self {
+        simhash(hashes, weights)
+    }
+
     /// Returns the simhash of features, each given once as its hash and its weight: for weights
     /// that this crate does not know. All sums are exact for fewer than 2³⁰ features. A tie gives
     /// 0, so the fingerprint of no features is 0.

@@ -15,7 +15,6 @@ mod agreement;
 use std::fmt;
 
 use crate::band_design::{BANDS, MINIMA, ROWS, band_key};
-use crate::capped_bytes::serialized_as_bytes;
 use crate::shingles::Shingles;
 use crate::similarity;
 
@@ -142,10 +141,6 @@ impl fmt::Debug for Sketch {
         write!(f, ")")
     }
 }
-
-serialized_as_bytes!(Sketch, SKETCH_BYTES, "the bytes of a sketch", |bytes| bytes
-    .as_array()
-    .map(Sketch::from_bytes));
 
 #[cfg(test)]
 mod tests {

@@ -18,7 +18,6 @@
 //! the other (`docs/adr/0010`). Invariant: [`Subject::to_bytes`] is stable for ever; subjects are
 //! on disk.
 
-use crate::capped_bytes::serialized_as_bytes;
 use crate::key::HashKey;
 use crate::mix::mix;
 use crate::text::NormalText;
@@ -159,13 +158,6 @@ impl Subject {
         Some(subject)
     }
 }
-
-serialized_as_bytes!(
-    Subject,
-    MAX_SUBJECT_BYTES,
-    "the bytes of a subject",
-    Subject::from_bytes
-);
 
 /// A word of a heading or a title.
 struct Word {

@@ -69,6 +69,36 @@ impl NormalText {
         words.into_text()
     }
 
+    /// Creates a text of the words that a tokenizer of the caller's own makes, as they are: neither
+    /// cut nor folded. Empty ones are left out; words beyond [`MAX_TEXT`] bytes in all are ignored.
+    /// Everything that is made from a text (features, shingles, signatures) can be made from it.
+    ///
+    /// Words of another tokenizer are other words: texts are comparable only if one tokenizer made
+    /// the words of both.
+    ///
+    /// ```
+    /// use neardup::{HashKey, NormalText, Shingles, Width};
+    ///
+    /// let lines = NormalText::of_tokens("let x = 1;\nlet y = 2;\n".lines());
+    /// assert_eq!(Shingles::of(&lines, Width::ONE, HashKey::ZERO).len(), 2);
+    /// ```
+    #[must_use]
+    pub fn of_tokens<Token: AsRef<str>>(tokens: impl IntoIterator<Item = Token>) -> Self {
+        let mut text = Self::default();
+        for token in tokens {
+            let token = token.as_ref().as_bytes();
+            if token.is_empty() {
+                continue;
+            }
+            let between = usize::from(!text.ends.is_empty());
+            if text.joined.len() + between + token.len() > MAX_TEXT {
+                break;
+            }
+            text.push(token);
+        }
+        text
+    }
+
     /// Returns the words, joined by single spaces. Checks each byte.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -111,13 +141,17 @@ impl NormalText {
     pub(crate) fn with_words_at(&self, spans: &[(usize, usize)]) -> NormalText {
         let mut text = NormalText::default();
         for &(start, end) in spans {
-            if !text.ends.is_empty() {
-                text.joined.push(b' ');
-            }
-            text.joined.extend_from_slice(&self.joined[start..end]);
-            text.ends.push(text.joined.len() as u32);
+            text.push(&self.joined[start..end]);
         }
         text
+    }
+
+    fn push(&mut self, word: &[u8]) {
+        if !self.ends.is_empty() {
+            self.joined.push(b' ');
+        }
+        self.joined.extend_from_slice(word);
+        self.ends.push(self.joined.len() as u32);
     }
 
     /// Returns the bounds of each word in [`NormalText::as_str`].

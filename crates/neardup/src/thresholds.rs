@@ -1,7 +1,5 @@
 //! Thresholds of resemblance above which one page stands for another.
 
-use serde::{Deserialize, Serialize};
-
 use crate::signature::{PageSignature, TextSignature};
 use crate::sketch::Sketch;
 use crate::subject::Subject;
@@ -72,8 +70,9 @@ const LEAST_OF_CANONICAL: f64 = 0.60;
 /// assert_eq!(Thresholds::new(8, 0.9), Err(InvalidThresholds::Distance(8)));
 /// # Ok::<(), InvalidThresholds>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "StoredThresholds")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "StoredThresholds"))]
 pub struct Thresholds {
     distance: u32,
     /// None if the threshold depends on the length.
@@ -283,12 +282,14 @@ pub enum InvalidThresholds {
 }
 
 /// Stored [`Thresholds`], which are not checked yet.
-#[derive(Deserialize)]
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
 struct StoredThresholds {
     distance: u32,
     resemblance: Option<f64>,
 }
 
+#[cfg(feature = "serde")]
 impl TryFrom<StoredThresholds> for Thresholds {
     type Error = InvalidThresholds;
 
@@ -298,7 +299,8 @@ impl TryFrom<StoredThresholds> for Thresholds {
 }
 
 /// The way in which two pages are duplicates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Likeness {
     /// The same bytes. Two empty bodies are the same, too.
     SamePayload,
@@ -334,10 +336,11 @@ impl Likeness {
 }
 
 /// An earlier page of which another one is a duplicate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Match {
-    /// The number of the page, as the caller gave it.
-    pub of: u64,
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Match<Id = u64> {
+    /// The id of the page, as the caller gave it.
+    pub of: Id,
     /// The way in which they are duplicates.
     pub likeness: Likeness,
 }

@@ -2,7 +2,7 @@
 
 use neardup::{
     ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, PageText, Shingles, ShortKey,
-    SignatureBuilder, Sketch, Width,
+    SignatureBuilder, Sketch, Sketch1997, Width,
 };
 
 const TEXTS: [&str; 8] = [
@@ -72,6 +72,23 @@ fn sketches_are_those_that_were_stored() {
     check(
         "sketches.txt",
         include_str!("../golden/sketches.txt"),
+        lines,
+    );
+}
+
+#[test]
+fn sketches_of_1997_are_those_that_were_stored() {
+    let lines = texts().map(|(name, text)| {
+        // Ten words in 1997; three leave something of short texts.
+        let width = Width::new(3).unwrap();
+        let shingles = Shingles::of(&NormalText::of(&text), width, HashKey::ZERO);
+        let bytes = Sketch1997::of(&shingles).to_bytes();
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{name} {}", digits.get(..400).unwrap_or(&digits))
+    });
+    check(
+        "sketches-1997.txt",
+        include_str!("../golden/sketches-1997.txt"),
         lines,
     );
 }

@@ -308,6 +308,23 @@ fn pages_of_different_groups_are_never_compared_and_those_of_one_group_as_withou
     }
 }
 
+/// The page was found by its bands only, and a short one not at all.
+#[test]
+fn after_a_removal_the_next_page_with_the_same_text_or_payload_is_found() {
+    let mut index = signature_index([
+        (1, signature(7, "few words", None)),
+        (2, signature(7, "other words", None)),
+        (3, signature(8, "few words", None)),
+    ]);
+    assert!(index.remove(1));
+    let found = |payload, text| {
+        let found = index.find(&signature(payload, text, None));
+        found.map(|found| (found.of, found.likeness))
+    };
+    assert_eq!(found(7, "new words"), Some((2, Likeness::SamePayload)));
+    assert_eq!(found(9, "few words"), Some((3, Likeness::SameText)));
+}
+
 #[test]
 fn a_page_takes_less_than_eight_hundred_bytes() {
     let mut signature_index = signature_index([]);
@@ -370,6 +387,47 @@ proptest! {
                     together.remove(page / 2),
                     apart.iter_mut().any(|signature_index| signature_index.remove(page / 2)),
                 );
+            }
+        }
+    }
+
+    /// All matches: each is one, they are in order, the first is that of `find`, and no equal page
+    /// is missing, whatever was removed.
+    #[test]
+    fn all_matches_are_found_best_first_and_the_first_is_the_one_that_find_returns(
+        pages in prop::collection::vec((0_usize..2, 0_usize..6, any::<bool>()), 1..40),
+        most in 0_usize..6,
+    ) {
+        let thresholds = Thresholds::new(3, 0.7).unwrap();
+        let mut index = SignatureIndex::new(thresholds);
+        for (page, (topic, cut, forget)) in (0_u64..).zip(pages) {
+            let text = words(&format!("topic{topic}x"), 60)[cut..].join(" ");
+            let look = signature(u128::from(page % 10), &text, None);
+            let found = index.find_all(&look);
+            prop_assert_eq!(found.first().copied(), index.find(&look));
+            let nearest = index.nearest(&look, most);
+            prop_assert_eq!(&nearest[..], &found[..most.min(found.len())]);
+            let rank = |one: &Match| match one.likeness {
+                Likeness::SamePayload => (0, 0.0, one.of),
+                Likeness::SameText => (1, 0.0, one.of),
+                Likeness::Near { resemblance, .. } => (2, -resemblance, one.of),
+            };
+            prop_assert!(found.is_sorted_by(|one, two| rank(one) < rank(two)), "{:?}", found);
+            for held in 0..page {
+                let likeness = index.get(held).and_then(|held| thresholds.likeness(&look, held));
+                let one = found.iter().find(|found| found.of == held);
+                match likeness {
+                    Some(Likeness::SamePayload | Likeness::SameText) => {
+                        prop_assert_eq!(one.map(|one| one.likeness), likeness);
+                    }
+                    // Candidates of this resemblance may be missed, but not changed.
+                    Some(_) => prop_assert!(one.is_none_or(|one| Some(one.likeness) == likeness)),
+                    None => prop_assert_eq!(one, None),
+                }
+            }
+            index.insert(page, look);
+            if forget {
+                index.remove(page / 2);
             }
         }
     }

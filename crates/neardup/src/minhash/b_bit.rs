@@ -79,6 +79,15 @@ impl BBitMinHash {
         Ok(((agreeing - by_accident) / (minima - by_accident)).max(0.0))
     }
 
+    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance,
+    /// 0 to 1, is this one.
+    #[must_use]
+    pub fn standard_error(&self, resemblance: f64) -> f64 {
+        let by_accident = 1.0 / f64::from(1 << self.bits as u32);
+        let agree = resemblance + (1.0 - resemblance) * by_accident;
+        (agree * (1.0 - agree) / self.scheme.minima as f64).sqrt() / (1.0 - by_accident)
+    }
+
     /// Returns the number of bytes that the minima take.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -160,9 +169,7 @@ mod tests {
                 let error =
                     |(one, two): &(_, _)| retained(one).resemblance(&retained(two)).unwrap() - 0.5;
                 let errors: Vec<f64> = pairs.iter().map(error).collect();
-                let accident = 1.0 / f64::from(1 << bits as u32);
-                let p = 0.5 + 0.5 * accident;
-                let theory = (p * (1.0 - p) / 64.0).sqrt() / (1.0 - accident);
+                let theory = retained(&pairs[0].0).standard_error(0.5);
                 let mean = errors.iter().sum::<f64>() / 600.0;
                 let spread = (errors.iter().map(|error| error * error).sum::<f64>() / 600.0).sqrt();
                 assert!(

@@ -3,13 +3,15 @@
 //! algorithm u16 ‖ family u8 ‖ number of minima u16 ‖ size u64 ‖ minima u64 each, all
 //! little-endian. Invariant: stable for ever; bytes of another algorithm are refused.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 use super::{Family, MAX_MINIMA, MinHash};
-use crate::{ALGORITHM, capped_bytes};
+use crate::ALGORITHM;
 
 const HEAD: usize = 2 + 1 + 2 + 8;
+/// The largest size of a stored MinHash, in bytes.
+#[cfg(feature = "serde")]
+pub(crate) const MAX_BYTES: usize = HEAD + MAX_MINIMA * 8;
 
 impl MinHash {
     /// Returns the stored form: 13 bytes, and 8 for each minimum.
@@ -67,18 +69,4 @@ pub enum NotAMinHash {
     /// Fewer or more bytes than announced, or more minima than [`MAX_MINIMA`].
     #[error("these bytes are not as long as a MinHash of so many minima")]
     Length,
-}
-
-/// Serialized as the bytes of [`MinHash::to_bytes`].
-impl Serialize for MinHash {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.to_bytes())
-    }
-}
-
-impl<'de> Deserialize<'de> for MinHash {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = capped_bytes::read::<{ HEAD + MAX_MINIMA * 8 }, D>(deserializer)?;
-        Self::from_bytes(&bytes).map_err(serde::de::Error::custom)
-    }
 }

@@ -36,6 +36,24 @@ impl Grouping {
             _ => Err(InvalidGrouping::Size { groups, minima }),
         }
     }
+
+    /// Returns the probability with which at least `least` groups of two sets of this resemblance,
+    /// 0 to 1, agree: a group of m minima agrees with probability Jᵐ.
+    #[must_use]
+    pub fn probability(&self, resemblance: f64, least: usize) -> f64 {
+        let agrees = resemblance.powf(self.minima as f64);
+        // The probabilities of 0, 1, … agreeing groups, extended by a group at a time.
+        let mut exactly = vec![1.0];
+        for _ in 0..self.groups {
+            let mut extended = vec![0.0; exactly.len() + 1];
+            for (agreeing, probability) in exactly.iter().enumerate() {
+                extended[agreeing] += probability * (1.0 - agrees);
+                extended[agreeing + 1] += probability * agrees;
+            }
+            exactly = extended;
+        }
+        exactly.iter().skip(least).sum()
+    }
 }
 
 /// The super-shingles of a set that is not empty.
@@ -160,6 +178,22 @@ mod tests {
 
     fn choose_two_or_more_of_six(p: f64) -> f64 {
         1.0 - (1.0 - p).powi(6) - 6.0 * p * (1.0 - p).powi(5)
+    }
+
+    /// The figures of the module's header.
+    #[test]
+    fn two_groups_of_six_agree_as_often_as_the_binomial_distribution_says() {
+        for (resemblance, expected) in [(0.95, 0.88), (0.90, 0.42), (0.80, 0.026), (1.0, 1.0)] {
+            let found = Grouping::FETTERLY.probability(resemblance, 2);
+            assert!((found - expected).abs() < 0.005, "{found} at {resemblance}");
+            let closed = choose_two_or_more_of_six(resemblance.powi(14));
+            assert!((found - closed).abs() < 1e-12);
+        }
+        assert_eq!(Grouping::FETTERLY.probability(0.5, 0), 1.0);
+        assert_eq!(Grouping::FETTERLY.probability(0.5, 7), 0.0);
+        // More groups than a recursion could descend into.
+        let many = Grouping::new(MAX_MINIMA, 1).unwrap();
+        assert!((many.probability(0.5, 1) - 1.0).abs() < 1e-9);
     }
 
     /// Over 1,000 pairs each.

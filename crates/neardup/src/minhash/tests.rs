@@ -228,3 +228,24 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn a_minhash_that_grows_by_parts_is_that_of_the_whole_set(
+        parts in prop::collection::vec(prop::collection::vec(any::<u16>(), 0..90), 0..5),
+        minima in 1_usize..70,
+    ) {
+        for family in FAMILIES {
+            let hasher = hasher(family, minima);
+            let mut growing = hasher.of_members(&[], 0);
+            let mut all = std::collections::BTreeSet::new();
+            for part in &parts {
+                let part: Vec<u64> = part.iter().map(|&member| u64::from(member)).collect();
+                all.extend(part.iter().copied());
+                growing.update(&part, all.len() as u64);
+                let members: Vec<u64> = all.iter().copied().collect();
+                prop_assert_eq!(&growing, &hasher.of_members(&members, all.len() as u64));
+            }
+        }
+    }
+}

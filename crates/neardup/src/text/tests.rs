@@ -214,3 +214,22 @@ fn every_character_of_the_first_two_planes_behaves_among_others_as_the_definitio
         assert_eq!(words_of(&text), plain(&text), "{c:?}");
     }
 }
+
+#[test]
+fn tokens_are_taken_as_they_are_and_empty_ones_are_left_out() {
+    let text = NormalText::of_tokens(["New York", "", "IS", "a", "city"]);
+    let words: Vec<&str> = text.words().collect();
+    assert_eq!(words, ["New York", "IS", "a", "city"]);
+    assert_eq!(text.as_str(), "New York IS a city");
+    assert!(NormalText::of_tokens([""; 3]).is_empty());
+}
+
+proptest! {
+    #[test]
+    fn a_text_of_its_own_words_is_that_text(text in "([a-cé東 ,.]{0,9} ){0,30}") {
+        let normal = NormalText::of(&text);
+        prop_assert_eq!(NormalText::of_tokens(normal.words()), normal.clone());
+        let owned: Vec<String> = normal.words().map(str::to_owned).collect();
+        prop_assert_eq!(NormalText::of_tokens(owned), normal);
+    }
+}

@@ -11,9 +11,10 @@ use crate::simd::instructions::Instructions;
 use crate::simhash::table::Table;
 use crate::simhash::tally::Tally;
 use crate::simhash::votes::Votes;
+use crate::text::NormalText;
 
 /// The words of a text, in order, as their hashes: sufficient for its digest, its fingerprint and
-/// its shingles, and several times faster to make than a [`NormalText`](crate::NormalText).
+/// its shingles, and several times faster to make than a [`NormalText`].
 ///
 /// ```
 /// use neardup::{HashKey, HashedText};
@@ -35,6 +36,13 @@ impl HashedText {
         super::each_batch(text, key, Instructions::best(), |batch| {
             words.extend_from_slice(batch);
         });
+        Self { key, words }
+    }
+
+    /// Returns the words of a text that is normalised, or made of tokens, under `key`.
+    #[must_use]
+    pub fn of_normal(text: &NormalText, key: HashKey) -> Self {
+        let words = text.hashes(key);
         Self { key, words }
     }
 
@@ -114,7 +122,6 @@ mod tests {
     use super::*;
     use crate::features::{Features, Unit};
     use crate::shingles::Shingles;
-    use crate::text::NormalText;
     use proptest::prelude::*;
 
     fn hashed(text: &str) -> HashedText {
@@ -143,7 +150,7 @@ mod tests {
     #[test]
     fn a_text_without_words_is_empty() {
         assert!(hashed(" ... ").is_empty());
-        assert_eq!(hashed(" ... ").runs(Width::VERIFICATION), []);
+        assert!(hashed(" ... ").runs(Width::VERIFICATION).is_empty());
         assert_eq!(hashed("a b").len(), 2);
     }
 
@@ -156,6 +163,7 @@ mod tests {
         ) {
             let (width, key) = (Width::new(width).unwrap(), HashKey::new(5));
             let (normal, hashed) = (NormalText::of(&text), hashed(&text));
+            prop_assert_eq!(&HashedText::of_normal(&normal, key), &hashed);
             let features = Features { unit: Unit::Words(width), weights };
             prop_assert_eq!(hashed.fingerprint(width, weights), features.fingerprint(&normal, key));
             let mut runs = hashed.runs(width);

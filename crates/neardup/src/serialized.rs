@@ -1,0 +1,244 @@
+//! Serde's traits for values with a written or stored form (feature `serde`).
+//!
+//! Text formats have fingerprints as hexadecimal digits and features as they are written on the
+//! command line; sketches are the bytes of their stored forms. Invariant: what is read went through
+//! the constructor of its type, so that an invalid value is refused; and the binary forms are on
+//! the disks of crawls, so that they are stable for ever.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bag::{BAG_BYTES, BagSketch};
+use crate::features::{Features, Unit, Weights};
+use crate::fingerprint::{Fingerprint, Fingerprint32};
+use crate::minhash::{MAX_BYTES as MINHASH_BYTES, MinHash};
+use crate::sketch::{SKETCH_BYTES, Sketch};
+use crate::sketch_1997::{MAX_BYTES as BYTES_1997, Sketch1997};
+use crate::subject::{MAX_SUBJECT_BYTES, Subject};
+
+/// Serializes a type as it is written, so that a configuration file reads like the command line.
+macro_rules! serialized_as_written {
+    ($($kind:ty),*) => { $(
+        impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(WrittenVisitor(PhantomData))
+            }
+        }
+    )* };
+}
+
+serialized_as_written!(Unit, Weights, Features);
+
+/// Serializes a fingerprint as its digits in text formats, and as its number in others.
+macro_rules! serialized_as_digits {
+    ($kind:ty, $number:ty, $as_number:ident) => {
+        impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if serializer.is_human_readable() {
+                    serializer.collect_str(self)
+                } else {
+                    self.$as_number().serialize(serializer)
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                if deserializer.is_human_readable() {
+                    deserializer.deserialize_str(WrittenVisitor(PhantomData))
+                } else {
+                    <$number>::deserialize(deserializer).map(Self::new)
+                }
+            }
+        }
+    };
+}
+
+serialized_as_digits!(Fingerprint, u64, as_u64);
+serialized_as_digits!(Fingerprint32, u32, as_u32);
+
+/// Serializes a type as the bytes of its `to_bytes`; deserializes at most `$most` bytes by `$read`.
+macro_rules! serialized_as_bytes {
+    ($kind:ty, $most:expr, $read:expr) => {
+        impl Serialize for $kind {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(&self.to_bytes())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let bytes = read::<{ $most }, D>(deserializer)?;
+                let read: fn(&[u8]) -> Result<Self, String> = $read;
+                read(&bytes).map_err(Error::custom)
+            }
+        }
+    };
+}
+
+serialized_as_bytes!(Sketch, SKETCH_BYTES, |bytes| {
+    let fitting = bytes.as_array().map(Sketch::from_bytes);
+    fitting.ok_or_else(|| of_length("a sketch", SKETCH_BYTES, bytes))
+});
+serialized_as_bytes!(BagSketch, BAG_BYTES, |bytes| {
+    let fitting = bytes.as_array().map(BagSketch::from_bytes);
+    fitting.ok_or_else(|| of_length("the sketch of a bag", BAG_BYTES, bytes))
+});
+serialized_as_bytes!(Subject, MAX_SUBJECT_BYTES, |bytes| {
+    Subject::from_bytes(bytes).ok_or_else(|| "these are not the bytes of a subject".to_owned())
+});
+serialized_as_bytes!(MinHash, MINHASH_BYTES, |bytes| {
+    MinHash::from_bytes(bytes).map_err(|error| error.to_string())
+});
+serialized_as_bytes!(Sketch1997, BYTES_1997, |bytes| {
+    Sketch1997::from_bytes(bytes).map_err(|error| error.to_string())
+});
+
+fn of_length(what: &str, expected: usize, bytes: &[u8]) -> String {
+    format!("{what} must have {expected} bytes, got {}", bytes.len())
+}
+
+/// A visitor of strings that are parsed.
+struct WrittenVisitor<Kind>(PhantomData<Kind>);
+
+impl<Kind: FromStr<Err: fmt::Display>> Visitor<'_> for WrittenVisitor<Kind> {
+    type Value = Kind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, written: &str) -> Result<Kind, E> {
+        written.parse().map_err(E::custom)
+    }
+}
+
+/// Reads a byte string of at most `MAX` bytes. Longer ones are refused while they are read, so that
+/// a false length costs no memory.
+fn read<'de, const MAX: usize, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    deserializer.deserialize_bytes(BytesVisitor::<MAX>)
+}
+
+struct BytesVisitor<const MAX: usize>;
+
+impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at most {MAX} bytes")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        if bytes.len() > MAX {
+            return Err(E::invalid_length(bytes.len(), &self));
+        }
+        Ok(bytes.to_vec())
+    }
+
+    /// Reads a list of numbers, as formats without bytes, such as JSON, write it.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = list.next_element()? {
+            if bytes.len() == MAX {
+                return Err(Error::invalid_length(MAX + 1, &self));
+            }
+            bytes.push(byte);
+        }
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::criterion::Criterion;
+    use crate::features::Width;
+    use crate::key::HashKey;
+    use crate::minhash::MinHasher;
+    use crate::shingles::Shingles;
+    use crate::signature::{PageText, SignatureBuilder};
+    use crate::thresholds::{Likeness, Match, Thresholds};
+
+    fn is_read_as_written<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
+        let json = serde_json::to_string(value).unwrap();
+        assert_eq!(&serde_json::from_str::<T>(&json).unwrap(), value, "{json}");
+        let stored = postcard::to_allocvec(value).unwrap();
+        assert_eq!(&postcard::from_bytes::<T>(&stored).unwrap(), value);
+    }
+
+    #[test]
+    fn values_are_read_as_they_were_written_in_text_and_in_binary_formats() {
+        let shingles = Shingles::from_hashes((0..2_000).map(|n| n * 0x9e37_79b9).collect());
+        is_read_as_written(&Fingerprint::new(0xfeed));
+        is_read_as_written(&Fingerprint32::new(7));
+        is_read_as_written(&Features::default());
+        is_read_as_written(&Width::VERIFICATION);
+        is_read_as_written(&HashKey::new(5));
+        is_read_as_written(&Thresholds::new(3, 0.5).unwrap());
+        is_read_as_written(&Criterion::default());
+        is_read_as_written(&Criterion::Within(3));
+        is_read_as_written(&Sketch::of(&shingles).unwrap());
+        is_read_as_written(&MinHasher::default().of(&shingles));
+        is_read_as_written(&Sketch1997::of(&shingles));
+        is_read_as_written(&Match {
+            of: "a page".to_owned(),
+            likeness: Likeness::Near {
+                distance: 3,
+                resemblance: 0.5,
+            },
+        });
+        let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+        let text = "enough words for a sketch of them ".repeat(5);
+        let page = PageText {
+            title: Some("A sketch of words"),
+            ..PageText::of(&text)
+        };
+        is_read_as_written(&builder.signature(u128::MAX, Some(page)));
+    }
+
+    #[test]
+    fn text_formats_have_fingerprints_as_digits_and_binary_ones_as_numbers() {
+        let fingerprint = Fingerprint::new(0xfeed);
+        let json = serde_json::to_string(&fingerprint).unwrap();
+        assert_eq!(json, "\"000000000000feed\"");
+        assert_eq!(
+            postcard::to_allocvec(&fingerprint).unwrap(),
+            postcard::to_allocvec(&0xfeed_u64).unwrap()
+        );
+        let features = serde_json::to_string(&Features::default()).unwrap();
+        assert_eq!(features, "\"word:1+log-tf\"");
+    }
+
+    #[test]
+    fn invalid_values_are_refused_with_the_rule() {
+        fn refused<T: DeserializeOwned + Debug>(json: &str, rule: &str) {
+            let error = serde_json::from_str::<T>(json).unwrap_err().to_string();
+            assert!(error.contains(rule), "{json}: {error}");
+        }
+        refused::<Fingerprint>("\"feed\"", "16 hexadecimal digits are");
+        refused::<Fingerprint>("65261", "expected a string");
+        refused::<Features>("\"word:0\"", "between 1 and 64");
+        refused::<Width>("65", "between 1 and 64");
+        refused::<Criterion>("{\"Within\":8}", "between 0 and 7 bits");
+        let thresholds = "{\"Verified\":{\"distance\":3,\"resemblance\":2.0}}";
+        refused::<Criterion>(thresholds, "between 0 and 1");
+        refused::<Sketch>("[1,2,3]", "must have 160 bytes, got 3");
+        refused::<MinHash>("[1,0]", "algorithm 1");
+        refused::<MinHash>("[3,0,9,0,0]", "family");
+        refused::<Sketch1997>("[3,0]", "fingerprints of 5 bytes");
+    }
+}
