@@ -17,7 +17,7 @@ use neardup::{BandDesign, BandedSignature, HashKey, PageText, SignatureBuilder};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyIterator, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyIterator, PyList, PyString, PyTuple};
 use pyo3_arrow::ffi::ArrayReader;
 use pyo3_arrow::input::AnyArray;
 
@@ -316,11 +316,11 @@ fn parts(
     if let Ok(fields) = document.cast::<PyDict>() {
         let given = match fields.get_item(id.unwrap_or("id"))? {
             Some(given) if !given.is_none() => Some(Id::of(&given, number)?),
-            None if id.is_some() => return Err(no_key(document, id.unwrap_or("id"), number)),
+            None if id.is_some() => return Err(no_key(fields, id.unwrap_or("id"), number)),
             _ => None,
         };
         let Some(text) = fields.get_item(text)? else {
-            return Err(no_key(document, text, number));
+            return Err(no_key(fields, text, number));
         };
         return Ok((given, backed(&text, number)?));
     }
@@ -335,12 +335,9 @@ fn backed(text: &Bound<'_, PyAny>, number: usize) -> PyResult<PyBackedStr> {
     PyBackedStr::try_from(text.clone()).map_err(|_| surrogate("text of document", number))
 }
 
-fn no_key(document: &Bound<'_, PyAny>, key: &str, number: usize) -> PyErr {
-    let keys = document
-        .cast::<PyMapping>()
-        .and_then(|mapping| mapping.keys().map_err(Into::into))
-        .map_or_else(|_| String::new(), |keys| format!(": it has {keys}"));
-    invalid(format!("document {number} has no key {key:?}{keys}"))
+fn no_key(fields: &Bound<'_, PyDict>, key: &str, number: usize) -> PyErr {
+    let keys = fields.keys();
+    invalid(format!("document {number} has no key {key:?}: it has {keys}"))
 }
 
 fn no_text(found: &Bound<'_, PyAny>, number: usize) -> PyErr {

@@ -229,8 +229,9 @@ impl MinHash {
                  with MinHash()"
             )));
         }
-        let added = hasher(self.num_perm())?.of_members(members, members.len() as u64);
-        self.minhash = self.minhash.union(&added).map_err(invalid)?;
+        // The size counts repeated tokens repeatedly: only containment needs the true one.
+        let size = self.minhash.size() + members.len() as u64;
+        self.minhash.update(members, size);
         Ok(())
     }
 

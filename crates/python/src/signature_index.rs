@@ -3,11 +3,14 @@
 //! Invariant: texts are hashed, and matches made Python objects, without the index's lock; whoever
 //! holds that lock never waits for the interpreter's, so the two cannot wait for each other.
 
+mod file;
+
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use neardup::{HashKey, Likeness, PageSignature, PageText, SignatureBuilder};
+use neardup::{HashKey, Likeness, Match, PageSignature, PageText, SignatureBuilder};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
@@ -44,10 +47,10 @@ pub(crate) struct SignatureIndex {
 
 struct Held {
     signatures: neardup::SignatureIndex,
-    /// The number of each id in `signatures`.
+    /// By the number under which the signature lies in `signatures`. A removed text leaves its
+    /// place empty.
+    ids: Vec<Option<Id>>,
     numbers: HashMap<Id, u64>,
-    ids: HashMap<u64, Id>,
-    next: u64,
 }
 
 #[pymethods]
@@ -82,10 +85,69 @@ impl SignatureIndex {
             builder: settings.builder()?,
             held: RwLock::new(Held {
                 signatures: neardup::SignatureIndex::new(verdict.thresholds()?),
+                ids: Vec::new(),
                 numbers: HashMap::new(),
-                ids: HashMap::new(),
-                next: 0,
             }),
+        })
+    }
+
+    /// Reads an index that `save` wrote, or ``crawler dedup --save-index`` without `--resemblance`
+    /// and `--features`.
+    ///
+    /// Arguments:
+    ///     path: The file.
+    ///     numbers: True if ids are whole numbers; the file has them as strings.
+    ///     resemblance, distance: What is to be found; they need not be those of the saved index.
+    ///     features, weights, stop_words, least_words: Those of the saved index.
+    ///
+    /// Raises ValueError for a file of other features, a damaged one, and one of another version.
+    #[staticmethod]
+    #[pyo3(signature = (
+        path, *, numbers=false, resemblance=None, distance=None, features=None, weights=None,
+        stop_words=None, least_words=None,
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        numbers: bool,
+        resemblance: Option<f64>,
+        distance: Option<u32>,
+        features: Option<&str>,
+        weights: Option<&str>,
+        stop_words: Option<&str>,
+        least_words: Option<usize>,
+    ) -> PyResult<Self> {
+        let index = Self::new(
+            resemblance,
+            distance,
+            features,
+            weights,
+            stop_words,
+            least_words,
+        )?;
+        let mut documents = file::open(&path, index.builder.recipe())?;
+        loop {
+            // Between parts, signals are looked for.
+            let part = py.detach(|| file::read(&mut documents, numbers))?;
+            if part.is_empty() {
+                return Ok(index);
+            }
+            let mut held = index.write();
+            for (id, signature) in part {
+                held.insert(id, signature);
+            }
+            drop(held);
+            py.check_signals()?;
+        }
+    }
+
+    /// Writes the index to a file, which gets its name once it is complete. Whole numbers as ids
+    /// are written as strings.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| {
+            let held = self.read();
+            file::write(&path, self.builder.recipe(), held.in_order())
         })
     }
 
@@ -129,6 +191,29 @@ impl SignatureIndex {
         Ok(())
     }
 
+    /// Adds a text unless it repeats one of the index; returns the `Match` with that one then. So a
+    /// stream is deduplicated while it comes, and a duplicate never stands for an original.
+    fn add_original<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let id = Id::of(id, 0)?;
+        let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
+        let found = py.detach(|| {
+            let mut held = self.write();
+            let found = held.find(&signature);
+            if found.is_none() {
+                held.insert(id, signature);
+            }
+            found
+        });
+        found
+            .map(|(id, likeness)| results::found(py, &id, likeness))
+            .transpose()
+    }
+
     /// Returns the text of which this one is a duplicate as a `Match`, or None: the first with the
     /// same bytes, else the first with the same words, else the most similar one.
     fn query<'py>(
@@ -137,7 +222,7 @@ impl SignatureIndex {
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
-        let found = self.read().find(&signature);
+        let found = py.detach(|| self.read().find(&signature));
         found
             .map(|(id, likeness)| results::found(py, &id, likeness))
             .transpose()
@@ -152,9 +237,9 @@ impl SignatureIndex {
         top: Option<usize>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
-        let found = self.read().find_all(&signature, top);
-        let found = found.iter();
+        let found = py.detach(|| self.read().find_all(&signature, top));
         found
+            .iter()
             .map(|(id, likeness)| results::found(py, id, *likeness))
             .collect()
     }
@@ -242,37 +327,42 @@ impl SignatureIndex {
 
 impl Held {
     fn insert(&mut self, id: Id, signature: PageSignature) {
-        let number = match self.numbers.get(&id) {
-            Some(number) => *number,
-            None => {
-                let number = self.next;
-                self.next += 1;
-                self.numbers.insert(id.clone(), number);
-                self.ids.insert(number, id);
-                number
-            }
-        };
+        self.remove(&id);
+        let number = self.ids.len() as u64;
         self.signatures.insert(number, signature);
+        self.ids.push(Some(id.clone()));
+        self.numbers.insert(id, number);
     }
 
     fn remove(&mut self, id: &Id) -> bool {
         let Some(number) = self.numbers.remove(id) else {
             return false;
         };
-        self.ids.remove(&number);
+        self.ids[number as usize] = None;
         self.signatures.remove(number)
     }
 
     fn find(&self, signature: &PageSignature) -> Option<(Id, Likeness)> {
-        let found = self.signatures.find(signature)?;
-        Some((self.ids.get(&found.of)?.clone(), found.likeness))
+        self.named(self.signatures.find(signature)?)
     }
 
     fn find_all(&self, signature: &PageSignature, top: Option<usize>) -> Vec<(Id, Likeness)> {
-        let found = self.signatures.find(signature);
-        let found = found.into_iter().take(top.unwrap_or(usize::MAX));
+        let found = self.signatures.nearest(signature, top.unwrap_or(usize::MAX));
         found
-            .filter_map(|found| Some((self.ids.get(&found.of)?.clone(), found.likeness)))
+            .into_iter()
+            .filter_map(|found| self.named(found))
             .collect()
+    }
+
+    fn named(&self, found: Match) -> Option<(Id, Likeness)> {
+        let id = self.ids.get(found.of as usize)?.clone()?;
+        Some((id, found.likeness))
+    }
+
+    /// Returns the texts in the order in which they were added.
+    fn in_order(&self) -> impl Iterator<Item = (&Id, &PageSignature)> {
+        (0..).zip(&self.ids).filter_map(|(number, id)| {
+            Some((id.as_ref()?, self.signatures.get(number)?))
+        })
     }
 }

@@ -236,6 +236,8 @@ impl Sender {
 
     fn take(&mut self, finding: Finding<'_>) -> Result<(), BatchError> {
         self.batch.push(match finding {
+            // Not asked for.
+            Finding::Original(_) => return Ok(()),
             Finding::Duplicate(found) => Found::Duplicate(
                 decode(found.document),
                 decode(found.duplicate_of),
