@@ -157,7 +157,7 @@ class Out(unittest.TestCase):
         self.assertEqual(len(pd.DataFrame.from_arrow(dedup(TEXTS))), len(REPEATED))
         self.assertEqual(list(pd.DataFrame(list(dedup(TEXTS))).columns)[0], "id")
         findings = dedup(TEXTS).to_arrow()
-        (count,) = duckdb.sql("select count(*) from findings").fetchone()
+        [(count,)] = duckdb.sql("select count(*) from findings").fetchall()
         self.assertEqual(count, findings.num_rows)
 
 

@@ -70,7 +70,7 @@ class Crawls(unittest.TestCase):
             table = pa.table(pages)
             self.assertEqual(table.schema, expected.schema)
             self.assertEqual(
-                sorted(table["verdict"].to_pylist()), ["near-duplicate", "unique", "unique"]
+                sorted(table["verdict"].to_pylist()), ["exact-duplicate", "unique", "unique"]
             )
 
 

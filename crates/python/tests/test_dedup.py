@@ -31,8 +31,8 @@ class WhatIsFound(unittest.TestCase):
 
     def test_chains_connect_what_originals_keep_apart(self):
         first = " ".join(words(1, 300))
-        second = changed(first, 2, 14)
-        third = changed(second, 3, 14)
+        second = changed(first, 2, 6)
+        third = changed(second, 3, 6)
         texts = [first, second, third]
         chains = list(dedup(texts, clusters=True, chained=True, resemblance=0.7))
         self.assertEqual(chains, [Cluster([0, 1, 2])])
