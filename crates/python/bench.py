@@ -12,6 +12,7 @@ queries take at most a fiftieth of datasketch's time.
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,9 @@ def against_datasketch(texts):
     for number, (one, two) in enumerate(zip(their_sets, our_sets)):
         their_lsh.insert(number, one)
         our_lsh.insert(number, two)
+    text_lsh = neardup.MinHashLSH(threshold=0.8, num_perm=128, params=(their_lsh.b, their_lsh.r))
+    for number, text in enumerate(few):
+        text_lsh.insert(number, neardup.MinHash.from_text(text))
     index = neardup.SignatureIndex()
     index.add_all(few)
     pairs = [
@@ -144,12 +148,17 @@ def against_datasketch(texts):
             lambda: [one.jaccard(their_sets[0]) for one in their_sets],
         ),
         (
-            "query of a text among texts",
+            "MinHash and MinHashLSH.query of a text",
+            lambda: [text_lsh.query(neardup.MinHash.from_text(text)) for text in few],
+            lambda: [their_lsh.query(theirs_of_text(text)) for text in few],
+        ),
+        (
+            "SignatureIndex.query of a text",
             lambda: [index.query(text) for text in few],
             lambda: [their_lsh.query(theirs_of_text(text)) for text in few],
         ),
         (
-            "query of texts among texts, all cores",
+            "SignatureIndex.query_many, all cores",
             lambda: index.query_many(few),
             lambda: [their_lsh.query(theirs_of_text(text)) for text in few],
         ),
@@ -158,11 +167,41 @@ def against_datasketch(texts):
     table(f"call                                       neardup      datasketch {datasketch.__version__}   ratio", rows)
 
 
+INTERRUPTED = """
+import sys, time, neardup
+
+def told(step, done, of):
+    if step != "reading":
+        print("begun", flush=True)
+
+texts = [" ".join(f"word{(n * 7 + m) % 3000}" for m in range(60)) for n in range(60_000)]
+for found in neardup.dedup(texts, pairs=True, resemblance=0.2, memory=1, threads=1, progress=told):
+    pass
+"""
+
+
+def interrupts():
+    """Prints the longest time between Ctrl-C and the end of a process that compares documents."""
+    seconds = []
+    for _ in range(5):
+        child = subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        child.stdout.readline()
+        begun = time.perf_counter()
+        child.send_signal(signal.SIGINT)
+        child.wait()
+        seconds.append(time.perf_counter() - begun)
+        child.stdout.close()
+    print(f"\nan interrupt ends dedup within {max(seconds):.2f} s (the slowest of {len(seconds)})")
+
+
 def main():
     texts = corpus(DOCUMENTS)
     mean = sum(map(len, texts)) / len(texts)
     print(f"{DOCUMENTS} documents of {mean:.0f} bytes, Python {sys.version.split()[0]}")
     against_engine(texts)
+    interrupts()
     try:
         against_datasketch(texts)
     except ImportError:

@@ -9,12 +9,14 @@ use std::time::Instant;
 use batch::dedup::{Document, FindingKind, Options, run};
 use batch::{BatchError, Control};
 use neardup::{
-    Family, Features, HashKey, MinHasher, NormalText, PageText, Shingles, SignatureBuilder,
-    SignatureIndex, Thresholds, Width,
+    Family, Features, HashKey, HashedText, MinHasher, PageText, SignatureBuilder, SignatureIndex,
+    Thresholds, Width,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("the file of documents is missing")?;
+    let path = std::env::args()
+        .nth(1)
+        .ok_or("the file of documents is missing")?;
     let corpus = std::fs::read_to_string(path)?;
     let texts: Vec<&str> = corpus.lines().collect();
     let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
@@ -37,8 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         black_box(Features::default().fingerprint_of_text(text, HashKey::ZERO));
     })?;
     report("minhash", &mut |text| {
-        let shingles = Shingles::of(&NormalText::of(text), width, HashKey::ZERO);
-        black_box(hasher.of(&shingles));
+        let members = HashedText::of(text, HashKey::ZERO).runs(width);
+        black_box(hasher.of_members(&members, members.len() as u64));
     })?;
     let mut index = SignatureIndex::new(Thresholds::default());
     for (number, text) in (0..).zip(&texts) {

@@ -8,9 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{
-    Array, ArrayRef, LargeStringArray, StringArray, StringViewArray, StructArray,
-};
+use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray, StructArray};
 use arrow_schema::{DataType, FieldRef};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -83,12 +81,14 @@ impl IdColumn {
         if array.data_type().is_integer() {
             return Ok(Self::Number(array.clone()));
         }
-        TextColumn::of(array, name).map(Self::Text).map_err(|_other| {
-            PyTypeError::new_err(format!(
-                "column {name} must be of strings or whole numbers, got {}: cast it first",
-                array.data_type()
-            ))
-        })
+        TextColumn::of(array, name)
+            .map(Self::Text)
+            .map_err(|_other| {
+                PyTypeError::new_err(format!(
+                    "column {name} must be of strings or whole numbers, got {}: cast it first",
+                    array.data_type()
+                ))
+            })
     }
 
     /// Returns the id of a row; none for a null, and for a number of 2⁶³ or more.
@@ -139,7 +139,9 @@ impl Layout {
     pub(crate) fn of(field: &FieldRef, text: &str, id: Option<&str>) -> PyResult<Self> {
         let DataType::Struct(columns) = field.data_type() else {
             if let Some(id) = id {
-                return Err(invalid(format!("a column alone has no column {id}: pass a table")));
+                return Err(invalid(format!(
+                    "a column alone has no column {id}: pass a table"
+                )));
             }
             return Ok(Self::Texts {
                 name: field.name().clone(),
@@ -147,7 +149,10 @@ impl Layout {
         };
         let find = |name: &str| columns.iter().position(|column| column.name() == name);
         let missing = |name: &str| {
-            let names: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
+            let names: Vec<&str> = columns
+                .iter()
+                .map(|column| column.name().as_str())
+                .collect();
             invalid(format!(
                 "there is no column {name}: the table has {}",
                 names.join(", ")

@@ -67,7 +67,10 @@ use crate::settings::{SignatureSettings, VerdictSettings};
     resemblance=None, recall=None, distance=None, features=None, weights=None, stop_words=None,
     verify=true, least_words=None, memory=None, temp_dir=None, threads=None, progress=None,
 ))]
-#[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are Python's keyword arguments"
+)]
 pub(crate) fn dedup(
     py: Python<'_>,
     documents: &Bound<'_, PyAny>,

@@ -53,7 +53,9 @@ impl Id {
     /// `TypeError` for an object that is neither a string nor a whole number of 64 bits.
     pub(crate) fn of(id: &Bound<'_, PyAny>, number: usize) -> PyResult<Self> {
         if let Ok(text) = id.cast::<PyString>() {
-            let text = text.to_str().map_err(|_| surrogate("id of document", number))?;
+            let text = text
+                .to_str()
+                .map_err(|_| surrogate("id of document", number))?;
             return Ok(Self::Text(text.to_owned()));
         }
         if let Ok(number) = id.extract::<i64>() {
@@ -201,11 +203,7 @@ impl DocumentSource {
     /// # Errors
     /// `TypeError` for what is no source, among others for a single string, and `ValueError` for a
     /// table without such columns.
-    pub(crate) fn of(
-        documents: &Bound<'_, PyAny>,
-        text: &str,
-        id: Option<&str>,
-    ) -> PyResult<Self> {
+    pub(crate) fn of(documents: &Bound<'_, PyAny>, text: &str, id: Option<&str>) -> PyResult<Self> {
         refuse_text(documents, "documents")?;
         let has = |method: &str| documents.hasattr(method);
         let kind = if let Some(paths) = paths(documents)? {
@@ -337,7 +335,9 @@ fn backed(text: &Bound<'_, PyAny>, number: usize) -> PyResult<PyBackedStr> {
 
 fn no_key(fields: &Bound<'_, PyDict>, key: &str, number: usize) -> PyErr {
     let keys = fields.keys();
-    invalid(format!("document {number} has no key {key:?}: it has {keys}"))
+    invalid(format!(
+        "document {number} has no key {key:?}: it has {keys}"
+    ))
 }
 
 fn no_text(found: &Bound<'_, PyAny>, number: usize) -> PyErr {
@@ -389,7 +389,9 @@ fn from_files(documents: &mut Documents, reader: &Arc<Reader>, first: u64) -> Op
         let Some(document) = documents.next() else {
             break;
         };
-        bytes += document.as_ref().map_or(0, |document| document.content.bytes().len());
+        bytes += document
+            .as_ref()
+            .map_or(0, |document| document.content.bytes().len());
         read.push(document);
     }
     (!read.is_empty()).then(|| Batch {

@@ -15,9 +15,6 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors::invalid;
 use crate::minhash::MinHash;
 
-/// The part of the pairs at the threshold that is found unless another is asked for.
-const DEFAULT_RECALL: f64 = 0.99;
-
 /// An index of MinHashes that finds the keys of probably similar sets.
 ///
 /// A set that resembles the one asked for by `threshold` is found with probability `recall`; less
@@ -65,7 +62,7 @@ enum Bucket {
 #[pymethods]
 impl MinHashLsh {
     #[new]
-    #[pyo3(signature = (threshold=0.9, num_perm=128, *, recall=DEFAULT_RECALL, params=None))]
+    #[pyo3(signature = (threshold=0.9, num_perm=128, *, recall=0.99, params=None))]
     fn new(
         py: Python<'_>,
         threshold: f64,
@@ -144,10 +141,17 @@ impl MinHashLsh {
                 found.extend_from_slice(bucket.places());
             }
         }
-        found.sort_unstable();
-        found.dedup();
-        let entries = found.iter().filter_map(|place| self.entries[*place as usize].as_ref());
-        PyList::new(py, entries.map(|entry| entry.key.bind(py)).collect::<Vec<_>>())
+        if found.len() > 1 {
+            found.sort_unstable();
+            found.dedup();
+        }
+        let entries = found
+            .iter()
+            .filter_map(|place| self.entries[*place as usize].as_ref());
+        PyList::new(
+            py,
+            entries.map(|entry| entry.key.bind(py)).collect::<Vec<_>>(),
+        )
     }
 
     /// Removes a key.
@@ -238,10 +242,14 @@ impl MinHashLsh {
         let minima = minhash.minhash.minima();
         let bands = minima.chunks_exact(self.rows).take(self.bands);
         (0_u64..).zip(bands).map(|(band, minima)| {
-            minima.iter().fold(band + 1, |key, minimum| {
-                let product = u128::from(key.rotate_left(32) ^ minimum) * MULTIPLIER;
-                (product as u64) ^ ((product >> 64) as u64)
-            })
+            // Products of pairs do not wait for each other (as in wyhash and NH).
+            let salts = (1_u64..).map(|place| place.wrapping_mul(GOLDEN));
+            let mut salted = minima.iter().zip(salts).map(|(minimum, salt)| minimum ^ salt);
+            let mut sum = (band + 1).wrapping_mul(GOLDEN);
+            while let Some(one) = salted.next() {
+                sum = sum.wrapping_add(folded_product(one, salted.next().unwrap_or(GOLDEN)));
+            }
+            folded_product(sum, MULTIPLIER)
         })
     }
 }
@@ -273,8 +281,17 @@ impl Bucket {
     }
 }
 
+/// The golden ratio in 64 bits: its multiples are far from each other (Knuth, TAOCP, section 6.4).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// An odd number with as many ones as zeros, whose multiples spread over 128 bits (that of wyhash).
-const MULTIPLIER: u128 = 0xa076_1d64_78bd_642f;
+const MULTIPLIER: u64 = 0xa076_1d64_78bd_642f;
+
+/// Returns the exclusive or of the two halves of a product.
+fn folded_product(one: u64, two: u64) -> u64 {
+    let product = u128::from(one) * u128::from(two);
+    (product as u64) ^ ((product >> 64) as u64)
+}
 
 /// A hasher of keys that are hashes already.
 #[derive(Default)]

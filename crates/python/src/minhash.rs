@@ -6,7 +6,7 @@
 
 use std::num::NonZeroUsize;
 
-use neardup::{Family, HashKey, MinHasher, NormalText, Unit};
+use neardup::{Family, HashKey, HashedText, MinHasher, NormalText, Unit};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -15,9 +15,6 @@ use crate::documents::TextSource;
 use crate::errors::invalid;
 use crate::simhash::one_text;
 use crate::{parallel, settings, tokens};
-
-/// The number of minima unless another is asked for, as in `datasketch`.
-const DEFAULT_PERMUTATIONS: usize = 128;
 
 /// The MinHash of a set: `num_perm` minima, which estimate its resemblance to other sets with a
 /// standard error of √(J(1-J)/num_perm), 0.044 at worst with 128.
@@ -43,7 +40,7 @@ pub(crate) struct MinHash {
 #[pymethods]
 impl MinHash {
     #[new]
-    #[pyo3(signature = (num_perm=DEFAULT_PERMUTATIONS, tokens=None))]
+    #[pyo3(signature = (num_perm=128, tokens=None))]
     fn new(num_perm: usize, tokens: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let members = tokens.map(tokens::hashes).transpose()?.unwrap_or_default();
         let size = members.len() as u64;
@@ -59,7 +56,7 @@ impl MinHash {
     /// >>> one.jaccard(MinHash.from_text("A rose is: a rose!", shingles="word:2"))
     /// 1.0
     #[staticmethod]
-    #[pyo3(signature = (text, shingles="word:5", num_perm=DEFAULT_PERMUTATIONS))]
+    #[pyo3(signature = (text, shingles="word:5", num_perm=128))]
     fn from_text(text: &Bound<'_, PyAny>, shingles: &str, num_perm: usize) -> PyResult<Self> {
         let text = one_text(text)?;
         let unit = settings::unit(shingles)?;
@@ -73,7 +70,7 @@ impl MinHash {
     /// Arrow array is a text without words.
     #[staticmethod]
     #[pyo3(signature = (
-        texts, shingles="word:5", num_perm=DEFAULT_PERMUTATIONS, *, text="text", threads=None,
+        texts, shingles="word:5", num_perm=128, *, text="text", threads=None,
     ))]
     fn from_texts(
         py: Python<'_>,
@@ -85,12 +82,20 @@ impl MinHash {
     ) -> PyResult<Vec<Self>> {
         let unit = settings::unit(shingles)?;
         let mut all = Vec::new();
-        each_minhash(py, texts, text, unit, &hasher(num_perm)?, threads, |minhash| {
-            all.push(Self {
-                minhash,
-                unit: Some(unit),
-            });
-        })?;
+        each_minhash(
+            py,
+            texts,
+            text,
+            unit,
+            &hasher(num_perm)?,
+            threads,
+            |minhash| {
+                all.push(Self {
+                    minhash,
+                    unit: Some(unit),
+                });
+            },
+        )?;
         Ok(all)
     }
 
@@ -253,11 +258,17 @@ fn hasher(minima: usize) -> PyResult<MinHasher> {
 }
 
 fn of_text(text: &str, unit: Unit, hasher: &MinHasher) -> neardup::MinHash {
-    hasher.of(&neardup::Shingles::of_unit(
-        &NormalText::of(text),
-        unit,
-        HashKey::ZERO,
-    ))
+    match unit {
+        Unit::Words(width) => {
+            let members = HashedText::of(text, HashKey::ZERO).runs(width);
+            // Repeated shingles count repeatedly, as repeated tokens do.
+            hasher.of_members(&members, members.len() as u64)
+        }
+        Unit::Chars(_) => {
+            let text = NormalText::of(text);
+            hasher.of(&neardup::Shingles::of_unit(&text, unit, HashKey::ZERO))
+        }
+    }
 }
 
 /// Hands the MinHash of each text to `take`, in order.
@@ -301,7 +312,7 @@ fn each_minhash(
 /// ((2, 128), True)
 #[pyfunction]
 #[pyo3(signature = (
-    texts, shingles="word:5", num_perm=DEFAULT_PERMUTATIONS, *, text="text", threads=None,
+    texts, shingles="word:5", num_perm=128, *, text="text", threads=None,
 ))]
 pub(crate) fn minhashes<'py>(
     py: Python<'py>,

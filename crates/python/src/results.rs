@@ -99,5 +99,10 @@ pub(crate) fn found<'py>(
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let degree = Degree::of(likeness, true);
     let class = CLASS.import(py, MODULE, "Match")?;
-    class.call1((id.to_python(py), degree.distance, degree.resemblance, degree.measure))
+    class.call1((
+        id.to_python(py),
+        degree.distance,
+        degree.resemblance,
+        degree.measure,
+    ))
 }

@@ -106,7 +106,10 @@ impl SignatureIndex {
         path, *, numbers=false, resemblance=None, distance=None, features=None, weights=None,
         stop_words=None, least_words=None,
     ))]
-    #[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are Python's keyword arguments"
+    )]
     fn load(
         py: Python<'_>,
         path: PathBuf,
@@ -152,12 +155,7 @@ impl SignatureIndex {
     }
 
     /// Adds a text under an id, a string or a whole number, and replaces an earlier text of that id.
-    fn add(
-        &self,
-        py: Python<'_>,
-        id: &Bound<'_, PyAny>,
-        text: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    fn add(&self, py: Python<'_>, id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         let id = Id::of(id, 0)?;
         let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
         py.detach(|| self.write().insert(id, signature));
@@ -347,7 +345,9 @@ impl Held {
     }
 
     fn find_all(&self, signature: &PageSignature, top: Option<usize>) -> Vec<(Id, Likeness)> {
-        let found = self.signatures.nearest(signature, top.unwrap_or(usize::MAX));
+        let found = self
+            .signatures
+            .nearest(signature, top.unwrap_or(usize::MAX));
         found
             .into_iter()
             .filter_map(|found| self.named(found))
@@ -361,8 +361,8 @@ impl Held {
 
     /// Returns the texts in the order in which they were added.
     fn in_order(&self) -> impl Iterator<Item = (&Id, &PageSignature)> {
-        (0..).zip(&self.ids).filter_map(|(number, id)| {
-            Some((id.as_ref()?, self.signatures.get(number)?))
-        })
+        (0..)
+            .zip(&self.ids)
+            .filter_map(|(number, id)| Some((id.as_ref()?, self.signatures.get(number)?)))
     }
 }

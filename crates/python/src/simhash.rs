@@ -65,10 +65,8 @@ impl Simhash {
         let features = settings::features(Some(features), weights)?;
         let fingerprinter = settings::fingerprinter(features, stop_words)?;
         let text = one_text(text)?;
-        let fingerprint = fingerprinter.fingerprint_of_text(
-            tokens::text_of(text, "text", 0)?,
-            HashKey::ZERO,
-        );
+        let fingerprint =
+            fingerprinter.fingerprint_of_text(tokens::text_of(text, "text", 0)?, HashKey::ZERO);
         Self::of(
             fingerprint,
             bits,
@@ -170,7 +168,10 @@ impl Simhash {
 
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Option<String>, Option<String>, u64, u32))> {
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (Option<String>, Option<String>, u64, u32),
+    )> {
         let this = slf.get();
         let (features, stop_words) = match &this.origin {
             Origin::Text(features, stop_words) => (Some(features.to_string()), stop_words.clone()),
@@ -234,9 +235,7 @@ fn cut(fingerprint: Fingerprint, bits: u32) -> PyResult<Fingerprint> {
 ///
 /// # Errors
 /// `TypeError` for anything but a string.
-pub(crate) fn one_text<'a, 'py>(
-    text: &'a Bound<'py, PyAny>,
-) -> PyResult<&'a Bound<'py, PyString>> {
+pub(crate) fn one_text<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
     if let Ok(text) = text.cast::<PyString>() {
         return Ok(text);
     }
@@ -268,7 +267,10 @@ pub(crate) fn one_text<'a, 'py>(
     texts, features="word:1", weights=None, stop_words=None,
     *, bits=64, text="text", threads=None,
 ))]
-#[expect(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are Python's keyword arguments"
+)]
 pub(crate) fn fingerprints<'py>(
     py: Python<'py>,
     texts: &Bound<'py, PyAny>,

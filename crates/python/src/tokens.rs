@@ -6,7 +6,7 @@
 use neardup::HashKey;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::invalid;
 
@@ -15,7 +15,11 @@ use crate::errors::invalid;
 /// # Errors
 /// `TypeError` for an object that is neither `str` nor `bytes`; `number` is its place in messages.
 pub(crate) fn hash(token: &Bound<'_, PyAny>, number: usize) -> PyResult<u64> {
-    if let Ok(text) = token.cast::<PyString>() {
+    // Exact types first: they are compared by a pointer.
+    if let Ok(bytes) = token.cast_exact::<PyBytes>() {
+        return Ok(hash_of(bytes.as_bytes()));
+    }
+    if let Ok(text) = token.cast_exact::<PyString>().or_else(|_| token.cast::<PyString>()) {
         return Ok(hash_of(text_of(text, "token", number)?.as_bytes()));
     }
     if let Ok(bytes) = token.cast::<PyBytes>() {
@@ -40,7 +44,8 @@ pub(crate) fn text_of<'a>(
     what: &str,
     number: usize,
 ) -> PyResult<&'a str> {
-    text.to_str().map_err(|_not_unicode| surrogate(what, number))
+    text.to_str()
+        .map_err(|_not_unicode| surrogate(what, number))
 }
 
 /// Returns the error for a string that is no Unicode text.
@@ -56,6 +61,13 @@ pub(crate) fn surrogate(what: &str, number: usize) -> PyErr {
 /// # Errors
 /// `TypeError` for a string, which is a text and not a list of tokens, and as [`hash`].
 pub(crate) fn hashes(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    if let Ok(list) = tokens.cast_exact::<PyList>() {
+        let mut hashes = Vec::with_capacity(list.len());
+        for (number, token) in list.iter().enumerate() {
+            hashes.push(hash(&token, number)?);
+        }
+        return Ok(hashes);
+    }
     refuse_text(tokens, "tokens")?;
     let tokens = tokens.try_iter()?;
     let mut hashes = Vec::with_capacity(tokens.size_hint().0);

@@ -5,6 +5,7 @@ import inspect
 import os
 import pathlib
 import re
+import sys
 import tempfile
 import unittest
 
@@ -66,6 +67,8 @@ class Pages(unittest.TestCase):
         self.assertTrue(blocks, page)
         names = {"__name__": "__main__"}
         here = os.getcwd()
+        # Spark's workers need the interpreter that has the package.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         with tempfile.TemporaryDirectory() as directory:
             os.chdir(directory)
             try:

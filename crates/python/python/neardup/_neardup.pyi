@@ -1,14 +1,15 @@
 """Types of the extension module. The documentation is in the docstrings."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from ._results import Cluster, Duplicate, Id, Match, Pair
+
+_Finding = TypeVar("_Finding", covariant=True)
 
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
@@ -22,6 +23,73 @@ _Document: TypeAlias = str | tuple[Id, str] | dict[str, Any]
 _Texts: TypeAlias = Iterable[_Document] | _Arrow
 _Documents: TypeAlias = _Texts | PathLike[str] | Sequence[PathLike[str]]
 
+@overload
+def dedup(
+    documents: _Documents,
+    *,
+    text: str = "text",
+    id: str | None = None,
+    pairs: Literal[False] = False,
+    clusters: Literal[False] = False,
+    chained: bool = False,
+    resemblance: float | None = None,
+    recall: float | None = None,
+    distance: int | None = None,
+    features: str | None = None,
+    weights: str | None = None,
+    stop_words: str | None = None,
+    verify: bool = True,
+    least_words: int | None = None,
+    memory: int | None = None,
+    temp_dir: str | PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: Callable[[str, int, int | None], object] | None = None,
+) -> Findings[Duplicate]: ...
+@overload
+def dedup(
+    documents: _Documents,
+    *,
+    text: str = "text",
+    id: str | None = None,
+    pairs: Literal[True],
+    clusters: Literal[False] = False,
+    chained: bool = False,
+    resemblance: float | None = None,
+    recall: float | None = None,
+    distance: int | None = None,
+    features: str | None = None,
+    weights: str | None = None,
+    stop_words: str | None = None,
+    verify: bool = True,
+    least_words: int | None = None,
+    memory: int | None = None,
+    temp_dir: str | PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: Callable[[str, int, int | None], object] | None = None,
+) -> Findings[Pair]: ...
+@overload
+def dedup(
+    documents: _Documents,
+    *,
+    text: str = "text",
+    id: str | None = None,
+    pairs: Literal[False] = False,
+    clusters: Literal[True],
+    chained: bool = False,
+    resemblance: float | None = None,
+    recall: float | None = None,
+    distance: int | None = None,
+    features: str | None = None,
+    weights: str | None = None,
+    stop_words: str | None = None,
+    verify: bool = True,
+    least_words: int | None = None,
+    memory: int | None = None,
+    temp_dir: str | PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: Callable[[str, int, int | None], object] | None = None,
+) -> Findings[Cluster]: ...
+@overload
 def dedup(
     documents: _Documents,
     *,
@@ -42,7 +110,7 @@ def dedup(
     temp_dir: str | PathLike[str] | None = None,
     threads: int | None = None,
     progress: Callable[[str, int, int | None], object] | None = None,
-) -> Findings: ...
+) -> Findings[Duplicate | Pair | Cluster]: ...
 def fingerprints(
     texts: _Texts,
     features: str = "word:1",
@@ -64,7 +132,7 @@ def minhashes(
 def resemblance(a: str, b: str, shingles: str = "word:5") -> float: ...
 def containment(a: str, b: str, shingles: str = "word:5") -> float: ...
 @final
-class Findings(Iterator[Any]):
+class Findings(Iterator[_Finding], Generic[_Finding]):
     @property
     def documents(self) -> int | None: ...
     @property
@@ -75,10 +143,12 @@ class Findings(Iterator[Any]):
     def skipped_reasons(self) -> list[str]: ...
     @property
     def expected_recall(self) -> float | None: ...
-    def to_arrow(self) -> pa.Table: ...
+    def to_arrow(self) -> Any: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-    def __iter__(self) -> Findings: ...
-    def __next__(self) -> Duplicate | Pair | Cluster | Any: ...
+    def __iter__(self) -> Findings[_Finding]: ...
+    def __next__(self) -> _Finding: ...
+    @classmethod
+    def __class_getitem__(cls, _kind: object) -> type: ...
 
 @final
 class Simhash:
@@ -103,7 +173,7 @@ class Simhash:
     def bits(self) -> int: ...
     def distance(self, other: Simhash) -> int: ...
     def __int__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     @staticmethod
     def _restore(
@@ -119,7 +189,7 @@ class Shingles:
     def containment_in(self, other: Shingles) -> float: ...
     def hashes(self) -> npt.NDArray[np.uint64]: ...
     def __len__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, value: object, /) -> bool: ...
 
 @final
 class MinHash:
@@ -154,7 +224,7 @@ class MinHash:
     def copy(self) -> MinHash: ...
     def to_bytes(self) -> bytes: ...
     def __len__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, value: object, /) -> bool: ...
     def __copy__(self) -> MinHash: ...
 
 @final
@@ -177,7 +247,7 @@ class MinHashLSH:
     def remove(self, key: Hashable) -> None: ...
     def is_empty(self) -> bool: ...
     def __len__(self) -> int: ...
-    def __contains__(self, key: Hashable) -> bool: ...
+    def __contains__(self, key: Hashable, /) -> bool: ...
 
 @final
 class SignatureIndex:
@@ -223,7 +293,7 @@ class SignatureIndex:
     ) -> list[Match | None]: ...
     def remove(self, id: Id) -> None: ...
     def __len__(self) -> int: ...
-    def __contains__(self, id: object) -> bool: ...
+    def __contains__(self, key: object, /) -> bool: ...
 
 @final
 class Crawl:
@@ -232,5 +302,5 @@ class Crawl:
 
 @final
 class Pages:
-    def to_arrow(self) -> pa.Table: ...
+    def to_arrow(self) -> Any: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use batch::dedup::FindingKind;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 use super::run::{Found, Message, Running, Skipped, ended_unexpectedly};
 use super::table::FindingBatches;
@@ -92,6 +93,15 @@ impl Findings {
         let running = exclusive(&mut self.running).take();
         let batches = FindingBatches::new(self.kind, first, running, self.has_text_ids);
         arrow_stream::capsule(py, Box::new(batches), requested_schema)
+    }
+
+    /// Returns the class itself: type checkers know `Findings[Pair]`.
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        _kind: &Bound<'py, PyAny>,
+    ) -> Bound<'py, PyType> {
+        class.clone()
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {

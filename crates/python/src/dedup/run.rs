@@ -283,7 +283,9 @@ fn encode(id: &Id) -> String {
 }
 
 fn decode(name: &str) -> Id {
-    let number = name.strip_prefix('n').and_then(|digits| digits.parse().ok());
+    let number = name
+        .strip_prefix('n')
+        .and_then(|digits| digits.parse().ok());
     match number {
         Some(number) => Id::Number(number),
         None => Id::Text(name.get(1..).unwrap_or_default().to_owned()),
@@ -315,7 +317,12 @@ impl ProgressShown {
     }
 
     fn show(&self, py: Python<'_>) -> PyResult<()> {
-        let latest = self.counts.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let latest = self
+            .counts
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let Some((step, done, of)) = latest else {
             return Ok(());
         };

@@ -90,9 +90,15 @@ impl FindingBatches {
         vec![
             self.ids(rows.iter().map(|(one, ..)| *one)),
             self.ids(rows.iter().map(|(_, two, _)| *two)),
-            Arc::new(UInt32Array::from_iter_values(degrees().map(|degree| degree.distance))),
-            Arc::new(Float64Array::from_iter_values(degrees().map(|degree| degree.resemblance))),
-            Arc::new(StringArray::from_iter_values(degrees().map(|degree| degree.measure))),
+            Arc::new(UInt32Array::from_iter_values(
+                degrees().map(|degree| degree.distance),
+            )),
+            Arc::new(Float64Array::from_iter_values(
+                degrees().map(|degree| degree.resemblance),
+            )),
+            Arc::new(StringArray::from_iter_values(
+                degrees().map(|degree| degree.measure),
+            )),
         ]
     }
 
@@ -119,7 +125,8 @@ impl FindingBatches {
         }
         let mut column = ListBuilder::new(Int64Builder::new()).with_field(item);
         for ids in lists {
-            ids.iter().for_each(|id| column.values().append_value(number(id)));
+            ids.iter()
+                .for_each(|id| column.values().append_value(number(id)));
             column.append(true);
         }
         Arc::new(column.finish())

@@ -68,7 +68,8 @@ pub(super) fn write<'a>(
     draft.push(".part");
     let draft = PathBuf::from(draft);
     let written = write_draft(&draft, recipe, texts).map_err(|error| of_batch(&error));
-    let named = written.and_then(|()| std::fs::rename(&draft, path).map_err(|error| system(&error)));
+    let named =
+        written.and_then(|()| std::fs::rename(&draft, path).map_err(|error| system(&error)));
     if named.is_err() {
         // If there is no draft, there is nothing to remove.
         drop(std::fs::remove_file(&draft));
