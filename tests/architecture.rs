@@ -72,7 +72,10 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
             "crawl",
             &["disk", "fetch", "neardup", "sinks", "store", "web"],
         ),
-        ("corpus", &["crawl", "fetch", "neardup", "sinks", "web"]),
+        (
+            "corpus",
+            &["crawl", "disk", "fetch", "neardup", "sinks", "web"],
+        ),
         (
             "cli",
             &[

@@ -84,8 +84,10 @@ mod commands {
     mod control; // settings that change while a crawl runs
     mod dedup; // `dedup`, `plan`
     mod export; // `export`
+    mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …
     mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod settings; // files, environment, seeds
     mod similar; // `similar`
 }

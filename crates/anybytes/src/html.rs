@@ -23,6 +23,7 @@ const TIGHT: ReadLimits = ReadLimits {
     text: 512,
     title_chars: 16,
     anchor_chars: 8,
+    markdown: true,
     rel_bytes: 16,
 };
 
@@ -30,6 +31,7 @@ const TIGHT: ReadLimits = ReadLimits {
 pub fn html(bytes: &[u8]) {
     let wide = ReadLimits {
         kinds: EVERY_KIND,
+        markdown: true,
         ..ReadLimits::default()
     };
     for limits in [wide, TIGHT] {

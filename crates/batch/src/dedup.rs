@@ -9,6 +9,7 @@
 //! not their square.
 
 mod candidates;
+mod decisions;
 mod distinct_texts;
 mod finding;
 mod originals;

@@ -18,6 +18,8 @@ pub enum BatchError {
     Scratch {
         /// The directory as the caller gave it.
         directory: PathBuf,
+        /// The number of bytes written there before.
+        written: u64,
         /// The error of the system.
         source: io::Error,
     },

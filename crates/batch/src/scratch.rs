@@ -41,6 +41,7 @@ impl Scratch {
     fn error(&self, source: io::Error) -> BatchError {
         BatchError::Scratch {
             directory: self.directory.clone(),
+            written: self.written(),
             source,
         }
     }
@@ -74,6 +75,7 @@ impl SpillFile {
             .read_exact_at(bytes, at)
             .map_err(|source| BatchError::Scratch {
                 directory: self.directory.clone(),
+                written: self.len,
                 source,
             })
     }

@@ -9,16 +9,17 @@
 //! |---|---|---|---|---|
 //! | 8 | `NEARDUPS` | | 4 | documents; 0 in the last block |
 //! | 2 | version of the format: 1 | | 4 | bytes of their records |
-//! | 2 | [`ALGORITHM`] | | n | records; in the last block the number of documents read, 8 bytes |
-//! | 2, 2 | bands and their rows | | 8 | low half of xxh3-128 of the above, seeded with the block's number |
+//! | 2 | [`ALGORITHM`] | | n | records; in the last block 8: documents read |
+//! | 2, 2 | bands and their rows | | 8 | low half of xxh3-128 of the above |
 //! | 4 | flags: 1, originals only | | | |
 //! | 4, 4 | shard, from 1, and number of shards | | | |
 //! | 16 | [`Recipe`] | | | |
 //! | 12 | zero | | | |
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
-//! A record is the document's number in reading order (8 bytes), the length of its id (4), the id,
-//! the [signature](crate::signature_bytes), the number of its bands (2) and their keys (4 each).
+//! The checksum of a block is seeded with its number. A record is the document's number in reading
+//! order (8 bytes), the length of its id (4), the id, the [signature](crate::signature_bytes), the
+//! number of its bands (2) and their keys (4 each).
 //!
 //! Invariant: the format is stable for ever (`golden/signatures.hex`). A file without its last
 //! block is unfinished: it can be continued, and nothing else accepts it.

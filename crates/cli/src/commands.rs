@@ -9,6 +9,8 @@ pub(crate) mod dedup;
 pub(crate) mod duplicates;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod fingerprint;
+pub(crate) mod frequencies;
 pub(crate) mod index;
 mod journal;
 mod page_counts;

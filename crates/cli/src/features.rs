@@ -5,7 +5,7 @@ use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use corpus::{Documents, Reader, is_standard_input};
+use corpus::{Documents, InputOptions, Reader, is_standard_input};
 use crawl::AdaptiveSignatures;
 use disk::{Disk, SystemDisk};
 use neardup::{
@@ -57,19 +57,21 @@ impl FeatureSettings {
     }
 
     /// Learns document frequencies from these documents if the weights need them.
-    pub(crate) fn learned_from(self, paths: &[PathBuf], reader: &Reader) -> Result<Self, CliError> {
+    /// Standard input is spooled then, because it is read twice.
+    pub(crate) fn learned_from(
+        self,
+        paths: &[PathBuf],
+        input: &mut InputOptions,
+        reader: &Reader,
+    ) -> Result<Self, CliError> {
         if !self.has_to_learn() {
             return Ok(self);
         }
         if paths.iter().any(|path| is_standard_input(path)) {
-            let error =
-                usage("tf-idf reads documents twice, but standard input can be read only once");
-            return Err(error.with_remedy(
-                "count words beforehand with `crawler frequencies`, and give the file with \
-                 --frequencies",
-            ));
+            let spooled = input.spool_standard_input();
+            spooled.map_err(|error| CliError::of_usage(&error))?;
         }
-        let frequencies = self.count(paths, reader)?;
+        let frequencies = self.count(paths, input, reader)?;
         Ok(Self {
             frequencies: Some(Arc::new(frequencies)),
             ..self
@@ -80,10 +82,11 @@ impl FeatureSettings {
     pub(crate) fn count(
         &self,
         paths: &[PathBuf],
+        input: &InputOptions,
         reader: &Reader,
     ) -> Result<DocumentFrequencies, CliError> {
         let mut frequencies = DocumentFrequencies::new(self.features.unit);
-        for document in Documents::below(paths)
+        for document in Documents::below(paths, input)
             .map_err(|error| CliError::of_usage(&error))?
             .flatten()
         {

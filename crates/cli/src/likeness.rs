@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use corpus::Reader;
+use corpus::{InputOptions, Reader};
 use neardup::{
     BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprint, HashKey, LEAST_WORDS,
     SignatureBuilder, Thresholds, Unit, Width,
@@ -46,6 +46,7 @@ impl FeatureArgs {
     pub(crate) fn signature_builder(
         &self,
         paths: &[PathBuf],
+        input: &mut InputOptions,
         reader: &Reader,
     ) -> Result<SignatureBuilder, CliError> {
         let features = self.features.unwrap_or_default();
@@ -58,7 +59,9 @@ impl FeatureArgs {
             self.stop_words.as_deref(),
             self.frequencies.as_deref(),
         )?;
-        let fingerprinter = settings.learned_from(paths, reader)?.fingerprinter()?;
+        let fingerprinter = settings
+            .learned_from(paths, input, reader)?
+            .fingerprinter()?;
         let builder =
             SignatureBuilder::new(fingerprinter, HashKey::ZERO).shingled_by(self.shingles());
         Ok(match self.is_halved() {
@@ -107,14 +110,20 @@ pub(crate) struct VerdictArgs {
     #[arg(long, value_name = "ON|OFF", conflicts_with = "resemblance")]
     verify: Option<Switch>,
     /// Minimum number of words of near duplicates; shorter documents are compared for equality only
-    #[arg(long, value_name = "N", default_value_t = LEAST_WORDS)]
-    pub(crate) least_words: usize,
+    /// [default: 15]
+    #[arg(long, value_name = "N")]
+    pub(crate) least_words: Option<usize>,
 }
 
 /// The resemblance of near duplicates where the shingles are not those of a crawl.
 const OF_OTHER_SHINGLES: f64 = 0.8;
 
 impl VerdictArgs {
+    /// Returns the minimum number of words of near duplicates.
+    pub(crate) fn least_words(&self) -> usize {
+        self.least_words.unwrap_or(LEAST_WORDS)
+    }
+
     /// Returns the criterion of near duplicates.
     pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Criterion, CliError> {
         let criterion = match self.verify {
@@ -126,7 +135,7 @@ impl VerdictArgs {
     }
 
     /// Returns the resemblance that decides; none if the thresholds of a crawl do.
-    fn asked_resemblance(&self, features: &FeatureArgs) -> Option<f64> {
+    pub(crate) fn asked_resemblance(&self, features: &FeatureArgs) -> Option<f64> {
         self.resemblance
             .or_else(|| features.features.map(|_| OF_OTHER_SHINGLES))
     }

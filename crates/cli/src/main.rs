@@ -75,10 +75,10 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Patterns(args) => commands::patterns::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
-        Command::Fingerprint(args) => commands::compare::fingerprint(&args),
-        Command::Compare(args) => commands::compare::compare(&args),
+        Command::Fingerprint(args) => commands::fingerprint::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Dedup(args) => commands::dedup::run(&args),
-        Command::Frequencies(args) => commands::compare::frequencies(&args),
+        Command::Frequencies(args) => commands::frequencies::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
     };

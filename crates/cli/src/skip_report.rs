@@ -2,6 +2,7 @@
 
 use corpus::Skipped;
 
+use crate::cli_error::{CliError, usage};
 use crate::terminal::{printable, say};
 
 /// Skipped documents that are printed one by one; the rest are counted.
@@ -9,21 +10,37 @@ const ONE_BY_ONE: u64 = 20;
 
 /// The number of skipped documents; the first are printed.
 #[derive(Default)]
-pub(crate) struct SkipReport(u64);
+pub(crate) struct SkipReport {
+    count: u64,
+    first: Option<Skipped>,
+}
 
 impl SkipReport {
     /// Adds a skipped document.
     pub(crate) fn add(&mut self, skipped: &Skipped) {
-        self.0 += 1;
-        if self.0 <= ONE_BY_ONE {
+        self.count += 1;
+        self.first.get_or_insert_with(|| skipped.clone());
+        if self.count <= ONE_BY_ONE {
             say(&format!("skipped: {}", printable(&skipped.to_string())));
-        } else if self.0 == ONE_BY_ONE + 1 {
+        } else if self.count == ONE_BY_ONE + 1 {
             say("skipped: … and more, which are only counted");
         }
     }
 
     /// Returns the number of skipped documents.
     pub(crate) fn count(&self) -> u64 {
-        self.0
+        self.count
+    }
+
+    /// Returns the error of a command without a document, with the first reason.
+    pub(crate) fn no_document(&self, wanted: &str) -> CliError {
+        let error = match &self.first {
+            Some(skipped) => usage(format!("there is no document {wanted}: {skipped}")),
+            None => usage(format!("there is no document {wanted}")),
+        };
+        error.with_remedy(
+            "text, HTML, JSON lines ({\"id\": …, \"text\": …} a line), Parquet, Arrow, WARC and WACZ \
+             are read",
+        )
     }
 }

@@ -3,17 +3,17 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{Deviations, Record, WarcStream};
+use sinks::warc::{Record, WarcStream};
 use web::{CanonicalForm, Exchange, Protocol};
 
 use crate::document::{Content, Document};
+use crate::oddities::Oddities;
 
 /// The schemes of resources that are documents. Crawlers write notes under other schemes
 /// (`urn:pageinfo:`, `metadata:`).
@@ -26,38 +26,21 @@ const MAX_CONTENT: u64 = 8 << 20;
 /// Bytes that are read of the head of a response, besides.
 const MAX_HEAD: u64 = 64 << 10;
 
+/// Bytes that are read of a record's block.
+pub(crate) const MAX_BLOCK: usize = (MAX_CONTENT + MAX_HEAD) as usize;
+
 /// The documents in a WARC file. Responses with status 200 and resources are documents as they are,
 /// conversions (Common Crawl's WET files) are texts. Other records and robots.txt files are not
 /// documents. A broken record is an error, and the records behind it follow.
-pub struct ArchiveDocuments {
+pub(crate) struct ArchiveDocuments {
     stream: WarcStream,
-    seen: SeenDeviations,
+    oddities: Oddities,
 }
-
-/// The oddities in archives that were read to their ends, reported once all are read.
-#[derive(Clone, Default)]
-pub struct SeenDeviations(Arc<Mutex<Deviations>>);
 
 impl ArchiveDocuments {
-    /// Returns the documents in `stream`, whose oddities are added to `seen` at its end.
-    pub fn of(stream: WarcStream, seen: SeenDeviations) -> Self {
-        Self { stream, seen }
-    }
-}
-
-impl SeenDeviations {
-    /// Describes the oddities in one line; none if there are none.
-    pub fn describe(&self) -> Option<String> {
-        let oddities = self.locked();
-        let seen: Vec<String> = oddities
-            .seen()
-            .map(|(oddity, count)| format!("{count} {}", oddity.as_str()))
-            .collect();
-        (!seen.is_empty()).then(|| format!("odd records, read all the same: {}", seen.join(", ")))
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Deviations> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the documents in `stream`, whose deviations are added to `oddities` at its end.
+    pub(crate) fn of(stream: WarcStream, oddities: Oddities) -> Self {
+        Self { stream, oddities }
     }
 }
 
@@ -66,14 +49,18 @@ impl Iterator for ArchiveDocuments {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.stream.next_record((MAX_CONTENT + MAX_HEAD) as usize) {
+            match self.stream.next_record(MAX_BLOCK) {
                 Ok(Some(record)) => {
+                    let is_cut = record.block.len() as u64 != record.block_length;
                     if let Some(document) = document(record) {
+                        if is_cut {
+                            self.oddities.add_cut(document.id.clone());
+                        }
                         return Some(Ok(document));
                     }
                 }
                 Ok(None) => {
-                    self.seen.locked().add(self.stream.deviations());
+                    self.oddities.add_deviations(self.stream.deviations());
                     return None;
                 }
                 Err(fault) => return Some(Err(fault.to_string())),
@@ -83,7 +70,7 @@ impl Iterator for ArchiveDocuments {
 }
 
 /// The WARC files in a WACZ, one after the other, each read where it lies: nothing is unpacked.
-pub struct WaczStreams {
+pub(crate) struct WaczStreams {
     path: PathBuf,
     parts: VecDeque<ArchivePart>,
 }
@@ -93,7 +80,7 @@ impl WaczStreams {
     ///
     /// # Errors
     /// The file cannot be read or is no WACZ.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let parts = wacz::archives(path).map_err(io::Error::other)?;
         Ok(Self {
             path: path.to_owned(),
@@ -102,13 +89,13 @@ impl WaczStreams {
     }
 
     /// Returns the documents in all of them.
-    pub fn documents(
+    pub(crate) fn documents(
         self,
-        seen: SeenDeviations,
+        oddities: Oddities,
     ) -> impl Iterator<Item = Result<Document, String>> + Send {
         self.flat_map(move |stream| -> Box<dyn Iterator<Item = _> + Send> {
             match stream {
-                Ok(stream) => Box::new(ArchiveDocuments::of(stream, seen.clone())),
+                Ok(stream) => Box::new(ArchiveDocuments::of(stream, oddities.clone())),
                 Err(error) => Box::new(std::iter::once(Err(error.to_string()))),
             }
         })
@@ -126,7 +113,8 @@ impl Iterator for WaczStreams {
     }
 }
 
-fn document(record: Record) -> Option<Document> {
+/// Returns the document in a record, if there is one.
+pub(crate) fn document(record: Record) -> Option<Document> {
     let target = record.target().unwrap_or_default();
     if is_for_robots(target) {
         return None;

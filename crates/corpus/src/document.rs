@@ -1,5 +1,8 @@
 //! A document in a file, before its text is extracted.
 
+use std::fmt;
+use std::path::Path;
+
 use neardup::HashKey;
 
 /// Bytes that are read of an uncompressed file.
@@ -7,6 +10,30 @@ pub const MAX_DOCUMENT: u64 = 1 << 30;
 
 /// Bytes that are read of a compressed file, which can unpack to a thousand times its length.
 pub(crate) const MAX_UNPACKED: u64 = 64 << 20;
+
+/// Something that is not a document, with the reason. The next one follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file, and the place in it.
+    pub culprit: String,
+    /// The reason.
+    pub reason: String,
+}
+
+impl Skipped {
+    pub(crate) fn at(path: &Path, reason: impl fmt::Display) -> Self {
+        Self {
+            culprit: path.display().to_string(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.culprit, self.reason)
+    }
+}
 
 /// A document, before it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::sources::Skipped;
+use crate::document::Skipped;
 
 /// A path without the documents that are wanted.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,28 @@ pub enum CorpusError {
     Unreadable {
         /// The path.
         path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A pattern that no file matches.
+    #[error("no file matches {}", pattern.display())]
+    NoMatch {
+        /// The pattern.
+        pattern: PathBuf,
+    },
+    /// A pattern that cannot be understood.
+    #[error("{} is neither a file nor a pattern of file names: {reason}", pattern.display())]
+    BadPattern {
+        /// The pattern.
+        pattern: PathBuf,
+        /// The defect.
+        reason: String,
+    },
+    /// Standard input cannot be copied to a temporary file.
+    #[error("cannot copy standard input to a temporary file in {}", directory.display())]
+    Spool {
+        /// The directory of the temporary file.
+        directory: PathBuf,
         /// The error of the system.
         source: io::Error,
     },

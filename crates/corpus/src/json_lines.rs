@@ -3,7 +3,7 @@
 //!
 //! `title` and `heading`, if they are strings, determine the subject of the document. `judged_text`
 //! has precedence over `text`: with these members a page that was extracted elsewhere is judged as
-//! in the crawl.
+//! in the crawl. [`InputOptions`](crate::InputOptions) name other members.
 //!
 //! An id may be a string or a whole number; other members and blank lines are ignored. A bad line
 //! is reported with its number and skipped; a line longer than [`MAX_LINE`] is skipped without
@@ -11,8 +11,8 @@
 
 use std::io::{self, BufRead, Read};
 
-use serde::Deserialize;
-use serde::de::Error;
+use crate::fields::FieldNames;
+use crate::json_object::{self, JsonObject};
 
 /// The longest line that is read, in bytes: 256 MiB.
 pub const MAX_LINE: usize = 256 << 20;
@@ -20,8 +20,10 @@ pub const MAX_LINE: usize = 256 << 20;
 /// A document of a JSON Lines file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonDocument {
-    /// The name of the document.
-    pub id: String,
+    /// The number of its line, from 1.
+    pub line: u64,
+    /// The name of the document, if it has one.
+    pub id: Option<String>,
     /// The text to judge.
     pub text: String,
     /// The title, if any.
@@ -34,7 +36,7 @@ pub struct JsonDocument {
 #[derive(Debug, thiserror::Error)]
 pub enum BadLine {
     /// The line is not a document.
-    #[error("line {line}: {reason}")]
+    #[error("line {line} {reason}")]
     NotADocument {
         /// The number of the line, from 1.
         line: u64,
@@ -65,12 +67,13 @@ pub enum BadLine {
 /// let input = "{\"id\": 1, \"text\": \"one\"}\nnonsense\n";
 /// let mut documents = JsonLines::new(input.as_bytes());
 /// let first = documents.next().expect("there is a line").expect("it is a document");
-/// assert_eq!((first.id.as_str(), first.text.as_str()), ("1", "one"));
+/// assert_eq!((first.id.as_deref(), first.text.as_str()), (Some("1"), "one"));
 /// assert!(documents.next().is_some_and(|line| line.is_err()));
 /// ```
 #[derive(Debug)]
 pub struct JsonLines<R> {
     input: R,
+    fields: FieldNames,
     longest: usize,
     line: u64,
     ended: bool,
@@ -79,16 +82,37 @@ pub struct JsonLines<R> {
 impl<R: BufRead> JsonLines<R> {
     /// Creates a reader that begins at the current position of `input`.
     pub fn new(input: R) -> Self {
-        Self::with_longest(input, MAX_LINE)
+        Self::with_fields(input, FieldNames::default())
     }
 
-    fn with_longest(input: R, longest: usize) -> Self {
+    /// Creates a reader of documents in these fields.
+    pub(crate) fn with_fields(input: R, fields: FieldNames) -> Self {
         Self {
             input,
-            longest,
+            fields,
+            longest: MAX_LINE,
             line: 0,
             ended: false,
         }
+    }
+
+    /// Returns the next document, or the reason for which a line is none, and the bytes of the line
+    /// without its end.
+    pub(crate) fn next_with_bytes(&mut self) -> Option<(Result<JsonDocument, BadLine>, Vec<u8>)> {
+        while !self.ended {
+            self.line += 1;
+            match self.next_line() {
+                Ok(Some(bytes)) if bytes.trim_ascii().is_empty() => {}
+                Ok(Some(bytes)) => return Some((self.read(&bytes), bytes)),
+                Ok(None) => self.ended = true,
+                Err(source) => {
+                    self.ended = true;
+                    let line = self.line;
+                    return Some((Err(BadLine::Io { line, source }), Vec::new()));
+                }
+            }
+        }
+        None
     }
 
     /// Returns a line without its end, or the beginning of one that is too long; none at the end.
@@ -112,22 +136,23 @@ impl<R: BufRead> JsonLines<R> {
         if bytes.len() > self.longest {
             return Err(BadLine::TooLong { line });
         }
-        let bad = |error| BadLine::NotADocument {
-            line,
-            reason: format!("no {{\"id\": …, \"text\": …}}: {error}"),
+        let bytes = match line {
+            1 => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
+            _ => bytes,
         };
-        let written: JsonLine = serde_json::from_slice(bytes).map_err(bad)?;
-        let text = written.judged_text.or(written.text);
-        let text = text.ok_or_else(|| bad(serde_json::Error::missing_field("text")))?;
-        let id = match written.id {
-            Id::Name(name) => name,
-            Id::Number(number) => number.to_string(),
-        };
-        Ok(JsonDocument {
+        let JsonObject {
             id,
             text,
-            title: written.title.and_then(Label::into_text),
-            heading: written.heading.and_then(Label::into_text),
+            title,
+            heading,
+        } = json_object::read(bytes, &self.fields)
+            .map_err(|reason| BadLine::NotADocument { line, reason })?;
+        Ok(JsonDocument {
+            line,
+            id,
+            text,
+            title,
+            heading,
         })
     }
 }
@@ -136,56 +161,8 @@ impl<R: BufRead> Iterator for JsonLines<R> {
     type Item = Result<JsonDocument, BadLine>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.ended {
-            self.line += 1;
-            match self.next_line() {
-                Ok(Some(bytes)) if bytes.trim_ascii().is_empty() => {}
-                Ok(Some(bytes)) => return Some(self.read(&bytes)),
-                Ok(None) => self.ended = true,
-                Err(source) => {
-                    self.ended = true;
-                    return Some(Err(BadLine::Io {
-                        line: self.line,
-                        source,
-                    }));
-                }
-            }
-        }
-        None
+        self.next_with_bytes().map(|(document, _)| document)
     }
-}
-
-#[derive(Deserialize)]
-struct JsonLine {
-    id: Id,
-    text: Option<String>,
-    judged_text: Option<String>,
-    title: Option<Label>,
-    heading: Option<Label>,
-}
-
-/// A title or a heading; a value that is no string counts as absent.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Label {
-    Text(String),
-    Other(serde::de::IgnoredAny),
-}
-
-impl Label {
-    fn into_text(self) -> Option<String> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Other(_) => None,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "an id that is a string or a whole number")]
-enum Id {
-    Name(String),
-    Number(i64),
 }
 
 #[cfg(test)]
@@ -195,9 +172,11 @@ mod tests {
     use super::*;
 
     fn read(input: &[u8], longest: usize) -> Vec<Result<(String, String), String>> {
-        JsonLines::with_longest(input, longest)
+        let mut lines = JsonLines::new(input);
+        lines.longest = longest;
+        lines
             .map(|item| {
-                item.map(|document| (document.id, document.text))
+                item.map(|document| (document.id.unwrap_or_default(), document.text))
                     .map_err(|error| error.to_string())
             })
             .collect()
@@ -218,6 +197,10 @@ mod tests {
                 document("-7", "two\n"),
                 document("", "")
             ]
+        );
+        assert_eq!(
+            read(b"\xef\xbb\xbf{\"text\":\"one\"}", 100),
+            [document("", "one")]
         );
         assert_eq!(read(b"", 100), []);
     }
@@ -262,7 +245,10 @@ mod tests {
             \xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
         let lines = read(input, 100);
         for (line, culprit) in [
-            (0, "missing field `text`"),
+            (
+                0,
+                "has no \"text\"; it has \"id\": --text-field names another",
+            ),
             (1, "expected"),
             (2, "line 3"),
             (3, "a whole number"),
@@ -270,7 +256,7 @@ mod tests {
             let message = lines[line].as_ref().unwrap_err();
             assert!(message.contains(culprit), "{message}");
             assert!(
-                message.starts_with(&format!("line {}: ", line + 1)),
+                message.starts_with(&format!("line {} ", line + 1)),
                 "{message}"
             );
         }

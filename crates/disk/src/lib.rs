@@ -24,5 +24,5 @@ pub use cut::{set_aside, set_aside_whole};
 pub use error_kind::DiskErrorKind;
 pub use reserve::{Reserve, Restored};
 pub use reserved::ReservedDisk;
-pub use spool::{Spool, Spooled};
+pub use spool::{Spool, Spooled, read_at};
 pub use system::SystemDisk;

@@ -85,13 +85,22 @@ impl Spooled {
     }
 }
 
+/// Reads bytes at `offset` into `into` and returns their number, without the position that clones of
+/// `file` share.
+///
+/// # Errors
+/// I/O errors of the system.
 #[cfg(unix)]
-fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+pub fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, into, offset)
 }
 
+/// Reads bytes at `offset` into `into` and returns their number; the position of `file` moves.
+///
+/// # Errors
+/// I/O errors of the system.
 #[cfg(windows)]
-fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+pub fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, into, offset)
 }
 

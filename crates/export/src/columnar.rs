@@ -74,8 +74,8 @@ fn properties(table: Table, about: &ExportInfo) -> Result<WriterProperties, Expo
         if is_various(column) {
             properties = properties.set_column_dictionary_enabled(path.clone(), false);
         }
-        // Minimum and maximum of sketches have no meaning.
-        if matches!(column.kind, Kind::Bytes(_)) {
+        // Minimum and maximum of sketches and texts have no meaning.
+        if matches!(column.kind, Kind::Bytes(_)) || column.name == "text" {
             properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
         }
     }
@@ -88,7 +88,10 @@ fn is_various(column: &Column) -> bool {
     matches!(
         column.kind,
         Kind::Fingerprint | Kind::Bytes(_) | Kind::Time | Kind::U64
-    ) || matches!(column.name, "url" | "final_url")
+    ) || matches!(
+        column.name,
+        "url" | "final_url" | "text" | "digest" | "cluster"
+    )
 }
 
 impl<W: Write + Send> Columnar<W> {

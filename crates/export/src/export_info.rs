@@ -14,18 +14,26 @@ pub struct ExportInfo {
     pub algorithm: u16,
     /// True if everything is hashed under the zero key. Another key is a secret and is not written.
     pub zero_key: bool,
+    /// Options that change the records, with their values: an export that is continued has the
+    /// same.
+    pub options: &'static [(&'static str, &'static str)],
 }
 
 impl ExportInfo {
     pub(crate) fn notes(&self, table: Table) -> Vec<KeyValue> {
         let key = if self.zero_key { "zero" } else { "secret" };
-        [
+        let notes = [
             ("crawler.schema", table.schema.to_owned()),
             ("crawler.version", self.version.to_owned()),
             ("crawler.algorithm", self.algorithm.to_string()),
             ("crawler.hash_key", key.to_owned()),
-        ]
-        .map(|(name, value)| KeyValue::new(name.to_owned(), value))
-        .into()
+        ];
+        let options = self.options.iter();
+        let options = options.map(|(name, value)| (*name, (*value).to_owned()));
+        notes
+            .into_iter()
+            .chain(options)
+            .map(|(name, value)| KeyValue::new(name.to_owned(), value))
+            .collect()
     }
 }

@@ -1,9 +1,10 @@
 //! Exports: the records of a crawl as tables for other programs.
 //!
 //! A [`Table`] is a list of columns: [`VISITS`] has a record for each visit, [`LINKS`] one for each
-//! link. A [`TableWriter`] writes the records of a table in a [`Form`]: JSON lines, CSV or Parquet.
-//! An output file is a [`WholeFile`], which gets its name once it is complete, or one of the
-//! [`Parts`] of a directory. `docs/formats/export.md` documents the columns; their names and order
+//! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`]. A [`TableWriter`]
+//! writes the records of a table in a [`Form`]: JSON lines, CSV or Parquet. An output file is a
+//! [`WholeFile`], which gets its name once it is complete, or one of the [`Parts`] of a directory;
+//! text may be [`Packed`]. `docs/formats/export.md` documents the columns; their names and order
 //! are a contract.
 //!
 //! Only this crate uses the `parquet` crate.
@@ -13,10 +14,13 @@
 
 mod columnar;
 mod export_info;
+mod extracted_text;
 mod fault;
 mod link;
 mod linked;
+mod packed;
 mod parts;
+mod quality;
 mod table;
 mod text;
 mod visit;
@@ -25,10 +29,13 @@ mod writer;
 
 pub use columnar::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
 pub use export_info::ExportInfo;
+pub use extracted_text::{ExtractedText, TEXTS};
 pub use fault::ExportFault;
 pub use link::{LINKS, Link};
 pub use linked::{Linked, linked_so_far};
+pub use packed::{Compression, Packed};
 pub use parts::{DEFAULT_ROWS_PER_FILE, Parts, VisitPosition};
+pub use quality::{DUPLICATE_LENGTHS, QualitySignals, TOP_LENGTHS};
 pub use table::{Column, Kind, Table, Value};
 pub use visit::{SKETCHES, VISITS, Visit, VisitRow, Visits};
 pub use whole_file::{Beginning, Differs, WholeFile, draft_of};

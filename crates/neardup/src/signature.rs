@@ -11,6 +11,7 @@ use crate::recipe::Recipe;
 use crate::sketch::{Sketch, minima_of};
 use crate::subject::Subject;
 use crate::text::NormalText;
+use crate::weighted_features::WeightedFeatures;
 use crate::words::hashed::HashedText;
 
 /// The least number of words of a text that may have near duplicates. Shorter texts are compared
@@ -177,6 +178,12 @@ impl SignatureBuilder {
             Unit::Chars(width) => recipe.add("character shingles", width.get() as u64),
         }
         recipe
+    }
+
+    /// Returns the weighted features of which fingerprints are made.
+    #[must_use]
+    pub fn weighted_features(&self, text: &NormalText) -> WeightedFeatures {
+        WeightedFeatures::of(text, &self.fingerprinter, self.key)
     }
 
     /// Returns the fingerprint alone, in one pass if possible.

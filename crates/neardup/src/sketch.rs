@@ -80,6 +80,15 @@ impl Sketch {
         ((agreeing - by_accident) / (MINIMA as f64 - by_accident)).max(0.0)
     }
 
+    /// Returns the standard error of [`resemblance`](Self::resemblance) if the true resemblance r, 0
+    /// to 1, is this one: that of 256 minima of four bits, √(p(1-p)/256) · 16/15 with p = r +
+    /// (1-r)/16. Small sets err less.
+    #[must_use]
+    pub fn standard_error(resemblance: f64) -> f64 {
+        let agree = resemblance + (1.0 - resemblance) / 16.0;
+        (agree * (1.0 - agree) / MINIMA as f64).sqrt() * 16.0 / 15.0
+    }
+
     /// Returns a key for each band; similar sets are likely to share at least one. A key includes
     /// the number of its band (above its 32 bits), so that one map can hold the bands of all
     /// numbers.

@@ -13,6 +13,7 @@
 //!   `warc_file` is one file of it, `files` has the file names, `archive_end` is a position in the
 //!   archive; `settled` records how much of it is settled, `surplus` cuts what follows that,
 //!   `recovery` finds what a power cut left whole.
+//! - [`ConversionWriter`] writes texts made from archived pages (WET files).
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
 //!   [`check_file`] read our files strictly, [`WarcStream`] those of others, and counts how they
 //!   deviate from the standard ([`Deviation`]); `parse` parses a record, `parsed` is the result,
@@ -21,6 +22,7 @@
 mod answer;
 pub(crate) mod archive;
 pub(crate) mod archive_end;
+mod conversion;
 mod deviations;
 pub(crate) mod files;
 pub(crate) mod foreign;
@@ -45,6 +47,7 @@ mod warcinfo;
 pub use answer::Answer;
 pub use archive::WarcArchive;
 pub use archive_end::ArchiveEnd;
+pub use conversion::{Conversion, ConversionInfo, ConversionWriter};
 pub use deviations::{Deviation, Deviations};
 pub use files::{OPEN, is_prefix, locate, name_of};
 pub use foreign::{begin_behind, beginning, is_foreign};

@@ -28,6 +28,7 @@ mod link_attributes;
 mod links;
 mod main_content;
 mod main_selectors;
+mod markdown;
 mod names;
 mod prefix_sums;
 mod read;

@@ -2,6 +2,7 @@
 
 use neardup::{BandedSignature, Likeness};
 
+use crate::dedup::decisions::Decisions;
 use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 
@@ -56,6 +57,8 @@ pub struct SimilarPair<Id> {
 pub struct Cluster<'a> {
     pub(super) members: &'a [u32],
     pub(super) names: &'a DocumentNames<'a>,
+    /// None if chains connect the members.
+    pub(super) decisions: Option<&'a Decisions<'a>>,
 }
 
 impl<'a> Cluster<'a> {
@@ -67,6 +70,20 @@ impl<'a> Cluster<'a> {
     )]
     pub fn len(&self) -> usize {
         self.members.len()
+    }
+
+    /// Returns the likeness of each member and the original, the first member, in the order of the
+    /// members; none for the original, and for all if chains connect them.
+    pub fn likenesses(&self) -> impl Iterator<Item = Option<Likeness>> + use<'a> {
+        let decisions = self.decisions;
+        let likeness = move |&member: &u32| Some(decisions?.original_of(member)?.1);
+        self.members.iter().map(likeness)
+    }
+
+    /// Returns true if every member is like the first, and false if chains connect them.
+    #[must_use]
+    pub fn is_around_original(&self) -> bool {
+        self.decisions.is_some()
     }
 
     /// Returns the ids of the members in the order of the documents, one by one: there may be more

@@ -4,9 +4,9 @@ use neardup::{Clusters, Groups, Likeness};
 
 use super::Run;
 use crate::control::{Gauge, Step};
+use crate::dedup::decisions::Decisions;
 use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::finding::{Cluster, Duplicate, Finding, Original, SimilarPair};
-use crate::dedup::originals::{self, NearOriginal};
 use crate::dedup::similar_pairs::PairSearch;
 use crate::error::BatchError;
 use crate::fields::take;
@@ -26,7 +26,7 @@ impl Run<'_> {
             gauge.advance(Step::Reporting, 1)?;
             let Some((original, likeness)) = decisions.original_of(document) else {
                 if self.options.originals {
-                    let signature = &texts.signature(decisions.text_of[document as usize])?;
+                    let signature = &texts.signature(decisions.text_of(document))?;
                     let document = &texts.names.get(document)?;
                     found(Finding::Original(Original {
                         document,
@@ -59,7 +59,7 @@ impl Run<'_> {
             None => document,
         };
         let originals = (0..texts.documents() as u32).map(original_of).collect();
-        self.hand_over(originals, texts, found)?;
+        self.hand_over(originals, texts, Some(&decisions), found)?;
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Run<'_> {
             }
         }
         drop((clusters, first_of_root));
-        self.hand_over(firsts, texts, found)?;
+        self.hand_over(firsts, texts, None, found)?;
         Ok(())
     }
 
@@ -93,6 +93,7 @@ impl Run<'_> {
         self,
         firsts: Vec<u32>,
         texts: &DistinctTexts<'_>,
+        decisions: Option<&Decisions<'_>>,
         mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let groups =
@@ -105,7 +106,11 @@ impl Run<'_> {
             let last = members.last().copied().unwrap_or(0);
             if members.len() > 1 && last >= texts.reference() {
                 let names = &texts.names;
-                found(Finding::Cluster(Cluster { members, names }))?;
+                found(Finding::Cluster(Cluster {
+                    members,
+                    names,
+                    decisions,
+                }))?;
             }
         }
         Ok(())
@@ -162,43 +167,6 @@ impl Run<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// The decision about each document.
-struct Decisions<'t> {
-    texts: &'t DistinctTexts<'t>,
-    /// The text of each document.
-    text_of: Vec<u32>,
-    /// The original of each text that is a near duplicate.
-    near: Vec<Option<NearOriginal>>,
-}
-
-impl<'t> Decisions<'t> {
-    fn of(texts: &'t DistinctTexts<'_>, run: Run<'_>) -> Result<Self, BatchError> {
-        let near = originals::decide(texts, run)?;
-        let mut text_of = vec![0; texts.documents() as usize];
-        for (text, documents) in (0..).zip(texts.groups.iter()) {
-            for &document in documents {
-                text_of[document as usize] = text;
-            }
-        }
-        Ok(Self {
-            texts,
-            text_of,
-            near,
-        })
-    }
-
-    /// Returns the original of a document and their likeness; none if the document is an original.
-    fn original_of(&self, document: u32) -> Option<(u32, Likeness)> {
-        let text = self.text_of[document as usize];
-        let first_of = |text| self.texts.groups.get(text)[0];
-        if let Some(near) = self.near[text as usize] {
-            return Some((first_of(near.text), near.likeness));
-        }
-        let first = first_of(text);
-        (first != document).then(|| (first, self.texts.likeness_of_equals(first, document)))
     }
 }
 

@@ -14,6 +14,8 @@ pub struct MergedShards {
     heads: BTreeMap<u64, (Document, usize)>,
     readers: Vec<SignatureReader>,
     totals: Vec<Option<u64>>,
+    /// The number of the next document.
+    next: u64,
     has_failed: bool,
 }
 
@@ -57,6 +59,7 @@ impl MergedShards {
             heads: BTreeMap::new(),
             readers: readers.collect::<Result<_, _>>()?,
             totals: vec![None; files.len()],
+            next: 0,
             has_failed: false,
         };
         for shard in 0..files.len() {
@@ -83,14 +86,16 @@ impl MergedShards {
 
     fn next_document(&mut self) -> Result<Option<Document>, BatchError> {
         match self.heads.pop_first() {
-            Some((_, (document, shard))) => {
+            Some((number, (document, shard))) if number == self.next => {
+                self.next += 1;
                 self.advance(shard)?;
                 Ok(Some(document))
             }
-            None if self.totals.windows(2).any(|pair| pair[0] != pair[1]) => Err(
-                BatchError::Shards("they were made from different numbers of documents".to_owned()),
-            ),
-            None => Ok(None),
+            None if self.totals.iter().all(|total| *total == Some(self.next)) => Ok(None),
+            _ => Err(BatchError::Shards(format!(
+                "document {} is missing: they were made from different documents",
+                self.next
+            ))),
         }
     }
 }

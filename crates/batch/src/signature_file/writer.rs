@@ -1,10 +1,10 @@
 //! Writing signature files, and continuing unfinished ones.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BLOCK, HEADER, MAX_ID, SignatureHeader, SignatureReader, check};
+use super::{BLOCK, MAX_ID, SignatureHeader, SignatureReader, check};
 use crate::dedup::Document;
 use crate::error::BatchError;
 use crate::signature_bytes::encode;
@@ -12,10 +12,11 @@ use crate::signature_bytes::encode;
 /// A writer of a signature file; the file is complete after [`finish`](Self::finish). After a kill
 /// it has all blocks but the last one.
 #[derive(Debug)]
-pub struct SignatureWriter {
+pub struct SignatureWriter<W = File> {
+    /// The path for messages.
     path: PathBuf,
     bands: usize,
-    target: BufWriter<File>,
+    target: W,
     /// The number of the next block.
     number: u64,
     records: Vec<u8>,
@@ -30,26 +31,20 @@ pub enum Continued {
     /// The file ends early. The documents in it can be compared with those of the corpus by
     /// [`SignatureFile::read`](super::SignatureFile::read), whose last item is an error.
     Unfinished {
-        /// The number of the next document that is missing, in reading order.
-        next: u64,
         /// The writer behind the intact part.
         writer: SignatureWriter,
     },
 }
 
-impl SignatureWriter {
+impl SignatureWriter<File> {
     /// Creates a file at `path`, replacing an earlier one.
     ///
     /// # Errors
     /// [`BatchError::Write`] if the system refuses.
     pub fn create(path: impl Into<PathBuf>, header: &SignatureHeader) -> Result<Self, BatchError> {
         let path = path.into();
-        let created = File::create(&path).and_then(|mut file| {
-            file.write_all(&header.to_bytes())?;
-            Ok(file)
-        });
-        match created {
-            Ok(file) => Ok(Self::behind(path, file, header, 0)),
+        match File::create(&path) {
+            Ok(file) => Self::begin(file, path, header),
             Err(source) => Err(BatchError::Write { path, source }),
         }
     }
@@ -58,8 +53,9 @@ impl SignatureWriter {
     /// is cut off.
     ///
     /// # Errors
-    /// [`BatchError::OtherSignatures`] if the file does not have this header, [`BatchError::Write`],
-    /// and the errors of [`SignatureFile::open`](super::SignatureFile::open).
+    /// [`BatchError::OtherSignatures`] if the file does not have this header,
+    /// [`BatchError::Write`], and the errors of
+    /// [`SignatureFile::open`](super::SignatureFile::open).
     pub fn resume(path: &Path, header: &SignatureHeader) -> Result<Continued, BatchError> {
         let mut reader = SignatureReader::open(path)?;
         reader.header().check_comparable(path, header)?;
@@ -69,10 +65,9 @@ impl SignatureWriter {
                 what: "documents: another shard, or an index of originals".to_owned(),
             });
         }
-        let mut next = 0;
         loop {
             match reader.next() {
-                Some(Ok(numbered)) => next = numbered.number + 1,
+                Some(Ok(_)) => {}
                 None => return Ok(Continued::Finished),
                 Some(Err(BatchError::Unfinished { .. } | BatchError::Damaged { .. })) => break,
                 Some(Err(error)) => return Err(error),
@@ -89,7 +84,6 @@ impl SignatureWriter {
             });
         match opened {
             Ok(file) => Ok(Continued::Unfinished {
-                next,
                 writer: Self::behind(path.to_owned(), file, header, blocks),
             }),
             Err(source) => Err(BatchError::Write {
@@ -98,12 +92,30 @@ impl SignatureWriter {
             }),
         }
     }
+}
 
-    fn behind(path: PathBuf, file: File, header: &SignatureHeader, blocks: u64) -> Self {
+impl<W: Write> SignatureWriter<W> {
+    /// Begins a file in `target`, which errors call `path`.
+    ///
+    /// # Errors
+    /// [`BatchError::Write`] if the target refuses.
+    pub fn begin(
+        mut target: W,
+        path: impl Into<PathBuf>,
+        header: &SignatureHeader,
+    ) -> Result<Self, BatchError> {
+        let path = path.into();
+        match target.write_all(&header.to_bytes()) {
+            Ok(()) => Ok(Self::behind(path, target, header, 0)),
+            Err(source) => Err(BatchError::Write { path, source }),
+        }
+    }
+
+    fn behind(path: PathBuf, target: W, header: &SignatureHeader, blocks: u64) -> Self {
         Self {
             path,
             bands: header.bands.bands(),
-            target: BufWriter::with_capacity(HEADER, file),
+            target,
             number: blocks,
             records: Vec::new(),
             documents: 0,
@@ -141,18 +153,17 @@ impl SignatureWriter {
     }
 
     /// Writes the remaining documents and the last block, with the number of documents that the run
-    /// read, in all shards. The file is on the disk when this returns.
+    /// read, in all shards. Returns the target, which the caller syncs.
     ///
     /// # Errors
-    /// [`BatchError::Write`] if the system refuses.
-    pub fn finish(mut self, total: u64) -> Result<(), BatchError> {
+    /// [`BatchError::Write`] if the target refuses.
+    pub fn finish(mut self, total: u64) -> Result<W, BatchError> {
         if self.documents > 0 {
             self.write_block()?;
         }
         self.records.extend(total.to_le_bytes());
         self.write_block()?;
-        let synced = self.target.get_ref().sync_all();
-        synced.map_err(|source| self.unwritable(source))
+        Ok(self.target)
     }
 
     fn write_block(&mut self) -> Result<(), BatchError> {

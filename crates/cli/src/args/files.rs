@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use neardup::Features;
 
+use crate::args::input::InputArgs;
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
-use crate::values::{Count, Size, Switch};
+use crate::values::Count;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
@@ -15,6 +16,8 @@ pub(crate) struct ExtractArgs {
     /// a line; - is standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// The base URL of its links [default: http://localhost/]; of an archive, the page to extract
     /// [default: all]
     #[arg(long, value_name = "URL")]
@@ -51,6 +54,8 @@ pub(crate) struct FingerprintArgs {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
     pub(crate) features: FeatureArgs,
     /// Without effect: accepted as `compare` and `dedup` do
     #[arg(long, value_name = "K", hide = true)]
@@ -60,73 +65,74 @@ pub(crate) struct FingerprintArgs {
     pub(crate) resemblance: Option<f64>,
 }
 
+/// Compare two files: bits between their fingerprints, resemblance and containment of their
+/// shingles, and the verdict with its reason.
 #[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
 pub(crate) struct CompareArgs {
     /// Text or HTML file
     pub(crate) a: PathBuf,
     /// Text or HTML file
     pub(crate) b: PathBuf,
     #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
     pub(crate) features: FeatureArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    /// Estimate the likeness by these measures as well, each with the exact value and its standard
+    /// error: all, or some of shingles, minhash, b-bit, min-s, mod-m, super-shingles, simhash
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    pub(crate) measures: Vec<MeasureKind>,
+    /// With --measures: the number of minima of MinHash and of its b bits, and of hashes of MIN_s,
+    /// 1 to 4096 [default: 128]
+    #[arg(long, value_name = "N", requires = "measures")]
+    pub(crate) minima: Option<usize>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
 }
 
-/// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
-/// ({"id", "text"}), WARC archives.
-///
-/// Without --pairs or --clusters it prints a line for each document that repeats an earlier one.
-#[derive(Debug, Args)]
-#[command(after_help = "\
+const COMPARE_HELP: &str = "\
 Examples:
-  crawler dedup corpus/                             each document that repeats an earlier one
-  crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
-  crawler dedup corpus.jsonl --resemblance 0.6      what resembles an earlier one by 0.6 or more
-  crawler dedup corpus/ --features char:5           by runs of five characters
-  crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
-  zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
-pub(crate) struct DedupArgs {
-    /// Files and directories; - is standard input, as JSON lines or one text
-    #[arg(value_name = "PATH", required = true)]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Print every pair of documents at or above the threshold
-    #[arg(long, conflicts_with = "clusters")]
-    pub(crate) pairs: bool,
-    /// Print a line for each cluster: an original and all documents that repeat it
-    #[arg(long)]
-    pub(crate) clusters: bool,
-    /// With --clusters: join all documents that are connected by similar pairs
-    #[arg(long, requires = "clusters")]
-    pub(crate) chained: bool,
-    #[command(flatten)]
-    pub(crate) features: FeatureArgs,
-    #[command(flatten)]
-    pub(crate) verdict: VerdictArgs,
-    /// The part of all near duplicates at --resemblance that candidates must include, between 0
-    /// and 1 [default: 0.99]
-    #[arg(long, value_name = "P")]
-    pub(crate) recall: Option<f64>,
-    /// Judge a page by its main content, without navigation [default: on]
-    #[arg(long, value_name = "ON|OFF")]
-    pub(crate) main_content: Option<Switch>,
-    /// Approximate memory limit; the rest goes to temporary files [default: 512MiB]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Size>,
-    /// Directory for temporary files [default: the system's]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) temp_dir: Option<PathBuf>,
-    /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
-    /// No progress and no closing line
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+  crawler compare a.txt b.txt                        the verdict, and what it is made from
+  crawler compare a.txt b.txt --measures all         every sketch of the literature beside it
+  crawler compare a.txt b.txt --measures min-s,mod-m --features word:10 --minima 400
+
+Measures, with their sources:
+  shingles        exact resemblance and containment (Broder, Glassman, Manasse, Zweig 1997, section 2)
+  minhash         the part of N minima that agree (Broder, Charikar, Frieze, Mitzenmacher 1998;
+                  fast: Dahlgaard, Knudsen, Thorup 2017)
+  b-bit           1 to 8 bits of each minimum (Li, König 2010, section 3); the sketch of a crawl
+  min-s           the s least hashes (Broder 1997, section 3)
+  mod-m           the hashes that 25 divides (Broder 1997, section 3); in 40 bits, as in 1997
+  super-shingles  groups of 14 minima, two of six must agree (Fetterly, Manasse, Najork 2003)
+  simhash         differing bits, and the cosine that they estimate (Charikar 2002, section 3)";
+
+/// A family of measures of likeness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasureKind {
+    /// All of them
+    All,
+    /// Exact resemblance and containment
+    Shingles,
+    /// Minima under permutations
+    Minhash,
+    /// Some bits of each minimum
+    BBit,
+    /// The least hashes
+    MinS,
+    /// The hashes that a number divides
+    ModM,
+    /// Groups of minima
+    SuperShingles,
+    /// Differing bits of fingerprints
+    Simhash,
 }
 
 /// Count the documents that have each word, most frequent first: `WORD<TAB>COUNT` a line below the
@@ -137,6 +143,8 @@ pub(crate) struct FrequenciesArgs {
     /// Files and directories, as `dedup` reads them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// Features to count: word:1, word:3, char:5, … [default: word:1]
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,

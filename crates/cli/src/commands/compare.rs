@@ -1,20 +1,21 @@
-//! `crawler fingerprint`, `crawler compare` and `crawler frequencies`: files without a crawl.
+//! `crawler compare`: the likeness of two files.
 //!
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
 //! key is zero, so that fingerprints can be compared between machines.
 
-use corpus::{Documents, Reader};
+mod measures;
+
+use corpus::Reader;
 use neardup::{
     Criterion, Fingerprint, HashKey, Likeness, NormalText, PageSignature, Shingles, Sketch,
 };
 use serde::Serialize;
 
+use self::measures::{Measure, MeasuredDocument, Measures};
 use super::column;
-use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs};
-use crate::cli_error::{CliError, usage};
-use crate::features::{self, FeatureSettings};
+use crate::args::CompareArgs;
+use crate::cli_error::CliError;
 use crate::output::{self, Format};
-use crate::terminal::{printable, say};
 
 #[derive(Serialize)]
 struct Comparison {
@@ -30,6 +31,9 @@ struct Comparison {
     fingerprint_b: String,
     verdict: &'static str,
     reason: String,
+    /// Present if `--measures` asks for some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    measures: Vec<Measure>,
 }
 
 /// A document with its signature.
@@ -39,54 +43,17 @@ struct ComparedDocument {
     signature: PageSignature,
 }
 
-pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
-    let reader = Reader::new(true);
-    if args.distance.is_some() || args.resemblance.is_some() {
-        say("--distance and --resemblance have no effect on a fingerprint");
-    }
-    let signature_builder = args.features.signature_builder(&args.paths, &reader)?;
-    let mut skipped = None;
-    let documents = Documents::below(&args.paths).map_err(|error| CliError::of_usage(&error))?;
-    output::to_stdout(|out| {
-        for document in documents {
-            match document {
-                Ok(document) => {
-                    let fingerprint = reader.fingerprint(&signature_builder, &document.content);
-                    let digits = args.features.digits(fingerprint);
-                    writeln!(out, "{digits}  {}", printable(&document.id))?;
-                }
-                Err(more) => {
-                    say(&printable(&more.to_string()));
-                    skipped = Some(more);
-                }
-            }
-        }
-        Ok(())
-    })?;
-    skipped.map_or(Ok(()), |skipped| {
-        Err(usage(format!("not everything could be read: {skipped}")))
-    })
-}
-
-pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), CliError> {
-    let feature_settings = FeatureSettings::new(
-        args.features.unwrap_or_default(),
-        args.stop_words.as_deref(),
-        None,
-    )?;
-    let counted = feature_settings.count(&args.paths, &Reader::new(true))?;
-    features::write(&counted, args.output.as_deref())
-}
-
-pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
     let criterion = args.verdict.criterion(&args.features)?;
     let reader = Reader::new(true);
+    let mut input = args.input.options(None);
     let signature_builder = args
         .features
-        .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?
-        .least_words(args.verdict.least_words);
+        .signature_builder(&[args.a.clone(), args.b.clone()], &mut input, &reader)?
+        .least_words(args.verdict.least_words());
     let compared = |path| -> Result<ComparedDocument, CliError> {
-        let document = corpus::only_document(path).map_err(|error| CliError::of_usage(&error))?;
+        let document =
+            corpus::only_document(path, &input).map_err(|error| CliError::of_usage(&error))?;
         Ok(ComparedDocument {
             text: reader.normal_text(&document.content),
             fingerprint: reader.fingerprint(&signature_builder, &document.content),
@@ -94,10 +61,21 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
         })
     };
     let (a, b) = (compared(&args.a)?, compared(&args.b)?);
-    let comparison = Comparison::of(&a, &b, args, &criterion);
+    let mut comparison = Comparison::of(&a, &b, args, &criterion);
+    if !args.measures.is_empty() {
+        let measured = |document: &ComparedDocument| MeasuredDocument {
+            shingles: shingles(&document.text, args),
+            features: signature_builder.weighted_features(&document.text),
+        };
+        let measures = Measures::new(&args.measures, args.minima, args.features.bits())?;
+        comparison.measures = measures.of(&measured(&a), &measured(&b))?;
+    }
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &comparison),
-        Format::Table => output::columns(out, &comparison.lines()),
+        Format::Table => {
+            output::columns(out, &comparison.lines())?;
+            measures::table(out, &comparison.measures)
+        }
     })
 }
 
@@ -108,9 +86,7 @@ impl Comparison {
         args: &CompareArgs,
         criterion: &Criterion,
     ) -> Self {
-        let unit = args.features.shingles();
-        let shingles = |text: &NormalText| Shingles::of_unit(text, unit, HashKey::ZERO);
-        let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
+        let (shingles_a, shingles_b) = (shingles(&a.text, args), shingles(&b.text, args));
         let sketches = Sketch::of(&shingles_a).zip(Sketch::of(&shingles_b));
         let resemblance = shingles_a.resemblance(&shingles_b);
         // Both texts are at hand, so the exact resemblance decides and not its estimate.
@@ -125,13 +101,14 @@ impl Comparison {
             bits: args.features.bits(),
             resemblance,
             resemblance_estimate: sketches.map(|(a, b)| a.resemblance(&b)),
-            shingles: unit.to_string(),
+            shingles: args.features.shingles().to_string(),
             containment_a_in_b: shingles_a.containment_in(&shingles_b),
             containment_b_in_a: shingles_b.containment_in(&shingles_a),
             fingerprint_a: args.features.digits(a.fingerprint),
             fingerprint_b: args.features.digits(b.fingerprint),
             verdict,
             reason: reason(a, b, args, criterion, resemblance, likeness),
+            measures: Vec::new(),
         }
     }
 
@@ -155,6 +132,11 @@ impl Comparison {
     }
 }
 
+/// Returns the shingles of resemblance and containment.
+fn shingles(text: &NormalText, args: &CompareArgs) -> Shingles {
+    Shingles::of_unit(text, args.features.shingles(), HashKey::ZERO)
+}
+
 /// Returns the rule that decided, with its figures.
 fn reason(
     a: &ComparedDocument,
@@ -170,7 +152,7 @@ fn reason(
         Some(Likeness::Near { .. }) | None => {}
     }
     let words = a.text.len().min(b.text.len());
-    let least_words = args.verdict.least_words;
+    let least_words = args.verdict.least_words();
     if words < least_words {
         return format!(
             "{words} words, below --least-words {least_words}: compared for equality only"

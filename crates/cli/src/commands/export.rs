@@ -1,9 +1,12 @@
-//! `crawler export`: a row for each visited URL, in the order in which the visits ended; or, with
-//! `--links`, one for each link of each archived page. The crate `export` defines and writes the
-//! rows; this module chooses the target.
+//! `crawler export`: a row for each visited URL, in the order in which the visits ended; with
+//! `--links`, one for each link of each archived page; with `--text`, one for the text of each kept
+//! page. The crate `export` defines and writes the rows; this module chooses the target.
 
+mod destination;
 mod links;
+mod pages;
 mod target;
+mod texts;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -11,31 +14,37 @@ use std::sync::Arc;
 
 use disk::{Disk, SystemDisk};
 use export::{
-    Beginning, ExportFault, ExportInfo, Form, LINKS, Linked, Parts, SKETCHES, Table, TableWriter,
-    VISITS, Value, Visit, VisitPosition, Visits, WholeFile, draft_of, linked_so_far,
+    Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed, Parts, SKETCHES,
+    TEXTS, Table, TableWriter, VISITS, Visits, WholeFile, draft_of, linked_so_far,
 };
 use neardup::HashKey;
+use sinks::warc::{self, ConversionInfo, ConversionWriter};
 use store::embedded::History;
 
-use self::links::LinkBatch;
+use self::destination::Destination;
+use self::pages::{PageBatch, PageRecords};
 use self::target::ExportTarget;
+use self::texts::TextRules;
 use super::unwritable;
-use crate::args::ExportArgs;
+use crate::args::{ExportArgs, OutputForm};
 use crate::cli_error::{CliError, fault, usage};
-use crate::crawl_directory;
 use crate::progress::SlowProgress;
 use crate::terminal::Escaping;
+use crate::{crawl_directory, machine};
 
 /// An export: its table, its form and its source.
 struct Export<'a> {
     args: &'a ExportArgs,
-    form: Form,
+    form: OutputForm,
     table: Table,
     about: ExportInfo,
     state: PathBuf,
-    /// The visits whose links are written together.
-    links: Option<LinkBatch>,
+    /// The visits whose pages are read together, if the records are made of pages.
+    pages: Option<PageBatch>,
 }
+
+/// The level of gzip in WET files, as Common Crawl's tools have it.
+const WET_LEVEL: i32 = 6;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
@@ -44,26 +53,55 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
     let mut export = Export {
         args,
         form,
-        table: match (args.links, args.sketches || form == Form::Parquet) {
-            (true, _) => LINKS,
-            (false, true) => SKETCHES,
-            (false, false) => VISITS,
+        table: match args {
+            args if args.links => LINKS,
+            args if args.text => TEXTS,
+            args if args.sketches || form == OutputForm::Table(Form::Parquet) => SKETCHES,
+            _ => VISITS,
         },
         about: ExportInfo {
             version: env!("CARGO_PKG_VERSION"),
             algorithm: neardup::ALGORITHM,
             zero_key: History::open(&state)?.key() == Some(HashKey::ZERO),
+            options: text_options(args),
         },
-        links: match args.links {
-            true => Some(LinkBatch::of_crawl(&args.directory)?),
-            false => None,
+        pages: match page_records(args) {
+            Some(records) => Some(PageBatch::of_crawl(&args.directory, records)?),
+            None => None,
         },
         state,
     };
     export
         .write(&target)
         .map_err(|fault| complain(fault, &target, form))?;
-    export.links.map_or(Ok(()), |links| links.check_unread())
+    export.pages.map_or(Ok(()), |pages| pages.check_unread())
+}
+
+/// Returns the records that are made of pages, if such are asked for.
+fn page_records(args: &ExportArgs) -> Option<PageRecords> {
+    if args.links {
+        Some(PageRecords::Links)
+    } else if args.text {
+        let rules = TextRules::new(args.markdown, args.duplicates);
+        Some(PageRecords::Texts(rules))
+    } else {
+        None
+    }
+}
+
+/// Returns the options that change the records of texts.
+fn text_options(args: &ExportArgs) -> &'static [(&'static str, &'static str)] {
+    const TEXT: (&str, &str) = ("crawler.text", "plain");
+    const MARKDOWN: (&str, &str) = ("crawler.text", "markdown");
+    const ORIGINALS: (&str, &str) = ("crawler.pages", "originals");
+    const KEPT: (&str, &str) = ("crawler.pages", "kept");
+    match (args.text, args.markdown, args.duplicates) {
+        (false, ..) => &[],
+        (true, false, false) => &[TEXT, ORIGINALS],
+        (true, false, true) => &[TEXT, KEPT],
+        (true, true, false) => &[MARKDOWN, ORIGINALS],
+        (true, true, true) => &[MARKDOWN, KEPT],
+    }
 }
 
 impl Export<'_> {
@@ -100,48 +138,89 @@ impl Export<'_> {
 
     /// Writes to an output that cannot be truncated.
     fn stream(&mut self, out: impl Write + Send) -> Result<(), ExportFault> {
-        let mut destination = Destination::Table(TableWriter::begin(
-            self.form,
-            self.table,
-            &self.about,
-            self.harmless(out),
-        )?);
+        let mut destination = self.begin(out, Path::new(""), 0)?;
         self.fill(&mut destination, 0)?;
         destination.finish()
     }
 
     fn file(&mut self, path: &Path) -> Result<(), ExportFault> {
-        let linked = match &self.links {
-            Some(_) if self.args.resume => {
-                linked_so_far(path, self.form, Visits::open(&self.state, false)?)?
+        let linked = match self.form {
+            OutputForm::Table(form) if self.args.resume && self.args.links => {
+                linked_so_far(path, form, Visits::open(&self.state, false)?)?
             }
             _ => Linked::default(),
         };
-        let beginning = match (self.args.resume, &self.links) {
+        let beginning = match (self.args.resume, self.args.links) {
             (false, _) => Beginning::Anew,
-            (true, None) => Beginning::Compared,
-            (true, Some(_)) => Beginning::Behind(linked.bytes),
+            (true, false) => Beginning::Compared,
+            (true, true) => Beginning::Behind(linked.bytes),
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let mut file = WholeFile::begin(disk, path, beginning)?;
-        let out = self.harmless(&mut file);
-        let writer = if linked.bytes > 0 {
-            TableWriter::go_on(self.form, self.table, &self.about, out)?
-        } else {
-            TableWriter::begin(self.form, self.table, &self.about, out)?
+        let compression = match self.form {
+            // Its records are compressed one by one.
+            OutputForm::Wet => None,
+            OutputForm::Table(_) => Compression::by_name(path),
         };
-        let mut destination = Destination::Table(writer);
+        let mut packed = Packed::begin(compression, &mut file)?;
+        let mut destination = self.begin(&mut packed, path, linked.bytes)?;
         self.fill(&mut destination, linked.visits)?;
         destination.finish()?;
+        packed.finish()?;
         file.complete()?;
         Ok(())
+    }
+
+    /// Begins the output, or continues it behind its first `bytes` bytes.
+    fn begin<'w>(
+        &self,
+        out: impl Write + Send + 'w,
+        path: &Path,
+        bytes: u64,
+    ) -> Result<Destination<Box<dyn Write + Send + 'w>>, ExportFault> {
+        let out = self.harmless(out);
+        let OutputForm::Table(form) = self.form else {
+            return Ok(Destination::Wet(Box::new(self.wet(out, path)?)));
+        };
+        let writer = match bytes {
+            0 => TableWriter::begin(form, self.table, &self.about, out)?,
+            _ => TableWriter::go_on(form, self.table, &self.about, out)?,
+        };
+        Ok(Destination::Table(writer))
+    }
+
+    /// Begins a file of texts as WARC records, each compressed as the name of the file says.
+    fn wet<W: Write>(&self, out: W, path: &Path) -> io::Result<ConversionWriter<W>> {
+        let compression = match Compression::by_name(path) {
+            None => warc::Compression::None,
+            Some(Compression::Gzip) => warc::Compression::Gzip { level: WET_LEVEL },
+            Some(Compression::Zstd) => warc::Compression::Zstd {
+                level: 3,
+                dictionary: None,
+            },
+        };
+        let description = match self.args.markdown {
+            true => "main content of archived pages, as Markdown",
+            false => "main content of archived pages",
+        };
+        let date = machine::clock().now();
+        let info = ConversionInfo {
+            software: concat!("crawler/", env!("CARGO_PKG_VERSION")),
+            file: &path.file_name().unwrap_or_default().to_string_lossy(),
+            description,
+            date,
+            seed: u128::from(date.as_millis()) << 64 | u128::from(std::process::id()),
+        };
+        ConversionWriter::begin(out, &info, &compression)
     }
 
     /// Escapes text formats, so that they can be shown on a terminal.
     fn harmless<'w>(&self, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
         match self.form {
-            Form::Jsonl | Form::Csv | Form::RawCsv => Box::new(Escaping::new(out)),
-            Form::Parquet => Box::new(out),
+            OutputForm::Table(Form::Jsonl | Form::Csv | Form::RawCsv) => {
+                Box::new(Escaping::new(out))
+            }
+            OutputForm::Table(Form::Parquet) | OutputForm::Wet => Box::new(out),
         }
     }
 
@@ -159,58 +238,21 @@ impl Export<'_> {
             let Some(mark) = destination.advance(&visit)?.filter(|_| number >= but_for) else {
                 continue;
             };
-            match &mut self.links {
+            match &mut self.pages {
                 None => {
                     destination.write(&visit.fields())?;
                     destination.wrote(mark)?;
                 }
-                Some(links) => links.add(visit, mark, destination)?,
+                Some(pages) => pages.add(visit, mark, destination)?,
             }
         }
-        self.links
+        self.pages
             .as_mut()
-            .map_or(Ok(()), |links| links.write(destination))
+            .map_or(Ok(()), |pages| pages.write(destination))
     }
 }
 
-/// The destination of records.
-enum Destination<W: Write + Send> {
-    Table(TableWriter<W>),
-    Parts(Box<Parts>),
-}
-
-impl<W: Write + Send> Destination<W> {
-    /// Passes the next visit on; returns none if its records are already written.
-    fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
-        match self {
-            Self::Table(_) => Ok(Some(VisitPosition::default())),
-            Self::Parts(parts) => parts.advance(visit),
-        }
-    }
-
-    fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
-        match self {
-            Self::Table(writer) => writer.write(fields),
-            Self::Parts(parts) => parts.write(fields),
-        }
-    }
-
-    fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
-        match self {
-            Self::Table(_) => Ok(()),
-            Self::Parts(parts) => parts.wrote(mark),
-        }
-    }
-
-    fn finish(self) -> Result<(), ExportFault> {
-        match self {
-            Self::Table(writer) => writer.finish().map(drop),
-            Self::Parts(parts) => parts.finish(),
-        }
-    }
-}
-
-fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
+fn complain(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CliError {
     let path = match target {
         ExportTarget::Stdout => Path::new("-"),
         ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,
@@ -222,7 +264,7 @@ fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
             let unwritten = unwritable(path)(error);
             let draft = draft_of(path);
             match target {
-                ExportTarget::File(_) if form != Form::Parquet && draft.exists() => unwritten
+                ExportTarget::File(path) if form.can_continue(path) && draft.exists() => unwritten
                     .with_remedy(format!(
                         "what could be written is in {}: make room, and --resume goes on with it",
                         draft.display()
@@ -251,7 +293,7 @@ fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
     }
 }
 
-/// Removes the draft of a Parquet file, which nobody can continue.
+/// Removes the draft of a file that nobody can continue.
 fn drop_draft(draft: &Path) {
     match SystemDisk.remove(draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

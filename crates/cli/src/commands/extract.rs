@@ -1,21 +1,16 @@
-//! `crawler extract`: prints what the crawler reads from a document, or from each page of an
-//! archive.
+//! `crawler extract`: prints what the crawler reads from a document, or from each document of a
+//! file that has many.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
-use corpus::{
-    ArchiveDocuments, Content, MAX_DOCUMENT, SeenDeviations, Skipped, WaczStreams, is_archive,
-    is_standard_input, is_wacz, media_type,
-};
+use corpus::{Content, Documents};
 use serde::Serialize;
-use sinks::warc::WarcStream;
 use web::{
     CanonicalForm, Document, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
     Relations, ResponseMetadata,
 };
 
-use super::unreadable;
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
 use crate::output;
@@ -60,52 +55,24 @@ struct ExtractedLink<'a> {
 /// The base URL of a document whose own URL is not given.
 const NOWHERE: &str = "http://localhost/";
 
-/// Bytes that are read to distinguish an archive from a document.
-const BEGINNING: usize = 256 << 10;
-
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
     let form = CanonicalForm::default();
     let wanted = args.url.as_deref().map(|url| {
         PageUrl::parse(url, &form).map_err(|error| usage(format!("--url {url}: {error}")))
     });
+    let input = args.input.options(None);
+    let documents = Documents::below(std::slice::from_ref(&args.file), &input)
+        .map_err(|error| CliError::of_usage(&error))?;
     let extractor = Extractor {
         args,
         form: &form,
+        nowhere: PageUrl::parse(NOWHERE, &form).map_err(usage)?,
         wanted: wanted.transpose()?,
         main: MainSelectors::parse(&args.main_selector)
             .map_err(|error| usage(format!("--main-selector {error}")))?,
         limits: limits(args),
-        oddities: SeenDeviations::default(),
     };
-    let unreadable = unreadable(&args.file);
-    if is_wacz(&args.file) {
-        let streams = WaczStreams::open(&args.file).map_err(unreadable)?;
-        return extractor.all(streams.documents(extractor.oddities.clone()));
-    }
-    let input: Box<dyn Read + Send> = match is_standard_input(&args.file) {
-        true => Box::new(io::stdin()),
-        false => Box::new(File::open(&args.file).map_err(unreadable)?),
-    };
-    let mut input = BufReader::with_capacity(BEGINNING, input);
-    if is_archive(&args.file, &mut input).map_err(unreadable)? {
-        let stream = match is_standard_input(&args.file) {
-            true => WarcStream::new(&args.file, input),
-            // In a file, reading can go back behind a broken record.
-            false => WarcStream::open(&args.file).map_err(|fault| usage(fault.to_string()))?,
-        };
-        return extractor.all(ArchiveDocuments::of(stream, extractor.oddities.clone()));
-    }
-    let mut body = Vec::new();
-    input
-        .take(MAX_DOCUMENT)
-        .read_to_end(&mut body)
-        .map_err(unreadable)?;
-    let media = media_type(&args.file, &body);
-    let nowhere = PageUrl::parse(NOWHERE, &form).map_err(usage)?;
-    let document = extractor.read(&body, media, extractor.wanted.as_ref().unwrap_or(&nowhere));
-    let file = args.file.to_string_lossy();
-    let id = extractor.wanted.as_ref().map_or(&*file, PageUrl::as_str);
-    output::to_stdout(|out| extractor.write(out, &Extract::of(id, &document)))
+    extractor.all(documents)
 }
 
 fn limits(args: &ExtractArgs) -> ReadLimits {
@@ -126,11 +93,11 @@ fn limits(args: &ExtractArgs) -> ReadLimits {
 struct Extractor<'a> {
     args: &'a ExtractArgs,
     form: &'a CanonicalForm,
+    /// The base of links in documents without a URL.
+    nowhere: PageUrl,
     wanted: Option<PageUrl>,
     main: MainSelectors,
     limits: ReadLimits,
-    /// The deviations in the archive that is read.
-    oddities: SeenDeviations,
 }
 
 impl Extractor<'_> {
@@ -158,68 +125,35 @@ impl Extractor<'_> {
         }
     }
 
-    /// Writes the pages of an archive, one after the other.
-    fn all(
-        &self,
-        documents: impl Iterator<Item = Result<corpus::Document, String>>,
-    ) -> Result<(), CliError> {
+    /// Writes the documents of the input, one after the other.
+    fn all(&self, documents: Documents) -> Result<(), CliError> {
         let culprit = self.args.file.display().to_string();
+        let oddities = documents.oddities();
         let mut skipped = SkipReport::default();
         let mut written = 0_u64;
         let mut progress = SlowProgress::new("documents read");
         output::to_stdout(|out| {
             for document in documents {
                 progress.step();
-                let document = match document {
-                    Ok(document) => document,
-                    Err(reason) => {
-                        skipped.add(&Skipped {
-                            culprit: culprit.clone(),
-                            reason,
-                        });
-                        continue;
-                    }
-                };
-                // Without a page's URL, links have no base of their own.
-                let url = PageUrl::parse(&document.id, self.form).ok();
-                if self.wanted.is_some() && url != self.wanted {
-                    continue;
+                match document {
+                    Ok(document) => written += u64::from(self.one(out, &document)?),
+                    Err(trouble) => skipped.add(&trouble),
                 }
-                let Some(url) = url.or_else(|| PageUrl::parse(NOWHERE, self.form).ok()) else {
-                    continue;
-                };
-                let Content::Body {
-                    bytes,
-                    content_type,
-                } = &document.content
-                else {
-                    continue;
-                };
-                let read = self.read(bytes, content_type, &url);
-                if read.media == Media::Other {
-                    continue;
-                }
-                let extract = Extract {
-                    url: Some(&document.id),
-                    date: document.date.as_deref(),
-                    ..Extract::of(&document.id, &read)
-                };
-                self.write(out, &extract)?;
-                written += 1;
             }
             Ok(())
         })?;
         drop(progress);
-        if skipped.count() > 0 {
+        if skipped.count() > 0 && written > 0 {
             say(&format!(
                 "{written} pages, {} places skipped",
                 skipped.count()
             ));
         }
-        if let Some(odd) = self.oddities.describe().filter(|_| written > 0) {
+        if let Some(odd) = oddities.describe().filter(|_| written > 0) {
             say(&odd);
         }
         match (written, &self.args.url) {
+            (0, _) if skipped.count() > 0 => Err(skipped.no_document("to extract")),
             (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))
                 .with_remedy("`crawler index FILE` lists what is in it")),
             (0, None) => Err(usage(format!("{culprit} holds no page")).with_remedy(
@@ -228,6 +162,42 @@ impl Extractor<'_> {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// Writes a document; returns false if it is not wanted or has no text.
+    fn one(&self, out: &mut dyn Write, document: &corpus::Document) -> io::Result<bool> {
+        let (bytes, content_type) = match &document.content {
+            Content::Body {
+                bytes,
+                content_type,
+            } => (bytes.as_slice(), content_type.as_str()),
+            Content::Text { text, .. } => (text.as_bytes(), "text/plain; charset=utf-8"),
+        };
+        // A file is the page that --url names. A page of an archive has a URL of its own.
+        let is_file = document.date.is_none() && Path::new(&document.id) == self.args.file;
+        if is_file {
+            let url = self.wanted.as_ref().unwrap_or(&self.nowhere);
+            let id = self.wanted.as_ref().map_or(&*document.id, PageUrl::as_str);
+            let read = self.read(bytes, content_type, url);
+            self.write(out, &Extract::of(id, &read))?;
+            return Ok(true);
+        }
+        let url = PageUrl::parse(&document.id, self.form).ok();
+        if self.wanted.is_some() && url != self.wanted {
+            return Ok(false);
+        }
+        let read = self.read(bytes, content_type, url.as_ref().unwrap_or(&self.nowhere));
+        if read.media == Media::Other {
+            return Ok(false);
+        }
+        let is_archived = document.date.is_some() || url.is_some();
+        let extract = Extract {
+            url: Some(document.id.as_str()).filter(|_| is_archived),
+            date: document.date.as_deref(),
+            ..Extract::of(&document.id, &read)
+        };
+        self.write(out, &extract)?;
+        Ok(true)
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
         Some(path) => to_file(&files, path)?,
         None => {
             let scratch = args.temp_dir.clone();
-            let scratch = scratch.unwrap_or_else(super::dedup::usual_temp_dir);
+            let scratch = scratch.unwrap_or_else(crate::args::input::usual_temp_dir);
             let name = format!("crawler-index-{}", std::process::id());
             to_stdout(&files, &scratch.join(name))?
         }

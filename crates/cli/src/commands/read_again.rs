@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use corpus::exchange;
 use crawl::Policy;
 use rayon::prelude::*;
-use sinks::warc::{self, WarcReader};
+use sinks::warc::{self, Record, WarcReader};
 use store::VisitRecord;
 use web::Document;
 
@@ -30,6 +30,15 @@ pub(super) struct ArchivedPages {
     pub(super) policy: Policy,
     archive: PathBuf,
     unread: AtomicU64,
+}
+
+/// A page of the archive.
+pub(super) struct ArchivedPage {
+    pub(super) document: Document,
+    /// The id of its record, with angle brackets.
+    pub(super) record: String,
+    /// The digest of its payload as its record has it.
+    pub(super) digest: Option<String>,
 }
 
 /// Pages of the archive could not be read.
@@ -53,34 +62,55 @@ impl ArchivedPages {
         &self,
         items: &mut Vec<T>,
         row: impl Fn(&T) -> &VisitRecord + Sync,
-        mut give: impl FnMut(T, Option<Document>) -> Result<(), E>,
+        give: impl FnMut(T, Option<Document>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let document = |_: &T, page: ArchivedPage| page.document;
+        self.make_all(items, |item| Some(row(item)), document, give)
+    }
+
+    /// Does the same with what `make` makes of each page, on all cores. Items without a row are
+    /// not read.
+    pub(super) fn make_all<T: Send, M: Send, E>(
+        &self,
+        items: &mut Vec<T>,
+        row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
+        make: impl Fn(&T, ArchivedPage) -> M + Sync,
+        mut give: impl FnMut(T, Option<M>) -> Result<(), E>,
     ) -> Result<(), E> {
         let read: Vec<_> = items
             .par_drain(..)
             .map(|item| {
-                let document = has_page(row(&item)).then(|| self.read(row(&item)));
-                (item, document)
+                let archived = row(&item).filter(|row| has_page(row));
+                let page = archived.map(|row| self.read(row));
+                let made = page.map(|page| page.map(|page| make(&item, page)));
+                (item, made)
             })
             .collect();
-        for (item, document) in read {
-            let document = document.transpose().unwrap_or_else(|trouble| {
-                self.count_unread(row(&item), &trouble);
+        for (item, made) in read {
+            let made = made.transpose().unwrap_or_else(|trouble| {
+                if let Some(row) = row(&item) {
+                    self.count_unread(row, &trouble);
+                }
                 None
             });
-            give(item, document)?;
+            give(item, made)?;
         }
         Ok(())
     }
 
-    fn read(&self, row: &VisitRecord) -> Result<Document, String> {
+    fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
         let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
             return Err("the journal does not say where it is".to_owned());
         };
-        self.read_at(file, offset)
+        self.read_page_at(file, offset)
     }
 
     /// Reads the document in the record at `offset` of an archive file.
     pub(super) fn read_at(&self, file: &str, offset: u64) -> Result<Document, String> {
+        self.read_page_at(file, offset).map(|page| page.document)
+    }
+
+    fn read_page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
         let open = || WarcReader::open_at(&warc::locate(&self.archive, file), offset);
         // The crawl may be about to close the file, which changes its name.
         let reader = open().or_else(|_renamed| open());
@@ -88,15 +118,20 @@ impl ArchivedPages {
         let record = reader
             .next_record(MAX_RECORD)
             .map_err(|fault| fault.to_string())?;
-        let record = record.filter(|record| ["response", "resource"].contains(&record.kind()));
-        let exchange = record.and_then(|record| {
-            let answer = record.answer(&self.policy.canonical);
-            // Other crawlers archive resources, too.
-            answer.or_else(|| exchange(&record, &self.policy.canonical))
-        });
-        let exchange = exchange.ok_or_else(|| format!("{file} at {offset} is not its answer"))?;
-        crawl::document_here(&self.policy, &exchange)
-            .ok_or_else(|| "reading it panicked".to_owned())
+        let no_answer = || format!("{file} at {offset} is not its answer");
+        let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
+        let record = record.filter(is_answer).ok_or_else(no_answer)?;
+        let answer = record.answer(&self.policy.canonical);
+        // Other crawlers archive resources, too.
+        let answer = answer.or_else(|| exchange(&record, &self.policy.canonical));
+        let document = crawl::document_here(&self.policy, &answer.ok_or_else(no_answer)?)
+            .ok_or_else(|| "reading it panicked".to_owned())?;
+        let digest = record.field("WARC-Payload-Digest");
+        Ok(ArchivedPage {
+            document,
+            record: record.id().to_owned(),
+            digest: digest.map(str::to_owned),
+        })
     }
 
     fn count_unread(&self, row: &VisitRecord, trouble: &str) {

@@ -17,6 +17,7 @@ use web::{PageUrl, UrlKey};
 
 use super::parse_url;
 use crate::args::SimilarArgs;
+use crate::args::input::InputArgs;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
 use crate::output::{self, Format};
@@ -106,10 +107,11 @@ fn signature_of_file(
     state: &Path,
     settings: &Settings,
 ) -> Result<PageSignature, CliError> {
-    let document = corpus::only_document(Path::new(what)).map_err(|error| {
-        CliError::of_usage(&error)
-            .with_remedy("name a file, or a URL that begins with http:// or https://")
-    })?;
+    let document = corpus::only_document(Path::new(what), &InputArgs::default().options(None))
+        .map_err(|error| {
+            CliError::of_usage(&error)
+                .with_remedy("name a file, or a URL that begins with http:// or https://")
+        })?;
     let fingerprinter = settings
         .feature_settings()?
         .learned_by(state)?

@@ -1,6 +1,9 @@
 //! Records read back equal in every form.
 
-use export::{Form, LINKS, Link, ROW_GROUP_BYTES, ROW_GROUP_ROWS, SKETCHES, Table, VISITS, Value};
+use export::{
+    ExtractedText, Form, LINKS, Link, QualitySignals, ROW_GROUP_BYTES, ROW_GROUP_ROWS, SKETCHES,
+    TEXTS, Table, VISITS, Value,
+};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 
@@ -60,6 +63,32 @@ proptest! {
             })
             .collect();
         check(LINKS, &records)?;
+    }
+
+    #[test]
+    fn any_texts_are_read_as_they_were_written_in_every_form(
+        texts in prop::collection::vec((texts(), texts(), any::<bool>()), 0..12),
+    ) {
+        let records: Vec<Vec<_>> = texts
+            .iter()
+            .map(|(text, other, is_known)| {
+                let other = Some(other.as_str()).filter(|_| *is_known);
+                let stop_words = ["a"].into_iter().collect();
+                let text = ExtractedText {
+                    url: "http://site.test/1",
+                    final_url: "http://site.test/2",
+                    text,
+                    language: other,
+                    title: other,
+                    fetched_at: web::Timestamp::from_millis(1_700_000_000_123),
+                    digest: other,
+                    cluster: "http://site.test/0",
+                    quality: QualitySignals::of(text, Some(&stop_words).filter(|_| *is_known)),
+                };
+                text.fields().to_vec()
+            })
+            .collect();
+        check(TEXTS, &records)?;
     }
 }
 

@@ -37,6 +37,18 @@ impl Grouping {
         }
     }
 
+    /// Returns the number of groups.
+    #[must_use]
+    pub const fn groups(self) -> usize {
+        self.groups
+    }
+
+    /// Returns the number of minima of each group.
+    #[must_use]
+    pub const fn minima(self) -> usize {
+        self.minima
+    }
+
     /// Returns the probability with which at least `least` groups of two sets of this resemblance,
     /// 0 to 1, agree: a group of m minima agrees with probability Jᵐ.
     #[must_use]

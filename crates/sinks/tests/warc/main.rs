@@ -7,6 +7,7 @@
 )]
 
 mod blocks;
+mod conversions;
 mod damage;
 mod faults;
 mod fixtures;

@@ -42,8 +42,14 @@ const REPEATED_WORDS: u32 = 24;
 const PROSE_AMONG_LINKS: f64 = 0.5;
 
 impl Document {
-    /// Chooses the texts of a page. A heading has at most `heading_chars` characters.
-    pub(super) fn choose_texts(&mut self, mut all: Lines, heading_chars: usize) {
+    /// Chooses the texts of a page. A heading has at most `heading_chars` characters; `markdown`
+    /// returns the chosen lines as Markdown, if it is asked for.
+    pub(super) fn choose_texts(
+        &mut self,
+        mut all: Lines,
+        heading_chars: usize,
+        markdown: impl FnOnce(&Lines, &dyn Fn(usize) -> bool) -> Option<String>,
+    ) {
         all.end_line();
         all.text.pop();
         let mut regions = std::mem::take(&mut all.regions);
@@ -77,6 +83,8 @@ impl Document {
         if self.judged == JudgedText::Main && (main.is_none() || chosen != judged.lines) {
             self.judged = JudgedText::Other(gather(&all, &judged.lines));
         }
+        let is_whole = main.is_none();
+        self.markdown = markdown(&all, &|line| is_whole || chosen[line]);
         (self.text, self.full) = match main {
             Some(main) => (main, Some(all.text)),
             None => (all.text, None),

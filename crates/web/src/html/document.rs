@@ -35,6 +35,8 @@ pub struct Document {
     pub warnings: Vec<ParseWarning>,
     /// The text of the whole page, if [`Document::text`] is a part of it.
     pub(super) full: Option<String>,
+    /// [`Document::text`] as Markdown, if it is asked for.
+    pub(super) markdown: Option<String>,
     pub(super) judged: JudgedText,
     pub(super) judged_own: MainContent,
 }
@@ -75,6 +77,14 @@ impl Document {
     #[must_use]
     pub fn full_text(&self) -> &str {
         self.full.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Returns [`Document::text`] as Markdown (CommonMark 0.31, with GitHub's tables); `None`
+    /// without [`ReadLimits::markdown`](crate::ReadLimits::markdown), and for documents that are
+    /// not HTML.
+    #[must_use]
+    pub fn markdown(&self) -> Option<&str> {
+        self.markdown.as_deref()
     }
 
     /// Converts the document into [`Document::full_text`].
@@ -124,6 +134,7 @@ impl Document {
             canonical: None,
             warnings: Vec::new(),
             full: None,
+            markdown: None,
             judged: JudgedText::Full,
             judged_own: MainContent::Main,
         }

@@ -33,6 +33,16 @@ pub(crate) fn ends_line(name: &str) -> bool {
     )
 }
 
+/// Returns the value of an attribute. Elements have few: a linear search is faster than interning a
+/// name.
+pub(crate) fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
+    let found = element
+        .attrs
+        .iter()
+        .find(|(found, _)| &*found.local == name && found.ns == ns!());
+    found.map(|(_, value)| &**value)
+}
+
 /// Returns the layout that the HTML standard's section 15.3 suggests to browsers.
 pub(crate) fn flow(element: &Element) -> Flow {
     if element.name.ns != ns!(html) {

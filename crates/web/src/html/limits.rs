@@ -29,6 +29,8 @@ pub struct ReadLimits {
     pub title_chars: usize,
     /// Maximum length of the words of a link in characters.
     pub anchor_chars: usize,
+    /// True if [`Document::markdown`](crate::Document::markdown) is made.
+    pub markdown: bool,
     /// Bytes of `rel` that are kept in addition to [`Relations`](crate::Relations).
     pub rel_bytes: usize,
 }
@@ -46,6 +48,7 @@ impl Default for ReadLimits {
             text: 1 << 20,
             title_chars: 1_000,
             anchor_chars: 200,
+            markdown: false,
             rel_bytes: 0,
         }
     }

@@ -143,6 +143,14 @@ impl<'p> References<'p> {
         Some(index)
     }
 
+    /// Returns the URL that references are relative to.
+    pub(crate) fn base_url(&self, context: &ReadContext<'_>) -> PageUrl {
+        let page = context.metadata.url;
+        let base = self.base.as_ref();
+        let base = base.and_then(|base| page.join(base, context.form).ok());
+        base.unwrap_or_else(|| page.clone())
+    }
+
     /// Resolves all references into a document, each page once, in document order; invalid URLs are
     /// dropped. `links` holds the links that are already known.
     pub(crate) fn resolve(
@@ -152,8 +160,8 @@ impl<'p> References<'p> {
         document: &mut Document,
     ) {
         let (page, form, limits) = (context.metadata.url, context.form, context.limits);
-        let base = self.base.and_then(|base| page.join(&base, form).ok());
-        let base = base.as_ref().unwrap_or(page);
+        let base = self.base_url(context);
+        let base = &base;
         let canonical = self.canonical;
         let canonical = canonical.and_then(|canonical| base.join(&canonical, form).ok());
         links.counts.too_many |= self.counts.too_many;

@@ -11,7 +11,7 @@ use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::subresources::Subresource;
 use crate::html::walk::Walk;
 use crate::html::work_budget::WorkBudget;
-use crate::html::{charset, forms, language, lines, link_attributes, refresh};
+use crate::html::{charset, forms, language, lines, link_attributes, markdown, refresh};
 use crate::http::link_header;
 use crate::http::media_type::Media;
 use crate::url::canonical::CanonicalForm;
@@ -160,8 +160,19 @@ impl Document {
         if walk.lines.is_full() {
             self.warnings.push(ParseWarning::TooMuchText);
         }
+        let base = walk.references.base_url(context);
         walk.references.resolve(headed, context, self);
-        self.choose_texts(walk.lines, limits.title_chars);
+        let resolve = |target: &str| {
+            let url = base.join(target, context.form).ok();
+            let url = url.filter(|url| url != metadata.url);
+            url.map(|url| url.as_str().to_owned())
+        };
+        let structure = walk.structure;
+        self.choose_texts(walk.lines, limits.title_chars, |lines, is_chosen| {
+            let structure = structure.as_ref()?;
+            let text = markdown::write(structure, lines, is_chosen, resolve, limits.text);
+            Some(text)
+        });
         self.title = walk.title;
         self.language = walk.language;
         self.directives = walk.directives;

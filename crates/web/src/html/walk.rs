@@ -12,12 +12,13 @@ use scraper::node::Element;
 use crate::html::character_references::{self, TextContext};
 use crate::html::css::{self, CssContext};
 use crate::html::directives::{Directives, is_for};
-use crate::html::elements::{self, Flow, ends_line, flow};
+use crate::html::elements::{self, Flow, attribute, ends_line, flow};
 use crate::html::limits::ReadLimits;
 use crate::html::lines::{Lines, joined};
 use crate::html::link::LinkKind;
 use crate::html::link_attributes::{self, AttributeSource, Namespace, TransientTag};
 use crate::html::links::References;
+use crate::html::markdown::Structure;
 use crate::html::names::names;
 use crate::html::scanner::Tag;
 use crate::html::tag_stream::{StreamPiece, TagName, TagStream, is_shadow_mode};
@@ -34,6 +35,8 @@ pub(crate) struct Walk<'p> {
     pub directives: Directives,
     pub references: References<'p>,
     pub lines: Lines,
+    /// The structure of the text, if Markdown is asked for.
+    pub structure: Option<Structure<'p>>,
     /// Steps left for reading without a tree.
     pub budget: WorkBudget,
     /// Markup for readers without scripts.
@@ -82,6 +85,7 @@ impl<'p> Walk<'p> {
             directives: Directives::default(),
             references: References::new(limits),
             lines: Lines::new(capacity, limits),
+            structure: limits.markdown.then(|| Structure::new(limits.text)),
             budget: WorkBudget::new(limits.stream_effort),
             unscripted: String::new(),
             nested: Vec::new(),
@@ -127,6 +131,9 @@ impl<'p> Walk<'p> {
             Node::Text(text) => {
                 if !around.in_head && !around.hidden {
                     self.lines.push(text, around.flags, around.in_link);
+                    if let Some(structure) = &mut self.structure {
+                        structure.add_text(text);
+                    }
                 }
                 return None;
             }
@@ -151,6 +158,9 @@ impl<'p> Walk<'p> {
             }
             Flow::Cell => self.lines.space(),
             Flow::Inline => {}
+        }
+        if let Some(structure) = self.structure.as_mut().filter(|_| !inside.hidden) {
+            structure.begin(element, self.lines.len());
         }
         Some(inside)
     }
@@ -187,6 +197,9 @@ impl<'p> Walk<'p> {
             }
             Flow::Cell => self.lines.space(),
             Flow::Inline | Flow::Hidden => {}
+        }
+        if let Some(structure) = &mut self.structure {
+            structure.end(element, self.lines.len());
         }
     }
 
@@ -520,16 +533,6 @@ fn has_base(page: &str) -> bool {
     page.as_bytes()
         .windows(5)
         .any(|window| window.eq_ignore_ascii_case(b"<base"))
-}
-
-/// Returns the value of an attribute. Elements have few: a linear search is faster than interning a
-/// name.
-fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
-    let found = element
-        .attrs
-        .iter()
-        .find(|(found, _)| &*found.local == name && found.ns == ns!());
-    found.map(|(_, value)| &**value)
 }
 
 /// Returns the words of an attribute separated by single spaces.

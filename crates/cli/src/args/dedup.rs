@@ -1,0 +1,220 @@
+//! The arguments of `dedup`.
+
+use std::path::PathBuf;
+
+use batch::signature_file::Shard;
+use clap::{Args, ValueEnum};
+
+use crate::args::input::InputArgs;
+use crate::likeness::{FeatureArgs, VerdictArgs};
+use crate::output::Format;
+use crate::values::{Size, Switch};
+
+/// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
+/// ({"id", "text"}), Parquet, Arrow, WARC archives.
+///
+/// Without --pairs or --clusters it prints a line for each document that repeats an earlier one.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler dedup corpus/                             each document that repeats an earlier one
+  crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
+  crawler dedup corpus.jsonl --resemblance 0.6      what resembles an earlier one by 0.6 or more
+  crawler dedup corpus/ --features char:5           by runs of five characters
+  crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
+  crawler dedup new.jsonl --against known.sig --save-index known.sig
+                                                    what is new, and the index with it
+  crawler dedup corpus/ --shard 2/4 --signatures 2.sig
+                                                    a quarter of the work, on one machine of four
+  crawler dedup --merge 1.sig 2.sig 3.sig 4.sig     the result of all of it
+  zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
+pub(crate) struct DedupArgs {
+    /// Files, directories, and patterns of file names ('data/*.jsonl.gz'); - is standard input.
+    /// The first bytes of a file decide on its format and compression (gzip, zstd, bzip2, xz)
+    #[arg(value_name = "PATH", required_unless_present = "merge")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Print every pair of documents at or above the threshold
+    #[arg(long, conflicts_with = "clusters")]
+    pub(crate) pairs: bool,
+    /// Print a line for each cluster: an original and all documents that repeat it
+    #[arg(long)]
+    pub(crate) clusters: bool,
+    /// With --clusters: join all documents that are connected by similar pairs
+    #[arg(long, requires = "clusters")]
+    pub(crate) chained: bool,
+    /// Units to compare: documents; or paragraphs or lines, which repeat an earlier one if they
+    /// have the same words
+    #[arg(long, value_name = "UNIT", default_value = "document")]
+    #[arg(conflicts_with_all = ["pairs", "clusters", "signatures", "merge"])]
+    #[arg(conflicts_with_all = ["save_index", "report"])]
+    pub(crate) unit: DedupUnit,
+    /// Compare with these as well: an index of --save-index, or documents like PATH (repeatable).
+    /// Nothing of them is printed or kept
+    #[arg(long, value_name = "PATH")]
+    pub(crate) against: Vec<PathBuf>,
+    /// Write an index of the documents that repeat no earlier one, and of those of --against, for
+    /// --against of later runs
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pairs", "clusters"])]
+    pub(crate) save_index: Option<PathBuf>,
+    /// Write the signatures of the documents to this file first. After an interruption the same
+    /// command continues with it
+    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    pub(crate) signatures: Option<PathBuf>,
+    /// Only write the signatures of every N-th document, from the I-th on, for --merge
+    #[arg(long, value_name = "I/N", requires = "signatures", value_parser = shard)]
+    #[arg(conflicts_with_all = ["pairs", "clusters", "against", "save_index", "report"])]
+    pub(crate) shard: Option<Shard>,
+    /// Compare the documents of all shards, whose signatures these files have. PATH is not read
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) merge: Vec<PathBuf>,
+    /// Write a page with counts, charts and examples
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) features: FeatureArgs,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictArgs,
+    /// The part of all near duplicates at --resemblance that candidates must include, between 0
+    /// and 1 [default: 0.99]
+    #[arg(long, value_name = "P")]
+    pub(crate) recall: Option<f64>,
+    /// Judge a page by its main content, without navigation [default: on]
+    #[arg(long, value_name = "ON|OFF")]
+    pub(crate) main_content: Option<Switch>,
+    /// Approximate memory limit; the rest goes to temporary files [default: 512MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    /// Directory for temporary files [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+    /// No progress and no closing line
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// The units that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DedupUnit {
+    Document,
+    Paragraph,
+    Line,
+}
+
+/// A part of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartUnit {
+    /// Lines up to one that is blank.
+    Paragraph,
+    Line,
+}
+
+impl DedupUnit {
+    /// Returns the part to compare; none if documents are compared as wholes.
+    pub(crate) fn of_parts(self) -> Option<PartUnit> {
+        match self {
+            Self::Document => None,
+            Self::Paragraph => Some(PartUnit::Paragraph),
+            Self::Line => Some(PartUnit::Line),
+        }
+    }
+}
+
+impl PartUnit {
+    /// Returns the noun for several of them.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            Self::Paragraph => "paragraphs",
+            Self::Line => "lines",
+        }
+    }
+
+    /// Returns the parts of a text, with the line ends and blank lines behind them: joined, they
+    /// are the text.
+    pub(crate) fn parts_of(self, text: &str) -> impl Iterator<Item = &str> {
+        let mut rest = text;
+        std::iter::from_fn(move || {
+            let mut end = 0;
+            let mut is_behind_blank = false;
+            for line in rest.split_inclusive('\n') {
+                let is_blank = line.trim().is_empty();
+                let is_next = match self {
+                    Self::Line => end > 0,
+                    Self::Paragraph => is_behind_blank && !is_blank,
+                };
+                if is_next {
+                    break;
+                }
+                is_behind_blank = is_blank && end > 0;
+                end += line.len();
+            }
+            let (part, after) = rest.split_at(end);
+            rest = after;
+            (!part.is_empty()).then_some(part)
+        })
+    }
+}
+
+impl DedupArgs {
+    /// Returns true if only the kept documents are wanted, and no findings.
+    pub(crate) fn keeps_silently(&self) -> bool {
+        false
+    }
+}
+
+/// Parses a shard: `2/4`.
+fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/');
+    let numbers = parts.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+    numbers
+        .and_then(|(number, of)| Shard::new(number, of))
+        .ok_or_else(|| "a shard is I/N, with I between 1 and N".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn paragraphs_end_with_blank_lines_and_lines_with_their_ends() {
+        let text = "\none\ntwo\n \n\nthree\r\n\nfour";
+        let parts = |unit: PartUnit| unit.parts_of(text).collect::<Vec<_>>();
+        assert_eq!(
+            parts(PartUnit::Paragraph),
+            ["\none\ntwo\n \n\n", "three\r\n\n", "four"]
+        );
+        assert_eq!(
+            parts(PartUnit::Line),
+            [
+                "\n",
+                "one\n",
+                "two\n",
+                " \n",
+                "\n",
+                "three\r\n",
+                "\n",
+                "four"
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_of_a_text_are_the_text(text in "[a \n\r]{0,40}") {
+            for unit in [PartUnit::Paragraph, PartUnit::Line] {
+                let parts: Vec<&str> = unit.parts_of(&text).collect();
+                prop_assert_eq!(parts.concat(), text.clone());
+                prop_assert!(parts.iter().all(|part| !part.is_empty()));
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! The measures of likeness of the literature, side by side: each estimate with the exact value and
+//! with the standard error that its theory gives at that value.
+//!
+//! Both texts are at hand, so that the true resemblance and the true cosine are known; an estimate
+//! should lie within two standard errors of the truth for 19 of 20 pairs.
+
+use std::io::{self, Write};
+
+use neardup::{
+    BitsKept, Family, Fingerprint, Fingerprint32, Grouping, MinHash, MinHasher, MinS, ModM,
+    Shingles, Sketch, Sketch1997, WeightedFeatures,
+};
+use serde::Serialize;
+
+use crate::args::MeasureKind;
+use crate::cli_error::CliError;
+
+/// The number of minima if none is asked for.
+const MINIMA: usize = 128;
+
+/// The number of groups of super-shingles that near duplicates share.
+const GROUPS_OF_NEAR_DUPLICATES: usize = 2;
+
+/// An estimate of one quantity by one measure.
+#[derive(Debug, Serialize)]
+pub(super) struct Measure {
+    /// The name of the measure, with its parameters: `minhash 128`.
+    measure: String,
+    /// The quantity that it estimates: `resemblance`, `containment_a_in_b`, `containment_b_in_a`,
+    /// `cosine`, `distance` (bits), `agreeing_groups` or `two_groups_agree`.
+    quantity: &'static str,
+    /// Absent if the sample is empty.
+    value: Option<f64>,
+    /// The true value of what is estimated: the expected one, for counts.
+    exact: f64,
+    /// The standard error of the estimate; 0 for exact measures, absent for a yes or no.
+    standard_error: Option<f64>,
+}
+
+/// The sets and vectors of a document that are measured.
+pub(super) struct MeasuredDocument {
+    pub(super) shingles: Shingles,
+    pub(super) features: WeightedFeatures,
+}
+
+/// The measures that are asked for.
+pub(super) struct Measures<'a> {
+    kinds: &'a [MeasureKind],
+    minima: usize,
+    bits: u32,
+    /// The classical family, whose error is that of the textbooks.
+    permuted: MinHasher,
+    fast: MinHasher,
+}
+
+/// Two documents, and what is true about them.
+struct MeasuredPair<'a> {
+    a: &'a MeasuredDocument,
+    b: &'a MeasuredDocument,
+    resemblance: f64,
+    a_in_b: f64,
+    b_in_a: f64,
+}
+
+impl<'a> Measures<'a> {
+    /// Creates measures of these kinds, with so many minima, for fingerprints of so many bits.
+    pub(super) fn new(
+        kinds: &'a [MeasureKind],
+        minima: Option<usize>,
+        bits: u32,
+    ) -> Result<Self, CliError> {
+        let minima = minima.unwrap_or(MINIMA);
+        let hasher = |family| MinHasher::new(family, minima).map_err(refused);
+        Ok(Self {
+            kinds,
+            minima,
+            bits,
+            permuted: hasher(Family::Permutations)?,
+            fast: hasher(Family::Fast)?,
+        })
+    }
+
+    /// Returns the estimates for two documents.
+    pub(super) fn of(
+        &self,
+        a: &MeasuredDocument,
+        b: &MeasuredDocument,
+    ) -> Result<Vec<Measure>, CliError> {
+        let pair = MeasuredPair {
+            resemblance: a.shingles.resemblance(&b.shingles),
+            a_in_b: a.shingles.containment_in(&b.shingles),
+            b_in_a: b.shingles.containment_in(&a.shingles),
+            a,
+            b,
+        };
+        let mut measures = Vec::new();
+        if self.has(MeasureKind::Shingles) {
+            measures.extend(pair.exact());
+        }
+        if self.has(MeasureKind::Minhash) {
+            for (name, hasher) in [("minhash", &self.permuted), ("minhash fast", &self.fast)] {
+                let name = format!("{name} {}", self.minima);
+                measures.extend(pair.minhash(&name, hasher)?);
+            }
+        }
+        if self.has(MeasureKind::BBit) {
+            measures.extend(self.b_bit(&pair)?);
+        }
+        if self.has(MeasureKind::MinS) {
+            measures.push(self.min_s(&pair)?);
+        }
+        if self.has(MeasureKind::ModM) {
+            measures.extend(pair.mod_m()?);
+        }
+        if self.has(MeasureKind::SuperShingles) {
+            measures.extend(pair.super_shingles()?);
+        }
+        if self.has(MeasureKind::Simhash) {
+            measures.extend(self.simhash(&pair));
+        }
+        Ok(measures)
+    }
+
+    fn has(&self, kind: MeasureKind) -> bool {
+        self.kinds.contains(&kind) || self.kinds.contains(&MeasureKind::All)
+    }
+
+    fn b_bit(&self, pair: &MeasuredPair<'_>) -> Result<Vec<Measure>, CliError> {
+        let (a, b) = pair.hashed(&self.fast);
+        let mut measures = Vec::new();
+        for bits in [
+            BitsKept::One,
+            BitsKept::Two,
+            BitsKept::Four,
+            BitsKept::Eight,
+        ] {
+            let reduced = a.b_bit(bits).zip(b.b_bit(bits));
+            let estimate = reduced.as_ref().map(|(a, b)| a.resemblance(b));
+            measures.push(pair.of_resemblance(
+                format!("{}-bit {}", bits as u32, self.minima),
+                estimate.transpose().map_err(refused)?,
+                reduced.map(|(a, _)| a.standard_error(pair.resemblance)),
+            ));
+        }
+        let sketches = Sketch::of(&pair.a.shingles).zip(Sketch::of(&pair.b.shingles));
+        measures.push(pair.of_resemblance(
+            "sketch of a crawl (4-bit 256)".to_owned(),
+            sketches.as_ref().map(|(a, b)| a.resemblance(b)),
+            sketches.map(|_| Sketch::standard_error(pair.resemblance)),
+        ));
+        Ok(measures)
+    }
+
+    fn min_s(&self, pair: &MeasuredPair<'_>) -> Result<Measure, CliError> {
+        let sample = |document: &MeasuredDocument| {
+            MinS::of(&document.shingles, self.minima).map_err(refused)
+        };
+        let (a, b) = (sample(pair.a)?, sample(pair.b)?);
+        Ok(pair.of_resemblance(
+            format!("min-s {}", self.minima),
+            Some(a.resemblance(&b)),
+            Some(a.standard_error(&b, pair.resemblance)),
+        ))
+    }
+
+    fn simhash(&self, pair: &MeasuredPair<'_>) -> [Measure; 2] {
+        let exact = pair.a.features.cosine(&pair.b.features);
+        let (a, b) = (pair.a.features.fingerprint(), pair.b.features.fingerprint());
+        let (distance, cosine, error) = if self.bits == 32 {
+            let (a, b) = (a.halved(), b.halved());
+            let error = Fingerprint32::cosine_error(exact);
+            (a.distance(b), a.cosine(b), error)
+        } else {
+            let error = Fingerprint::cosine_error(exact);
+            (a.distance(b), a.cosine(b), error)
+        };
+        let name = format!("simhash {}", self.bits);
+        let differs = exact.acos() / std::f64::consts::PI;
+        let bits = f64::from(self.bits);
+        [
+            Measure {
+                measure: name.clone(),
+                quantity: "distance",
+                value: Some(f64::from(distance)),
+                exact: bits * differs,
+                standard_error: Some((bits * differs * (1.0 - differs)).sqrt()),
+            },
+            Measure {
+                measure: name,
+                quantity: "cosine",
+                value: Some(cosine),
+                exact,
+                standard_error: Some(error),
+            },
+        ]
+    }
+}
+
+impl MeasuredPair<'_> {
+    fn exact(&self) -> [Measure; 3] {
+        let measure = |quantity, exact| Measure {
+            measure: "shingles".to_owned(),
+            quantity,
+            value: Some(exact),
+            exact,
+            standard_error: Some(0.0),
+        };
+        [
+            measure("resemblance", self.resemblance),
+            measure("containment_a_in_b", self.a_in_b),
+            measure("containment_b_in_a", self.b_in_a),
+        ]
+    }
+
+    fn hashed(&self, hasher: &MinHasher) -> (MinHash, MinHash) {
+        (hasher.of(&self.a.shingles), hasher.of(&self.b.shingles))
+    }
+
+    fn minhash(&self, name: &str, hasher: &MinHasher) -> Result<[Measure; 3], CliError> {
+        let (a, b) = self.hashed(hasher);
+        let error = a.standard_error(self.resemblance);
+        let contained = |one: &MinHash, other: &MinHash, exact, quantity| {
+            let containment = one.containment_in(other).map_err(refused)?;
+            let sizes = (one.size() + other.size()) as f64 / (one.size() as f64).max(1.0);
+            // The slope of J(|A|+|B|) / (|A|(1+J)).
+            let slope = sizes / (1.0 + self.resemblance).powi(2);
+            Ok::<Measure, CliError>(Measure {
+                measure: name.to_owned(),
+                quantity,
+                value: Some(containment),
+                exact,
+                standard_error: Some(error * slope),
+            })
+        };
+        let resemblance = a.resemblance(&b).map_err(refused)?;
+        Ok([
+            self.of_resemblance(name.to_owned(), Some(resemblance), Some(error)),
+            contained(&a, &b, self.a_in_b, "containment_a_in_b")?,
+            contained(&b, &a, self.b_in_a, "containment_b_in_a")?,
+        ])
+    }
+
+    fn mod_m(&self) -> Result<[Measure; 4], CliError> {
+        let modulus = ModM::MODULUS_1997;
+        let sample =
+            |document: &MeasuredDocument| ModM::of(&document.shingles, modulus).map_err(refused);
+        let (a, b) = (sample(self.a)?, sample(self.b)?);
+        let contained = |one: &ModM, other: &ModM, exact, quantity| {
+            Ok::<Measure, CliError>(Measure {
+                measure: format!("mod-m {modulus}"),
+                quantity,
+                value: one.containment_in(other).map_err(refused)?,
+                exact,
+                standard_error: Some(one.containment_error(other, exact)),
+            })
+        };
+        let (old_a, old_b) = (
+            Sketch1997::of(&self.a.shingles),
+            Sketch1997::of(&self.b.shingles),
+        );
+        Ok([
+            self.of_resemblance(
+                format!("mod-m {modulus}"),
+                a.resemblance(&b).map_err(refused)?,
+                Some(a.standard_error(&b, self.resemblance)),
+            ),
+            contained(&a, &b, self.a_in_b, "containment_a_in_b")?,
+            contained(&b, &a, self.b_in_a, "containment_b_in_a")?,
+            self.of_resemblance(
+                format!("mod-m {modulus}, 40 bits"),
+                old_a.resemblance(&old_b),
+                Some(old_a.standard_error(&old_b, self.resemblance)),
+            ),
+        ])
+    }
+
+    fn super_shingles(&self) -> Result<[Measure; 2], CliError> {
+        let grouping = Grouping::FETTERLY;
+        let (groups, minima) = (grouping.groups(), grouping.minima());
+        let hasher = MinHasher::new(Family::Permutations, groups * minima).map_err(refused)?;
+        let keys = |document: &MeasuredDocument| {
+            let keys = hasher.of(&document.shingles).super_shingles(grouping);
+            keys.map_err(refused)
+        };
+        let agreeing = match keys(self.a)?.zip(keys(self.b)?) {
+            Some((a, b)) => Some(a.agreeing(&b).map_err(refused)?),
+            None => None,
+        };
+        let agrees = self.resemblance.powf(minima as f64);
+        let name = format!("super-shingles {groups} × {minima}");
+        let near = |agreeing| f64::from(u8::from(agreeing >= GROUPS_OF_NEAR_DUPLICATES));
+        Ok([
+            Measure {
+                measure: name.clone(),
+                quantity: "agreeing_groups",
+                value: agreeing.map(|agreeing| agreeing as f64),
+                exact: groups as f64 * agrees,
+                standard_error: Some((groups as f64 * agrees * (1.0 - agrees)).sqrt()),
+            },
+            Measure {
+                measure: name,
+                quantity: "two_groups_agree",
+                value: agreeing.map(near),
+                exact: grouping.probability(self.resemblance, GROUPS_OF_NEAR_DUPLICATES),
+                standard_error: None,
+            },
+        ])
+    }
+
+    fn of_resemblance(
+        &self,
+        measure: String,
+        value: Option<f64>,
+        standard_error: Option<f64>,
+    ) -> Measure {
+        Measure {
+            measure,
+            quantity: "resemblance",
+            value,
+            exact: self.resemblance,
+            standard_error,
+        }
+    }
+}
+
+/// Returns the error of a sample that cannot be made or compared.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is given to `map_err`, which passes values"
+)]
+fn refused<E: std::error::Error>(error: E) -> CliError {
+    CliError::of_usage(&error)
+}
+
+/// Writes the measures in columns.
+pub(super) fn table(out: &mut dyn Write, measures: &[Measure]) -> io::Result<()> {
+    if measures.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{:<30} {:<19} {:>9} {:>9} {:>12}",
+        "measure", "of", "value", "exact", "std. error"
+    )?;
+    for measure in measures {
+        let number = |number: Option<f64>| number.map_or("–".to_owned(), |n| format!("{n:.4}"));
+        writeln!(
+            out,
+            "{:<30} {:<19} {:>9} {:>9} {:>12}",
+            measure.measure,
+            measure.quantity.replace('_', " "),
+            number(measure.value),
+            number(Some(measure.exact)),
+            number(measure.standard_error)
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The index of originals that `--save-index` writes for later runs.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use batch::BatchError;
+use batch::dedup::{Document, Original};
+use batch::signature_file::{SignatureHeader, SignatureWriter};
+
+use crate::cli_error::{CliError, fault, usage};
+use crate::commands::unwritable;
+use crate::draft_file::DraftFile;
+
+/// An index that gets its name when it is complete, so that a run can replace the one it reads.
+pub(super) struct IndexDraft {
+    path: PathBuf,
+    writer: SignatureWriter<DraftFile>,
+    originals: u64,
+}
+
+impl IndexDraft {
+    /// Begins the index at `path`. An index that exists is replaced only if it is part of
+    /// `against`, so that nothing in it is lost.
+    pub(super) fn begin(
+        path: &Path,
+        against: &[PathBuf],
+        header: &SignatureHeader,
+    ) -> Result<Self, CliError> {
+        let is_same = |other: &PathBuf| match (other.canonicalize(), path.canonicalize()) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => false,
+        };
+        if path.exists() && !against.iter().any(is_same) {
+            let shown = path.display();
+            return Err(usage(format!("{shown} exists")).with_remedy(format!(
+                "--against {shown} --save-index {shown} adds to it; otherwise name another file"
+            )));
+        }
+        let draft = DraftFile::begin(path).map_err(unwritable(path))?;
+        let writer = SignatureWriter::begin(draft, path, header);
+        Ok(Self {
+            path: path.to_owned(),
+            writer: writer.map_err(|error| fault(&error))?,
+            originals: 0,
+        })
+    }
+
+    /// Adds an original.
+    pub(super) fn add(&mut self, original: &Original<'_>) -> Result<(), BatchError> {
+        let document = Document {
+            id: original.document.to_owned(),
+            signature: original.signature.clone(),
+        };
+        self.writer.push(self.originals, &document)?;
+        self.originals += 1;
+        Ok(())
+    }
+
+    /// Syncs the index and gives it its name.
+    pub(super) fn complete(self) -> Result<(), CliError> {
+        let draft = self.writer.finish(self.originals);
+        let completed = draft
+            .map_err(io::Error::other)
+            .and_then(DraftFile::complete);
+        completed.map_err(unwritable(&self.path))
+    }
+}

@@ -1,0 +1,119 @@
+//! `dedup --unit paragraph|line`: parts of documents that occurred before, word for word.
+
+use std::io::{self, Write};
+
+use batch::{Control, PartOptions, PartedDocument, RepeatedPart, repeated_parts};
+use corpus::{Content, Documents};
+use indicatif::HumanCount;
+use neardup::{HashKey, HashedText};
+use serde::Serialize;
+
+use super::DedupRun;
+use super::findings::{DedupError, Findings};
+use crate::args::PartUnit;
+use crate::cli_error::CliError;
+use crate::output::{self, Format};
+use crate::terminal::{printable, say};
+
+/// A part that repeats an earlier one.
+#[derive(Serialize)]
+struct PartLine<'a> {
+    document: &'a str,
+    /// The number of the part in the text, from 1.
+    part: u32,
+    duplicate_of: &'a str,
+    part_of: u32,
+}
+
+impl DedupRun<'_> {
+    /// Finds the parts that occurred before.
+    pub(super) fn compare_parts(&self, unit: PartUnit) -> Result<(), CliError> {
+        let mut reference: Vec<Documents> = Vec::new();
+        for path in &self.args.against {
+            reference.push(self.open(std::slice::from_ref(path))?);
+        }
+        let documents = self.open(&self.args.paths)?;
+        let options = PartOptions {
+            memory: self.options.memory,
+            scratch: self.options.scratch.clone(),
+        };
+        let never = std::sync::atomic::AtomicBool::new(false);
+        let findings = Findings::of(self.args);
+        let compared = findings.write_all(|out, format| {
+            repeated_parts(
+                self.parted(reference.into_iter().flatten(), unit),
+                self.parted(documents, unit),
+                &options,
+                Control::new(&self.progress, &never),
+                |repeated| Ok(write(out, format, &repeated)?),
+            )
+        });
+        self.progress.end();
+        let Some(summary) = compared.map_err(|error| self.explain(error))? else {
+            return Ok(());
+        };
+        if summary.documents == 0 {
+            return Err(self.skipped.borrow().no_document("to compare"));
+        }
+        if !self.args.quiet {
+            say(&format!(
+                "{} documents of {} {}: {} repeat an earlier one{}",
+                HumanCount(summary.documents),
+                HumanCount(summary.parts),
+                unit.plural(),
+                HumanCount(summary.repeated),
+                self.skipped_note()
+            ));
+        }
+        Ok(())
+    }
+
+    fn parted<'s>(
+        &'s self,
+        documents: impl Iterator<Item = Result<corpus::Document, corpus::Skipped>> + 's,
+        unit: PartUnit,
+    ) -> impl Iterator<Item = Result<PartedDocument, DedupError>> + 's {
+        documents.filter_map(move |document| match document {
+            Ok(document) => Some(Ok(PartedDocument {
+                parts: self.digests(&document.content, unit),
+                id: document.id,
+            })),
+            Err(skipped) => {
+                self.skipped.borrow_mut().add(&skipped);
+                None
+            }
+        })
+    }
+
+    /// Returns the digest of the words of each part; none for parts that have too few.
+    fn digests(&self, content: &Content, unit: PartUnit) -> Vec<Option<u128>> {
+        let page = self.reader.read(content);
+        let text = self.reader.text(&page).map_or("", |page| page.text);
+        let least = self.args.verdict.least_words.unwrap_or(1).max(1);
+        let digest = |part: &str| {
+            let words = HashedText::of(part, HashKey::ZERO);
+            (words.len() >= least).then(|| words.digest())
+        };
+        unit.parts_of(text).map(digest).collect()
+    }
+}
+
+fn write(out: &mut dyn Write, format: Format, repeated: &RepeatedPart<'_>) -> io::Result<()> {
+    let line = PartLine {
+        document: repeated.document,
+        part: repeated.part + 1,
+        duplicate_of: repeated.duplicate_of,
+        part_of: repeated.part_of + 1,
+    };
+    match format {
+        Format::Json => output::json_line(out, &line),
+        Format::Table => writeln!(
+            out,
+            "{}:{}  repeats  {}:{}",
+            printable(line.document),
+            line.part,
+            printable(line.duplicate_of),
+            line.part_of
+        ),
+    }
+}

@@ -1,0 +1,300 @@
+//! The report of a comparison: one HTML page without scripts, for the person who judges whether the
+//! thresholds fit the corpus.
+//!
+//! Invariant: its size does not depend on the corpus. Examples are the first of each degree of
+//! resemblance, the least alike first, because these are where a verdict may be wrong.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+use std::io::Write as _;
+use std::path::Path;
+
+use batch::BatchError;
+use batch::dedup::{Cluster, Finding, FindingKind, Summary};
+use indicatif::HumanCount;
+use neardup::{Criterion, Likeness};
+
+use super::{DedupRun, closing, expected_recall};
+use crate::cli_error::CliError;
+use crate::commands::unwritable;
+use crate::draft_file::DraftFile;
+
+/// The number of bars for the resemblances from 0 to 1.
+const BARS: usize = 20;
+
+/// Examples of each bar.
+const EXAMPLES: usize = 3;
+
+/// Clusters that are listed.
+const LARGEST: usize = 20;
+
+/// What a report counts and shows.
+#[derive(Default)]
+pub(super) struct Report {
+    same_bytes: u64,
+    same_words: u64,
+    near: u64,
+    resemblances: [u64; BARS],
+    /// The number of pairs at each distance; 65 entries at most.
+    distances: Vec<u64>,
+    examples: [Vec<Example>; BARS],
+    /// The largest clusters: their sizes and their first members.
+    clusters: BTreeSet<(usize, String)>,
+}
+
+struct Example {
+    one: String,
+    other: String,
+    distance: u32,
+    resemblance: f64,
+}
+
+impl Report {
+    /// Counts a finding.
+    ///
+    /// # Errors
+    /// [`BatchError`] if the id of a member cannot be read back.
+    pub(super) fn add(&mut self, finding: &Finding<'_>) -> Result<(), BatchError> {
+        match finding {
+            Finding::Duplicate(found) => {
+                self.add_likeness(found.likeness);
+                self.add_example(found.document, found.duplicate_of, found.likeness);
+            }
+            Finding::Pair(found) => {
+                self.add_likeness(found.likeness);
+                self.add_example(found.b, found.a, found.likeness);
+            }
+            Finding::Cluster(cluster) => {
+                cluster
+                    .likenesses()
+                    .flatten()
+                    .for_each(|likeness| self.add_likeness(likeness));
+                self.add_cluster(cluster)?;
+            }
+            Finding::Original(_) => {}
+        }
+        Ok(())
+    }
+
+    fn add_likeness(&mut self, likeness: Likeness) {
+        match likeness {
+            Likeness::SamePayload => self.same_bytes += 1,
+            Likeness::SameText => self.same_words += 1,
+            Likeness::Near {
+                distance,
+                resemblance,
+            } => {
+                self.near += 1;
+                self.resemblances[bar_of(resemblance)] += 1;
+                let distance = distance as usize;
+                self.distances
+                    .resize(self.distances.len().max(distance + 1), 0);
+                self.distances[distance] += 1;
+            }
+        }
+    }
+
+    fn add_example(&mut self, one: &str, other: &str, likeness: Likeness) {
+        let Likeness::Near {
+            distance,
+            resemblance,
+        } = likeness
+        else {
+            return;
+        };
+        let examples = &mut self.examples[bar_of(resemblance)];
+        if examples.len() < EXAMPLES {
+            examples.push(Example {
+                one: one.to_owned(),
+                other: other.to_owned(),
+                distance,
+                resemblance,
+            });
+        }
+    }
+
+    fn add_cluster(&mut self, cluster: &Cluster<'_>) -> Result<(), BatchError> {
+        let least = self.clusters.first().map_or(0, |(len, _)| *len);
+        if self.clusters.len() == LARGEST && cluster.len() <= least {
+            return Ok(());
+        }
+        if let Some(first) = cluster.members().next() {
+            self.clusters.insert((cluster.len(), first?));
+        }
+        if self.clusters.len() > LARGEST {
+            self.clusters.pop_first();
+        }
+        Ok(())
+    }
+
+    /// Writes the page.
+    pub(super) fn write(
+        &self,
+        path: &Path,
+        summary: &Summary,
+        run: &DedupRun<'_>,
+    ) -> Result<(), CliError> {
+        let page = self.page(summary, run);
+        let written = DraftFile::begin(path).and_then(|mut draft| {
+            draft.write_all(page.as_bytes())?;
+            draft.complete()
+        });
+        written.map_err(unwritable(path))
+    }
+
+    fn page(&self, summary: &Summary, run: &DedupRun<'_>) -> String {
+        let kind = run.options.kind;
+        let mut page = String::from(HEAD);
+        let sentence = closing(summary, kind, &run.skipped_note());
+        let criterion = criterion(run);
+        let duplicates = self.same_bytes + self.same_words + self.near;
+        let noun = match kind {
+            FindingKind::Pairs => "Similar pairs",
+            _ => "Duplicates",
+        };
+        let rows = [
+            ("Result", sentence),
+            ("Criterion", criterion),
+            (
+                "Candidates",
+                expected_recall(run.options.bands, run.resemblance),
+            ),
+            (noun, HumanCount(duplicates).to_string()),
+            ("of the same bytes", HumanCount(self.same_bytes).to_string()),
+            ("of the same words", HumanCount(self.same_words).to_string()),
+            ("nearly the same", HumanCount(self.near).to_string()),
+        ];
+        page.push_str("<table>\n");
+        for (name, value) in rows {
+            let _ = writeln!(page, "<tr><th>{name}<td>{}", Escaped(&value));
+        }
+        page.push_str("</table>\n");
+        if self.near > 0 {
+            page.push_str("<h2>Resemblance of near duplicates</h2>\n");
+            let bars = (0_u32..).zip(self.resemblances).map(|(bar, count)| {
+                let from = f64::from(bar) / BARS as f64;
+                (format!("{from:.2}"), count)
+            });
+            chart(&mut page, bars);
+            page.push_str("<h2>Bits in which their fingerprints differ</h2>\n");
+            let distances = self.distances.iter().copied().enumerate();
+            let shown = distances.map(|(distance, count)| (distance.to_string(), count));
+            chart(&mut page, shown);
+        }
+        self.write_examples(&mut page);
+        self.write_clusters(&mut page);
+        page
+    }
+
+    fn write_examples(&self, page: &mut String) {
+        let mut examples = self.examples.iter().flatten().peekable();
+        if examples.peek().is_none() {
+            return;
+        }
+        page.push_str("<h2>Examples, the least alike first</h2>\n<table>\n");
+        page.push_str("<tr><th>resemblance<th>bits<th>document<th>original\n");
+        for example in examples {
+            let _ = writeln!(
+                page,
+                "<tr><td>{:.3}<td>{}<td>{}<td>{}",
+                example.resemblance,
+                example.distance,
+                Escaped(&example.one),
+                Escaped(&example.other)
+            );
+        }
+        page.push_str("</table>\n");
+    }
+
+    fn write_clusters(&self, page: &mut String) {
+        if self.clusters.is_empty() {
+            return;
+        }
+        page.push_str("<h2>Largest clusters</h2>\n<table>\n<tr><th>documents<th>first\n");
+        for (len, first) in self.clusters.iter().rev() {
+            let len = HumanCount(*len as u64);
+            let _ = writeln!(page, "<tr><td>{len}<td>{}", Escaped(first));
+        }
+        page.push_str("</table>\n");
+    }
+}
+
+/// Returns the bar of a resemblance, 0 to 1.
+fn bar_of(resemblance: f64) -> usize {
+    ((resemblance * BARS as f64) as usize).min(BARS - 1)
+}
+
+fn criterion(run: &DedupRun<'_>) -> String {
+    match run.options.criterion {
+        Criterion::Within(bits) => format!("fingerprints within {bits} bits"),
+        Criterion::Verified(thresholds) => {
+            let resemblance = match run.args.verdict.asked_resemblance(&run.args.features) {
+                Some(resemblance) => format!("a resemblance of {resemblance} or more"),
+                None => "the resemblance that a crawl asks for, by length".to_owned(),
+            };
+            format!(
+                "{resemblance}; candidates are within {} bits or share a band",
+                thresholds.distance()
+            )
+        }
+    }
+}
+
+/// Writes horizontal bars, without the empty ones at both ends.
+fn chart(page: &mut String, bars: impl Iterator<Item = (String, u64)>) {
+    let bars: Vec<(String, u64)> = bars.collect();
+    let most = bars
+        .iter()
+        .map(|(_, count)| *count)
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let first = bars.iter().position(|(_, count)| *count > 0).unwrap_or(0);
+    let last = bars.iter().rposition(|(_, count)| *count > 0).unwrap_or(0);
+    page.push_str("<table class=chart>\n");
+    for (name, count) in &bars[first..=last] {
+        let percent = *count as f64 * 100.0 / most as f64;
+        let count = HumanCount(*count);
+        let _ = writeln!(
+            page,
+            "<tr><th>{name}<td><i style=\"width:{percent:.1}%\"></i><td>{count}"
+        );
+    }
+    page.push_str("</table>\n");
+}
+
+/// Text in HTML, as text.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '&' => f.write_str("&amp;")?,
+                '"' => f.write_str("&quot;")?,
+                other if other.is_control() => f.write_char('\u{fffd}')?,
+                other => f.write_char(other)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+const HEAD: &str = "\
+<!doctype html>
+<html lang=en>
+<meta charset=utf-8>
+<meta name=viewport content=\"width=device-width\">
+<title>Near duplicates</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% }
+th { font-weight: 600; text-align: left; white-space: nowrap }
+th, td { padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere }
+.chart th, .chart td:last-child { width: 5rem; font-variant-numeric: tabular-nums }
+.chart i { background: #4a7ab5; display: block; height: 1rem }
+</style>
+<h1>Near duplicates</h1>
+";

@@ -1,0 +1,221 @@
+//! Signatures of documents: computed, written to files, and read from them.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use batch::BatchError;
+use batch::dedup::Document;
+use batch::signature_file::{Continued, Extent, Numbered, Shard, SignatureFile, SignatureWriter};
+use corpus::{Documents, NumberedDocument, Oddities, Signatures, SignedDocument};
+
+use super::DedupRun;
+use super::findings::DedupError;
+use crate::cli_error::{CliError, usage};
+use crate::commands::{unreadable, unwritable};
+
+/// An iterator over documents in reading order, each with its number.
+pub(super) type NumberedSignatures<'s> =
+    Box<dyn Iterator<Item = Result<(u64, Document), DedupError>> + 's>;
+
+/// The documents of a corpus that belong to a shard, numbered as in the whole corpus.
+struct ShardDocuments {
+    documents: Documents,
+    oddities: Oddities,
+    shard: Option<Shard>,
+    /// The number of documents read, of all shards.
+    read: u64,
+}
+
+impl Iterator for ShardDocuments {
+    type Item = NumberedDocument;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let document = match self.documents.next()? {
+                Ok(document) => document,
+                Err(skipped) => return Some(Err(skipped)),
+            };
+            let number = self.read;
+            self.read += 1;
+            if self.shard.is_none_or(|shard| shard.has(number)) {
+                return Some(Ok((number, document)));
+            }
+        }
+    }
+}
+
+impl DedupRun<'_> {
+    /// Returns the signatures of the documents below `paths`. What cannot be read is reported and
+    /// left out.
+    pub(super) fn signed(&self, paths: &[PathBuf]) -> Result<NumberedSignatures<'_>, CliError> {
+        let documents = self.documents(paths, None)?;
+        let oddities = documents.oddities.clone();
+        Ok(Box::new(self.sign(documents, oddities)))
+    }
+
+    fn documents(
+        &self,
+        paths: &[PathBuf],
+        shard: Option<Shard>,
+    ) -> Result<ShardDocuments, CliError> {
+        let documents = self.open(paths)?;
+        Ok(ShardDocuments {
+            oddities: documents.oddities(),
+            documents,
+            shard,
+            read: 0,
+        })
+    }
+
+    /// Returns the documents below `paths`, before they are read.
+    pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Documents, CliError> {
+        let documents =
+            Documents::below(paths, &self.input).map_err(|error| CliError::of_usage(&error))?;
+        self.oddities.borrow_mut().push(documents.oddities());
+        Ok(documents)
+    }
+
+    fn sign<'s>(
+        &'s self,
+        documents: impl Iterator<Item = NumberedDocument> + 's,
+        oddities: Oddities,
+    ) -> impl Iterator<Item = Result<(u64, Document), DedupError>> + 's {
+        let (builder, bands) = (&self.signature_builder, self.options.bands);
+        let signatures = Signatures::of(documents, oddities, &self.reader, builder, bands);
+        signatures.filter_map(|signed| match signed {
+            Ok(SignedDocument {
+                number,
+                id,
+                signature,
+            }) => Some(Ok((number, Document { id, signature }))),
+            Err(skipped) => {
+                self.skipped.borrow_mut().add(&skipped);
+                None
+            }
+        })
+    }
+
+    /// Returns the documents of the reference: indexes of earlier runs, and other corpora.
+    pub(super) fn reference(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Document, DedupError>> + '_, CliError> {
+        let mut parts: Vec<NumberedSignatures<'_>> = Vec::new();
+        for path in &self.args.against {
+            parts.push(match is_signature_file(path)? {
+                false => self.signed(std::slice::from_ref(path))?,
+                true => {
+                    let file = self.open_signatures(path)?;
+                    let reader = file.read().map_err(|error| self.explain(error.into()))?;
+                    Box::new(reader.map(|numbered| {
+                        let Numbered { number, document } = numbered?;
+                        Ok((number, document))
+                    }))
+                }
+            });
+        }
+        let documents = parts.into_iter().flatten();
+        Ok(documents.map(|numbered| Ok(numbered?.1)))
+    }
+
+    /// Opens a signature file that is comparable with the documents of this run.
+    pub(super) fn open_signatures(&self, path: &Path) -> Result<SignatureFile, CliError> {
+        let opened = SignatureFile::open(path).and_then(|file| {
+            let header = self.header(Extent::All);
+            file.header().check_comparable(path, &header)?;
+            Ok(file)
+        });
+        opened.map_err(|error| self.explain(error.into()))
+    }
+
+    /// Writes the signatures of all documents, or of the shard, to `path`, behind those that an
+    /// interrupted run has left there. Returns the number of documents in the file.
+    pub(super) fn write_signatures(&self, path: &Path) -> Result<u64, CliError> {
+        let extent = self.args.shard.map_or(Extent::All, Extent::Shard);
+        let mut documents = self.documents(&self.args.paths, self.args.shard)?;
+        let header = self.header(extent);
+        let (mut written, writer) = match path.exists() {
+            false => (0, Some(SignatureWriter::create(path, &header))),
+            true => {
+                let continued = SignatureWriter::resume(path, &header)
+                    .map_err(|error| self.explain(error.into()))?;
+                let known = self.check_known(path, &mut documents)?;
+                match continued {
+                    Continued::Finished => (known, None),
+                    Continued::Unfinished { writer } => (known, Some(Ok(writer))),
+                }
+            }
+        };
+        let Some(writer) = writer else {
+            return match documents.next() {
+                None => Ok(written),
+                Some(_) => Err(other_documents(path, "the corpus has more documents")),
+            };
+        };
+        let oddities = documents.oddities.clone();
+        let mut writer = writer.map_err(|error| self.explain(error.into()))?;
+        for signed in self.sign(&mut documents, oddities) {
+            let (number, document) = signed.map_err(|error| self.explain(error))?;
+            let pushed = writer.push(number, &document);
+            pushed.map_err(|error| self.explain(error.into()))?;
+            written += 1;
+            self.progress.wrote_signatures(written);
+        }
+        let file = writer
+            .finish(documents.read)
+            .map_err(|error| self.explain(error.into()))?;
+        file.sync_all().map_err(unwritable(path))?;
+        Ok(written)
+    }
+
+    /// Checks that the documents in the file at `path` are the first ones of the corpus; returns
+    /// their number.
+    fn check_known(&self, path: &Path, documents: &mut ShardDocuments) -> Result<u64, CliError> {
+        let reader = SignatureFile::open(path).and_then(|file| file.read());
+        let mut known = 0;
+        for numbered in reader.map_err(|error| self.explain(error.into()))? {
+            let Numbered { number, document } = match numbered {
+                Ok(numbered) => numbered,
+                Err(BatchError::Unfinished { .. }) => break,
+                Err(error) => return Err(self.explain(error.into())),
+            };
+            let found = loop {
+                match documents.next() {
+                    Some(Ok(found)) => break found,
+                    Some(Err(skipped)) => self.skipped.borrow_mut().add(&skipped),
+                    None => return Err(other_documents(path, "the corpus has fewer documents")),
+                }
+            };
+            let (number_found, found) = found;
+            let payload = document.signature.signature.payload;
+            let is_same = number_found == number
+                && found.id == document.id
+                && found.content.digest() == payload;
+            if !is_same {
+                let difference = format!("document {} has changed", found.id);
+                return Err(other_documents(path, &difference));
+            }
+            known += 1;
+        }
+        Ok(known)
+    }
+}
+
+fn other_documents(path: &Path, difference: &str) -> CliError {
+    usage(format!(
+        "{} has the signatures of another corpus: {difference}",
+        path.display()
+    ))
+    .with_remedy("name another file for --signatures, or delete this one to begin anew")
+}
+
+fn is_signature_file(path: &Path) -> Result<bool, CliError> {
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let mut beginning = Vec::new();
+    let file = File::open(path).map_err(unreadable(path))?;
+    let read = file.take(8).read_to_end(&mut beginning);
+    read.map_err(unreadable(path))?;
+    Ok(SignatureFile::begins_one(&beginning))
+}

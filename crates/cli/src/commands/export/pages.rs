@@ -1,0 +1,97 @@
+//! Archived pages, read again on all cores, and the records made of them, in the order of the
+//! visits.
+
+use std::io::Write;
+use std::path::Path;
+
+use export::{ExportFault, Visit, VisitPosition};
+
+use super::destination::Destination;
+use super::links;
+use super::texts::TextRules;
+use crate::cli_error::CliError;
+use crate::commands::read_again::{ArchivedPages, BATCH};
+use crate::settings::Settings;
+
+/// The records that are made of pages.
+pub(super) enum PageRecords {
+    /// One for each link.
+    Links,
+    /// One for the text of each page.
+    Texts(TextRules),
+}
+
+/// The visits whose records are written next, with the pages of the archive.
+pub(super) struct PageBatch {
+    pages: ArchivedPages,
+    records: PageRecords,
+    visits: Vec<(Visit, VisitPosition)>,
+}
+
+impl PageBatch {
+    /// Returns an empty batch of visits of the crawl in `directory`.
+    pub(super) fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CliError> {
+        let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
+        let limits = &mut pages.policy.read;
+        match &records {
+            PageRecords::Links => links::widen(limits),
+            PageRecords::Texts(rules) => limits.markdown = rules.markdown,
+        }
+        Ok(Self {
+            pages,
+            records,
+            visits: Vec::new(),
+        })
+    }
+
+    /// Adds a visit. Its records are written with those of others.
+    pub(super) fn add<W: Write + Send>(
+        &mut self,
+        visit: Visit,
+        mark: VisitPosition,
+        destination: &mut Destination<W>,
+    ) -> Result<(), ExportFault> {
+        self.visits.push((visit, mark));
+        match self.visits.len() < BATCH {
+            true => Ok(()),
+            false => self.write(destination),
+        }
+    }
+
+    /// Writes the records of all visits that were added.
+    pub(super) fn write<W: Write + Send>(
+        &mut self,
+        destination: &mut Destination<W>,
+    ) -> Result<(), ExportFault> {
+        match &self.records {
+            PageRecords::Links => self.pages.make_all(
+                &mut self.visits,
+                |(visit, _)| Some(&visit.row),
+                |_, page| page.document.links,
+                |(visit, mark), found| {
+                    links::write(&visit.row, &found.unwrap_or_default(), destination)?;
+                    destination.wrote(mark)
+                },
+            ),
+            PageRecords::Texts(rules) => self.pages.make_all(
+                &mut self.visits,
+                |(visit, _)| rules.is_wanted(&visit.row).then_some(&visit.row),
+                |_, page| rules.text_of(page),
+                |(visit, mark), text| {
+                    if let Some(text) = text.flatten() {
+                        text.write(&visit.row, destination)?;
+                    }
+                    destination.wrote(mark)
+                },
+            ),
+        }
+    }
+
+    /// Returns an error if pages are missing.
+    pub(super) fn check_unread(&self) -> Result<(), CliError> {
+        self.pages.check_unread(match self.records {
+            PageRecords::Links => "their links are missing, everything else is there",
+            PageRecords::Texts(_) => "their texts are missing, everything else is there",
+        })
+    }
+}

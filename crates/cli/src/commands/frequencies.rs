@@ -1,0 +1,18 @@
+//! `crawler frequencies`: counts the documents that have each word.
+
+use corpus::Reader;
+
+use crate::args::FrequenciesArgs;
+use crate::cli_error::CliError;
+use crate::features::{self, FeatureSettings};
+
+pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CliError> {
+    let feature_settings = FeatureSettings::new(
+        args.features.unwrap_or_default(),
+        args.stop_words.as_deref(),
+        None,
+    )?;
+    let input = args.input.options(None);
+    let counted = feature_settings.count(&args.paths, &input, &Reader::new(true))?;
+    features::write(&counted, args.output.as_deref())
+}

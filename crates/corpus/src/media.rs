@@ -1,0 +1,304 @@
+//! Recognition of a file's format by its first bytes and its name.
+//!
+//! Bytes decide wherever they can. Names decide between text, HTML and JSON lines, and point out
+//! archives whose beginning is damaged. A format that is no text is refused by its name, because a
+//! picture that is compared as text is found equal to nothing and counted all the same.
+//!
+//! Sources: MIME Sniffing standard, sections 5.2 and 6; Parquet file format; Arrow columnar format,
+//! "IPC File Format" and "Encapsulated message format".
+
+use std::path::Path;
+
+use serde::de::IgnoredAny;
+
+use crate::paths::is_standard_input;
+
+/// Bytes of a file that decide on its format.
+pub(crate) const PEEKED_BYTES: u64 = 64 << 10;
+
+/// Bytes in which a zero byte marks a binary file (MIME Sniffing standard, section 5.2).
+const SNIFFED_BYTES: usize = 1445;
+
+/// The marker before each message of an Arrow stream.
+const ARROW_CONTINUATION: &[u8] = &[0xff; 4];
+
+/// The longest schema message by which an Arrow stream is recognised, in bytes.
+const MAX_ARROW_SCHEMA: u32 = 16 << 20;
+
+/// A format of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// JSON lines.
+    JsonLines,
+    /// A WARC file, also WET and WAT.
+    Warc,
+    /// A package of WARC files.
+    Wacz,
+    /// A Parquet file.
+    Parquet,
+    /// A file in the file format of Arrow IPC; Feather 2 is the same.
+    ArrowFile,
+    /// A file in the streaming format of Arrow IPC.
+    ArrowStream,
+    /// A single document of this media type.
+    Document(&'static str),
+}
+
+/// Signatures of binary formats: the offset, the bytes, and the name in messages. They are not the
+/// beginning of any sensible text.
+const SIGNATURES: [(usize, &[u8], &str); 34] = [
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (0, b"\xff\xd8\xff", "a JPEG image"),
+    (0, b"GIF87a", "a GIF image"),
+    (0, b"GIF89a", "a GIF image"),
+    (8, b"WEBP", "a WebP image"),
+    (0, b"II*\0", "a TIFF image"),
+    (0, b"MM\0*", "a TIFF image"),
+    (0, b"\0\0\x01\0", "an icon"),
+    (0, b"%PDF-", "a PDF document"),
+    (0, b"{\\rtf", "an RTF document"),
+    (0, b"PK\x03\x04", "a ZIP archive or an office document"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (0, b"Rar!\x1a\x07", "a RAR archive"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"\x04\x22\x4d\x18", "an LZ4 file"),
+    (0, b"\x7fELF", "an executable or a library (ELF)"),
+    (0, b"MZ\x90\0", "an executable or a library (Windows)"),
+    (0, b"\xcf\xfa\xed\xfe", "an executable or a library (macOS)"),
+    (0, b"\xca\xfe\xba\xbe", "a Java class or a macOS executable"),
+    (0, b"\0asm", "a WebAssembly module"),
+    (0, b"SQLite format 3\0", "an SQLite database"),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (0, b"\x93NUMPY", "a NumPy array"),
+    (0, b"Obj\x01", "an Avro file"),
+    (0, b"FEA1", "a Feather file of version 1"),
+    (0, b"OggS\0", "an Ogg file"),
+    (0, b"fLaC\0", "a FLAC file"),
+    (0, b"ID3\x02", "an MP3 file"),
+    (0, b"ID3\x03", "an MP3 file"),
+    (0, b"ID3\x04", "an MP3 file"),
+    (8, b"WAVE", "a WAV file"),
+    (4, b"ftyp", "an MP4 file"),
+    (0, b"\x1a\x45\xdf\xa3", "a Matroska or WebM file"),
+    (0, b"wOF", "a font"),
+];
+
+impl Format {
+    /// Recognises a file by its name and its unpacked first [`PEEKED_BYTES`].
+    ///
+    /// # Errors
+    /// The reason for which it cannot be read.
+    pub(crate) fn of(path: &Path, beginning: &[u8]) -> Result<Self, String> {
+        if is_wacz(path) {
+            return Ok(Self::Wacz);
+        }
+        if is_named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
+            return Err(
+                "ARC files are not supported: convert it to WARC (`warcio recompress` \
+                        does)"
+                    .to_owned(),
+            );
+        }
+        if is_named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning) {
+            return Ok(Self::Warc);
+        }
+        if beginning.starts_with(b"PAR1") {
+            return Ok(Self::Parquet);
+        }
+        if beginning.starts_with(b"ARROW1\0\0") {
+            return Ok(Self::ArrowFile);
+        }
+        if begins_arrow_stream(beginning) {
+            return Ok(Self::ArrowStream);
+        }
+        if let Some(name) = binary(beginning) {
+            return Err(format!("{name}, not a text"));
+        }
+        if is_json_lines(path, beginning)? {
+            return Ok(Self::JsonLines);
+        }
+        Ok(Self::Document(media_type(path, beginning)))
+    }
+
+    /// Returns its name in messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::JsonLines => "JSON lines",
+            Self::Warc => "WARC",
+            Self::Wacz => "WACZ",
+            Self::Parquet => "Parquet",
+            Self::ArrowFile => "an Arrow file",
+            Self::ArrowStream => "an Arrow stream",
+            Self::Document(_) => "a text",
+        }
+    }
+}
+
+/// Returns true if a file has the extension of a WACZ.
+pub(crate) fn is_wacz(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    extension.eq_ignore_ascii_case("wacz")
+}
+
+/// Returns true if a file has one of these extensions, with or without that of a compression behind
+/// it.
+pub(crate) fn is_named(path: &Path, extensions: &[&str]) -> bool {
+    let ends_with = |path: &Path, extensions: &[&str]| {
+        let extension = path.extension().unwrap_or_default();
+        let mut extensions = extensions.iter();
+        extensions.any(|one| extension.eq_ignore_ascii_case(one))
+    };
+    let is_packed = ends_with(path, &["gz", "zst", "bz2", "xz"]);
+    ends_with(path, extensions) || is_packed && ends_with(&path.with_extension(""), extensions)
+}
+
+/// Recognises the schema message of an Arrow stream.
+fn begins_arrow_stream(beginning: &[u8]) -> bool {
+    let Some(rest) = beginning.strip_prefix(ARROW_CONTINUATION) else {
+        return false;
+    };
+    let Some(length) = rest.first_chunk() else {
+        return false;
+    };
+    let length = u32::from_le_bytes(*length);
+    length > 0 && length <= MAX_ARROW_SCHEMA
+}
+
+/// Returns the name of a binary format, or of none in particular; nothing for a text.
+fn binary(beginning: &[u8]) -> Option<&'static str> {
+    let known = SIGNATURES.iter().find(|(offset, bytes, _)| {
+        let rest = beginning.get(*offset..);
+        rest.is_some_and(|rest| rest.starts_with(bytes))
+    });
+    if let Some((_, _, name)) = known {
+        return Some(name);
+    }
+    let start = &beginning[..beginning.len().min(SNIFFED_BYTES)];
+    let in_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
+    (start.contains(&0) && !in_utf16).then_some("a binary file")
+}
+
+/// Returns true for JSON lines, by the name; standard input by its first byte, since it has no
+/// name.
+///
+/// # Errors
+/// It is JSON of another form.
+fn is_json_lines(path: &Path, beginning: &[u8]) -> Result<bool, String> {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+    let text = text.trim_ascii_start();
+    let is_nameless = is_standard_input(path);
+    if !is_nameless && !is_named(path, &["jsonl", "ndjson", "json"]) {
+        return Ok(false);
+    }
+    if let Some(rest) = text.strip_prefix(b"[")
+        && (!is_nameless || rest.trim_ascii_start().starts_with(b"{"))
+    {
+        return Err(
+            "a JSON array, not a JSON object a line: `jq -c '.[]'` makes lines of it".to_owned(),
+        );
+    }
+    if text.starts_with(b"{")
+        && let Some(end) = text.iter().position(|byte| *byte == b'\n')
+    {
+        let first = serde_json::from_slice::<IgnoredAny>(&text[..end]);
+        if first.is_err_and(|error| error.is_eof()) {
+            return Err(
+                "a JSON object over several lines, not one a line: `jq -c .` makes a line of it"
+                    .to_owned(),
+            );
+        }
+    }
+    Ok(!is_nameless || text.starts_with(b"{"))
+}
+
+/// Returns the media type of a text: HTML by the name or the first bytes.
+fn media_type(path: &Path, beginning: &[u8]) -> &'static str {
+    let begins_markup = beginning.trim_ascii_start().starts_with(b"<");
+    if is_named(path, &["html", "htm", "xhtml"])
+        || begins_markup && !is_named(path, &["txt", "text", "md"])
+    {
+        "text/html"
+    } else {
+        "text/plain"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, beginning: &[u8], expected: Result<Format, &str>) {
+        let found = Format::of(Path::new(path), beginning);
+        match (&found, expected) {
+            (Err(reason), Err(part)) => assert!(reason.contains(part), "{path}: {reason}"),
+            _ => assert_eq!(found, expected.map_err(str::to_owned), "{path}"),
+        }
+    }
+
+    #[test]
+    fn the_name_or_the_first_bytes_decide_on_the_type_of_a_text() {
+        for (path, beginning, media_type) in [
+            ("a.html", &b"no tag"[..], "text/html"),
+            ("a.HTM.gz", b"", "text/html"),
+            ("a.txt", b"<p>", "text/plain"),
+            ("page", b" <p>", "text/html"),
+            ("letter", b"Dear", "text/plain"),
+            ("letter", b"\xff\xfeD\0e\0", "text/plain"),
+            ("letter.txt", b"{\"a\": 1}", "text/plain"),
+            ("letter.txt", b"[1] a note", "text/plain"),
+            ("-", b"[1] a note", "text/plain"),
+            ("-", b"MZ is not always an executable", "text/plain"),
+        ] {
+            check(path, beginning, Ok(Format::Document(media_type)));
+        }
+    }
+
+    #[test]
+    fn binaries_are_refused_by_the_name_of_their_format() {
+        for (path, beginning, reason) in [
+            (
+                "a.png",
+                &b"\x89PNG\r\n\x1a\n\0\0"[..],
+                "a PNG image, not a text",
+            ),
+            ("a.txt", b"\x89PNG\r\n\x1a\n\0\0", "a PNG image, not a text"),
+            ("crawler", b"\x7fELF\x02\x01", "an executable"),
+            ("paper", b"%PDF-1.7\n", "a PDF document"),
+            ("a.bin", b"some\0thing", "a binary file, not a text"),
+            ("a.arc.gz", b"", "ARC files are not supported"),
+        ] {
+            check(path, beginning, Err(reason));
+        }
+        let mut tar = vec![b'a'; 512];
+        tar[257..262].copy_from_slice(b"ustar");
+        check("a", &tar, Err("a tar archive, not a text"));
+    }
+
+    #[test]
+    fn tables_are_recognised_by_their_first_bytes_alone() {
+        check("a.txt", b"PAR1\x15", Ok(Format::Parquet));
+        check("a", b"ARROW1\0\0\xff", Ok(Format::ArrowFile));
+        check("-", b"\xff\xff\xff\xff\x10\0\0\0", Ok(Format::ArrowStream));
+        check(
+            "-",
+            b"\xff\xff\xff\xff\xff\xff\xff\xff",
+            Ok(Format::Document("text/plain")),
+        );
+    }
+
+    #[test]
+    fn json_has_an_object_a_line_or_is_refused_with_the_remedy() {
+        for (path, beginning) in [
+            ("a.jsonl", &b"nonsense"[..]),
+            ("a.ndjson.zst", b""),
+            ("a.json", b"{\"id\": 1}\n{\"id\": 2}"),
+            ("-", b"\xef\xbb\xbf {\"id\": 1}"),
+        ] {
+            check(path, beginning, Ok(Format::JsonLines));
+        }
+        for path in ["a.json", "a.jsonl.gz", "-"] {
+            check(path, b"[\n{\"id\": 1}]", Err("jq -c '.[]'"));
+            check(path, b"{\n  \"id\": 1\n}", Err("jq -c ."));
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The structure of a page: events at positions of its text.
+
+use html5ever::{local_name, ns};
+use scraper::node::Element;
+
+use crate::html::elements::attribute;
+use crate::html::names::names;
+
+/// The structure of a page.
+///
+/// Invariants: events are in the order of their positions, and nested as their elements are. A
+/// block begins and ends between two lines.
+#[derive(Debug)]
+pub(crate) struct Structure<'p> {
+    events: Vec<Event>,
+    /// The targets of links, as written in the page.
+    targets: Vec<&'p str>,
+    /// All preformatted text with its white space, and the ends of its blocks.
+    raw: String,
+    raw_ends: Vec<usize>,
+    /// Open preformatted blocks; the outermost counts.
+    preformatted: usize,
+    most_raw: usize,
+}
+
+/// The begin or the end of an element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    /// Its position in the text, in bytes.
+    pub at: usize,
+    pub form: Form,
+    /// False for the end.
+    pub begins: bool,
+}
+
+/// The form of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A block without a form of its own.
+    Block,
+    /// A line break within a paragraph.
+    Break,
+    Heading(u8),
+    Quote,
+    /// A list with bullets.
+    Bullets,
+    /// A list with numbers from this one on.
+    Numbers(u32),
+    Item,
+    /// A preformatted block; its number.
+    Preformatted(usize),
+    Table,
+    Row,
+    Cell,
+    Inline(Inline),
+}
+
+/// A form of a part of a line. Of parts with the same ends the outer one is the smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Inline {
+    /// A link with this number.
+    Link(usize),
+    Strong,
+    Emphasis,
+    Code,
+}
+
+impl Inline {
+    /// Returns true for two parts of the same form, whatever their targets.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+}
+
+impl<'p> Structure<'p> {
+    /// Creates a structure without events that keeps at most `most_raw` bytes of preformatted text.
+    pub(crate) fn new(most_raw: usize) -> Self {
+        Self {
+            events: Vec::new(),
+            targets: Vec::new(),
+            raw: String::new(),
+            raw_ends: Vec::new(),
+            preformatted: 0,
+            most_raw,
+        }
+    }
+
+    /// Begins an element before the byte `at` of the text.
+    pub(crate) fn begin(&mut self, element: &'p Element, at: usize) {
+        let Some(mut form) = form_of(element) else {
+            return;
+        };
+        match &mut form {
+            Form::Inline(Inline::Link(number)) => {
+                *number = self.targets.len();
+                self.targets
+                    .push(attribute(element, "href").unwrap_or_default());
+            }
+            Form::Preformatted(number) => {
+                *number = self.raw_ends.len();
+                self.preformatted += 1;
+                if self.preformatted == 1 {
+                    self.raw_ends.push(self.raw.len());
+                } else {
+                    form = Form::Block;
+                }
+            }
+            Form::Break if self.preformatted > 0 => self.add_text("\n"),
+            _ => {}
+        }
+        self.push(at, form, true);
+    }
+
+    /// Ends an element before the byte `at` of the text.
+    pub(crate) fn end(&mut self, element: &Element, at: usize) {
+        let Some(mut form) = form_of(element) else {
+            return;
+        };
+        if form == Form::Break {
+            return;
+        }
+        if let Form::Preformatted(number) = &mut form {
+            self.preformatted -= 1;
+            if self.preformatted == 0 {
+                *number = self.raw_ends.len() - 1;
+                self.raw_ends[*number] = self.raw.len();
+            } else {
+                form = Form::Block;
+            }
+        }
+        self.push(at, form, false);
+    }
+
+    /// Adds text, which is kept with its white space if it is preformatted.
+    pub(crate) fn add_text(&mut self, text: &str) {
+        if self.preformatted > 0 {
+            let room = self.most_raw.saturating_sub(self.raw.len());
+            self.raw
+                .push_str(&text[..text.floor_char_boundary(room.min(text.len()))]);
+        }
+    }
+
+    pub(crate) fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Returns the target of a link.
+    pub(crate) fn target(&self, number: usize) -> &'p str {
+        self.targets.get(number).copied().unwrap_or_default()
+    }
+
+    /// Returns the text of a preformatted block with its white space.
+    pub(crate) fn raw(&self, number: usize) -> &str {
+        let end = |number: usize| self.raw_ends.get(number).copied();
+        let start = number.checked_sub(1).and_then(end).unwrap_or_default();
+        &self.raw[start..end(number).unwrap_or(self.raw.len()).max(start)]
+    }
+
+    fn push(&mut self, at: usize, form: Form, begins: bool) {
+        self.events.push(Event { at, form, begins });
+    }
+}
+
+/// Returns the form of an element; `None` if its text is like that around it.
+fn form_of(element: &Element) -> Option<Form> {
+    if element.name.ns != ns!(html) {
+        return None;
+    }
+    Some(match element.name.local {
+        local_name!("br") => Form::Break,
+        local_name!("h1") => Form::Heading(1),
+        local_name!("h2") => Form::Heading(2),
+        local_name!("h3") => Form::Heading(3),
+        local_name!("h4") => Form::Heading(4),
+        local_name!("h5") => Form::Heading(5),
+        local_name!("h6") => Form::Heading(6),
+        local_name!("blockquote") => Form::Quote,
+        names!["ul" "menu" "dir"] => Form::Bullets,
+        local_name!("ol") => {
+            let first = attribute(element, "start").and_then(|start| start.trim().parse().ok());
+            Form::Numbers(first.unwrap_or(1))
+        }
+        local_name!("li") => Form::Item,
+        names!["pre" "listing" "xmp"] => Form::Preformatted(0),
+        local_name!("table") => Form::Table,
+        local_name!("tr") => Form::Row,
+        names!["td" "th"] => Form::Cell,
+        names!["b" "strong"] => Form::Inline(Inline::Strong),
+        names!["i" "em" "cite" "dfn" "var"] => Form::Inline(Inline::Emphasis),
+        names!["code" "kbd" "samp" "tt"] => Form::Inline(Inline::Code),
+        local_name!("a") if attribute(element, "href").is_some() => Form::Inline(Inline::Link(0)),
+        names![
+            "address" "article" "aside" "body" "caption" "center" "dd" "details" "dialog" "div"
+            "dl" "dt" "fieldset" "figcaption" "figure" "footer" "form" "header" "hgroup" "hr"
+            "legend" "main" "nav" "p" "plaintext" "section" "summary" "tbody" "tfoot" "thead"
+        ] => Form::Block,
+        _ => return None,
+    })
+}

@@ -1,0 +1,371 @@
+//! `crawler export --text`: the texts of kept pages as JSON lines, Parquet and WET.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use serde_json::Value;
+use sinks::PayloadDigest;
+use sinks::warc::WarcStream;
+use testkit::{Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::prose;
+
+const HOST: &str = "site.test";
+
+/// Twenty-one English words in two lines that end like sentences.
+const VERSE: &str = "<p>The owl and the pussycat went to sea in a pea green boat.</p>\
+                     <p>They took some honey and plenty of money.</p>";
+
+/// A page with a frame, and a main content of a hundred words and more.
+fn article(head: &str, main: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en-GB\"><head>{head}</head><body>\
+         <nav><ul><li><a href=\"/\">Home</a></li><li><a href=\"/b\">Frame</a></li></ul></nav>\
+         <main>{main}</main><footer>Frame</footer></body></html>\n"
+    )
+}
+
+fn first_page() -> String {
+    article(
+        "<title>Owls &amp; boats</title>",
+        &format!(
+            "<h1>Owls</h1>{VERSE}<h2>More</h2><ul><li>a <b>bold</b> item</li>\
+             <li>a <a href=\"/b\">link</a> of it</li></ul><p>{}</p>{VERSE}\
+             <a href=\"/moved\">moved</a> <a href=\"/copy\">copy</a> \
+             <a href=\"/picture\">picture</a>",
+            prose(1, 80)
+        ),
+    )
+}
+
+fn site() -> Site {
+    Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::text("User-agent: *\n"),
+        "/" => Reply::html(first_page()),
+        "/copy" => Reply::html(first_page().replace("<footer>Frame", "<footer>Another")),
+        "/moved" => Reply::redirect(301, "/new"),
+        "/new" => Reply::html(article(
+            "<title>New</title>",
+            &format!("<p>{}</p>", prose(2, 120)),
+        )),
+        "/picture" => Reply::document("image/png", b"\x89PNG\r\n\x1a\n\0\0".to_vec()),
+        "/b" => Reply::text(format!("A plain text.\n\n{}", prose(3, 100))),
+        _ => Reply::status(404),
+    })
+}
+
+fn crawled(more: &[&str]) -> (Server, Crawl) {
+    let server = Server::spawn_thread(site());
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries=1", "--concurrency=1"])
+        .with(more);
+    crawl.complete();
+    (server, crawl)
+}
+
+fn done(crawl: &Crawl, arguments: &[&str]) -> String {
+    let run = crawl.run_command(&[&["export", "crawl", "--text"], arguments].concat());
+    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    run.output
+}
+
+fn rows(lines: &str) -> Vec<Value> {
+    let lines = lines.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn row_of<'r>(rows: &'r [Value], url: &str) -> &'r Value {
+    let mut found = rows.iter().filter(|row| row["url"] == url);
+    let row = found.next().unwrap_or_else(|| panic!("{url} in {rows:?}"));
+    assert!(found.next().is_none(), "{url} twice");
+    row
+}
+
+#[test]
+fn each_kept_page_is_a_row_with_its_text_and_its_figures() {
+    let (server, crawl) = crawled(&[]);
+    let rows = rows(&done(&crawl, &[]));
+    let home = server.url(HOST, "/");
+    let row = row_of(&rows, &home);
+    let verse = "The owl and the pussycat went to sea in a pea green boat.\n\
+                 They took some honey and plenty of money.";
+    let prose = prose(1, 80);
+    let text = format!(
+        "Owls\n{verse}\nMore\na bold item\na link of it\n{}\n{verse}",
+        prose.trim_end()
+    );
+    assert!(row["text"].as_str().unwrap().starts_with(&text), "{row}");
+    assert!(!row["text"].as_str().unwrap().contains("Frame"), "{row}");
+    assert_eq!(row["final_url"], home);
+    assert_eq!(row["language"], "en");
+    assert_eq!(row["title"], "Owls & boats");
+    assert_eq!(row["fetched_at"], crawl.row(&home)["fetched_at"]);
+    let digest = PayloadDigest::of(first_page().as_bytes()).to_string();
+    assert_eq!(row["digest"], digest);
+    assert_eq!(row["cluster"], home);
+    // Four lines of the verse, two headings, two items and the prose. A line of links is none.
+    let words = row["words"].as_u64().unwrap();
+    assert_eq!(words, 1 + 21 + 1 + 3 + 4 + 80 + 21, "{row}");
+    assert_eq!(row["duplicate_lines"], 2.0 / 9.0);
+    assert_eq!(row["punctuated_lines"], 4.0 / 9.0);
+    assert_eq!(row["short_lines"], 4.0 / 9.0);
+    assert!(row["stop_words"].as_f64().unwrap() > 0.1, "{row}");
+    assert!(row["duplicate_5_grams"].as_f64().unwrap() > 0.05, "{row}");
+
+    // A redirect has the URL that was queued and that of the page; a text is as it was sent.
+    let moved = row_of(&rows, &server.url(HOST, "/moved"));
+    assert_eq!(moved["final_url"], server.url(HOST, "/new"));
+    let plain = row_of(&rows, &server.url(HOST, "/b"));
+    assert!(
+        plain["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("A plain text.\n\n")
+    );
+    // A copy that was left out has no row, nor has a picture.
+    assert_eq!(rows.len(), 3, "{rows:?}");
+}
+
+#[test]
+fn markdown_has_the_structure_of_the_main_content() {
+    let (server, crawl) = crawled(&[]);
+    let rows = rows(&done(&crawl, &["--markdown"]));
+    let text = row_of(&rows, &server.url(HOST, "/"))["text"]
+        .as_str()
+        .unwrap();
+    let expected = format!(
+        "# Owls\n\nThe owl and the pussycat went to sea in a pea green boat.\n\n\
+         They took some honey and plenty of money.\n\n## More\n\n- a **bold** item\n\
+         - a [link]({}) of it\n\n",
+        server.url(HOST, "/b")
+    );
+    assert!(text.starts_with(&expected), "{text}");
+    let plain = row_of(&rows, &server.url(HOST, "/b"))["text"]
+        .as_str()
+        .unwrap();
+    assert!(plain.starts_with("A plain text.\n\n"), "{plain}");
+}
+
+#[test]
+fn kept_copies_have_rows_if_they_are_asked_for() {
+    let (server, crawl) = crawled(&["--on-duplicate=keep"]);
+    let copy = server.url(HOST, "/copy");
+    assert_eq!(rows(&done(&crawl, &[])).len(), 3);
+    let rows = rows(&done(&crawl, &["--duplicates"]));
+    assert_eq!(rows.len(), 4);
+    assert_eq!(row_of(&rows, &copy)["cluster"], server.url(HOST, "/"));
+}
+
+#[test]
+fn a_parquet_file_has_the_rows_of_the_json_lines() {
+    let (_server, crawl) = crawled(&[]);
+    let lines = rows(&done(&crawl, &[]));
+    done(
+        &crawl,
+        &["--format", "parquet", "--output", "corpus.parquet"],
+    );
+    done(&crawl, &["--format", "parquet", "--output", "parts/"]);
+    for name in ["corpus.parquet", "parts/part-00000.parquet"] {
+        let file = std::fs::File::open(crawl.directory().join(name)).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let read: Vec<BTreeMap<String, Value>> = reader
+            .get_row_iter(None)
+            .unwrap()
+            .map(|row| {
+                let columns = row.unwrap().into_columns().into_iter();
+                columns.map(|(name, field)| (name, json(&field))).collect()
+            })
+            .collect();
+        assert_eq!(read.len(), lines.len());
+        for (read, line) in read.iter().zip(&lines) {
+            let line = line.as_object().unwrap();
+            assert_eq!(read.len(), line.len());
+            for (name, value) in line {
+                match name.as_str() {
+                    "fetched_at" => assert!(read[name].as_i64() > Some(1_700_000_000_000)),
+                    _ => assert_eq!(read[name], *value, "{name}"),
+                }
+            }
+        }
+    }
+    // Parts are continued: no new visit, no new part.
+    done(
+        &crawl,
+        &["--format", "parquet", "--output", "parts/", "--resume"],
+    );
+    let run = crawl.run_command(&[
+        "export",
+        "crawl",
+        "--text",
+        "--markdown",
+        "--format",
+        "parquet",
+        "--output",
+        "parts/",
+        "--resume",
+    ]);
+    run.assert_error(2, "its crawler.text is not that of this export");
+}
+
+fn json(field: &Field) -> Value {
+    match field {
+        Field::Null => Value::Null,
+        Field::Str(text) => text.as_str().into(),
+        Field::Double(share) => (*share).into(),
+        Field::ULong(number) => (*number).into(),
+        Field::TimestampMillis(at) => (*at).into(),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_wet_file_has_a_conversion_of_each_page_and_dedup_reads_it() {
+    let (server, crawl) = crawled(&["--on-duplicate=keep"]);
+    let lines = rows(&done(&crawl, &["--duplicates"]));
+    for name in ["corpus.warc.wet.gz", "corpus.warc.wet.zst", "corpus.wet"] {
+        done(
+            &crawl,
+            &["--duplicates", "--format", "wet", "--output", name],
+        );
+        let mut stream = WarcStream::open(&crawl.directory().join(name)).unwrap();
+        let info = stream.next_record(1 << 20).unwrap().unwrap();
+        assert_eq!(
+            (info.kind(), info.field("WARC-Filename")),
+            ("warcinfo", Some(name))
+        );
+        for line in &lines {
+            let record = stream.next_record(1 << 20).unwrap().unwrap();
+            assert_eq!(record.kind(), "conversion");
+            assert!(record.digests_hold() && record.addressable);
+            assert_eq!(record.target(), line["final_url"].as_str());
+            assert_eq!(record.date(), line["fetched_at"].as_str().unwrap());
+            assert_eq!(record.field("Content-Type"), Some("text/plain"));
+            assert_eq!(record.block, line["text"].as_str().unwrap().as_bytes());
+            let language = record.field("WARC-Identified-Content-Language");
+            let expected = line["language"]
+                .as_str()
+                .map(|code| code.replace("en", "eng"));
+            assert_eq!(language, expected.as_deref());
+            assert!(has_record(&crawl, record.field("WARC-Refers-To").unwrap()));
+        }
+        assert!(stream.next_record(1 << 20).unwrap().is_none());
+        let run = crawl.run_command(&["dedup", name]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let found = run.json();
+        assert_eq!(found["document"], server.url(HOST, "/copy"));
+        assert_eq!(found["duplicate_of"], server.url(HOST, "/"));
+    }
+}
+
+/// Returns true if the archive of a crawl has a response with this id.
+fn has_record(crawl: &Crawl, id: &str) -> bool {
+    let archive = std::fs::read_dir(crawl.out().join("archive")).unwrap();
+    let files = archive.map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.to_string_lossy().ends_with(".warc.gz"))
+        .any(|path| {
+            let mut stream = WarcStream::open(&path).unwrap();
+            std::iter::from_fn(|| stream.next_record(0).unwrap())
+                .any(|record| record.id() == id && record.kind() == "response")
+        })
+}
+
+#[test]
+fn a_file_is_compressed_as_its_name_says() {
+    let (_server, crawl) = crawled(&[]);
+    let plain = done(&crawl, &[]);
+    done(&crawl, &["--output", "a.jsonl.gz"]);
+    done(&crawl, &["--output", "a.jsonl.zst"]);
+    let read = |name: &str| std::fs::File::open(crawl.directory().join(name)).unwrap();
+    let mut text = String::new();
+    let mut gzip = flate2::read::GzDecoder::new(read("a.jsonl.gz"));
+    gzip.read_to_string(&mut text).unwrap();
+    assert_eq!(text, plain);
+    assert_eq!(
+        zstd::decode_all(read("a.jsonl.zst")).unwrap(),
+        plain.as_bytes()
+    );
+    for (arguments, words) in [
+        (
+            &["--output", "a.jsonl.gz", "--resume"][..],
+            "cannot be continued",
+        ),
+        (
+            &["--format", "wet", "--output", "a.wet", "--resume"],
+            "cannot be continued",
+        ),
+        (
+            &["--format", "parquet", "--output", "a.gz"],
+            "a Parquet file is compressed inside",
+        ),
+        (&["--links"], "--text and --links are different tables"),
+        (
+            &["--sketches"],
+            "--text and --sketches are different tables",
+        ),
+    ] {
+        crawl
+            .run_command(&[&["export", "crawl", "--text"], arguments].concat())
+            .assert_error(2, words);
+    }
+    for option in [&["--markdown"][..], &["--duplicates"], &["--format", "wet"]] {
+        crawl
+            .run_command(&[&["export", "crawl"], option].concat())
+            .assert_error(2, "is for the texts of pages");
+    }
+}
+
+#[test]
+fn an_export_of_texts_that_was_cut_is_completed_and_a_compressed_one_leaves_no_draft() {
+    let (_server, crawl) = crawled(&[]);
+    let whole = done(&crawl, &[]);
+    for tenth in 0..10 {
+        crawl.write("torn.part", &whole.as_bytes()[..whole.len() * tenth / 10]);
+        done(&crawl, &["--output", "torn", "--resume"]);
+        let torn = crawl.directory().join("torn");
+        assert!(std::fs::read_to_string(&torn).unwrap() == whole, "{tenth}");
+        std::fs::remove_file(torn).unwrap();
+    }
+    for name in ["full.jsonl.gz", "full.warc.wet.gz"] {
+        let format = if name.contains("wet") { "wet" } else { "jsonl" };
+        let arguments = [
+            "export", "crawl", "--text", "--format", format, "--output", name,
+        ];
+        crawl
+            .run_command_with_file_limit(1, &arguments)
+            .assert_error(2, &format!("cannot write {name}"));
+        assert!(!crawl.directory().join(format!("{name}.part")).exists());
+        assert!(!crawl.directory().join(name).exists());
+    }
+}
+
+#[test]
+fn a_page_that_the_archive_lost_is_named_and_the_others_are_exported() {
+    let (server, crawl) = crawled(&[]);
+    let lost = server.url(HOST, "/b");
+    let row = crawl.row(&lost);
+    let file = crawl
+        .out()
+        .join("archive")
+        .join(row["warc_file"].as_str().unwrap());
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = row["warc_offset"].as_u64().unwrap() as usize;
+    bytes[at..at + 4].fill(0);
+    std::fs::write(&file, bytes).unwrap();
+    let run = crawl.run_command(&["export", "crawl", "--text", "--output", "texts"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.errors.contains(&lost), "{run:?}");
+    assert!(
+        run.errors
+            .contains("1 pages cannot be read from the archive again: their texts are missing"),
+        "{run:?}"
+    );
+    let left = std::fs::read_to_string(crawl.directory().join("texts")).unwrap();
+    assert_eq!(rows(&left).len(), 2);
+}

@@ -1,0 +1,313 @@
+//! `dedup` as a step of a pipeline: indexes, shards, interruptions, parts, reports.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::pages::prose;
+use crate::support::{CommandOutput, Crawl};
+
+fn lines_of(run: &CommandOutput) -> Vec<Value> {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let lines = run.output.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Writes JSON lines of these documents: every third one repeats an earlier text with some words
+/// more.
+fn write_corpus(crawl: &Crawl, name: &str, documents: std::ops::Range<u64>) {
+    let mut lines = String::new();
+    for number in documents {
+        let text = match number % 3 {
+            2 => format!("{} some words more {number}", prose(number / 9, 300)),
+            _ => prose(number, 300),
+        };
+        let document = json!({"id": format!("d{number}"), "text": text});
+        writeln!(lines, "{document}").unwrap();
+    }
+    crawl.write(name, lines);
+}
+
+fn run(crawl: &Crawl, arguments: &str) -> CommandOutput {
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    crawl.run_command(&arguments)
+}
+
+#[test]
+fn shards_merge_to_the_result_of_one_run() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "corpus.jsonl", 0..100);
+    for kind in ["", " --pairs", " --clusters", " --clusters --chained"] {
+        let whole = run(&crawl, &format!("dedup corpus.jsonl{kind}"));
+        assert!(!lines_of(&whole).is_empty(), "{whole:?}");
+        if kind.is_empty() {
+            for shard in 1..=3 {
+                let shard = format!("--shard {shard}/3 --signatures {shard}.sig");
+                let written = run(&crawl, &format!("dedup corpus.jsonl {shard}"));
+                assert_eq!((written.code, written.output.as_str()), (Some(0), ""));
+            }
+        }
+        let merged = run(&crawl, &format!("dedup{kind} --merge 3.sig 1.sig 2.sig"));
+        assert_eq!(merged.output, whole.output, "{merged:?}");
+    }
+    run(&crawl, "dedup --merge 1.sig 3.sig").assert_error(2, "all shards of one corpus");
+    run(&crawl, "dedup corpus.jsonl --shard 4/3 --signatures x").assert_error(2, "a shard is I/N");
+    run(&crawl, "dedup corpus.jsonl --shard 1/3").assert_error(2, "--signatures");
+}
+
+#[test]
+fn an_interrupted_run_continues_behind_the_signatures_that_it_has_written() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "corpus.jsonl", 0..60);
+    let whole = run(&crawl, "dedup corpus.jsonl");
+    let command = "dedup corpus.jsonl --signatures corpus.sig";
+    assert_eq!(run(&crawl, command).output, whole.output);
+    let file = crawl.directory().join("corpus.sig");
+    let finished = fs::read(&file).unwrap();
+    // A kill leaves a file that ends anywhere behind its header.
+    for kept in [
+        64,
+        70,
+        finished.len() / 2,
+        finished.len() - 1,
+        finished.len(),
+    ] {
+        fs::write(&file, &finished[..kept]).unwrap();
+        let unfinished = run(&crawl, "dedup --merge corpus.sig");
+        if kept < finished.len() {
+            unfinished.assert_error(2, "corpus.sig is not finished");
+        }
+        assert_eq!(run(&crawl, command).output, whole.output, "{kept}");
+        assert_eq!(fs::read(&file).unwrap(), finished, "{kept}");
+    }
+    fs::write(&file, &finished[..10]).unwrap();
+    run(&crawl, command).assert_error(2, "corpus.sig is damaged");
+}
+
+/// Signatures of documents that have changed since would decide about other texts.
+#[test]
+fn signatures_of_another_corpus_are_refused() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "corpus.jsonl", 0..30);
+    let command = "dedup corpus.jsonl --signatures corpus.sig";
+    lines_of(&run(&crawl, command));
+    let corpus = fs::read_to_string(crawl.directory().join("corpus.jsonl")).unwrap();
+    for (changed, difference) in [
+        (
+            corpus.replace("\"d7\"", "\"e7\""),
+            "document e7 has changed",
+        ),
+        (corpus.replacen("ba", "xa", 1), "document d0 has changed"),
+        (
+            corpus[..corpus.rfind("{\"id\"").unwrap()].to_owned(),
+            "has fewer documents",
+        ),
+        (
+            format!("{corpus}{{\"id\":1,\"text\":\"\"}}\n"),
+            "has more documents",
+        ),
+    ] {
+        crawl.write("corpus.jsonl", changed);
+        let refused = run(&crawl, command);
+        refused.assert_error(2, "the signatures of another corpus");
+        assert!(refused.errors.contains(difference), "{refused:?}");
+    }
+    crawl.write("corpus.jsonl", corpus);
+    let refused = run(&crawl, &format!("{command} --resemblance 0.5"));
+    refused.assert_error(2, "were made with other bands");
+    let refused = run(&crawl, &format!("{command} --least-words 3"));
+    refused.assert_error(2, "were made with other features");
+}
+
+#[test]
+fn documents_are_compared_with_a_reference_of_which_nothing_is_found() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "known.jsonl", 0..40);
+    write_corpus(&crawl, "new.jsonl", 40..80);
+    fs::write(
+        crawl.directory().join("both.jsonl"),
+        fs::read_to_string(crawl.directory().join("known.jsonl")).unwrap()
+            + &fs::read_to_string(crawl.directory().join("new.jsonl")).unwrap(),
+    )
+    .unwrap();
+    let number = |id: &Value| id.as_str().unwrap()[1..].parse::<u64>().unwrap();
+    let of_new: Vec<Value> = lines_of(&run(&crawl, "dedup both.jsonl"))
+        .into_iter()
+        .filter(|line| number(&line["document"]) >= 40)
+        .collect();
+    let found = run(&crawl, "dedup new.jsonl --against known.jsonl");
+    assert_eq!(lines_of(&found), of_new);
+    assert!(
+        found.errors.contains("40 documents against 40:"),
+        "{found:?}"
+    );
+    let pairs = lines_of(&run(
+        &crawl,
+        "dedup new.jsonl --against known.jsonl --pairs",
+    ));
+    assert!(!pairs.is_empty());
+    assert!(
+        pairs.iter().all(|pair| number(&pair["b"]) >= 40),
+        "{pairs:?}"
+    );
+}
+
+#[test]
+fn an_index_grows_by_each_run_and_keeps_what_one_run_would_keep() {
+    let crawl = Crawl::bare();
+    let removed = |run: &CommandOutput| -> Vec<String> {
+        let lines = lines_of(run).into_iter();
+        lines
+            .map(|line| line["document"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    write_corpus(&crawl, "all.jsonl", 0..90);
+    let at_once = removed(&run(&crawl, "dedup all.jsonl"));
+    let mut step_by_step = Vec::new();
+    for (number, documents) in [0..30, 30..60, 60..90].into_iter().enumerate() {
+        write_corpus(&crawl, "part.jsonl", documents);
+        let against = if number > 0 {
+            " --against known.sig"
+        } else {
+            ""
+        };
+        let found = run(
+            &crawl,
+            &format!("dedup part.jsonl --save-index known.sig{against}"),
+        );
+        step_by_step.extend(removed(&found));
+    }
+    assert_eq!(step_by_step, at_once);
+    // The index is a file beside which nothing is left.
+    let left: Vec<_> = fs::read_dir(crawl.directory()).unwrap().collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+
+    let refused = run(&crawl, "dedup all.jsonl --save-index known.sig");
+    refused.assert_error(2, "known.sig exists");
+    assert!(
+        refused
+            .errors
+            .contains("--against known.sig --save-index known.sig"),
+        "{refused:?}"
+    );
+    let other = run(
+        &crawl,
+        "dedup all.jsonl --against known.sig --features char:5",
+    );
+    other.assert_error(
+        2,
+        "the signatures in known.sig were made with other features",
+    );
+    assert!(other.errors.contains("the same --features"), "{other:?}");
+    run(&crawl, "dedup --merge known.sig").assert_error(2, "known.sig is an index of originals");
+}
+
+#[test]
+fn clusters_tell_how_each_member_is_like_the_original() {
+    let crawl = Crawl::bare();
+    let text = prose(1, 300);
+    let lines = [
+        json!({"id": "a", "text": text}),
+        json!({"id": "b", "text": text.to_uppercase()}),
+        json!({"id": "c", "text": format!("{text} and more")}),
+    ];
+    crawl.write(
+        "corpus.jsonl",
+        lines.map(|line| line.to_string()).join("\n"),
+    );
+    let clusters = lines_of(&run(&crawl, "dedup corpus.jsonl --clusters"));
+    assert_eq!(clusters.len(), 1);
+    assert_eq!(clusters[0]["members"], json!(["a", "b", "c"]));
+    assert_eq!(clusters[0]["distances"][1], json!(0));
+    assert_eq!(clusters[0]["resemblances"][0], json!(1.0));
+    let resemblance = clusters[0]["resemblances"][2].as_f64().unwrap();
+    assert!((0.9..1.0).contains(&resemblance), "{clusters:?}");
+    let pair = lines_of(&run(&crawl, "dedup corpus.jsonl"));
+    assert_eq!(pair[1]["resemblance"], clusters[0]["resemblances"][2]);
+}
+
+#[test]
+fn paragraphs_and_lines_that_occurred_before_are_found_with_their_places() {
+    let crawl = Crawl::bare();
+    let lines = [
+        json!({"id": "a", "text": "One story.\n\nAll rights\nreserved.\n\nOne story."}),
+        json!({"id": "b", "text": "Another story.\n\nALL RIGHTS RESERVED"}),
+        json!({"id": "c", "text": "reserved\n---\n\n---\nAnother story"}),
+    ];
+    crawl.write(
+        "corpus.jsonl",
+        lines.clone().map(|line| line.to_string()).join("\n"),
+    );
+    let found = run(&crawl, "dedup corpus.jsonl --unit paragraph");
+    let line = |document, part, of, part_of| {
+        let (of, document) = (json!(of), json!(document));
+        json!({"document": document, "part": part, "duplicate_of": of, "part_of": part_of})
+    };
+    assert_eq!(
+        lines_of(&found),
+        [
+            line("a", 3, "a", 1),
+            line("b", 2, "a", 2),
+            line("c", 2, "b", 1)
+        ]
+    );
+    assert!(
+        found
+            .errors
+            .contains("of 7 paragraphs: 3 repeat an earlier one"),
+        "{found:?}"
+    );
+    let found = run(&crawl, "dedup corpus.jsonl --unit line");
+    assert_eq!(
+        lines_of(&found),
+        [
+            line("a", 6, "a", 1),
+            line("c", 1, "a", 4),
+            line("c", 5, "b", 1)
+        ]
+    );
+    let found = run(&crawl, "dedup corpus.jsonl --unit line --least-words 2");
+    assert_eq!(lines_of(&found).len(), 2);
+    crawl.write("new.jsonl", lines[1].to_string());
+    crawl.write("known.jsonl", lines[0].to_string());
+    let found = run(
+        &crawl,
+        "dedup new.jsonl --unit paragraph --against known.jsonl",
+    );
+    assert_eq!(lines_of(&found), [line("b", 2, "a", 2)]);
+}
+
+#[test]
+fn the_report_is_one_page_on_which_ids_are_text() {
+    let crawl = Crawl::bare();
+    let text = prose(1, 300);
+    let lines = [
+        json!({"id": "<b>original</b>", "text": text}),
+        json!({"id": "copy", "text": text}),
+        json!({"id": "near", "text": format!("{text} and more")}),
+    ];
+    crawl.write(
+        "corpus.jsonl",
+        lines.map(|line| line.to_string()).join("\n"),
+    );
+    for kind in ["", " --pairs", " --clusters"] {
+        let found = run(
+            &crawl,
+            &format!("dedup corpus.jsonl --report report.html{kind}"),
+        );
+        assert_eq!(found.code, Some(0), "{found:?}");
+        let page = fs::read_to_string(crawl.directory().join("report.html")).unwrap();
+        for part in [
+            "3 documents: ",
+            "of the same bytes<td>1",
+            "&lt;b&gt;original&lt;/b&gt;",
+            "Resemblance of near duplicates",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert!(!page.contains("<b>") && !page.contains("<script"), "{page}");
+    }
+}
