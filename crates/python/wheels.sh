@@ -24,7 +24,7 @@ fi
 mkdir -p "$out"
 missing=()
 for triple in $targets; do
-    if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$triple/lib" ] && ! rustup target add "$triple"; then
+    if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$triple/lib" ] && ! timeout 900 rustup target add "$triple"; then
         missing+=("$triple")
         continue
     fi

@@ -6,6 +6,8 @@
 //! an exception of the caller's iterable is raised there.
 
 pub(crate) mod findings;
+mod indexes;
+mod names;
 mod run;
 mod table;
 
@@ -17,11 +19,12 @@ use neardup::{BandDesign, SignatureBuilder};
 use pyo3::prelude::*;
 
 use self::findings::Findings;
+use self::indexes::Indexes;
 use self::run::{ProgressShown, Reading};
 use crate::documents::DocumentSource;
-use crate::errors::invalid;
-use crate::parallel;
+use crate::errors::{invalid, of_batch};
 use crate::settings::{SignatureSettings, VerdictSettings};
+use crate::{index_file, parallel};
 
 /// Finds near-duplicates among documents, and returns an iterator over them.
 ///
@@ -46,6 +49,10 @@ use crate::settings::{SignatureSettings, VerdictSettings};
 ///     stop_words: A language whose stop words are left out of fingerprints.
 ///     verify: If False, fingerprints within `distance` bits decide alone.
 ///     least_words: Shorter documents are compared for equality only (15).
+///     against: The file of an index (`save_index`, `SignatureIndex.save`, ``crawler dedup
+///         --save-index``): its texts come first, so what repeats one of them is a duplicate.
+///     save_index: The file for an index of the originals, those of `against` included. It gets its
+///         name once all findings are read, and may be the one of `against`.
 ///     memory: The memory budget in bytes (512 MiB); more goes to unnamed files in `temp_dir`.
 ///     temp_dir: The directory of temporary files.
 ///     threads: The number of threads; one for each core unless given.
@@ -65,7 +72,7 @@ use crate::settings::{SignatureSettings, VerdictSettings};
 #[pyo3(signature = (
     documents, *, text="text", id=None, pairs=false, clusters=false, chained=false,
     resemblance=None, recall=None, distance=None, features=None, weights=None, stop_words=None,
-    verify=true, least_words=None, memory=None, temp_dir=None, threads=None, progress=None,
+    verify=true, least_words=None, against=None, save_index=None, memory=None, temp_dir=None, threads=None, progress=None,
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -87,6 +94,8 @@ pub(crate) fn dedup(
     stop_words: Option<&str>,
     verify: bool,
     least_words: Option<usize>,
+    against: Option<PathBuf>,
+    save_index: Option<PathBuf>,
     memory: Option<usize>,
     temp_dir: Option<PathBuf>,
     threads: Option<NonZeroUsize>,
@@ -119,15 +128,24 @@ pub(crate) fn dedup(
     options.bands = verdict.bands()?;
     options.workers = threads;
     options.memory = memory.unwrap_or(options.memory);
+    if save_index.is_some() && kind != FindingKind::Duplicates {
+        return Err(invalid(
+            "save_index takes neither pairs nor clusters: leave one out",
+        ));
+    }
+    options.originals = save_index.is_some();
     let expected_recall = verdict
         .asked_resemblance()
         .filter(|_| verify)
         .map(|resemblance| options.bands.recall(resemblance));
     let source = DocumentSource::of(documents, text, id)?;
     let bands = options.bands;
-    let mut reading = Reading::start(options, progress.map(ProgressShown::new))?;
+    let header = index_file::header(builder.recipe(), bands);
+    let indexes = Indexes::open(against.as_deref(), save_index.as_deref(), &header)
+        .map_err(|error| of_batch(&error))?;
+    let mut reading = Reading::start(options, indexes, progress.map(ProgressShown::new))?;
     read(py, source, &mut reading, &builder, bands, threads)?;
-    reading.into_findings(py, expected_recall)
+    Ok(Findings::of(reading.end(py)?, expected_recall))
 }
 
 /// Reads all documents and hands their signatures over.

@@ -14,6 +14,8 @@ mod crawl;
 mod dedup;
 mod documents;
 mod errors;
+mod id;
+mod index_file;
 mod interrupts;
 mod lsh;
 mod minhash;

@@ -244,7 +244,10 @@ impl MinHashLsh {
         (0_u64..).zip(bands).map(|(band, minima)| {
             // Products of pairs do not wait for each other (as in wyhash and NH).
             let salts = (1_u64..).map(|place| place.wrapping_mul(GOLDEN));
-            let mut salted = minima.iter().zip(salts).map(|(minimum, salt)| minimum ^ salt);
+            let mut salted = minima
+                .iter()
+                .zip(salts)
+                .map(|(minimum, salt)| minimum ^ salt);
             let mut sum = (band + 1).wrapping_mul(GOLDEN);
             while let Some(one) = salted.next() {
                 sum = sum.wrapping_add(folded_product(one, salted.next().unwrap_or(GOLDEN)));

@@ -13,7 +13,6 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::documents::TextSource;
 use crate::errors::invalid;
-use crate::simhash::one_text;
 use crate::{parallel, settings, tokens};
 
 /// The MinHash of a set: `num_perm` minima, which estimate its resemblance to other sets with a
@@ -58,7 +57,7 @@ impl MinHash {
     #[staticmethod]
     #[pyo3(signature = (text, shingles="word:5", num_perm=128))]
     fn from_text(text: &Bound<'_, PyAny>, shingles: &str, num_perm: usize) -> PyResult<Self> {
-        let text = one_text(text)?;
+        let text = tokens::one_text(text)?;
         let unit = settings::unit(shingles)?;
         Ok(Self {
             minhash: of_text(tokens::text_of(text, "text", 0)?, unit, &hasher(num_perm)?),

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyType};
 
-use crate::documents::Id;
+use crate::id::Id;
 
 /// The module of the named tuples.
 const MODULE: &str = "neardup._results";

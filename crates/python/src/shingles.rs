@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 
 use crate::errors::invalid;
 use crate::settings;
-use crate::simhash::one_text;
 use crate::tokens;
 
 /// The set of a text's shingles: its runs of words or characters.
@@ -35,7 +34,7 @@ impl Shingles {
     #[new]
     #[pyo3(signature = (text, shingles="word:5"))]
     fn new(text: &Bound<'_, PyAny>, shingles: &str) -> PyResult<Self> {
-        let text = one_text(text)?;
+        let text = tokens::one_text(text)?;
         let (text, unit) = (tokens::text_of(text, "text", 0)?, settings::unit(shingles)?);
         Ok(Self {
             set: neardup::Shingles::of_unit(&NormalText::of(text), unit, HashKey::ZERO),

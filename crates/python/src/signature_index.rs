@@ -3,21 +3,26 @@
 //! Invariant: texts are hashed, and matches made Python objects, without the index's lock; whoever
 //! holds that lock never waits for the interpreter's, so the two cannot wait for each other.
 
-mod file;
-
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use neardup::{HashKey, Likeness, Match, PageSignature, PageText, SignatureBuilder};
+use batch::dedup::Document;
+use batch::signature_file::{SignatureHeader, SignatureReader};
+use neardup::{BandDesign, HashKey, Likeness, Match, PageSignature, PageText, SignatureBuilder};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
-use crate::documents::{Batch, DocumentSource, Id, TextSource};
+use crate::documents::{Batch, DocumentSource, TextSource};
+use crate::errors::{invalid, of_batch};
+use crate::id::Id;
+use crate::index_file::{self, Draft};
 use crate::settings::{SignatureSettings, VerdictSettings};
-use crate::simhash::one_text;
 use crate::{parallel, results, tokens};
+
+/// The texts that are read from a file at a time.
+const PART: usize = 16_384;
 
 /// An index of texts, in memory, that finds near-duplicates: about 800 bytes a text.
 ///
@@ -91,8 +96,7 @@ impl SignatureIndex {
         })
     }
 
-    /// Reads an index that `save` wrote, or ``crawler dedup --save-index`` without `--resemblance`
-    /// and `--features`.
+    /// Reads an index that `save` wrote, or `dedup(save_index=…)` without `resemblance` and `features`.
     ///
     /// Arguments:
     ///     path: The file.
@@ -129,35 +133,32 @@ impl SignatureIndex {
             stop_words,
             least_words,
         )?;
-        let mut documents = file::open(&path, index.builder.recipe())?;
-        loop {
-            // Between parts, signals are looked for.
-            let part = py.detach(|| file::read(&mut documents, numbers))?;
-            if part.is_empty() {
-                return Ok(index);
-            }
-            let mut held = index.write();
-            for (id, signature) in part {
-                held.insert(id, signature);
-            }
-            drop(held);
+        let mut documents =
+            index_file::open(&path, &index.header()).map_err(|error| of_batch(&error))?;
+        // Between parts, signals are looked for.
+        while py.detach(|| index.write().read_part(&mut documents, numbers))? {
             py.check_signals()?;
         }
+        Ok(index)
     }
 
     /// Writes the index to a file, which gets its name once it is complete. Whole numbers as ids
     /// are written as strings.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| {
-            let held = self.read();
-            file::write(&path, self.builder.recipe(), held.in_order())
-        })
+        let written = py.detach(|| {
+            let mut draft = Draft::begin(&path, &self.header())?;
+            for (id, signature) in self.read().in_order() {
+                draft.push(id, signature.clone().into())?;
+            }
+            draft.finish()
+        });
+        written.map_err(|error| of_batch(&error))
     }
 
     /// Adds a text under an id, a string or a whole number, and replaces an earlier text of that id.
     fn add(&self, py: Python<'_>, id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         let id = Id::of(id, 0)?;
-        let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
+        let signature = self.sign(tokens::text_of(tokens::one_text(text)?, "text", 0)?);
         py.detach(|| self.write().insert(id, signature));
         Ok(())
     }
@@ -198,7 +199,7 @@ impl SignatureIndex {
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let id = Id::of(id, 0)?;
-        let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
+        let signature = self.sign(tokens::text_of(tokens::one_text(text)?, "text", 0)?);
         let found = py.detach(|| {
             let mut held = self.write();
             let found = held.find(&signature);
@@ -219,7 +220,7 @@ impl SignatureIndex {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
+        let signature = self.sign(tokens::text_of(tokens::one_text(text)?, "text", 0)?);
         let found = py.detach(|| self.read().find(&signature));
         found
             .map(|(id, likeness)| results::found(py, &id, likeness))
@@ -234,7 +235,7 @@ impl SignatureIndex {
         text: &Bound<'py, PyAny>,
         top: Option<usize>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let signature = self.sign(tokens::text_of(one_text(text)?, "text", 0)?);
+        let signature = self.sign(tokens::text_of(tokens::one_text(text)?, "text", 0)?);
         let found = py.detach(|| self.read().find_all(&signature, top));
         found
             .iter()
@@ -303,6 +304,10 @@ impl SignatureIndex {
 }
 
 impl SignatureIndex {
+    fn header(&self) -> SignatureHeader {
+        index_file::header(self.builder.recipe(), BandDesign::SKETCH)
+    }
+
     fn sign(&self, text: &str) -> PageSignature {
         let payload = HashKey::ZERO.digest(text.as_bytes());
         self.builder.signature(payload, Some(PageText::of(text)))
@@ -338,6 +343,25 @@ impl Held {
         };
         self.ids[number as usize] = None;
         self.signatures.remove(number)
+    }
+
+    /// Reads the next texts of a file; false at its end.
+    fn read_part(&mut self, documents: &mut SignatureReader, numbers: bool) -> PyResult<bool> {
+        let mut is_any = false;
+        for numbered in documents.take(PART) {
+            let Document { id, signature } = numbered.map_err(|error| of_batch(&error))?.document;
+            let id = match numbers {
+                false => Id::Text(id),
+                true => Id::Number(id.parse().map_err(|_other| {
+                    invalid(format!(
+                        "numbers=True needs whole numbers as ids, and the file has {id:?}"
+                    ))
+                })?),
+            };
+            self.insert(id, signature.signature);
+            is_any = true;
+        }
+        Ok(is_any)
     }
 
     fn find(&self, signature: &PageSignature) -> Option<(Id, Likeness)> {

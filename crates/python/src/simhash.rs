@@ -10,7 +10,6 @@ use std::num::NonZeroUsize;
 use neardup::{Features, Fingerprint, Fingerprinter, HashKey};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
 
 use crate::documents::TextSource;
 use crate::errors::invalid;
@@ -64,7 +63,7 @@ impl Simhash {
     ) -> PyResult<Self> {
         let features = settings::features(Some(features), weights)?;
         let fingerprinter = settings::fingerprinter(features, stop_words)?;
-        let text = one_text(text)?;
+        let text = tokens::one_text(text)?;
         let fingerprint =
             fingerprinter.fingerprint_of_text(tokens::text_of(text, "text", 0)?, HashKey::ZERO);
         Self::of(
@@ -229,24 +228,6 @@ fn cut(fingerprint: Fingerprint, bits: u32) -> PyResult<Fingerprint> {
         32 => Ok(Fingerprint::new(fingerprint.halved().as_u32().into())),
         other => Err(invalid(format!("bits must be 64 or 32, got {other}"))),
     }
-}
-
-/// Returns an argument that must be one text.
-///
-/// # Errors
-/// `TypeError` for anything but a string.
-pub(crate) fn one_text<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
-    if let Ok(text) = text.cast::<PyString>() {
-        return Ok(text);
-    }
-    let remedy = match text.is_instance_of::<PyBytes>() {
-        true => ": decode it first",
-        false => "",
-    };
-    let found = text.get_type().name()?;
-    Err(pyo3::exceptions::PyTypeError::new_err(format!(
-        "text must be str, got {found}{remedy}"
-    )))
 }
 
 /// Returns the fingerprints of many texts as a numpy array of `uint64`, computed on all cores.

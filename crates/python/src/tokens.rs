@@ -19,7 +19,10 @@ pub(crate) fn hash(token: &Bound<'_, PyAny>, number: usize) -> PyResult<u64> {
     if let Ok(bytes) = token.cast_exact::<PyBytes>() {
         return Ok(hash_of(bytes.as_bytes()));
     }
-    if let Ok(text) = token.cast_exact::<PyString>().or_else(|_| token.cast::<PyString>()) {
+    if let Ok(text) = token
+        .cast_exact::<PyString>()
+        .or_else(|_| token.cast::<PyString>())
+    {
         return Ok(hash_of(text_of(text, "token", number)?.as_bytes()));
     }
     if let Ok(bytes) = token.cast::<PyBytes>() {
@@ -46,6 +49,24 @@ pub(crate) fn text_of<'a>(
 ) -> PyResult<&'a str> {
     text.to_str()
         .map_err(|_not_unicode| surrogate(what, number))
+}
+
+/// Returns an argument that must be one text.
+///
+/// # Errors
+/// `TypeError` for anything but a string.
+pub(crate) fn one_text<'a, 'py>(text: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyString>> {
+    if let Ok(text) = text.cast::<PyString>() {
+        return Ok(text);
+    }
+    let remedy = match text.is_instance_of::<PyBytes>() {
+        true => ": decode it first",
+        false => "",
+    };
+    let found = text.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "text must be str, got {found}{remedy}"
+    )))
 }
 
 /// Returns the error for a string that is no Unicode text.

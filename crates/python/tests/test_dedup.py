@@ -8,7 +8,7 @@ import unittest
 
 from corpus import changed, corpus, words
 
-from neardup import Cluster, Duplicate, Pair, dedup
+from neardup import Cluster, Duplicate, Pair, SignatureIndex, dedup
 
 TEXTS, REPEATED = corpus()
 
@@ -101,6 +101,47 @@ class WhatIsFound(unittest.TestCase):
             self.assertIn(step, ["reading", "sorting", "joining", "verifying", "reporting"])
             self.assertTrue(of is None or isinstance(of, int))
             self.assertIsInstance(done, int)
+
+
+class Indexes(unittest.TestCase):
+    def test_a_corpus_that_comes_in_parts_gives_the_duplicates_of_the_whole(self):
+        texts = [(f"d{number}", text) for number, text in enumerate(TEXTS)]
+        expected = {f"d{b}": f"d{a}" for b, a in REPEATED.items()}
+        with tempfile.TemporaryDirectory() as directory:
+            index = pathlib.Path(directory, "index")
+            # Every repetition stands behind its original, in another part.
+            found = found_in(texts[:1], save_index=index)
+            for part in [texts[1:100], texts[100:]]:
+                found |= found_in(part, against=index, save_index=index)
+            self.assertEqual(found, expected)
+            self.assertEqual(len(SignatureIndex.load(index)), len(TEXTS) - len(REPEATED))
+            self.assertEqual([one.name for one in pathlib.Path(directory).iterdir()], ["index"])
+
+    def test_an_index_of_texts_is_compared_against(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "index")
+            index = SignatureIndex()
+            index.add("known", TEXTS[0])
+            index.save(path)
+            self.assertEqual(found_in([TEXTS[1], TEXTS[2]], against=path), {0: "known"})
+            with self.assertRaisesRegex(ValueError, "made with other bands"):
+                dedup(TEXTS, against=path, resemblance=0.5)
+            with self.assertRaisesRegex(ValueError, "made with other features"):
+                dedup(TEXTS, against=path, features="char:5")
+            with self.assertRaisesRegex(ValueError, "neither pairs nor clusters"):
+                dedup(TEXTS, save_index=path, pairs=True)
+
+    def test_an_index_whose_findings_are_not_all_read_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as directory:
+            index = pathlib.Path(directory, "index")
+
+            def broken():
+                yield from TEXTS
+                raise ZeroDivisionError
+
+            with self.assertRaises(ZeroDivisionError):
+                dedup(broken(), save_index=index)
+            self.assertFalse(index.exists())
 
 
 class Files(unittest.TestCase):

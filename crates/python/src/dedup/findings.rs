@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::run::{Found, Message, Running, Skipped, ended_unexpectedly};
+use super::run::{Compared, Found, Message, Running, Skipped, ended_unexpectedly};
 use super::table::FindingBatches;
 use crate::arrow_stream;
 use crate::errors::of_batch;
@@ -123,19 +123,14 @@ impl Findings {
 }
 
 impl Findings {
-    pub(super) fn new(
-        running: Running,
-        skipped: Skipped,
-        has_text_ids: bool,
-        expected_recall: Option<f64>,
-    ) -> Self {
+    pub(super) fn of(compared: Compared, expected_recall: Option<f64>) -> Self {
         Self {
-            kind: running.kind,
-            running: Mutex::new(Some(running)),
+            kind: compared.running.kind,
+            running: Mutex::new(Some(compared.running)),
             is_handed_over: false,
             received: VecDeque::new(),
-            skipped,
-            has_text_ids,
+            skipped: compared.skipped,
+            has_text_ids: compared.has_text_ids,
             expected_recall,
             documents: None,
             spilled: None,

@@ -15,9 +15,11 @@ use neardup::{BandedSignature, Criterion};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use super::findings::Findings;
-use crate::documents::{Id, Unread};
+use super::indexes::Indexes;
+use super::names;
+use crate::documents::Unread;
 use crate::errors::{of_batch, system};
+use crate::id::Id;
 use crate::interrupts;
 use crate::results::Degree;
 
@@ -45,9 +47,12 @@ pub(super) enum Message {
 }
 
 /// A comparison that still takes documents.
+///
+/// Fields are dropped in this order: if an exception ends the reading, the comparison is cancelled
+/// before its documents end, so it never takes a part of them for all.
 pub(super) struct Reading {
-    documents: SyncSender<Vec<Document>>,
     running: Running,
+    documents: SyncSender<Vec<Document>>,
     skipped: Skipped,
     has_text_ids: bool,
 }
@@ -60,6 +65,13 @@ pub(super) struct Running {
     /// The process that has the thread: a fork has none.
     process: u32,
     pub(super) kind: FindingKind,
+}
+
+/// A comparison that has all documents.
+pub(super) struct Compared {
+    pub(super) running: Running,
+    pub(super) skipped: Skipped,
+    pub(super) has_text_ids: bool,
 }
 
 /// The documents that were left out.
@@ -75,7 +87,11 @@ impl Reading {
     ///
     /// # Errors
     /// `OSError` if the system has no more threads.
-    pub(super) fn start(options: Options, progress: Option<ProgressShown>) -> PyResult<Self> {
+    pub(super) fn start(
+        options: Options,
+        mut indexes: Indexes,
+        progress: Option<ProgressShown>,
+    ) -> PyResult<Self> {
         let (documents, taken) = sync_channel::<Vec<Document>>(QUEUE);
         let (sender, messages) = sync_channel(QUEUE);
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -87,8 +103,19 @@ impl Reading {
             let control = Control::new(&*counts, &is_cancelled);
             let documents = taken.into_iter().flatten().map(Ok);
             let mut findings = Sender::new(sender, &options.criterion);
-            let result = dedup::run(documents, &options, control, |found| findings.take(found));
-            findings.end(result);
+            let reference = indexes.reference();
+            let result =
+                dedup::run_against(
+                    reference,
+                    documents,
+                    &options,
+                    control,
+                    |found| match found {
+                        Finding::Original(original) => indexes.add(original),
+                        found => findings.take(found),
+                    },
+                );
+            findings.end(result.and_then(|summary| indexes.finish().map(|()| summary)));
         };
         thread::Builder::new()
             .name("neardup-dedup".to_owned())
@@ -123,7 +150,7 @@ impl Reading {
                 Ok((id, signature)) => {
                     self.has_text_ids |= matches!(id, Id::Text(_));
                     documents.push(Document {
-                        id: encode(&id),
+                        id: names::encode(&id),
                         signature,
                     });
                 }
@@ -142,23 +169,18 @@ impl Reading {
         self.running.show_progress(py)
     }
 
-    /// Ends the documents and returns the findings, the first of which may be far away.
+    /// Ends the documents.
     ///
     /// # Errors
     /// The exceptions of the progress function.
-    pub(super) fn into_findings(
-        self,
-        py: Python<'_>,
-        expected_recall: Option<f64>,
-    ) -> PyResult<Findings> {
+    pub(super) fn end(self, py: Python<'_>) -> PyResult<Compared> {
         drop(self.documents);
         self.running.show_progress(py)?;
-        Ok(Findings::new(
-            self.running,
-            self.skipped,
-            self.has_text_ids,
-            expected_recall,
-        ))
+        Ok(Compared {
+            running: self.running,
+            skipped: self.skipped,
+            has_text_ids: self.has_text_ids,
+        })
     }
 }
 
@@ -236,20 +258,19 @@ impl Sender {
 
     fn take(&mut self, finding: Finding<'_>) -> Result<(), BatchError> {
         self.batch.push(match finding {
-            // Not asked for.
             Finding::Original(_) => return Ok(()),
             Finding::Duplicate(found) => Found::Duplicate(
-                decode(found.document),
-                decode(found.duplicate_of),
+                names::decode(found.document),
+                names::decode(found.duplicate_of),
                 Degree::of(found.likeness, self.verified),
             ),
             Finding::Pair(found) => Found::Pair(
-                decode(found.a),
-                decode(found.b),
+                names::decode(found.a),
+                names::decode(found.b),
                 Degree::of(found.likeness, self.verified),
             ),
             Finding::Cluster(cluster) => {
-                let members = cluster.members().map(|member| Ok(decode(&member?)));
+                let members = cluster.members().map(|member| Ok(names::decode(&member?)));
                 Found::Cluster(members.collect::<Result<_, BatchError>>()?)
             }
         });
@@ -271,24 +292,6 @@ impl Sender {
         let result = result.and_then(|summary| self.flush().map(|()| summary));
         // Nobody may be there to hear it.
         drop(self.queue.send(Message::Ended(result)));
-    }
-}
-
-/// Returns an id as the name of a document, from which [`decode`] makes it again.
-fn encode(id: &Id) -> String {
-    match id {
-        Id::Number(number) => format!("n{number}"),
-        Id::Text(text) => format!("t{text}"),
-    }
-}
-
-fn decode(name: &str) -> Id {
-    let number = name
-        .strip_prefix('n')
-        .and_then(|digits| digits.parse().ok());
-    match number {
-        Some(number) => Id::Number(number),
-        None => Id::Text(name.get(1..).unwrap_or_default().to_owned()),
     }
 }
 

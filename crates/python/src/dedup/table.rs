@@ -15,8 +15,8 @@ use batch::BatchError;
 use batch::dedup::FindingKind;
 
 use super::run::{Found, Message, Running};
-use crate::documents::Id;
 use crate::errors::with_causes;
+use crate::id::Id;
 use crate::results::Degree;
 
 /// A reader of findings in batches. It waits for the comparison without the interpreter's lock.
