@@ -1,8 +1,8 @@
 //! Columns of Arrow data as texts and ids, read where they lie.
 //!
 //! Data come through the Arrow C stream interface (`__arrow_c_stream__`), which pyarrow, Polars,
-//! pandas and DuckDB have. Nothing is copied: texts are slices of the producer's buffers, which live
-//! as long as the batch.
+//! pandas and DuckDB have. Nothing is copied: texts are slices of the producer's buffers, which
+//! live as long as the batch.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

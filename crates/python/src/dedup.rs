@@ -29,8 +29,8 @@ use crate::{index_file, parallel};
 /// Finds near-duplicates among documents, and returns an iterator over them.
 ///
 /// Arguments:
-///     documents: An iterable of strings, of pairs ``(id, text)`` or of dictionaries; an Arrow table,
-///         stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`) or a list
+///     documents: An iterable of strings, of pairs ``(id, text)`` or of dictionaries; an Arrow
+///         table, stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`) or a list
 ///         of paths to text, HTML, JSON lines, WARC or WACZ files or directories of these.
 ///     text: The column or key of the texts.
 ///     id: The column or key of the ids: strings or whole numbers. Unless it is given, ``id`` if
@@ -39,8 +39,8 @@ use crate::{index_file, parallel};
 ///     clusters: Find clusters of at least two documents instead.
 ///     chained: With `clusters`: everything that a chain of similar pairs connects, instead of an
 ///         original with its duplicates.
-///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it depends
-///         on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on.
+///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it
+///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on.
 ///     recall: The part of the pairs at `resemblance` that is to be found.
 ///     distance: The number of bits, 0 to 7, in which the fingerprints of candidates may differ.
 ///     features: The shingles of resemblance and the features of fingerprints: ``word:3``,
@@ -56,8 +56,8 @@ use crate::{index_file, parallel};
 ///     memory: The memory budget in bytes (512 MiB); more goes to unnamed files in `temp_dir`.
 ///     temp_dir: The directory of temporary files.
 ///     threads: The number of threads; one for each core unless given.
-///     progress: A function that is called with a step, the number of things done, and the number of
-///         all of them or None.
+///     progress: A function that is called with a step, the number of things done, and the number
+///         of all of them or None.
 ///
 /// Raises TypeError for what is no document, with its number; ValueError for arguments that are not
 /// possible.
@@ -72,7 +72,8 @@ use crate::{index_file, parallel};
 #[pyo3(signature = (
     documents, *, text="text", id=None, pairs=false, clusters=false, chained=false,
     resemblance=None, recall=None, distance=None, features=None, weights=None, stop_words=None,
-    verify=true, least_words=None, against=None, save_index=None, memory=None, temp_dir=None, threads=None, progress=None,
+    verify=true, least_words=None, against=None, save_index=None, memory=None,
+    temp_dir=None, threads=None, progress=None,
 ))]
 #[expect(
     clippy::too_many_arguments,

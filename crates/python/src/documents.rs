@@ -159,8 +159,8 @@ enum Kind {
 }
 
 impl DocumentSource {
-    /// Opens a source; `text` and `id` name the columns or keys of texts and ids. Without `id`, `id`
-    /// is looked for.
+    /// Opens a source; `text` and `id` name the columns or keys of texts and ids. Without a name of
+    /// ids, `id` is looked for.
     ///
     /// # Errors
     /// `TypeError` for what is no source, among others for a single string, and `ValueError` for a

@@ -3,6 +3,7 @@
 //!
 //! Invariant: a file has its name only if it is complete; until then it is `NAME.part`.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use batch::BatchError;
@@ -81,7 +82,7 @@ impl Draft {
     /// [`BatchError::Write`] if the system refuses.
     pub(crate) fn finish(mut self) -> Result<(), BatchError> {
         if let Some(writer) = self.writer.take() {
-            let named = writer.finish(self.count).and_then(|()| self.rename());
+            let named = writer.finish(self.count).and_then(|file| self.name(&file));
             if named.is_err() {
                 self.remove();
             }
@@ -90,8 +91,11 @@ impl Draft {
         Ok(())
     }
 
-    fn rename(&self) -> Result<(), BatchError> {
-        std::fs::rename(&self.draft, &self.path).map_err(|source| BatchError::Write {
+    /// Gives the complete file its name, once it is on the disk.
+    fn name(&self, file: &File) -> Result<(), BatchError> {
+        let synced = file.sync_all();
+        let named = synced.and_then(|()| std::fs::rename(&self.draft, &self.path));
+        named.map_err(|source| BatchError::Write {
             path: self.path.clone(),
             source,
         })

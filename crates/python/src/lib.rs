@@ -1,7 +1,7 @@
 //! The near-duplicate engine for Python: the extension module `neardup._neardup`.
 //!
-//! The package `neardup` (`python/neardup`) re-exports everything here; its stub file `_neardup.pyi`
-//! has the types. The interpreter's lock is released while texts are hashed and compared, on all
+//! The package `neardup` (`python/neardup`) re-exports everything here; its stub file
+//! `_neardup.pyi` has the types. The interpreter's lock is released while texts are hashed and compared, on all
 //! cores, by threads that live as long as a call or an iterator: there is no global pool that a
 //! fork could break.
 //!

@@ -1,9 +1,9 @@
 //! Keyword arguments that say what texts are compared by, as settings of the engine.
 //!
-//! Invariant: what is asked for decides, as with the options of `crawler dedup`. Without an argument
-//! the features, shingles and thresholds of a crawl apply; `features` sets the shingles of
-//! resemblance as well, and then a resemblance of 0.80 replaces thresholds that are tuned to runs of
-//! five words.
+//! Invariant: what is asked for decides, as with the options of `crawler dedup`. Without an
+//! argument the features, shingles and thresholds of a crawl apply; `features` sets the shingles of
+//! resemblance as well, and then a resemblance of 0.80 replaces thresholds that are tuned to runs
+//! of five words.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -118,7 +118,7 @@ impl VerdictSettings {
     pub(crate) fn criterion(&self) -> PyResult<Criterion> {
         if !self.verify && self.resemblance.is_some() {
             return Err(invalid(
-                "verify=False takes fingerprints alone, so resemblance has no effect: leave one out",
+                "verify=False compares fingerprints alone: leave resemblance out, or verify=False",
             ));
         }
         let distance = self.distance.unwrap_or(DEFAULT_DISTANCE);

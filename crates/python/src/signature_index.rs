@@ -26,14 +26,14 @@ const PART: usize = 16_384;
 
 /// An index of texts, in memory, that finds near-duplicates: about 800 bytes a text.
 ///
-/// Candidates have a fingerprint within `distance` bits or share a band of their sketches (8 bands of
-/// 4 minima), and their sketches decide. A text of resemblance .80 becomes a candidate with a
+/// Candidates have a fingerprint within `distance` bits or share a band of their sketches (8 bands
+/// of 4 minima), and their sketches decide. A text of resemblance .80 becomes a candidate with a
 /// probability of .985, of .50 with .40: to find dissimilar texts too, use `MinHashLSH`, and for
 /// all texts at once `dedup`.
 ///
 /// Arguments:
-///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it depends
-///         on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on.
+///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it
+///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on.
 ///     distance: The number of bits, 0 to 7, in which the fingerprints of candidates may differ.
 ///     features, weights, stop_words, least_words: As for `dedup`.
 ///
@@ -96,7 +96,8 @@ impl SignatureIndex {
         })
     }
 
-    /// Reads an index that `save` wrote, or `dedup(save_index=…)` without `resemblance` and `features`.
+    /// Reads an index that `save` wrote, or `dedup(save_index=…)` without `resemblance` and
+    /// `features`.
     ///
     /// Arguments:
     ///     path: The file.
@@ -155,7 +156,8 @@ impl SignatureIndex {
         written.map_err(|error| of_batch(&error))
     }
 
-    /// Adds a text under an id, a string or a whole number, and replaces an earlier text of that id.
+    /// Adds a text under an id, a string or a whole number, and replaces an earlier text of that
+    /// id.
     fn add(&self, py: Python<'_>, id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         let id = Id::of(id, 0)?;
         let signature = self.sign(tokens::text_of(tokens::one_text(text)?, "text", 0)?);

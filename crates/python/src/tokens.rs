@@ -110,7 +110,8 @@ pub(crate) fn weighted(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<(u64, u32)>> {
         if let Ok((token, weight)) = token.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() {
             let possible = weight.extract::<u32>().map_err(|_refused| {
                 invalid(format!(
-                    "the weight of token {number} must be a whole number from 0 to {}, got {weight}",
+                    "the weight of token {number} must be a whole number from 0 to {}, \
+                     got {weight}",
                     u32::MAX
                 ))
             })?;

@@ -20,8 +20,8 @@ impl Indexes {
     /// Opens the index at `against` and begins the one at `save`.
     ///
     /// # Errors
-    /// [`BatchError`] for an index that cannot be read, is damaged, or has other signatures, and for
-    /// one that cannot be written.
+    /// [`BatchError`] for an index that cannot be read, is damaged, or has other signatures, and
+    /// for one that cannot be written.
     pub(super) fn open(
         against: Option<&Path>,
         save: Option<&Path>,
