@@ -30,8 +30,8 @@ use crate::{index_file, parallel};
 ///
 /// Arguments:
 ///     documents: An iterable of strings, of pairs ``(id, text)`` or of dictionaries; an Arrow
-///         table, stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`) or a list
-///         of paths to text, HTML, JSON lines, WARC or WACZ files or directories of these.
+///         table, stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`) or
+///         a list of paths to text, HTML, JSON lines, WARC or WACZ files or directories of these.
 ///     text: The column or key of the texts.
 ///     id: The column or key of the ids: strings or whole numbers. Unless it is given, ``id`` if
 ///         there is one, and otherwise documents are numbered from 0.
@@ -40,7 +40,8 @@ use crate::{index_file, parallel};
 ///     chained: With `clusters`: everything that a chain of similar pairs connects, instead of an
 ///         original with its duplicates.
 ///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it
-///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on.
+///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there
+///         on.
 ///     recall: The part of the pairs at `resemblance` that is to be found.
 ///     distance: The number of bits, 0 to 7, in which the fingerprints of candidates may differ.
 ///     features: The shingles of resemblance and the features of fingerprints: ``word:3``,

@@ -33,7 +33,8 @@ const PART: usize = 16_384;
 ///
 /// Arguments:
 ///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it
-///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on.
+///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there
+///         on.
 ///     distance: The number of bits, 0 to 7, in which the fingerprints of candidates may differ.
 ///     features, weights, stop_words, least_words: As for `dedup`.
 ///
