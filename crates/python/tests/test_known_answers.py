@@ -1,0 +1,64 @@
+"""The answers of papers and tutorials."""
+
+import unittest
+
+from neardup import MinHash, Shingles, Simhash, containment, dedup, resemblance
+
+JACK = "Jack London traveled to Oakland"
+JACK_TO_CITY = "Jack London traveled to the city of Oakland"
+JACK_FROM = "Jack traveled from Oakland to London"
+
+
+class KnownAnswers(unittest.TestCase):
+    def test_the_sentences_about_jack_london_resemble_each_other_by_3_in_8_and_not_at_all(self):
+        self.assertEqual(resemblance(JACK, JACK_TO_CITY, "word:2"), 3 / 8)
+        self.assertEqual(resemblance(JACK, JACK_FROM, "word:2"), 0)
+
+    def test_two_shingles_in_five_are_shared(self):
+        # {a b, b c, c d} and {b c, c d, d e, e f} share two of five; Broder 1997, section 2.
+        self.assertEqual(resemblance("a b c d", "b c d e", "word:2"), 2 / 4)
+        self.assertEqual(resemblance("a b c d e", "x c d e", "word:2"), 2 / 5)
+
+    def test_the_earth_is_moving_has_fifteen_runs_of_five_characters(self):
+        self.assertEqual(len(Shingles("The earth is moving", "char:5")), 15)
+
+    def test_a_rose_is_a_rose_is_a_rose_has_three_runs_of_four_words(self):
+        rose = Shingles("a rose is a rose is a rose", "word:4")
+        self.assertEqual(len(rose), 3)
+        for shingle, expected in [
+            ("a rose is a", 1.0),
+            ("rose is a rose", 1.0),
+            ("is a rose is", 1.0),
+            ("a rose a rose", 0.0),
+            ("rose is a is", 0.0),
+        ]:
+            self.assertEqual(Shingles(shingle, "word:4").containment_in(rose), expected, shingle)
+
+    def test_containment_goes_one_way(self):
+        part = "the quick brown fox jumps"
+        whole = "see how the quick brown fox jumps over the lazy dog"
+        self.assertEqual(containment(part, whole, "word:3"), 1.0)
+        self.assertEqual(containment(whole, part, "word:3"), 3 / 9)
+
+    def test_distances_of_nine_bits_are_five_and_four_and_one(self):
+        one = Simhash.from_value(0b1_0110_1001)
+        self.assertEqual(one.distance(Simhash.from_value(0b1_0110_1001 ^ 0b1_1011_0001)), 5)
+        self.assertEqual(one.distance(Simhash.from_value(0b1_0110_1001 ^ 0b0_1010_0101)), 4)
+        self.assertEqual(one.distance(Simhash.from_value(0b1_0110_1000)), 1)
+
+    def test_a_minhash_estimates_the_resemblance_with_the_error_of_its_theory(self):
+        one = MinHash(num_perm=1024, tokens=(f"token {n}" for n in range(3000)))
+        two = MinHash(num_perm=1024, tokens=(f"token {n}" for n in range(1000, 4000)))
+        # J = 2000/4000; five standard errors of sqrt(.25/1024).
+        self.assertAlmostEqual(one.jaccard(two), 0.5, delta=5 * 0.0157)
+
+    def test_dedup_finds_the_sentence_that_resembles_by_3_in_8_if_it_is_asked_to(self):
+        options = dict(features="word:2", least_words=1)
+        found = list(dedup([JACK, JACK_TO_CITY, JACK_FROM], resemblance=0.3, **options))
+        self.assertEqual([(one.id, one.duplicate_of) for one in found], [(1, 0)])
+        self.assertEqual(found[0].measure, "resemblance")
+        self.assertEqual(list(dedup([JACK, JACK_TO_CITY], resemblance=0.6, **options)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
