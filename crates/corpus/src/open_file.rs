@@ -16,7 +16,8 @@ use crate::media::{Format, PEEKED_BYTES};
 use crate::names::{is_standard_input, is_wacz};
 use crate::oddities::Oddities;
 use crate::positioned_file::PositionedFile;
-use crate::tables::{Projection, Table, TableDocuments};
+use crate::table_rows::TableDocuments;
+use crate::tables::{Projection, Table};
 
 /// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;
