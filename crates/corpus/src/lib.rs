@@ -1,9 +1,10 @@
 //! Documents in files, as the commands on files and the Python package read them.
 //!
-//! A text or HTML file is one document; JSON lines, Parquet and Arrow files, WARC and WACZ files have
-//! many; directories have files. [`Documents`] are read in a fixed order, and at most one batch is
-//! in memory. A [`Reader`] extracts the text that a crawl would judge; [`signatures()`] are computed
-//! on all cores. [`KeptDocuments`] writes chosen documents in the format of their files.
+//! A text or HTML file is one document; JSON lines, Parquet and Arrow files, WARC and WACZ files
+//! have many; directories have files. [`Documents`] are read in a fixed order, and at most one
+//! batch is in memory. A [`Reader`] extracts the text that a crawl would judge; [`signatures()`]
+//! are computed on all cores. [`KeptDocuments`] writes chosen documents in the format of their
+//! files.
 //!
 //! Invariant: a document that cannot be read is [`Skipped`] with its name and the reason, and the
 //! next one follows.
@@ -30,6 +31,8 @@ mod positioned_file;
 mod reader;
 mod result_table;
 mod signatures;
+mod table_column;
+mod table_rows;
 mod tables;
 
 pub use archive::{exchange, is_visited};

@@ -16,7 +16,8 @@ use crate::media::{Format, PEEKED_BYTES};
 use crate::names::{is_standard_input, is_wacz};
 use crate::oddities::Oddities;
 use crate::positioned_file::PositionedFile;
-use crate::tables::{Projection, Table, TableDocuments};
+use crate::table_rows::TableDocuments;
+use crate::tables::{Projection, Table};
 
 /// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;
@@ -32,7 +33,7 @@ pub(crate) enum OpenFile {
     /// JSON lines.
     JsonLines(Input),
     /// The records of an archive.
-    Warc(WarcStream),
+    Warc(Box<WarcStream>),
     /// The archives in a package.
     Wacz(WaczStreams),
     /// A Parquet file.
@@ -86,14 +87,14 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Stri
     };
     Ok(match format {
         Format::JsonLines => OpenFile::JsonLines(input),
-        Format::Warc => OpenFile::Warc(match options.file(path) {
+        Format::Warc => OpenFile::Warc(Box::new(match options.file(path) {
             // A file is opened once more: unlike a stream, it can be read again from behind a
             // broken record.
             None if compression.is_none_or(is_of_archives) && !is_standard_input(path) => {
                 WarcStream::open(path).map_err(|fault| fault.to_string())?
             }
             _ => WarcStream::new(path, input),
-        }),
+        })),
         Format::Wacz => return Err("a WACZ is read from a file that is named so".to_owned()),
         Format::Parquet => unpacked(OpenFile::Parquet(positioned(path, input, options)?))?,
         Format::ArrowFile => unpacked(OpenFile::ArrowFile(positioned(path, input, options)?))?,
@@ -212,7 +213,7 @@ impl OpenFile {
                 let name = name.to_owned();
                 Ok(Box::new(lines.map(move |line| of_a_line(line, &name))))
             }
-            Self::Warc(stream) => Ok(Box::new(ArchiveDocuments::of(stream, oddities.clone()))),
+            Self::Warc(stream) => Ok(Box::new(ArchiveDocuments::of(*stream, oddities.clone()))),
             Self::Wacz(streams) => Ok(Box::new(streams.documents(oddities.clone()))),
             Self::Parquet(file) => table(Table::parquet(file, wanted)),
             Self::ArrowFile(file) => table(Table::arrow_file(file, wanted)),

@@ -20,8 +20,8 @@ pub struct SignedDocument {
     pub signature: BandedSignature,
 }
 
-/// Returns the signatures of numbered documents, with keys of `bands`: one for each document that is
-/// not skipped.
+/// Returns the signatures of numbered documents, with keys of `bands`: one for each document that
+/// is not skipped.
 ///
 /// If the text of a document cannot be extracted because a library panics, the document is judged
 /// by its bytes alone, and is among the `oddities`.

@@ -31,7 +31,11 @@ pub enum KeepError {
         other_format: &'static str,
     },
     /// Tables with different columns.
-    #[error("one output has the columns of all: {} and {} have different ones", first.display(), other.display())]
+    #[error(
+        "one output has the columns of all: {} and {} have different ones",
+        first.display(),
+        other.display()
+    )]
     Columns {
         /// The first table.
         first: PathBuf,

@@ -4,6 +4,7 @@
 //! `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11) is copied beside it, and so is every
 //! `warcinfo`. Records that are no documents, such as redirects, are left out.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -73,10 +74,10 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             path: &path,
             file,
             packing,
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
             last: None,
         };
-        copier.copy(stream, pass, &mut out)?;
+        copier.copy(*stream, pass, &mut out)?;
     }
     pass.check()?;
     Ok(out.complete()?)
@@ -118,7 +119,7 @@ struct Copier<'a> {
     file: PositionedFile,
     packing: Option<Compression>,
     /// Records before the document that they refer to.
-    waiting: Vec<(References, Extent)>,
+    waiting: VecDeque<(References, Extent)>,
     /// The last document, and true if it was chosen.
     last: Option<(References, bool)>,
 }
@@ -148,18 +149,20 @@ impl Copier<'_> {
                     separate?;
                     self.one(extent, out)?;
                 }
-                "request" | "metadata" => match &self.last {
-                    Some((last, is_chosen)) if references.has(last) => {
-                        if *is_chosen {
+                "request" | "metadata" => {
+                    let last = self.last.as_ref();
+                    let is_chosen = last
+                        .filter(|(last, _)| references.has(last))
+                        .map(|(_, is_chosen)| *is_chosen);
+                    match is_chosen {
+                        Some(true) => {
                             separate?;
                             self.one(extent, out)?;
                         }
+                        Some(false) => {}
+                        None => self.wait(references, extent),
                     }
-                    _ if self.waiting.len() < MAX_WAITING => {
-                        self.waiting.push((references, extent));
-                    }
-                    _ => {}
-                },
+                }
                 _ => {
                     let Some(document) = archive::document(record) else {
                         continue;
@@ -179,6 +182,14 @@ impl Copier<'_> {
                 }
             }
         }
+    }
+
+    /// Remembers a record until the next document; the latest are the likeliest to refer to it.
+    fn wait(&mut self, references: References, extent: Extent) {
+        if self.waiting.len() == MAX_WAITING {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back((references, extent));
     }
 
     /// Copies one record.

@@ -23,7 +23,8 @@ use super::{KeepError, Kept, KeptDocuments, Pass};
 use crate::draft::Draft;
 use crate::open_file::{self, OpenFile};
 use crate::packed_draft::PackedDraft;
-use crate::tables::{Columns, Projection, Table};
+use crate::table_rows::Columns;
+use crate::tables::{Projection, Table};
 
 /// Encoded bytes that end a row group.
 const ROW_GROUP_BYTES: usize = 128 << 20;

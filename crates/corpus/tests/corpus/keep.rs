@@ -93,7 +93,8 @@ proptest! {
             let expected: Vec<Pair> = documents
                 .iter()
                 .zip(&chosen)
-                .filter_map(|(document, chosen)| chosen.then(|| document.clone()))
+                .filter(|(_, chosen)| **chosen)
+                .map(|(document, _)| document.clone())
                 .collect();
             let mut outputs = vec![write::extension(format).to_owned()];
             if !matches!(format, Format::Parquet(_) | Format::ArrowFile) {

@@ -1,0 +1,242 @@
+//! Documents in tables, a row each.
+//!
+//! The text of a document is a column of strings, also of a dictionary, or of UTF-8 in binary; its
+//! id is such a column or one of whole numbers. A row without a text is no document.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::{LargeStringArray, RecordBatch, StringArray, StringViewArray};
+use arrow_schema::{ArrowError, DataType};
+
+use crate::document::{Content, Document};
+use crate::fields::{Field, FieldNames};
+use crate::table_column::{Column, Values};
+use crate::tables::Table;
+
+/// The documents of a table, a row each.
+pub(crate) struct TableDocuments {
+    columns: Columns,
+    batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
+    batch: Option<BatchDocuments>,
+    /// The number of rows in earlier batches.
+    before: u64,
+}
+
+impl TableDocuments {
+    /// Returns the documents in `table`, which is called `name`.
+    ///
+    /// # Errors
+    /// It has no column with a text.
+    pub(crate) fn of(table: Table, name: &str, fields: &FieldNames) -> Result<Self, String> {
+        Ok(Self {
+            columns: Columns::of(&table, name, fields)?,
+            batches: table.batches,
+            batch: None,
+            before: 0,
+        })
+    }
+}
+
+impl Iterator for TableDocuments {
+    type Item = Result<Document, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = &mut self.batch {
+                if let Some(document) = batch.next() {
+                    return Some(document);
+                }
+                self.before += batch.rows() as u64;
+                self.batch = None;
+            }
+            match self.batches.next()? {
+                Ok(batch) => self.batch = Some(self.columns.documents(&batch, self.before)),
+                Err(error) => {
+                    let before = self.before;
+                    return Some(Err(format!("cannot be read behind row {before}: {error}")));
+                }
+            }
+        }
+    }
+}
+
+/// The columns of a table that make documents.
+#[derive(Clone)]
+pub(crate) struct Columns {
+    /// The name of the table, for rows without an id.
+    table: String,
+    fields: FieldNames,
+    /// The columns with the text, the first that is not null precedes.
+    texts: Vec<Column>,
+    id: Option<Column>,
+    title: Option<Column>,
+    heading: Option<Column>,
+}
+
+impl Columns {
+    /// Finds the columns of documents.
+    ///
+    /// # Errors
+    /// There is no column with a text, or one of another type.
+    pub(crate) fn of(table: &Table, name: &str, fields: &FieldNames) -> Result<Self, String> {
+        let names = || table.names.iter().map(String::as_str);
+        let find = |field: &Field| Column::find(table.schema.fields(), field);
+        let texts: Vec<Column> = fields.text.iter().filter_map(find).collect();
+        if texts.is_empty() {
+            return Err(fields.no_text(names()));
+        }
+        let id = find(&fields.id);
+        if id.is_none() && fields.is_id_wanted {
+            return Err(fields.no_id(names()));
+        }
+        let is_text = Column::is_text;
+        if let Some(other) = texts.iter().find(|column| !is_text(column)) {
+            let (name, is) = (&other.name, &other.data_type);
+            let wanted = "a string is wanted: --text-field names another";
+            return Err(format!("has a column {name:?} of {is}, and {wanted}"));
+        }
+        if let Some(id) = id
+            .as_ref()
+            .filter(|id| !is_text(id) && !id.data_type.is_integer())
+        {
+            let (name, is) = (&id.name, &id.data_type);
+            let wanted = "a string or a whole number is wanted: --id-field names another";
+            return Err(format!("has a column {name:?} of {is}, and {wanted}"));
+        }
+        Ok(Self {
+            table: name.to_owned(),
+            fields: fields.clone(),
+            texts,
+            id,
+            title: find(&fields.title).filter(is_text),
+            heading: find(&fields.heading).filter(is_text),
+        })
+    }
+
+    /// Returns the documents of a batch with `before` rows before it.
+    pub(crate) fn documents(&self, batch: &RecordBatch, before: u64) -> BatchDocuments {
+        let values = |column: &Option<Column>| column.as_ref().map(|column| column.values(batch));
+        BatchDocuments {
+            table: self.table.clone(),
+            fields: self.fields.clone(),
+            texts: self
+                .texts
+                .iter()
+                .map(|column| column.values(batch))
+                .collect(),
+            id: values(&self.id),
+            title: values(&self.title),
+            heading: values(&self.heading),
+            before,
+            row: 0,
+            rows: batch.num_rows(),
+        }
+    }
+}
+
+impl Columns {
+    /// Returns a batch with other texts in the rows that have one in `texts`.
+    ///
+    /// # Errors
+    /// The text lies within a struct, or is no plain string.
+    pub(crate) fn with_texts(
+        &self,
+        batch: &RecordBatch,
+        texts: &[Option<&str>],
+    ) -> Result<RecordBatch, ArrowError> {
+        let mut missing: Vec<Option<&str>> = texts.to_vec();
+        let mut columns = batch.columns().to_vec();
+        // The first column that is not null has the text of a row.
+        for column in &self.texts {
+            if missing.iter().all(Option::is_none) {
+                break;
+            }
+            let values = column.values(batch);
+            let mut cells = Vec::with_capacity(missing.len());
+            for (row, text) in missing.iter_mut().enumerate() {
+                let own = values.text(row).map_err(ArrowError::ParseError)?;
+                cells.push(own.map(|own| text.take().map_or(own, Cow::Borrowed)));
+            }
+            let &[number] = &column.way[..] else {
+                return Err(not_replaced(&column.name, "lies within another column"));
+            };
+            columns[number] = match &column.data_type {
+                DataType::Utf8 => Arc::new(StringArray::from_iter(cells)),
+                DataType::LargeUtf8 => Arc::new(LargeStringArray::from_iter(cells)),
+                DataType::Utf8View => Arc::new(StringViewArray::from_iter(cells)),
+                other => return Err(not_replaced(&column.name, &format!("is {other}"))),
+            };
+        }
+        RecordBatch::try_new(batch.schema(), columns)
+    }
+}
+
+fn not_replaced(name: &str, reason: &str) -> ArrowError {
+    ArrowError::NotYetImplemented(format!(
+        "the texts of column {name:?} cannot be replaced: it {reason}, and a column of strings is \
+         wanted"
+    ))
+}
+
+/// The documents of one batch.
+pub(crate) struct BatchDocuments {
+    table: String,
+    fields: FieldNames,
+    texts: Vec<Values>,
+    id: Option<Values>,
+    title: Option<Values>,
+    heading: Option<Values>,
+    before: u64,
+    row: usize,
+    rows: usize,
+}
+
+impl BatchDocuments {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn read(&self, row: usize) -> Result<Document, String> {
+        let number = self.before + row as u64 + 1;
+        let about = |reason: &str| format!("row {number} {reason}");
+        let read = |values: &Option<Values>| {
+            let text = values.as_ref().map(|values| values.text(row));
+            let text = text.transpose().map_err(|reason| about(&reason))?;
+            Ok::<_, String>(text.flatten().map(Cow::into_owned))
+        };
+        let id = match read(&self.id)? {
+            Some(id) => id,
+            None if self.fields.is_id_wanted => {
+                return Err(about(&format!("has no {:?}", self.fields.id.name)));
+            }
+            None => format!("{}:{number}", self.table),
+        };
+        let texts = self.texts.iter().map(|values| values.text(row));
+        let text = texts.filter_map(Result::transpose).next().transpose();
+        let text = text.map_err(|reason| about(&reason))?;
+        let name = self.fields.text_name();
+        let text = text.ok_or_else(|| about(&format!("has no {name:?}")))?;
+        Ok(Document {
+            id,
+            date: None,
+            content: Content::Text {
+                text: text.into_owned(),
+                title: read(&self.title)?,
+                heading: read(&self.heading)?,
+            },
+        })
+    }
+}
+
+impl Iterator for BatchDocuments {
+    type Item = Result<Document, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.row;
+        (row < self.rows).then(|| {
+            self.row += 1;
+            self.read(row)
+        })
+    }
+}
