@@ -83,10 +83,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "sinks", "store", "web",
             ],
         ),
-        (
-            "python",
-            &["batch", "corpus", "export", "neardup", "store"],
-        ),
+        ("python", &["batch", "corpus", "export", "neardup", "store"]),
         ("testkit", &["disk"]),
         (
             "anybytes",

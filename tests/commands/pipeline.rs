@@ -54,7 +54,8 @@ fn shards_merge_to_the_result_of_one_run() {
         assert_eq!(merged.output, whole.output, "{merged:?}");
     }
     run(&crawl, "dedup --merge 1.sig 3.sig").assert_error(2, "all shards of one corpus");
-    run(&crawl, "dedup corpus.jsonl --shard 4/3 --signatures x").assert_error(2, "a shard is I/N");
+    run(&crawl, "dedup corpus.jsonl --shard 4/3 --signatures x")
+        .assert_error(2, "a shard must be I/N");
     run(&crawl, "dedup corpus.jsonl --shard 1/3").assert_error(2, "--signatures");
 }
 

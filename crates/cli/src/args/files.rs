@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use batch::Chunk;
+use batch::Shard;
 use clap::{Args, ValueEnum};
 use neardup::Features;
 
@@ -103,7 +103,7 @@ pub(crate) struct QueryArgs {
     /// Search the I-th of N parts of the repository. The outputs of all parts in their order are
     /// the output of one run
     #[arg(long, value_name = "I/N", requires = "repository")]
-    pub(crate) shard: Option<Chunk>,
+    pub(crate) shard: Option<Shard>,
     /// Approximate memory limit for matches or pairs; the rest goes to temporary files [default:
     /// 256MiB]
     #[arg(long, value_name = "SIZE")]

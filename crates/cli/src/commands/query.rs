@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use batch::{
-    BatchError, Chunk, Control, JoinOptions, Pair, Progress, QueryMatch, QueryOptions, Step,
+    BatchError, Control, JoinOptions, Pair, Progress, QueryMatch, QueryOptions, Shard, Step,
     ordered_pairs, ordered_query,
 };
 use corpus::is_standard_input;
@@ -107,7 +107,7 @@ fn matches(
 ) -> Result<String, QueryError> {
     let options = QueryOptions {
         distance: args.distance,
-        chunk: args.shard.unwrap_or(Chunk::WHOLE),
+        shard: args.shard.unwrap_or(Shard::WHOLE),
         memory: memory(args),
         workers: workers(),
         scratch: scratch(args),
@@ -144,9 +144,9 @@ fn matches(
         }
         Ok::<(), QueryError>(())
     })?;
-    let part = match options.chunk {
-        Chunk::WHOLE => String::new(),
-        chunk => format!(" of part {chunk}"),
+    let part = match options.shard {
+        Shard::WHOLE => String::new(),
+        shard => format!(" of part {shard}"),
     };
     Ok(format!(
         "{} matches of {} queries among {} fingerprints{part}",
