@@ -5,7 +5,8 @@
 #     crates/python/test.sh              # CRAWLER=… names the binary for the test of crawls
 #
 # Needs Python 3.10 or later, a C compiler and Rust. Extra packages come from PyPI; without a network
-# SKIP_EXTRAS=1 runs what needs none.
+# SKIP_EXTRAS=1 runs what needs none. WITH_SPARK=1 runs the block about PySpark as well, which needs
+# Java and a package of 400 MB.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -44,7 +45,7 @@ if [ -n "${SKIP_EXTRAS:-}" ]; then
 fi
 "$python" -m venv "$environments/full"
 "$environments/full/bin/pip" install --quiet "$target"/wheels-of-tests/*.whl \
-    -r tests/requirements.txt
+    -r tests/requirements.txt ${WITH_SPARK:+pyspark}
 run "$environments/full" "test_*.py"
 "$environments/full/bin/python" -m mypy --strict tests/typed.py
 "$environments/full/bin/python" -m mypy.stubtest neardup --ignore-missing-stub

@@ -96,23 +96,27 @@ class Threads(unittest.TestCase):
         self.assertTrue(all(index.query_many(TEXTS)))
 
     def test_the_interpreter_is_free_while_texts_are_hashed(self):
-        counted = 0
-        done = threading.Event()
+        begin, ran = threading.Event(), threading.Event()
 
-        def count():
-            nonlocal counted
-            while not done.is_set():
-                counted += 1
+        def other():
+            begin.wait()
+            ran.set()
 
-        counter = threading.Thread(target=count)
-        counter.start()
-        huge = ["some words of a long text " * 200_000]
-        before = counted
-        SignatureIndex().query_many(huge)
-        after = counted
-        done.set()
-        counter.join()
-        self.assertGreater(after, before)
+        thread = threading.Thread(target=other)
+        thread.start()
+        interval = sys.getswitchinterval()
+        # From here on a thread gets the interpreter only from one that gives it away.
+        sys.setswitchinterval(1_000)
+        try:
+            begin.set()
+            for _ in range(1_000):
+                SignatureIndex().query_many(TEXTS)
+                if ran.is_set():
+                    break
+        finally:
+            sys.setswitchinterval(interval)
+        self.assertTrue(ran.is_set())
+        thread.join()
 
 
 @unittest.skipUnless(hasattr(os, "fork"), "a fork needs Unix")

@@ -14,10 +14,12 @@ class KnownAnswers(unittest.TestCase):
         self.assertEqual(resemblance(JACK, JACK_TO_CITY, "word:2"), 3 / 8)
         self.assertEqual(resemblance(JACK, JACK_FROM, "word:2"), 0)
 
-    def test_two_shingles_in_five_are_shared(self):
-        # {a b, b c, c d} and {b c, c d, d e, e f} share two of five; Broder 1997, section 2.
-        self.assertEqual(resemblance("a b c d", "b c d e", "word:2"), 2 / 4)
-        self.assertEqual(resemblance("a b c d e", "x c d e", "word:2"), 2 / 5)
+    def test_the_three_sets_of_the_textbook_resemble_each_other_by_1_in_3_2_in_5_and_1_in_6(self):
+        # Leskovec, Rajaraman and Ullman, exercise 3.1.1.
+        one, two, three = "1 2 3 4", "2 3 5 7", "2 4 6"
+        self.assertEqual(resemblance(one, two, "word:1"), 1 / 3)
+        self.assertEqual(resemblance(one, three, "word:1"), 2 / 5)
+        self.assertEqual(resemblance(two, three, "word:1"), 1 / 6)
 
     def test_the_earth_is_moving_has_fifteen_runs_of_five_characters(self):
         self.assertEqual(len(Shingles("The earth is moving", "char:5")), 15)
@@ -41,10 +43,10 @@ class KnownAnswers(unittest.TestCase):
         self.assertEqual(containment(whole, part, "word:3"), 3 / 9)
 
     def test_distances_of_nine_bits_are_five_and_four_and_one(self):
-        one = Simhash.from_value(0b1_0110_1001)
-        self.assertEqual(one.distance(Simhash.from_value(0b1_0110_1001 ^ 0b1_1011_0001)), 5)
-        self.assertEqual(one.distance(Simhash.from_value(0b1_0110_1001 ^ 0b0_1010_0101)), 4)
-        self.assertEqual(one.distance(Simhash.from_value(0b1_0110_1000)), 1)
+        numbers = [0b1_0011_1010, 0b0_0110_0110, 0b0_0110_0010]
+        one, two, three = map(Simhash.from_value, numbers)
+        distances = one.distance(two), one.distance(three), two.distance(three)
+        self.assertEqual(distances, (5, 4, 1))
 
     def test_a_minhash_estimates_the_resemblance_with_the_error_of_its_theory(self):
         one = MinHash(num_perm=1024, tokens=(f"token {n}" for n in range(3000)))
