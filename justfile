@@ -16,6 +16,14 @@ ci:
 packages:
     bash .ci/packages
 
+# build the Python package, install it into new environments and run its tests and its tutorial
+python:
+    crates/python/test.sh
+
+# build the wheels of the Python package for x86-64 and aarch64 (needs zig, which pip installs)
+wheels:
+    crates/python/wheels.sh
+
 # compare the public items of the published crates with their last version (cargo-semver-checks)
 semver:
     bash .ci/semver

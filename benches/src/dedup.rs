@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let later = match &finding {
                     Finding::Duplicate(duplicate) => duplicate.document,
                     Finding::Pair(pair) => pair.b,
-                    Finding::Cluster(_) => return Ok(()),
+                    Finding::Cluster(_) | Finding::Original(_) => return Ok(()),
                 };
                 if let Ok(number) = later.parse::<u64>() {
                     found[(number / 10) as usize % PLANTED.len()] += 1;

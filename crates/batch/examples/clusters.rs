@@ -8,6 +8,10 @@ use batch::Control;
 use batch::dedup::{Document, Finding, FindingKind, Options, run};
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an example has no directory of its own for what exceeds the memory"
+)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let read = |path: String| -> Result<Document, Box<dyn std::error::Error>> {

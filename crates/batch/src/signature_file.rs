@@ -122,9 +122,11 @@ impl SignatureHeader {
         let (bands, rows) = (size().unwrap_or(0), size().unwrap_or(0));
         let mut number = || next(&mut fields).map(u32::from_le_bytes).unwrap_or(0);
         let (flags, shard, shards) = (number(), number(), number());
-        let shard = Shard::new(shard, shards).map_err(|_| damaged("it has no such shard"))?;
+        let shard =
+            Shard::new(shard, shards).map_err(|_invalid| damaged("it has no such shard"))?;
         Ok(Self {
-            bands: BandDesign::new(bands, rows).map_err(|_| damaged("its bands do not exist"))?,
+            bands: BandDesign::new(bands, rows)
+                .map_err(|_invalid| damaged("its bands do not exist"))?,
             extent: match (flags, shard.of()) {
                 (0, 1) => Extent::All,
                 (ORIGINALS_ONLY, 1) => Extent::Originals,

@@ -253,9 +253,12 @@ impl KeptDocuments {
     }
 }
 
+/// A function that says what is written of the document with this number.
+type Choice<'a> = Box<dyn FnMut(u64, &Document) -> io::Result<Kept> + 'a>;
+
 /// The second reading of the documents.
 struct Pass<'a> {
-    choose: Box<dyn FnMut(u64, &Document) -> io::Result<Kept> + 'a>,
+    choose: Choice<'a>,
     tally: Tally,
     /// The tally of the first reading.
     seen: &'a Tally,

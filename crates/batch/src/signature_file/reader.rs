@@ -141,11 +141,13 @@ impl Iterator for SignatureReader {
     type Item = Result<Numbered, BatchError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.documents.is_empty() && self.total.is_none() && !self.has_failed {
-            if let Err(error) = self.read_block() {
-                self.has_failed = true;
-                return Some(Err(error));
-            }
+        let is_more_wanted = self.documents.is_empty() && self.total.is_none();
+        if is_more_wanted
+            && !self.has_failed
+            && let Err(error) = self.read_block()
+        {
+            self.has_failed = true;
+            return Some(Err(error));
         }
         self.documents.pop_front().map(Ok)
     }

@@ -51,7 +51,7 @@ pub(super) enum Output<'a> {
     Lines(&'a mut dyn Write, Format),
     /// A row for each finding, or for each member of a cluster.
     Rows {
-        table: ResultTable,
+        table: Box<ResultTable>,
         /// The number of clusters so far.
         clusters: u64,
     },
@@ -122,7 +122,10 @@ impl<'a> Findings<'a> {
         };
         let unwritable = |error| self.unwritable(error);
         let table = ResultTable::create(path, format, columns).map_err(unwritable)?;
-        let mut output = Output::Rows { table, clusters: 0 };
+        let mut output = Output::Rows {
+            table: Box::new(table),
+            clusters: 0,
+        };
         let summary = match compare(&mut output) {
             Err(DedupError::Output(error)) => return Err(self.unwritable(error)),
             other => other?,

@@ -22,7 +22,8 @@ impl Survivors {
         let Some(output) = &args.keep else {
             return Ok(None);
         };
-        let documents = KeptDocuments::prepare(&args.paths, input, output).map_err(explain)?;
+        let documents =
+            KeptDocuments::prepare(&args.paths, input, output).map_err(|error| explain(&error))?;
         Ok(Some(Self {
             documents,
             left_out: Vec::new(),
@@ -42,7 +43,9 @@ impl Survivors {
             let word = self.left_out.get(number as usize / 64);
             word.is_none_or(|word| word >> (number % 64) & 1 == 0)
         };
-        self.documents.write(tally, survives).map_err(explain)
+        self.documents
+            .write(tally, survives)
+            .map_err(|error| explain(&error))
     }
 }
 
@@ -115,7 +118,9 @@ impl PartReader {
 impl Survivors {
     /// Checks that documents can be written without some of their parts.
     pub(super) fn check_rewritable(&self) -> Result<(), CliError> {
-        self.documents.check_rewritable().map_err(explain)
+        self.documents
+            .check_rewritable()
+            .map_err(|error| explain(&error))
     }
 
     /// Reads the documents again, which had this tally before, and writes them without the repeated
@@ -131,7 +136,7 @@ impl Survivors {
             let parts = repeated.of_document(number)?;
             Ok(without(document, &parts, unit))
         });
-        written.map_err(explain)
+        written.map_err(|error| explain(&error))
     }
 }
 
@@ -155,14 +160,14 @@ fn without(document: &Document, parts: &[u32], unit: PartUnit) -> Kept {
 }
 
 /// Returns an error as the user reads it: of the inputs and names that were given, or of writing.
-fn explain(error: KeepError) -> CliError {
+fn explain(error: &KeepError) -> CliError {
     match error {
         KeepError::Changed { .. }
         | KeepError::Choice { .. }
         | KeepError::Read { .. }
         | KeepError::Rows { .. }
-        | KeepError::Write { .. } => fault(&error),
-        _ => CliError::of_usage(&error),
+        | KeepError::Write { .. } => fault(error),
+        _ => CliError::of_usage(error),
     }
 }
 
