@@ -3,7 +3,7 @@
     parquet.py DIR --crawler PROGRAM
 
 They are compared, field by field, with the same export as JSON lines, read by Python's own json
-module: visits in one file and in a directory of parts, and the link graph. Fingerprints must be
+module: visits in one file and in a directory of parts, the link graph, and the texts. Fingerprints must be
 unsigned 64-bit integers whose distance DuckDB computes as `bit_count(xor(…))`, which a table of all
 pairs confirms.
 """
@@ -34,10 +34,21 @@ TYPES = {
         "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "sketch": "BLOB",
     },
     "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
+    "texts": {
+        "url": "VARCHAR", "final_url": "VARCHAR", "text": "VARCHAR", "language": "VARCHAR", "title": "VARCHAR",
+        "fetched_at": "TIMESTAMP WITH TIME ZONE", "digest": "VARCHAR", "cluster": "VARCHAR", "words": "UBIGINT",
+        **dict.fromkeys(
+            ["mean_word_length", "alphabetic_words", "stop_words", "hashes_per_word", "ellipses_per_word",
+             "bullet_lines", "ellipsis_lines", "punctuated_lines", "short_lines", "duplicate_lines",
+             "duplicate_line_characters", "top_2_grams", "top_3_grams", "top_4_grams",
+             *(f"duplicate_{n}_grams" for n in range(5, 11))],
+            "DOUBLE",
+        ),
+    },
 }
 # pyarrow's types of the unsigned columns, dates and sketches.
 ARROW = {"status": "uint16", "depth": "uint32", "bytes": "uint64", "distance": "uint32", "fingerprint": "uint64",
-         "warc_offset": "uint64", "fetched_at": "timestamp[ms, tz=UTC]", "sketch": "fixed_size_binary[160]"}
+         "warc_offset": "uint64", "words": "uint64", "fetched_at": "timestamp[ms, tz=UTC]", "sketch": "fixed_size_binary[160]"}
 # Pages of which all pairs are compared.
 PAIRS = 300
 
@@ -154,7 +165,7 @@ def main():
     connection.sql("SET preserve_insertion_order = true")
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
-        sources = {"visits": ["--sketches"], "links": ["--links"]}
+        sources = {"visits": ["--sketches"], "links": ["--links"], "texts": ["--text"]}
         counts = {}
         for name, arguments in sources.items():
             lines, file, parts = place / f"{name}.jsonl", place / f"{name}.parquet", place / name
@@ -170,8 +181,8 @@ def main():
                 high = check_distances(complaints, connection, str(file), expected)
                 if counts[name] > 50 and not high:
                     complaints.add("no fingerprint is beyond 2^63, so nothing is shown of unsigned ones")
-    complaints.finish(f"{counts['visits']} visits and {counts['links']} links read by duckdb {duckdb.__version__}, "
-                      f"pyarrow {pyarrow.__version__} and pandas {pandas.__version__}")
+    complaints.finish(f"{counts['visits']} visits, {counts['links']} links and {counts['texts']} texts read by duckdb "
+                      f"{duckdb.__version__}, pyarrow {pyarrow.__version__} and pandas {pandas.__version__}")
 
 
 main()

@@ -88,6 +88,7 @@ finish
 packed toy
 judge "$python" interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
 judge "$python" interop/parquet.py "$work/toy" --crawler "$crawler"
+judge "$python" interop/wet.py "$work/toy" --crawler "$crawler"
 
 # In every form of an archive. docs/measurements/interop.md lists the forms that a reader does not
 # know.

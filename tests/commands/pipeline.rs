@@ -54,7 +54,8 @@ fn shards_merge_to_the_result_of_one_run() {
         assert_eq!(merged.output, whole.output, "{merged:?}");
     }
     run(&crawl, "dedup --merge 1.sig 3.sig").assert_error(2, "all shards of one corpus");
-    run(&crawl, "dedup corpus.jsonl --shard 4/3 --signatures x").assert_error(2, "a shard is I/N");
+    run(&crawl, "dedup corpus.jsonl --shard 4/3 --signatures x")
+        .assert_error(2, "a shard must be I/N");
     run(&crawl, "dedup corpus.jsonl --shard 1/3").assert_error(2, "--signatures");
 }
 
@@ -278,6 +279,42 @@ fn paragraphs_and_lines_that_occurred_before_are_found_with_their_places() {
         "dedup new.jsonl --unit paragraph --against known.jsonl",
     );
     assert_eq!(lines_of(&found), [line("b", 2, "a", 2)]);
+}
+
+#[test]
+fn documents_are_kept_without_the_parts_that_occurred_before() {
+    let crawl = Crawl::bare();
+    let lines = concat!(
+        r#"{"id": "a", "text": "One story.\n\nAll rights reserved.", "n": 1.50}"#,
+        "\n",
+        r#"{"n":2,"text":"Another story.\n\nAll rights reserved.","id":"b"}"#,
+        "\n",
+        r#"{"id": "c", "text": "ALL RIGHTS RESERVED"}"#,
+        "\n",
+    );
+    crawl.write("corpus.jsonl", lines);
+    let kept = run(
+        &crawl,
+        "dedup corpus.jsonl --unit paragraph --keep kept.jsonl",
+    );
+    assert_eq!((kept.code, kept.output.as_str()), (Some(0), ""), "{kept:?}");
+    assert!(
+        kept.errors.contains("2 of 3 documents kept in kept.jsonl"),
+        "{kept:?}"
+    );
+    // Every other byte stays.
+    assert_eq!(
+        fs::read_to_string(crawl.directory().join("kept.jsonl")).unwrap(),
+        concat!(
+            r#"{"id": "a", "text": "One story.\n\nAll rights reserved.", "n": 1.50}"#,
+            "\n",
+            r#"{"n":2,"text":"Another story.\n\n","id":"b"}"#,
+            "\n",
+        )
+    );
+    crawl.write("page.txt", "One story.");
+    let refused = run(&crawl, "dedup page.txt --unit line --keep kept.txt");
+    refused.assert_error(2, "for JSON lines, Parquet and Arrow only");
 }
 
 #[test]

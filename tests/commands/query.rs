@@ -68,6 +68,21 @@ fn documents_near_a_new_one_are_listed_with_their_ids_in_the_order_of_the_reposi
     );
 }
 
+#[test]
+fn the_pairs_within_one_file_are_listed_in_its_order() {
+    let crawl = fingerprinted();
+    let run = crawl.run_command(&["query", "corpus.fp"]);
+    let pairs = good(&run);
+    assert_eq!(run.errors, "1 pairs among 10 fingerprints\n");
+    assert_eq!((&pairs[0]["a"], &pairs[0]["b"]), (&json!("3"), &json!("7")));
+    let table = ["query", "corpus.fp", "--format", "table", "--quiet"];
+    let table = crawl.run_command(&table).output;
+    assert!(table.ends_with(" bits  3  and  7\n"), "{table}");
+    crawl
+        .run_command(&["query", "corpus.fp", "--shard", "1/2"])
+        .assert_error(2, "REPOSITORY");
+}
+
 /// Documents of one word, so that there are blocks enough for shards.
 #[test]
 fn the_outputs_of_all_shards_concatenated_are_the_output_of_one_run() {

@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 
 use neardup::{ALGORITHM, Fingerprint, HashKey, Recipe};
 
-use crate::chunk::Chunk;
 use crate::error::BatchError;
 use crate::fields::take;
+use crate::shard::Shard;
 
 const VERSION: u16 = 1;
 const HEADER: usize = 64;
@@ -139,15 +139,15 @@ impl FingerprintFile {
     /// # Errors
     /// [`BatchError::Read`] if the file cannot be opened.
     pub fn read(&self) -> Result<FingerprintReader<'_>, BatchError> {
-        self.read_chunk(Chunk::WHOLE)
+        self.read_shard(Shard::WHOLE)
     }
 
-    /// Returns a reader of a chunk of the file: so many whole blocks.
+    /// Returns a reader of a shard of the file: so many whole blocks.
     ///
     /// # Errors
     /// [`BatchError::Read`] if the file cannot be opened.
-    pub fn read_chunk(&self, chunk: Chunk) -> Result<FingerprintReader<'_>, BatchError> {
-        let Range { start, end } = chunk.range(self.blocks());
+    pub fn read_shard(&self, shard: Shard) -> Result<FingerprintReader<'_>, BatchError> {
+        let Range { start, end } = shard.range(self.blocks());
         let opened = File::open(&self.path).and_then(|mut file| {
             file.seek(io::SeekFrom::Start(self.place_of(start)))?;
             Ok(file)
@@ -167,10 +167,10 @@ impl FingerprintFile {
         })
     }
 
-    /// Returns the number of fingerprints in a chunk.
+    /// Returns the number of fingerprints in a shard.
     #[must_use]
-    pub fn len_of(&self, chunk: Chunk) -> u64 {
-        let Range { start, end } = chunk.range(self.blocks());
+    pub fn len_of(&self, shard: Shard) -> u64 {
+        let Range { start, end } = shard.range(self.blocks());
         let before = |blocks: u64| self.len.min(blocks * BLOCK as u64);
         before(end) - before(start)
     }

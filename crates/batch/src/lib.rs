@@ -8,11 +8,11 @@
 //! - [`signature_file`]: signatures on disk, as shards, indexes and the progress of a run.
 //! - [`repeated_parts()`]: finds lines or paragraphs that occurred before.
 //! - [`query()`]: finds the fingerprints of a large file that are near one of many queries;
-//!   [`ordered_query()`] gives them in order, also for a [`Chunk`] of the file on each machine.
-//! - [`self_join()`]: finds all pairs of near fingerprints in a file.
+//!   [`ordered_query()`] gives them in order, also for a [`Shard`] of the file on each machine.
+//! - [`self_join()`]: finds all pairs of near fingerprints in a file; [`ordered_pairs()`] gives
+//!   them in order.
 //! - [`FingerprintFile`]: the input of these two.
 
-mod chunk;
 mod control;
 pub mod dedup;
 mod document_names;
@@ -20,28 +20,31 @@ mod entries;
 mod error;
 mod fields;
 mod fingerprint_file;
+mod ordered_pairs;
 mod ordered_query;
 mod pigeonhole;
 mod query;
 mod repeated_parts;
 mod scratch;
 mod self_join;
+mod shard;
 mod signature_bytes;
 pub mod signature_file;
 mod sorter;
 mod workers;
 
-pub use chunk::{Chunk, InvalidChunk, MAX_CHUNKS};
 pub use control::{Control, Progress, Silent, Step};
 pub use error::BatchError;
 pub use fingerprint_file::{
     Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,
 };
 pub use neardup::{Pair, Recipe};
+pub use ordered_pairs::ordered_pairs;
 pub use ordered_query::{QueryOptions, QuerySummary, ordered_query};
 pub use query::{Queries, QueryMatch, query};
 pub use repeated_parts::{PartOptions, PartSummary, PartedDocument, RepeatedPart, repeated_parts};
 pub use self_join::{JoinOptions, JoinSummary, self_join};
+pub use shard::{InvalidShard, MAX_SHARDS, Shard};
 
 /// The least memory that is used, whatever the caller asks for: 64 KiB.
 pub const LEAST_MEMORY: usize = 64 << 10;

@@ -1,22 +1,22 @@
 //! Queries whose matches come in order: the REDUCE of the paper.
 //!
-//! (Manku, Jain and Das Sarma, WWW 2007, section 4: each chunk of the repository is searched for
+//! (Manku, Jain and Das Sarma, WWW 2007, section 4: each shard of the repository is searched for
 //! all queries (MAP), and the results make one sorted file without duplicates (REDUCE).) Matches
 //! are sorted by their position in the repository and then by the number of the query, outside
-//! memory if need be. No pair is found twice, and chunks are ranges of positions, so that the
-//! results of the chunks, concatenated in the order of the chunks, are exactly those of one run.
+//! memory if need be. No pair is found twice, and shards are ranges of positions, so that the
+//! results of the shards, concatenated in the order of the shards, are exactly those of one run.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::LEAST_MEMORY;
-use crate::chunk::Chunk;
 use crate::control::{Control, Gauge, Step};
 use crate::error::BatchError;
 use crate::fields::take;
 use crate::fingerprint_file::FingerprintFile;
 use crate::query::{QueryMatch, index};
 use crate::scratch::Scratch;
+use crate::shard::Shard;
 use crate::sorter::Sorter;
 
 /// The options of a query.
@@ -25,7 +25,7 @@ pub struct QueryOptions {
     /// The distance within which fingerprints match, 0 to [`neardup::MAX_DISTANCE`].
     pub distance: u32,
     /// The part of the repository that is searched.
-    pub chunk: Chunk,
+    pub shard: Shard,
     /// The approximate memory budget for matches in bytes, beside the index of the queries. At
     /// least [`LEAST_MEMORY`] are used.
     pub memory: usize,
@@ -51,7 +51,7 @@ const RECORD: usize = 8 + 4 + 1;
 /// The number of matches after which progress is reported.
 const REPORTED: u64 = 1 << 12;
 
-/// Gives every match of `queries` in a chunk of `repository` to `visit`, each pair once, in the
+/// Gives every match of `queries` in a shard of `repository` to `visit`, each pair once, in the
 /// order of the repository, and for one position in the order of the queries.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub fn ordered_query<E: From<BatchError>>(
     let mut sorter = Sorter::new(&scratch, options.memory.max(LEAST_MEMORY));
     let (mut matches, workers) = (0, options.workers);
     let searched =
-        indexed.run_chunk::<E>(repository, options.chunk, workers, control, |found| {
+        indexed.run_shard::<E>(repository, options.shard, workers, control, |found| {
             matches += 1;
             Ok(sorter.push(encoded(found))?)
         })?;

@@ -12,12 +12,12 @@ use std::sync::Mutex;
 
 use neardup::{Fingerprint, MAX_DISTANCE};
 
-use crate::chunk::Chunk;
 use crate::control::{Control, Gauge, Step};
 use crate::entries::{Entry, add_up};
 use crate::error::BatchError;
 use crate::fingerprint_file::{FingerprintFile, FingerprintReader};
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
+use crate::shard::Shard;
 use crate::workers::{self, Disconnected, ResultSender};
 
 /// The costs of a look at a bit map and of a comparison, in nanoseconds.
@@ -94,25 +94,25 @@ impl Queries {
         control: Control<'_>,
         visit: impl FnMut(QueryMatch) -> Result<(), E>,
     ) -> Result<u64, E> {
-        self.run_chunk(repository, Chunk::WHOLE, workers, control, visit)
+        self.run_shard(repository, Shard::WHOLE, workers, control, visit)
     }
 
-    /// Searches a chunk of `repository` as [`run`](Self::run) does the whole. Returns the number of
-    /// fingerprints in the chunk.
+    /// Searches a shard of `repository` as [`run`](Self::run) does the whole. Returns the number of
+    /// fingerprints in the shard.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    pub fn run_chunk<E: From<BatchError>>(
+    pub fn run_shard<E: From<BatchError>>(
         &self,
         repository: &FingerprintFile,
-        chunk: Chunk,
+        shard: Shard,
         workers: NonZeroUsize,
         control: Control<'_>,
         mut visit: impl FnMut(QueryMatch) -> Result<(), E>,
     ) -> Result<u64, E> {
-        let all = repository.len_of(chunk);
+        let all = repository.len_of(shard);
         let mut gauge = Gauge::new(control, Some(all));
-        let reader = Mutex::new(repository.read_chunk(chunk)?);
+        let reader = Mutex::new(repository.read_shard(shard)?);
         workers::work(
             workers,
             |sender| self.stream(&reader, sender),

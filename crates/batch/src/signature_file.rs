@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use neardup::{ALGORITHM, BandDesign, HashKey, Recipe};
 
 use crate::error::BatchError;
+use crate::shard::Shard;
 use crate::signature_bytes::next;
 
 pub use crate::signature_bytes::MAX_ID;
@@ -63,41 +64,6 @@ pub enum Extent {
     Shard(Shard),
 }
 
-/// One of several equal parts of a corpus: the documents whose number leaves this remainder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shard {
-    /// The number of the shard, from 1.
-    number: u32,
-    /// The number of shards.
-    of: u32,
-}
-
-impl Shard {
-    /// Creates the shard with this number, from 1, of so many; none if there is no such shard.
-    #[must_use]
-    pub fn new(number: u32, of: u32) -> Option<Self> {
-        (1..=of).contains(&number).then_some(Self { number, of })
-    }
-
-    /// Returns true if the shard has the document with this number in reading order, from 0.
-    #[must_use]
-    pub fn has(self, document: u64) -> bool {
-        document % u64::from(self.of) == u64::from(self.number - 1)
-    }
-
-    /// Returns the number of the shard, from 1.
-    #[must_use]
-    pub fn number(self) -> u32 {
-        self.number
-    }
-
-    /// Returns the number of shards.
-    #[must_use]
-    pub fn of(self) -> u32 {
-        self.of
-    }
-}
-
 /// The header of a signature file: what its signatures are, and of which documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignatureHeader {
@@ -112,8 +78,8 @@ pub struct SignatureHeader {
 impl SignatureHeader {
     fn to_bytes(self) -> [u8; HEADER] {
         let (flags, shard) = match self.extent {
-            Extent::All => (0, Shard { number: 1, of: 1 }),
-            Extent::Originals => (ORIGINALS_ONLY, Shard { number: 1, of: 1 }),
+            Extent::All => (0, Shard::WHOLE),
+            Extent::Originals => (ORIGINALS_ONLY, Shard::WHOLE),
             Extent::Shard(shard) => (0, shard),
         };
         let mut bytes = Vec::with_capacity(HEADER);
@@ -123,8 +89,8 @@ impl SignatureHeader {
         bytes.extend((self.bands.bands() as u16).to_le_bytes());
         bytes.extend((self.bands.rows() as u16).to_le_bytes());
         bytes.extend(u32::to_le_bytes(flags));
-        bytes.extend(shard.number.to_le_bytes());
-        bytes.extend(shard.of.to_le_bytes());
+        bytes.extend(shard.number().to_le_bytes());
+        bytes.extend(shard.of().to_le_bytes());
         bytes.extend(self.recipe.to_bytes());
         bytes.resize(HEADER - 8, 0);
         bytes.extend(check(0, &bytes));
@@ -156,10 +122,10 @@ impl SignatureHeader {
         let (bands, rows) = (size().unwrap_or(0), size().unwrap_or(0));
         let mut number = || next(&mut fields).map(u32::from_le_bytes).unwrap_or(0);
         let (flags, shard, shards) = (number(), number(), number());
-        let shard = Shard::new(shard, shards).ok_or_else(|| damaged("it has no such shard"))?;
+        let shard = Shard::new(shard, shards).map_err(|_| damaged("it has no such shard"))?;
         Ok(Self {
             bands: BandDesign::new(bands, rows).map_err(|_| damaged("its bands do not exist"))?,
-            extent: match (flags, shard.of) {
+            extent: match (flags, shard.of()) {
                 (0, 1) => Extent::All,
                 (ORIGINALS_ONLY, 1) => Extent::Originals,
                 (0, _) => Extent::Shard(shard),

@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
-    BatchError, Chunk, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
-    LEAST_MEMORY, Pair, Progress, QueryMatch, QueryOptions, Recipe, Step, ordered_query, query,
-    self_join,
+    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
+    LEAST_MEMORY, Pair, Progress, QueryMatch, QueryOptions, Recipe, Shard, Step, ordered_pairs,
+    ordered_query, query, self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
@@ -181,9 +181,32 @@ fn eight_bits_are_too_many() {
     assert!(matches!(refusal, BatchError::Distance(8)));
 }
 
+/// With memory for everything, and with 64 KiB, a tenth of the pairs.
+#[test]
+fn near_pairs_come_in_the_order_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut prints = clustered(2_000, 300, 3, 7);
+    prints.extend([7; 300]);
+    let file = written(&directory.path().join("prints"), &prints);
+    let expected = all_pairs(&prints, 3);
+    assert!(expected.len() > 40_000);
+    for memory in [0, 1 << 24] {
+        let mut found = Vec::new();
+        let options = options(directory.path(), 3, memory, 2);
+        let visit = |pair| {
+            found.push(pair);
+            Ok::<(), BatchError>(())
+        };
+        let summary = ordered_pairs(&file, &options, Control::none(), visit).unwrap();
+        assert_eq!(first_difference(&found, &expected), None);
+        assert_eq!(summary.pairs, expected.len() as u64);
+        assert_eq!(summary.spilled > 0, memory == 0);
+    }
+}
+
 /// Three blocks of a file, with a match around each border.
 #[test]
-fn the_matches_of_all_chunks_concatenated_are_those_of_one_run_in_order() {
+fn the_matches_of_all_shards_concatenated_are_those_of_one_run_in_order() {
     let directory = tempfile::tempdir().unwrap();
     let mut prints: Vec<u64> = (1..=150_000).map(mixed).collect();
     let places = [0, 65_535, 65_536, 65_537, 131_071, 131_072, 149_999];
@@ -192,10 +215,10 @@ fn the_matches_of_all_chunks_concatenated_are_those_of_one_run_in_order() {
     }
     let repository = written(&directory.path().join("repository"), &prints);
     let queries = written(&directory.path().join("queries"), &[0b111, 0b101]);
-    let found = |chunk: Chunk, workers: usize| {
+    let found = |shard: Shard, workers: usize| {
         let options = QueryOptions {
             distance: 3,
-            chunk,
+            shard,
             memory: 0,
             workers: NonZeroUsize::new(workers).unwrap(),
             scratch: directory.path().to_owned(),
@@ -207,11 +230,11 @@ fn the_matches_of_all_chunks_concatenated_are_those_of_one_run_in_order() {
         };
         let control = Control::none();
         let summary = ordered_query(&queries, &repository, &options, control, visit).unwrap();
-        assert_eq!(summary.searched, repository.len_of(chunk));
+        assert_eq!(summary.searched, repository.len_of(shard));
         assert_eq!(summary.matches, found.len() as u64);
         found
     };
-    let whole = found(Chunk::WHOLE, 1);
+    let whole = found(Shard::WHOLE, 1);
     let expected: Vec<QueryMatch> = places
         .iter()
         .flat_map(|&place| {
@@ -224,8 +247,8 @@ fn the_matches_of_all_chunks_concatenated_are_those_of_one_run_in_order() {
         .collect();
     assert_eq!(whole, expected);
     for of in [1, 2, 3, 7] {
-        let chunks = (1..=of).flat_map(|number| found(Chunk::new(number, of).unwrap(), 2));
-        assert_eq!(chunks.collect::<Vec<_>>(), whole, "{of} chunks");
+        let shards = (1..=of).flat_map(|number| found(Shard::new(number, of).unwrap(), 2));
+        assert_eq!(shards.collect::<Vec<_>>(), whole, "{of} shards");
     }
 }
 
@@ -237,7 +260,7 @@ fn more_matches_than_memory_holds_come_in_order() {
     let queries = written(&directory.path().join("queries"), &[7; 10]);
     let options = QueryOptions {
         distance: 0,
-        chunk: Chunk::WHOLE,
+        shard: Shard::WHOLE,
         memory: 0,
         workers: NonZeroUsize::new(2).unwrap(),
         scratch: directory.path().to_owned(),

@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use batch::BatchError;
 use batch::dedup::Document;
 use batch::signature_file::{
-    Continued, Extent, MAX_ID, MergedShards, Shard, SignatureFile, SignatureHeader, SignatureWriter,
+    Continued, Extent, MAX_ID, MergedShards, SignatureFile, SignatureHeader, SignatureWriter,
 };
+use batch::{BatchError, Shard};
 use neardup::{
     ALGORITHM, BAG_BYTES, BagSketch, BandDesign, BandedSignature, Fingerprint, HashKey,
     PageSignature, Recipe, SKETCH_BYTES, Sketch, TextSignature,

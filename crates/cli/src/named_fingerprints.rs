@@ -8,16 +8,20 @@
 //! Invariant: a name begins at the position that the id says, and the last one ends the file, so
 //! that names of other fingerprints are noticed.
 
+mod writer;
+
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use batch::{BatchError, FingerprintFile, FingerprintWriter, IdReader};
-use neardup::{Fingerprint, RecipePart, SignatureBuilder};
+use batch::{BatchError, FingerprintFile, IdReader};
+use neardup::SignatureBuilder;
 use serde::{Deserialize, Serialize};
 
 use crate::cli_error::{CliError, fault, usage};
+
+pub(crate) use writer::NamedFingerprintWriter;
 
 /// The longest name in bytes, as JSON. Longer ones are refused.
 pub(crate) const MAX_NAME: usize = 1 << 20;
@@ -46,105 +50,6 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-/// A writer of fingerprints and names. Without [`finish`](Self::finish) neither file appears.
-pub(crate) struct NamedFingerprintWriter {
-    path: PathBuf,
-    fingerprints: Option<FingerprintWriter>,
-    names: BufWriter<File>,
-    /// The position of the next name.
-    at: u64,
-}
-
-impl NamedFingerprintWriter {
-    /// Begins the file at `path` for fingerprints of `builder`.
-    pub(crate) fn create(path: &Path, builder: &SignatureBuilder) -> Result<Self, CliError> {
-        let is_other = path.exists() && !path.is_file();
-        if is_other {
-            return Err(
-                usage(format!("cannot write {}: it is not a file", path.display())).with_remedy(
-                    "-o names a file, beside which the names of documents are written",
-                ),
-            );
-        }
-        let draft = with_suffix(path, ".part");
-        let recipe = builder.fingerprint_recipe();
-        let fingerprints = FingerprintWriter::create(&draft, recipe, true)
-            .map_err(|error| CliError::of_usage(&error))?;
-        let names = File::create(names_of(&draft)).map_err(unwritable(path))?;
-        let mut writer = Self {
-            path: path.to_owned(),
-            fingerprints: Some(fingerprints),
-            names: BufWriter::new(names),
-            at: 0,
-        };
-        let parts = builder.fingerprint_parts().into_iter();
-        let head = Head {
-            version: VERSION,
-            recipe: parts
-                .map(|RecipePart { name, value }| (name.to_owned(), value))
-                .collect(),
-        };
-        writer.line(&head)?;
-        Ok(writer)
-    }
-
-    /// Adds a fingerprint and the name of its document.
-    pub(crate) fn push(&mut self, fingerprint: Fingerprint, name: &str) -> Result<(), CliError> {
-        let at = self.at;
-        self.line(&name)?;
-        if let Some(fingerprints) = &mut self.fingerprints {
-            fingerprints
-                .push(fingerprint, at)
-                .map_err(|error| fault(&error))?;
-        }
-        Ok(())
-    }
-
-    /// Syncs both files and gives them their names. Returns the number of fingerprints.
-    pub(crate) fn finish(mut self) -> Result<u64, CliError> {
-        let draft = with_suffix(&self.path, ".part");
-        let Some(fingerprints) = self.fingerprints.take() else {
-            return Ok(0);
-        };
-        let written = fingerprints.finish().map_err(|error| fault(&error))?;
-        let moved = self
-            .names
-            .flush()
-            .and_then(|()| self.names.get_ref().sync_all())
-            .and_then(|()| std::fs::rename(names_of(&draft), names_of(&self.path)))
-            .and_then(|()| std::fs::rename(&draft, &self.path));
-        moved.map_err(unwritable(&self.path))?;
-        Ok(written.len())
-    }
-
-    /// Writes a line of the file of names.
-    fn line(&mut self, value: &impl Serialize) -> Result<(), CliError> {
-        let written = serde_json::to_vec(value).map_err(io::Error::from);
-        let written = written.and_then(|mut line| {
-            line.push(b'\n');
-            self.names.write_all(&line)?;
-            Ok(line.len() as u64)
-        });
-        self.at += written.map_err(unwritable(&self.path))?;
-        Ok(())
-    }
-}
-
-/// Removes what is unfinished.
-impl Drop for NamedFingerprintWriter {
-    fn drop(&mut self) {
-        if self.fingerprints.take().is_none() {
-            return;
-        }
-        let draft = with_suffix(&self.path, ".part");
-        for path in [names_of(&draft), draft] {
-            if let Err(error) = std::fs::remove_file(&path) {
-                tracing::debug!(path = %path.display(), %error, "the draft stays");
-            }
-        }
-    }
 }
 
 /// An opened file of fingerprints, with the names of their documents if they are there.
@@ -249,13 +154,40 @@ impl NamedFingerprints {
         self.fingerprints.ids().map_err(|error| fault(&error))
     }
 
+    /// Returns all ids, for [`name_among`](Self::name_among): 8 bytes each. None if there are no
+    /// names.
+    pub(crate) fn all_ids(&self) -> Result<Vec<u64>, CliError> {
+        let mut ids = Vec::new();
+        if self.names.is_some() {
+            let mut blocks = self.fingerprints.read().map_err(|error| fault(&error))?;
+            while let Some(block) = blocks.next_block().map_err(|error| fault(&error))? {
+                ids.extend_from_slice(block.ids);
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Returns the name of the fingerprint at `position`, in any order of positions.
+    pub(crate) fn name_among(&self, ids: &[u64], position: u32) -> Result<Name, CliError> {
+        let id = ids.get(position as usize).copied();
+        self.name_of(id, u64::from(position))
+    }
+
     /// Returns the name of the fingerprint at `position`. Names in the order of positions are read
     /// fastest.
     pub(crate) fn name(&self, ids: &mut IdReader<'_>, position: u64) -> Result<Name, CliError> {
+        if self.names.is_none() {
+            return Ok(Name::Number(position));
+        }
+        let id = ids.id(position).map_err(|error| fault(&error))?;
+        self.name_of(id, position)
+    }
+
+    fn name_of(&self, id: Option<u64>, position: u64) -> Result<Name, CliError> {
         let Some(names) = &self.names else {
             return Ok(Name::Number(position));
         };
-        match ids.id(position).map_err(|error| fault(&error))? {
+        match id {
             Some(at) => names.at(at).map(|(name, _)| Name::Text(name)),
             None => Err(names.foreign()),
         }
@@ -352,10 +284,6 @@ impl Names {
         ))
         .with_remedy("make both again with `crawler fingerprint`, or remove it to see numbers")
     }
-}
-
-fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
-    move |error| usage(format!("cannot write {}: {error}", path.display()))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> CliError {

@@ -1,9 +1,11 @@
 //! The fields of one JSON object, picked while it is parsed: nothing else of it is kept.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::fields::{Field, FieldNames};
 
@@ -61,6 +63,61 @@ pub(crate) fn read(bytes: &[u8], names: &FieldNames) -> Result<JsonObject, Strin
         title,
         heading,
     })
+}
+
+/// Returns the place of the text in the bytes of a document; none if they are no document.
+pub(crate) fn place_of_text(bytes: &[u8], names: &FieldNames) -> Option<Range<usize>> {
+    let start = bytes.iter().position(|byte| *byte == b'{')?;
+    let object = &bytes[start..];
+    let of_field = |field: &Field| {
+        let value = place(object, std::slice::from_ref(&field.name));
+        value.or_else(|| place(object, &field.parts))
+    };
+    let text = names.text.iter().find_map(of_field)?;
+    Some(start + text.start..start + text.end)
+}
+
+/// Returns the place of the value that is not null behind these names, each within the one before.
+fn place(object: &[u8], names: &[String]) -> Option<Range<usize>> {
+    let (name, inner) = names.split_first()?;
+    let value = parse(object, RawValueOf(name)).ok()??.get().as_bytes();
+    let start = value.as_ptr() as usize - object.as_ptr() as usize;
+    if inner.is_empty() {
+        return (value != b"null").then_some(start..start + value.len());
+    }
+    let within = place(value, inner)?;
+    Some(start + within.start..start + within.end)
+}
+
+/// A parser of the bytes of one field; the last one of several with the same name, as parsers of
+/// JSON take it.
+struct RawValueOf<'n>(&'n str);
+
+impl<'de> DeserializeSeed<'de> for RawValueOf<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Self::Value, D::Error> {
+        input.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RawValueOf<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(key) = object.next_key::<String>()? {
+            match key == self.0 {
+                true => found = Some(object.next_value()?),
+                false => drop(object.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(found)
+    }
 }
 
 fn parse<'de, S: DeserializeSeed<'de>>(
@@ -272,6 +329,45 @@ mod tests {
             None,
             Ok(("", "all")),
         );
+    }
+
+    #[test]
+    fn the_place_of_the_text_is_that_of_the_field_that_is_read() {
+        let check = |json: &str, name: Option<&str>, expected: Option<&str>| {
+            let mut options = InputOptions::new("");
+            options.text_field = name.map(str::to_owned);
+            let place = place_of_text(json.as_bytes(), &FieldNames::of(&options));
+            assert_eq!(place.map(|place| &json[place]), expected, "{json}");
+        };
+        check(r#"{"id":1, "text" : "t\n" }"#, None, Some(r#""t\n""#));
+        check(
+            r#"{"text": "all", "judged_text": "part"}"#,
+            None,
+            Some(r#""part""#),
+        );
+        check(
+            r#"{"text": "all", "judged_text": null}"#,
+            None,
+            Some(r#""all""#),
+        );
+        check(
+            r#"{"a": {"b": "nested"}, "c": 1}"#,
+            Some("a.b"),
+            Some(r#""nested""#),
+        );
+        check(
+            r#"{"a": {"b": "nested"}, "a.b": "exact"}"#,
+            Some("a.b"),
+            Some(r#""exact""#),
+        );
+        check(
+            r#"{"text": "first", "text": "last"}"#,
+            None,
+            Some(r#""last""#),
+        );
+        check("\u{feff}{\"text\": \"\"}", None, Some("\"\""));
+        check("[]", None, None);
+        check(r#"{"id": 1}"#, None, None);
     }
 
     #[test]

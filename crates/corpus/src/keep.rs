@@ -12,6 +12,7 @@ mod lines;
 mod records;
 mod rows;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub use error::KeepError;
@@ -60,6 +61,27 @@ pub struct KeptDocuments {
     output: PathBuf,
     /// The format of the inputs; none if no file of them can be read.
     format: Option<Format>,
+}
+
+/// What is written of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing.
+    LeftOut,
+    /// The document as it is.
+    Whole,
+    /// The document with this text instead of its own.
+    WithText(String),
+}
+
+impl Kept {
+    /// Returns the text that replaces the document's own.
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::WithText(text) => Some(text),
+            Self::LeftOut | Self::Whole => None,
+        }
+    }
 }
 
 /// The summary of an output.
@@ -155,13 +177,55 @@ impl KeptDocuments {
     pub fn write(
         &self,
         seen: &Tally,
-        survives: impl FnMut(u64) -> bool,
+        mut survives: impl FnMut(u64) -> bool,
+    ) -> Result<KeptSummary, KeepError> {
+        self.write_by(seen, |number, _document| match survives(number) {
+            true => Ok(Kept::Whole),
+            false => Ok(Kept::LeftOut),
+        })
+    }
+
+    /// Reads the inputs again and writes documents as `choose` says, as [`write`](Self::write) does.
+    /// Only lines and rows can have another text.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), [`KeepError::Unsupported`] for an archive or for files, and
+    /// [`KeepError::Choice`] with an error of `choose`.
+    pub fn write_texts(
+        &self,
+        seen: &Tally,
+        choose: impl FnMut(u64, &Document) -> io::Result<Kept>,
+    ) -> Result<KeptSummary, KeepError> {
+        self.check_rewritable()?;
+        self.write_by(seen, choose)
+    }
+
+    /// Checks that the documents can have another text.
+    ///
+    /// # Errors
+    /// [`KeepError::Unsupported`] for archives and for files.
+    pub fn check_rewritable(&self) -> Result<(), KeepError> {
+        match self.format {
+            Some(Format::Warc | Format::Wacz | Format::Document(_)) => {
+                let reason = "to have documents without some of their parts, which is possible for \
+                              JSON lines, Parquet and Arrow only: `crawler extract` makes lines";
+                Err(KeepError::unsupported(&self.output, reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write_by(
+        &self,
+        seen: &Tally,
+        choose: impl FnMut(u64, &Document) -> io::Result<Kept>,
     ) -> Result<KeptSummary, KeepError> {
         let mut pass = Pass {
-            survives: Box::new(survives),
+            choose: Box::new(choose),
             tally: Tally::default(),
             seen,
             kept: 0,
+            failure: None,
         };
         let bytes = match self.format {
             Some(Format::JsonLines) => lines::write(self, &mut pass)?,
@@ -191,26 +255,43 @@ impl KeptDocuments {
 
 /// The second reading of the documents.
 struct Pass<'a> {
-    survives: Box<dyn FnMut(u64) -> bool + 'a>,
+    choose: Box<dyn FnMut(u64, &Document) -> io::Result<Kept> + 'a>,
     tally: Tally,
     /// The tally of the first reading.
     seen: &'a Tally,
     kept: u64,
+    /// The first error of `choose`.
+    failure: Option<io::Error>,
 }
 
 impl Pass<'_> {
-    /// Adds the next document; returns true if it is to be written.
+    /// Adds the next document; returns true if it is to be written as it is.
     fn survives(&mut self, document: &Document) -> bool {
+        self.choose(document) == Kept::Whole
+    }
+
+    /// Adds the next document; returns what is to be written of it.
+    fn choose(&mut self, document: &Document) -> Kept {
         let (number, _) = self.tally.total();
         self.tally.add(document);
         // More documents than before are an error at the end.
-        let is_kept = number < self.seen.total().0 && (self.survives)(number);
-        self.kept += u64::from(is_kept);
-        is_kept
+        let kept = match number < self.seen.total().0 {
+            true => (self.choose)(number, document),
+            false => Ok(Kept::LeftOut),
+        };
+        let kept = kept.unwrap_or_else(|error| {
+            self.failure.get_or_insert(error);
+            Kept::LeftOut
+        });
+        self.kept += u64::from(kept != Kept::LeftOut);
+        kept
     }
 
-    /// Checks that the documents were those of the first reading.
-    fn is_unchanged(&self) -> Result<(), KeepError> {
+    /// Checks that the documents were those of the first reading, and that each was chosen.
+    fn check(&mut self) -> Result<(), KeepError> {
+        if let Some(source) = self.failure.take() {
+            return Err(KeepError::Choice { source });
+        }
         let (seen, again) = (self.seen.total(), self.tally.total());
         match seen == again {
             true => Ok(()),

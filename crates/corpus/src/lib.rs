@@ -42,7 +42,7 @@ pub use error::CorpusError;
 pub use in_batches::computed;
 pub use input_options::InputOptions;
 pub use json_lines::{BadLine, JsonDocument, JsonLines, MAX_LINE};
-pub use keep::{KeepError, KeptDocuments, KeptSummary};
+pub use keep::{KeepError, Kept, KeptDocuments, KeptSummary};
 pub use names::is_standard_input;
 pub use oddities::Oddities;
 pub use reader::{Page, Reader};

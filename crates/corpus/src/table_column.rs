@@ -18,7 +18,7 @@ use crate::fields::Field;
 pub(crate) struct Column {
     pub(crate) name: String,
     /// The number of a column, and the numbers of fields within it.
-    way: Vec<usize>,
+    pub(crate) way: Vec<usize>,
     pub(crate) data_type: DataType,
 }
 

@@ -4,9 +4,10 @@
 //! id is such a column or one of whole numbers. A row without a text is no document.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
+use arrow_array::{LargeStringArray, RecordBatch, StringArray, StringViewArray};
+use arrow_schema::{ArrowError, DataType};
 
 use crate::document::{Content, Document};
 use crate::fields::{Field, FieldNames};
@@ -132,6 +133,50 @@ impl Columns {
             rows: batch.num_rows(),
         }
     }
+}
+
+impl Columns {
+    /// Returns a batch with other texts in the rows that have one in `texts`.
+    ///
+    /// # Errors
+    /// The text lies within a struct, or is no plain string.
+    pub(crate) fn with_texts(
+        &self,
+        batch: &RecordBatch,
+        texts: &[Option<&str>],
+    ) -> Result<RecordBatch, ArrowError> {
+        let mut missing: Vec<Option<&str>> = texts.to_vec();
+        let mut columns = batch.columns().to_vec();
+        // The first column that is not null has the text of a row.
+        for column in &self.texts {
+            if missing.iter().all(Option::is_none) {
+                break;
+            }
+            let values = column.values(batch);
+            let mut cells = Vec::with_capacity(missing.len());
+            for (row, text) in missing.iter_mut().enumerate() {
+                let own = values.text(row).map_err(ArrowError::ParseError)?;
+                cells.push(own.map(|own| text.take().map_or(own, Cow::Borrowed)));
+            }
+            let &[number] = &column.way[..] else {
+                return Err(not_replaced(&column.name, "lies within another column"));
+            };
+            columns[number] = match &column.data_type {
+                DataType::Utf8 => Arc::new(StringArray::from_iter(cells)),
+                DataType::LargeUtf8 => Arc::new(LargeStringArray::from_iter(cells)),
+                DataType::Utf8View => Arc::new(StringViewArray::from_iter(cells)),
+                other => return Err(not_replaced(&column.name, &format!("is {other}"))),
+            };
+        }
+        RecordBatch::try_new(batch.schema(), columns)
+    }
+}
+
+fn not_replaced(name: &str, reason: &str) -> ArrowError {
+    ArrowError::NotYetImplemented(format!(
+        "the texts of column {name:?} cannot be replaced: it {reason}, and a column of strings is \
+         wanted"
+    ))
 }
 
 /// The documents of one batch.

@@ -91,8 +91,8 @@ impl<Id: Clone + Eq + Hash> TextIndex<Id> {
         }
     }
 
-    /// Creates the index that had these [`signatures`](Self::signatures) when it was stored, together
-    /// with its recipe.
+    /// Creates the index that had these [`signatures`](Self::signatures) when it was stored,
+    /// together with its recipe.
     ///
     /// # Errors
     /// [`OtherRecipe`] if signatures of `recipe` cannot be compared with those of `builder`.

@@ -37,8 +37,8 @@ pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &s
 }
 
 /// Returns the different runs of words or of characters in `text`, in the order of their first
-/// occurrence: the members of [`Shingles::of_unit`](crate::Shingles::of_unit). Characters run across
-/// the single spaces between words.
+/// occurrence: the members of [`Shingles::of_unit`](crate::Shingles::of_unit). Characters run
+/// across the single spaces between words.
 ///
 /// ```
 /// use neardup::{NormalText, UnknownFeatures, readable_shingles};

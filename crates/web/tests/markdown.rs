@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
 use web::{CanonicalForm, Document, PageUrl, ReadLimits, ResponseMetadata, read};
 
-fn read_with(html: &str, limits: ReadLimits) -> Document {
+fn read_with(html: &str, limits: &ReadLimits) -> Document {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://example.org/dir/page", &form).expect("a URL");
     let metadata = ResponseMetadata {
         content_type: Some("text/html; charset=utf-8"),
         ..ResponseMetadata::of(&url)
     };
-    read(html.as_bytes(), &metadata, &form, &limits)
+    read(html.as_bytes(), &metadata, &form, limits)
 }
 
 fn document(html: &str) -> Document {
@@ -19,7 +19,7 @@ fn document(html: &str) -> Document {
         markdown: true,
         ..ReadLimits::default()
     };
-    read_with(html, limits)
+    read_with(html, &limits)
 }
 
 fn markdown(html: &str) -> String {
@@ -162,7 +162,7 @@ fn only_the_main_content_is_written() {
 #[test]
 fn markdown_is_made_only_if_it_is_asked_for_and_changes_nothing_else() {
     let html = "<h1>a</h1><ul><li>b<a href=/c>d</a></ul><pre> e\n f</pre>";
-    let without = read_with(html, ReadLimits::default());
+    let without = read_with(html, &ReadLimits::default());
     assert_eq!(without.markdown(), None);
     let with = document(html);
     assert_eq!((&with.text, &with.links), (&without.text, &without.links));
@@ -204,7 +204,7 @@ fn the_output_is_bounded_whatever_the_page_has() {
         "*".repeat(100_000),
         "<table>".to_owned() + &"<tr><td>a<td>b".repeat(20_000),
     ] {
-        let document = read_with(&html, limits.clone());
+        let document = read_with(&html, &limits);
         let length = document.markdown().expect("it was asked for").len();
         assert!(
             length <= 4 * text + 8_192,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use batch::signature_file::Shard;
+use batch::Shard;
 use clap::{Args, ValueEnum};
 
 use crate::args::input::InputArgs;
@@ -57,10 +57,10 @@ pub(crate) struct DedupArgs {
     pub(crate) against: Vec<PathBuf>,
     /// Write the documents that repeat no earlier one, in the format and order of the input: lines,
     /// rows with all columns, records of archives. Text and HTML files are copied if FILE is a
-    /// directory (name/), else listed. .gz and .zst compress. Findings are printed only if --output
-    /// or --format asks for them
+    /// directory (name/), else listed. .gz and .zst compress. With --unit: lines and rows without
+    /// the parts that repeat. Findings are printed only if --output or --format asks for them
     #[arg(long, value_name = "FILE", requires = "paths")]
-    #[arg(conflicts_with_all = ["pairs", "clusters", "shard", "unit"])]
+    #[arg(conflicts_with_all = ["pairs", "clusters", "shard"])]
     pub(crate) keep: Option<PathBuf>,
     /// Write an index of the documents that repeat no earlier one, and of those of --against, for
     /// --against of later runs
@@ -71,7 +71,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     pub(crate) signatures: Option<PathBuf>,
     /// Only write the signatures of every N-th document, from the I-th on, for --merge
-    #[arg(long, value_name = "I/N", requires = "signatures", value_parser = shard)]
+    #[arg(long, value_name = "I/N", requires = "signatures")]
     #[arg(conflicts_with_all = ["pairs", "clusters", "against", "save_index", "report"])]
     pub(crate) shard: Option<Shard>,
     /// Compare the documents of all shards, whose signatures these files have. PATH is not read
@@ -217,15 +217,6 @@ impl DedupArgs {
         };
         self.format.or_else(by_name).unwrap_or_else(fitting)
     }
-}
-
-/// Parses a shard: `2/4`.
-fn shard(text: &str) -> Result<Shard, String> {
-    let parts = text.split_once('/');
-    let numbers = parts.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-    numbers
-        .and_then(|(number, of)| Shard::new(number, of))
-        .ok_or_else(|| "a shard is I/N, with I between 1 and N".to_owned())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use batch::Chunk;
+use batch::Shard;
 use clap::{Args, ValueEnum};
 use neardup::Features;
 
@@ -87,22 +87,25 @@ Examples:
   crawler fingerprint new/ -o new.fp
   crawler query new.fp corpus.fp                    documents of the corpus near a new one
   crawler query new.fp corpus.fp --shard 1/3 -o 1   the first third, on the first of three machines
-  cat 1 2 3                                         the output of one run, byte for byte")]
+  cat 1 2 3                                         the output of one run, byte for byte
+  crawler query corpus.fp                           all pairs of the corpus, in its order")]
 pub(crate) struct QueryArgs {
     /// File of fingerprints of the queries; it is held in memory
     #[arg(value_name = "QUERIES")]
     pub(crate) queries: PathBuf,
-    /// File of fingerprints that are searched, of any size
+    /// File of fingerprints that are searched, of any size; without it, all pairs within QUERIES
+    /// are listed: {"a", "b", "distance"}
     #[arg(value_name = "REPOSITORY")]
-    pub(crate) repository: PathBuf,
+    pub(crate) repository: Option<PathBuf>,
     /// Bits that two fingerprints may differ in, 0 to 7
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) distance: u32,
     /// Search the I-th of N parts of the repository. The outputs of all parts in their order are
     /// the output of one run
-    #[arg(long, value_name = "I/N")]
-    pub(crate) shard: Option<Chunk>,
-    /// Approximate memory limit for matches; the rest goes to temporary files [default: 256MiB]
+    #[arg(long, value_name = "I/N", requires = "repository")]
+    pub(crate) shard: Option<Shard>,
+    /// Approximate memory limit for matches or pairs; the rest goes to temporary files [default:
+    /// 256MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Size>,
     /// Directory for temporary files [default: the system's]

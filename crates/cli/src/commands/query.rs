@@ -2,16 +2,18 @@
 //!
 //! (Manku, Jain and Das Sarma, WWW 2007, section 4.) All cores search; with `--shard i/n` a machine
 //! searches the i-th part of the repository, and the outputs of all parts, concatenated in the
-//! order of the parts, are the output of one run, byte for byte.
+//! order of the parts, are the output of one run, byte for byte. With one file, all pairs within it
+//! are listed.
 
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use batch::{
-    BatchError, Chunk, Control, Progress, QueryMatch, QueryOptions, QuerySummary, Step,
-    ordered_query,
+    BatchError, Control, JoinOptions, Pair, Progress, QueryMatch, QueryOptions, Shard, Step,
+    ordered_pairs, ordered_query,
 };
 use corpus::is_standard_input;
 use indicatif::{HumanCount, ProgressBar};
@@ -27,7 +29,7 @@ use crate::output::{self, Format};
 use crate::progress;
 use crate::terminal::{Escaping, printable, say};
 
-/// Bytes of matches that are sorted in memory, if `--memory` does not say otherwise.
+/// Bytes of matches or pairs that are held in memory, if `--memory` does not say otherwise.
 const MEMORY: usize = 256 << 20;
 
 /// A match as it is printed.
@@ -38,24 +40,27 @@ struct MatchLine {
     distance: u32,
 }
 
+/// A pair of documents as it is printed.
+#[derive(Serialize)]
+struct PairLine {
+    a: Name,
+    b: Name,
+    distance: u32,
+}
+
 pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
     let queries = NamedFingerprints::open(&args.queries)?;
-    let repository = NamedFingerprints::open(&args.repository)?;
-    queries.check_recipe(&repository)?;
-    let memory = args.memory.map_or(MEMORY, |memory| {
-        usize::try_from(memory.0).unwrap_or(usize::MAX)
-    });
-    let options = QueryOptions {
-        distance: args.distance,
-        chunk: args.shard.unwrap_or(Chunk::WHOLE),
-        memory,
-        workers: available_parallelism().unwrap_or(NonZeroUsize::MIN),
-        scratch: args.temp_dir.clone().unwrap_or_else(usual_temp_dir),
-    };
-    let format = Format::or_fitting(args.format);
+    let repository = args.repository.as_deref().map(NamedFingerprints::open);
+    let repository = repository.transpose()?;
+    if let Some(repository) = &repository {
+        queries.check_recipe(repository)?;
+    }
     let search = |out: &mut dyn Write| {
         let bar = SearchProgress(progress::counting_bar(args.quiet));
-        let found = search(&queries, &repository, &options, format, &bar, out);
+        let found = match &repository {
+            Some(repository) => matches(args, &queries, repository, &bar, out),
+            None => pairs(args, &queries, &bar, out),
+        };
         bar.0.finish_and_clear();
         found
     };
@@ -63,21 +68,21 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
         .output
         .as_deref()
         .filter(|path| !is_standard_input(path));
-    let summary = match to_file {
+    let closing = match to_file {
         Some(path) => {
             let mut draft = DraftFile::begin(path).map_err(unwritable(path))?;
             let mut out = BufWriter::new(&mut draft);
-            let summary = search(&mut out).and_then(|found| Ok(out.flush().map(|()| found)?));
+            let closing = search(&mut out).and_then(|found| Ok(out.flush().map(|()| found)?));
             drop(out);
-            let summary = summary.map_err(|error| error.into_cli_error(unwritable(path)))?;
+            let closing = closing.map_err(|error| error.into_cli_error(unwritable(path)))?;
             draft.complete().map_err(unwritable(path))?;
-            summary
+            closing
         }
         None => {
             let mut out = BufWriter::new(Escaping::new(io::stdout().lock()));
-            let summary = search(&mut out).and_then(|found| Ok(out.flush().map(|()| found)?));
-            match summary {
-                Ok(summary) => summary,
+            let closing = search(&mut out).and_then(|found| Ok(out.flush().map(|()| found)?));
+            match closing {
+                Ok(closing) => closing,
                 // The reader of the matches went away.
                 Err(QueryError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                     return Ok(());
@@ -87,71 +92,128 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
         }
     };
     if !args.quiet {
-        say(&closing(&summary, options.chunk));
+        say(&closing);
     }
     Ok(())
 }
 
-/// Writes a line for each match.
-fn search(
+/// Writes a line for each match. Returns the closing line.
+fn matches(
+    args: &QueryArgs,
     queries: &NamedFingerprints,
     repository: &NamedFingerprints,
-    options: &QueryOptions,
-    format: Format,
     progress: &dyn Progress,
     out: &mut dyn Write,
-) -> Result<QuerySummary, QueryError> {
+) -> Result<String, QueryError> {
+    let options = QueryOptions {
+        distance: args.distance,
+        shard: args.shard.unwrap_or(Shard::WHOLE),
+        memory: memory(args),
+        workers: workers(),
+        scratch: scratch(args),
+    };
     let never = AtomicBool::new(false);
     let control = Control::new(progress, &never);
-    let (mut query_ids, mut ids) = (queries.ids()?, repository.ids()?);
+    let (query_ids, mut ids) = (queries.all_ids()?, repository.ids()?);
     let (asked, held) = (&queries.fingerprints, &repository.fingerprints);
     let mut latest: Option<(u64, Name)> = None;
-    ordered_query(asked, held, options, control, |found: QueryMatch| {
+    let format = Format::or_fitting(args.format);
+    let summary = ordered_query(asked, held, &options, control, |found: QueryMatch| {
         // Matches of one document follow each other.
         let document = match latest.take() {
             Some((position, name)) if position == found.position => name,
             _ => repository.name(&mut ids, found.position)?,
         };
         let line = MatchLine {
-            query: queries.name(&mut query_ids, u64::from(found.query))?,
+            query: queries.name_among(&query_ids, found.query)?,
             document: document.clone(),
             distance: found.distance,
         };
         latest = Some((found.position, document));
-        line.write(out, format)?;
-        Ok(())
-    })
-}
-
-impl MatchLine {
-    fn write(&self, out: &mut dyn Write, format: Format) -> io::Result<()> {
-        if format == Format::Json {
-            return output::json_line(out, self);
+        match format {
+            Format::Json => output::json_line(out, &line)?,
+            Format::Table => {
+                let (document, query) =
+                    (printable_name(&line.document), printable_name(&line.query));
+                writeln!(
+                    out,
+                    "{:>2} bits  {document}  matches  {query}",
+                    line.distance
+                )?;
+            }
         }
-        let written = |name: &Name| match name {
-            Name::Text(name) => printable(name),
-            Name::Number(number) => number.to_string(),
-        };
-        let (query, document) = (written(&self.query), written(&self.document));
-        writeln!(
-            out,
-            "{:>2} bits  {document}  matches  {query}",
-            self.distance
-        )
-    }
-}
-
-fn closing(summary: &QuerySummary, chunk: Chunk) -> String {
-    let part = match chunk {
-        Chunk::WHOLE => String::new(),
-        chunk => format!(" of part {chunk}"),
+        Ok::<(), QueryError>(())
+    })?;
+    let part = match options.shard {
+        Shard::WHOLE => String::new(),
+        shard => format!(" of part {shard}"),
     };
-    format!(
+    Ok(format!(
         "{} matches of {} queries among {} fingerprints{part}",
         HumanCount(summary.matches),
         HumanCount(summary.queries),
         HumanCount(summary.searched)
-    )
+    ))
+}
+
+/// Writes a line for each pair within one file. Returns the closing line.
+fn pairs(
+    args: &QueryArgs,
+    file: &NamedFingerprints,
+    progress: &dyn Progress,
+    out: &mut dyn Write,
+) -> Result<String, QueryError> {
+    let options = JoinOptions {
+        distance: args.distance,
+        memory: memory(args),
+        workers: workers(),
+        scratch: scratch(args),
+    };
+    let never = AtomicBool::new(false);
+    let control = Control::new(progress, &never);
+    let ids = file.all_ids()?;
+    let format = Format::or_fitting(args.format);
+    let summary = ordered_pairs(&file.fingerprints, &options, control, |pair: Pair| {
+        let line = PairLine {
+            a: file.name_among(&ids, pair.first)?,
+            b: file.name_among(&ids, pair.second)?,
+            distance: pair.distance,
+        };
+        match format {
+            Format::Json => output::json_line(out, &line)?,
+            Format::Table => {
+                let (a, b) = (printable_name(&line.a), printable_name(&line.b));
+                writeln!(out, "{:>2} bits  {a}  and  {b}", line.distance)?;
+            }
+        }
+        Ok::<(), QueryError>(())
+    })?;
+    Ok(format!(
+        "{} pairs among {} fingerprints",
+        HumanCount(summary.pairs),
+        HumanCount(summary.fingerprints)
+    ))
+}
+
+fn memory(args: &QueryArgs) -> usize {
+    args.memory.map_or(MEMORY, |memory| {
+        usize::try_from(memory.0).unwrap_or(usize::MAX)
+    })
+}
+
+fn workers() -> NonZeroUsize {
+    available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+fn scratch(args: &QueryArgs) -> PathBuf {
+    args.temp_dir.clone().unwrap_or_else(usual_temp_dir)
+}
+
+fn printable_name(name: &Name) -> String {
+    match name {
+        Name::Text(name) => printable(name),
+        Name::Number(number) => number.to_string(),
+    }
 }
 
 /// An error that ends a query.

@@ -83,6 +83,12 @@ pub enum KeepError {
         /// The number of documents of the second reading, of which some may be others.
         second: u64,
     },
+    /// The fate of a document is unknown.
+    #[error("cannot tell what to keep")]
+    Choice {
+        /// The error of the caller's function.
+        source: io::Error,
+    },
     /// A file that was read before cannot be read any more.
     #[error("cannot read {} again", path.display())]
     Read {

@@ -42,7 +42,7 @@ fn each(
             }
         }
     }
-    pass.is_unchanged()
+    pass.check()
 }
 
 fn list(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {

@@ -1,9 +1,11 @@
-//! Chosen lines of JSON, byte by byte.
+//! Chosen lines of JSON, byte by byte but for a text that is replaced.
 
 use std::io::Write;
 
-use super::{KeepError, KeptDocuments, Pass};
+use super::{KeepError, Kept, KeptDocuments, Pass};
+use crate::fields::FieldNames;
 use crate::json_lines::JsonLines;
+use crate::json_object;
 use crate::open_file::{self, OpenFile, of_a_line};
 use crate::packed_draft::PackedDraft;
 
@@ -15,17 +17,30 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             continue;
         };
         let name = path.display().to_string();
-        let mut lines = JsonLines::with_fields(input, kept.fields());
+        let fields = kept.fields();
+        let mut lines = JsonLines::with_fields(input, fields.clone());
         while let Some((line, bytes)) = lines.next_with_bytes() {
             let Ok(document) = of_a_line(line, &name) else {
                 continue;
             };
-            if pass.survives(&document) {
-                let written = out.write_all(&bytes).and_then(|()| out.write_all(b"\n"));
-                written.map_err(|source| out.error(source))?;
-            }
+            let bytes = match pass.choose(&document) {
+                Kept::LeftOut => continue,
+                Kept::Whole => bytes,
+                Kept::WithText(text) => with_text(&bytes, &text, &fields),
+            };
+            let written = out.write_all(&bytes).and_then(|()| out.write_all(b"\n"));
+            written.map_err(|source| out.error(source))?;
         }
     }
-    pass.is_unchanged()?;
+    pass.check()?;
     Ok(out.complete()?)
+}
+
+/// Returns a line with another text in place of its own; every other byte stays.
+fn with_text(line: &[u8], text: &str, fields: &FieldNames) -> Vec<u8> {
+    let Some(place) = json_object::place_of_text(line, fields) else {
+        return line.to_owned(); // Not reached: the line is a document, so it has a text.
+    };
+    let text = serde_json::Value::from(text).to_string();
+    [&line[..place.start], text.as_bytes(), &line[place.end..]].concat()
 }

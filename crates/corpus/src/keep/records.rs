@@ -79,7 +79,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
         };
         copier.copy(*stream, pass, &mut out)?;
     }
-    pass.is_unchanged()?;
+    pass.check()?;
     Ok(out.complete()?)
 }
 

@@ -19,7 +19,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::{KeepError, KeptDocuments, Pass};
+use super::{KeepError, Kept, KeptDocuments, Pass};
 use crate::draft::Draft;
 use crate::open_file::{self, OpenFile};
 use crate::packed_draft::PackedDraft;
@@ -74,12 +74,15 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
                 break; // The first reading ended here, too.
             };
             let documents = columns.documents(&batch, before);
-            let chosen: BooleanArray = documents
-                .map(|document| document.is_ok_and(|document| pass.survives(&document)))
-                .map(Some)
+            let kept_rows: Vec<Kept> = documents
+                .map(|document| document.map_or(Kept::LeftOut, |document| pass.choose(&document)))
                 .collect();
             before += batch.num_rows() as u64;
-            let rows = filter_record_batch(&batch, &chosen);
+            let texts: Vec<Option<&str>> = kept_rows.iter().map(Kept::text).collect();
+            let rows = columns.with_texts(&batch, &texts).and_then(|batch| {
+                let chosen = kept_rows.iter().map(|kept| Some(*kept != Kept::LeftOut));
+                filter_record_batch(&batch, &chosen.collect::<BooleanArray>())
+            });
             let written = rows.and_then(|rows| match rows.num_rows() {
                 0 => Ok(()),
                 _ => out.write(&rows),
@@ -87,7 +90,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             written.map_err(|source| out.error(source, &path))?;
         }
     }
-    pass.is_unchanged()?;
+    pass.check()?;
     match out {
         Some(out) => out.complete(),
         None => Ok(PackedDraft::begin(&kept.output)?.complete()?),

@@ -115,6 +115,62 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn texts_that_are_replaced_are_read_again_and_the_others_stay(
+        documents in documents(),
+        texts in prop::collection::vec(prop::option::of(".{0,20}"), 40),
+    ) {
+        for format in FORMATS {
+            let kept = Kept::new();
+            let input = write::write(kept.directory.path(), format, &documents);
+            let paths = [input];
+            let output = kept.path(&format!("kept.{}", write::extension(format)));
+            let mut options = InputOptions::new(kept.directory.path());
+            let prepared = KeptDocuments::prepare(&paths, &mut options, &output).unwrap();
+            let mut read = Documents::below(&paths, &options).unwrap();
+            let seen = read.tally();
+            read.by_ref().for_each(drop);
+            let written = prepared.write_texts(&seen, |number, _document| {
+                let text = texts[number as usize].clone();
+                Ok(text.map_or(corpus::Kept::Whole, corpus::Kept::WithText))
+            });
+            if matches!(format, Format::Warc(_)) {
+                let is_refused = matches!(written, Err(KeepError::Unsupported { .. }));
+                prop_assert!(is_refused);
+                continue;
+            }
+            prop_assert_eq!(written.unwrap().kept, documents.len() as u64);
+            let expected: Vec<Pair> = documents
+                .iter()
+                .zip(&texts)
+                .map(|((id, own), text)| (id.clone(), text.clone().unwrap_or(own.clone())))
+                .collect();
+            prop_assert_eq!(kept.read(&output), expected, "{:?}", format);
+        }
+    }
+}
+
+/// Nothing is left of an output if it is not known what to keep.
+#[test]
+fn an_error_of_the_choice_leaves_nothing() {
+    let kept = Kept::new();
+    let paths = [kept.write("in.jsonl", "{\"text\": \"one\"}\n")];
+    let mut options = InputOptions::new(kept.directory.path());
+    let output = kept.path("out.jsonl");
+    let prepared = KeptDocuments::prepare(&paths, &mut options, &output).unwrap();
+    let mut read = Documents::below(&paths, &options).unwrap();
+    let seen = read.tally();
+    read.by_ref().for_each(drop);
+    let written = prepared.write_texts(&seen, |_, _| Err(std::io::Error::other("gone")));
+    assert!(
+        matches!(written, Err(KeepError::Choice { .. })),
+        "{written:?}"
+    );
+    assert_eq!(kept.names(), ["in.jsonl"]);
+}
+
 #[test]
 fn lines_are_kept_byte_by_byte_and_bad_ones_are_left_out() {
     let kept = Kept::new();

@@ -106,7 +106,8 @@ impl HashedText {
 
     /// Returns the hashes of the runs of `width` words in order, with repetitions; fewer words are
     /// one run.
-    pub(crate) fn runs(&self, width: Width) -> Vec<u64> {
+    #[must_use]
+    pub fn runs(&self, width: Width) -> Vec<u64> {
         let mut runs = Vec::with_capacity(self.words.len());
         if self.words.len() < width.get() {
             runs.extend(crate::shingles::shingle_hashes(&self.words, width));

@@ -27,8 +27,8 @@ pub(super) struct Measure {
     /// The name of the measure, with its parameters: `minhash 128`.
     measure: String,
     /// The quantity that it estimates: `count_a`, `count_b` (shingles), `resemblance`,
-    /// `containment_a_in_b`, `containment_b_in_a`, `cosine`, `distance` (bits), `agreeing_groups` or
-    /// `two_groups_agree`.
+    /// `containment_a_in_b`, `containment_b_in_a`, `cosine`, `distance` (bits), `agreeing_groups`
+    /// or `two_groups_agree`.
     quantity: &'static str,
     /// Absent if the sample is empty.
     value: Option<f64>,
@@ -327,10 +327,6 @@ impl MeasuredPair<'_> {
 }
 
 /// Returns the error of a sample that cannot be made or compared.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it is given to `map_err`, which passes values"
-)]
 fn refused<E: std::error::Error>(error: E) -> CliError {
     CliError::of_usage(&error)
 }

@@ -1,6 +1,6 @@
 //! `dedup --unit paragraph|line`: parts of documents that occurred before, word for word.
 
-use batch::{Control, PartOptions, PartedDocument, RepeatedPart, repeated_parts};
+use batch::{Control, PartOptions, PartedDocument, RepeatedPart};
 use corpus::{Content, Documents};
 use indicatif::HumanCount;
 use neardup::{HashKey, HashedText};
@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
+use super::survivors::{self, RepeatedParts};
 use crate::args::PartUnit;
 use crate::cli_error::{CliError, usage};
+use crate::commands::unwritable;
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
 
@@ -37,19 +39,34 @@ impl DedupRun<'_> {
             reference.push(self.open(std::slice::from_ref(path))?);
         }
         let documents = self.open(&self.args.paths)?;
+        let tally = documents.tally();
         let options = PartOptions {
             memory: self.options.memory,
             scratch: self.options.scratch.clone(),
         };
         let never = std::sync::atomic::AtomicBool::new(false);
+        let survivors = self.survivors.borrow();
+        if let Some(survivors) = &*survivors {
+            survivors.check_rewritable()?;
+        }
+        let scratch = &self.options.scratch;
+        let mut repeated_parts = match &*survivors {
+            Some(_) => Some(RepeatedParts::new(scratch).map_err(unwritable(scratch))?),
+            None => None,
+        };
         let findings = Findings::of(self.args)?;
         let compared = findings.write_all(|output| {
-            repeated_parts(
+            batch::repeated_parts(
                 self.parted(reference.into_iter().flatten(), unit),
                 self.parted(documents, unit),
                 &options,
                 Control::new(&self.progress, &never),
-                |repeated| write(output, &repeated),
+                |repeated| {
+                    if let Some(parts) = &mut repeated_parts {
+                        parts.add(repeated.number, repeated.part)?;
+                    }
+                    write(output, &repeated)
+                },
             )
         });
         self.progress.end();
@@ -59,6 +76,10 @@ impl DedupRun<'_> {
         if summary.documents == 0 {
             return Err(self.skipped.borrow().no_document("to compare"));
         }
+        let kept = match (&*survivors, repeated_parts) {
+            (Some(survivors), Some(parts)) => Some(survivors.write_without(parts, &tally, unit)?),
+            _ => None,
+        };
         if !self.args.quiet {
             say(&format!(
                 "{} documents of {} {}: {} repeat an earlier one{}",
@@ -68,6 +89,9 @@ impl DedupRun<'_> {
                 HumanCount(summary.repeated),
                 self.skipped_note()
             ));
+            if let (Some(kept), Some(output)) = (&kept, &self.args.keep) {
+                say(&survivors::closing(kept, output));
+            }
         }
         Ok(())
     }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use batch::BatchError;
 use batch::dedup::Document;
-use batch::signature_file::{Continued, Extent, Numbered, Shard, SignatureFile, SignatureWriter};
+use batch::signature_file::{Continued, Extent, Numbered, SignatureFile, SignatureWriter};
+use batch::{BatchError, Shard};
 use corpus::{Documents, Oddities, SignedDocument, Skipped};
 
 use super::DedupRun;

@@ -1,10 +1,12 @@
 //! The documents that `--keep` writes: those that repeat no earlier one.
 
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-use corpus::{InputOptions, KeepError, KeptDocuments, KeptSummary, Tally};
+use corpus::{Content, Document, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary, Tally};
 
-use crate::args::DedupArgs;
+use crate::args::{DedupArgs, PartUnit};
 use crate::cli_error::{CliError, fault};
 
 /// The documents to keep, by the numbers of those to leave out.
@@ -44,10 +46,119 @@ impl Survivors {
     }
 }
 
+/// Repeated parts of documents, in order, in a temporary file without a name: there may be more of
+/// them than memory holds.
+pub(super) struct RepeatedParts {
+    file: BufWriter<File>,
+}
+
+impl RepeatedParts {
+    pub(super) fn new(directory: &Path) -> io::Result<Self> {
+        let file = BufWriter::new(tempfile::tempfile_in(directory)?);
+        Ok(Self { file })
+    }
+
+    /// Adds a part of a document, both numbered from 0.
+    pub(super) fn add(&mut self, document: u64, part: u32) -> io::Result<()> {
+        self.file.write_all(&document.to_le_bytes())?;
+        self.file.write_all(&part.to_le_bytes())
+    }
+
+    fn into_reader(self) -> io::Result<PartReader> {
+        let mut file = self
+            .file
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        let mut reader = PartReader {
+            file: BufReader::new(file),
+            head: None,
+        };
+        reader.head = reader.read()?;
+        Ok(reader)
+    }
+}
+
+/// A reader of repeated parts.
+struct PartReader {
+    file: BufReader<File>,
+    head: Option<(u64, u32)>,
+}
+
+impl PartReader {
+    fn read(&mut self) -> io::Result<Option<(u64, u32)>> {
+        let mut record = [0; 12];
+        match self.file.read_exact(&mut record) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let (document, part) = record.split_at(8);
+        let document = u64::from_le_bytes(document.try_into().expect("it has 8 bytes"));
+        let part = u32::from_le_bytes(part.try_into().expect("it has 4 bytes"));
+        Ok(Some((document, part)))
+    }
+
+    /// Returns the repeated parts of the next document, which has this number.
+    fn of_document(&mut self, number: u64) -> io::Result<Vec<u32>> {
+        let mut parts = Vec::new();
+        while let Some((document, part)) = self.head
+            && document == number
+        {
+            parts.push(part);
+            self.head = self.read()?;
+        }
+        Ok(parts)
+    }
+}
+
+impl Survivors {
+    /// Checks that documents can be written without some of their parts.
+    pub(super) fn check_rewritable(&self) -> Result<(), CliError> {
+        self.documents.check_rewritable().map_err(explain)
+    }
+
+    /// Reads the documents again, which had this tally before, and writes them without the repeated
+    /// parts. A document of which nothing is left is left out.
+    pub(super) fn write_without(
+        &self,
+        repeated: RepeatedParts,
+        tally: &Tally,
+        unit: PartUnit,
+    ) -> Result<KeptSummary, CliError> {
+        let mut repeated = repeated.into_reader().map_err(|error| fault(&error))?;
+        let written = self.documents.write_texts(tally, |number, document| {
+            let parts = repeated.of_document(number)?;
+            Ok(without(document, &parts, unit))
+        });
+        written.map_err(explain)
+    }
+}
+
+/// Returns a document without these parts, which ascend.
+fn without(document: &Document, parts: &[u32], unit: PartUnit) -> Kept {
+    let Content::Text { text, .. } = &document.content else {
+        return Kept::Whole; // Not reached: `check_rewritable` has refused files.
+    };
+    if parts.is_empty() {
+        return Kept::Whole;
+    }
+    let is_left = |(number, part): (u32, &'_ str)| {
+        let is_repeated = parts.binary_search(&number).is_ok();
+        (!is_repeated).then(|| part.to_owned())
+    };
+    let left: String = (0..).zip(unit.parts_of(text)).filter_map(is_left).collect();
+    match left.trim().is_empty() {
+        true => Kept::LeftOut,
+        false => Kept::WithText(left),
+    }
+}
+
 /// Returns an error as the user reads it: of the inputs and names that were given, or of writing.
 fn explain(error: KeepError) -> CliError {
     match error {
         KeepError::Changed { .. }
+        | KeepError::Choice { .. }
         | KeepError::Read { .. }
         | KeepError::Rows { .. }
         | KeepError::Write { .. } => fault(&error),

@@ -22,7 +22,7 @@ pub(crate) fn write(
 ) -> String {
     let mut writer = Writer {
         structure,
-        resolve: Box::new(resolve),
+        resolve: &resolve,
         out: String::with_capacity(all.text.len() + all.text.len() / 8),
         most: most_text.saturating_mul(MOST_TIMES),
         left_for_targets: most_text,
@@ -108,9 +108,12 @@ struct OpenSpan {
     depth: usize,
 }
 
+/// Returns the URL of a link's target, if it leads anywhere.
+type Resolve<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
 struct Writer<'a, 'p> {
     structure: &'a Structure<'p>,
-    resolve: Box<dyn Fn(&str) -> Option<String> + 'a>,
+    resolve: &'a Resolve<'a>,
     out: String,
     /// Bytes after which nothing is added.
     most: usize,
@@ -363,7 +366,7 @@ impl Writer<'_, '_> {
             })
             .collect();
         let mut part = String::with_capacity(text.len() + 16);
-        let (structure, resolve) = (self.structure, &self.resolve);
+        let (structure, resolve) = (self.structure, self.resolve);
         let left = &mut self.left_for_targets;
         inline::push(&mut part, text, &spans, in_table, |number| {
             let target = structure.target(number);

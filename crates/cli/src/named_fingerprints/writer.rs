@@ -1,0 +1,118 @@
+//! Writing a file of fingerprints and the file of names beside it.
+//!
+//! Both are written to `.part` files, which get their names when they are complete: the names
+//! first, so that fingerprints never stand beside the names of others for longer than a moment.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use batch::FingerprintWriter;
+use neardup::{Fingerprint, RecipePart, SignatureBuilder};
+use serde::Serialize;
+
+use super::{Head, VERSION, names_of, with_suffix};
+use crate::cli_error::{CliError, fault, usage};
+
+/// A writer of fingerprints and names. Without [`finish`](Self::finish) neither file appears.
+pub(crate) struct NamedFingerprintWriter {
+    path: PathBuf,
+    fingerprints: Option<FingerprintWriter>,
+    names: BufWriter<File>,
+    /// The position of the next name.
+    at: u64,
+}
+
+impl NamedFingerprintWriter {
+    /// Begins the file at `path` for fingerprints of `builder`.
+    pub(crate) fn create(path: &Path, builder: &SignatureBuilder) -> Result<Self, CliError> {
+        let is_other = path.exists() && !path.is_file();
+        if is_other {
+            return Err(
+                usage(format!("cannot write {}: it is not a file", path.display())).with_remedy(
+                    "-o names a file, beside which the names of documents are written",
+                ),
+            );
+        }
+        let draft = with_suffix(path, ".part");
+        let recipe = builder.fingerprint_recipe();
+        let fingerprints = FingerprintWriter::create(&draft, recipe, true)
+            .map_err(|error| CliError::of_usage(&error))?;
+        let names = File::create(names_of(&draft)).map_err(unwritable(path))?;
+        let mut writer = Self {
+            path: path.to_owned(),
+            fingerprints: Some(fingerprints),
+            names: BufWriter::new(names),
+            at: 0,
+        };
+        let parts = builder.fingerprint_parts().into_iter();
+        let head = Head {
+            version: VERSION,
+            recipe: parts
+                .map(|RecipePart { name, value }| (name.to_owned(), value))
+                .collect(),
+        };
+        writer.line(&head)?;
+        Ok(writer)
+    }
+
+    /// Adds a fingerprint and the name of its document.
+    pub(crate) fn push(&mut self, fingerprint: Fingerprint, name: &str) -> Result<(), CliError> {
+        let at = self.at;
+        self.line(&name)?;
+        if let Some(fingerprints) = &mut self.fingerprints {
+            fingerprints
+                .push(fingerprint, at)
+                .map_err(|error| fault(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Syncs both files and gives them their names. Returns the number of fingerprints.
+    pub(crate) fn finish(mut self) -> Result<u64, CliError> {
+        let draft = with_suffix(&self.path, ".part");
+        let Some(fingerprints) = self.fingerprints.take() else {
+            return Ok(0);
+        };
+        let written = fingerprints.finish().map_err(|error| fault(&error))?;
+        let moved = self
+            .names
+            .flush()
+            .and_then(|()| self.names.get_ref().sync_all())
+            .and_then(|()| std::fs::rename(names_of(&draft), names_of(&self.path)))
+            .and_then(|()| std::fs::rename(&draft, &self.path));
+        moved.map_err(unwritable(&self.path))?;
+        Ok(written.len())
+    }
+
+    /// Writes a line of the file of names.
+    fn line(&mut self, value: &impl Serialize) -> Result<(), CliError> {
+        let written = serde_json::to_vec(value).map_err(io::Error::from);
+        let written = written.and_then(|mut line| {
+            line.push(b'\n');
+            self.names.write_all(&line)?;
+            Ok(line.len() as u64)
+        });
+        self.at += written.map_err(unwritable(&self.path))?;
+        Ok(())
+    }
+}
+
+/// Removes what is unfinished.
+impl Drop for NamedFingerprintWriter {
+    fn drop(&mut self) {
+        if self.fingerprints.take().is_none() {
+            return;
+        }
+        let draft = with_suffix(&self.path, ".part");
+        for path in [names_of(&draft), draft] {
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::debug!(path = %path.display(), %error, "the draft stays");
+            }
+        }
+    }
+}
+
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> CliError + Copy {
+    move |error| usage(format!("cannot write {}: {error}", path.display()))
+}

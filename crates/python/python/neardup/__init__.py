@@ -1,0 +1,47 @@
+"""Near-duplicates among texts.
+
+- `dedup`: the duplicates, similar pairs or clusters among documents, in bounded memory, on all
+  cores.
+- `SignatureIndex`: an index of texts that finds the near-duplicates of a text.
+- `Simhash`, `fingerprints`: fingerprints that differ in few bits if texts differ little.
+- `MinHash`, `minhashes`, `MinHashLSH`: sets as minima, which estimate resemblance; an index of them.
+- `Shingles`, `resemblance`, `containment`: exact measures.
+- `Crawl`: the pages that `crawler` has visited, as Arrow data.
+"""
+
+from ._neardup import (
+    Crawl,
+    Findings,
+    MinHash,
+    MinHashLSH,
+    Pages,
+    Shingles,
+    SignatureIndex,
+    Simhash,
+    containment,
+    dedup,
+    fingerprints,
+    minhashes,
+    resemblance,
+)
+from ._results import Cluster, Duplicate, Match, Pair
+
+__all__ = [
+    "Cluster",
+    "Crawl",
+    "Duplicate",
+    "Findings",
+    "Match",
+    "MinHash",
+    "MinHashLSH",
+    "Pages",
+    "Pair",
+    "Shingles",
+    "SignatureIndex",
+    "Simhash",
+    "containment",
+    "dedup",
+    "fingerprints",
+    "minhashes",
+    "resemblance",
+]

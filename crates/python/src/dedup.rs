@@ -1,0 +1,173 @@
+//! `dedup`: the duplicates, pairs or clusters among documents, as an iterator.
+//!
+//! The calling thread takes documents from Python and has their signatures computed on all cores
+//! ([`crate::documents`]); a thread of its own compares them in bounded memory ([`run`]); the
+//! iterator takes its findings ([`findings`]). All documents are read before the call returns, so
+//! an exception of the caller's iterable is raised there.
+
+pub(crate) mod findings;
+mod indexes;
+mod names;
+mod run;
+mod table;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use batch::dedup::{FindingKind, Options};
+use neardup::{BandDesign, SignatureBuilder};
+use pyo3::prelude::*;
+
+use self::findings::Findings;
+use self::indexes::Indexes;
+use self::run::{ProgressShown, Reading};
+use crate::documents::DocumentSource;
+use crate::errors::{invalid, of_batch};
+use crate::settings::{SignatureSettings, VerdictSettings};
+use crate::{index_file, parallel};
+
+/// Finds near-duplicates among documents, and returns an iterator over them.
+///
+/// Arguments:
+///     documents: An iterable of strings, of pairs ``(id, text)`` or of dictionaries; an Arrow
+///         table, stream or column (pyarrow, Polars, pandas, DuckDB); or a path (`pathlib.Path`) or
+///         a list of paths to text, HTML, JSON lines, WARC or WACZ files or directories of these.
+///     text: The column or key of the texts.
+///     id: The column or key of the ids: strings or whole numbers. Unless it is given, ``id`` if
+///         there is one, and otherwise documents are numbered from 0.
+///     pairs: Find every pair of similar documents instead of the duplicates of originals.
+///     clusters: Find clusters of at least two documents instead.
+///     chained: With `clusters`: everything that a chain of similar pairs connects, instead of an
+///         original with its duplicates.
+///     resemblance: The least resemblance of near duplicates, 0 to 1. Unless it is given, it
+///         depends on the length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there
+///         on.
+///     recall: The part of the pairs at `resemblance` that is to be found.
+///     distance: The number of bits, 0 to 7, in which the fingerprints of candidates may differ.
+///     features: The shingles of resemblance and the features of fingerprints: ``word:3``,
+///         ``char:5``, … Unless they are given, runs of five words and single words.
+///     weights: The weights of features in fingerprints: ``log-tf``, ``tf`` or ``none``.
+///     stop_words: A language whose stop words are left out of fingerprints.
+///     verify: If False, fingerprints within `distance` bits decide alone.
+///     least_words: Shorter documents are compared for equality only (15).
+///     against: The file of an index (`save_index`, `SignatureIndex.save`, ``crawler dedup
+///         --save-index``): its texts come first, so what repeats one of them is a duplicate.
+///     save_index: The file for an index of the originals, those of `against` included. It gets its
+///         name once all findings are read, and may be the one of `against`.
+///     memory: The memory budget in bytes (512 MiB); more goes to unnamed files in `temp_dir`.
+///     temp_dir: The directory of temporary files.
+///     threads: The number of threads; one for each core unless given.
+///     progress: A function that is called with a step, the number of things done, and the number
+///         of all of them or None.
+///
+/// Raises TypeError for what is no document, with its number; ValueError for arguments that are not
+/// possible.
+///
+/// >>> from neardup import dedup
+/// >>> for found in dedup(["To be, or not to be.", "That is the question.", "to be or not to be"]):
+/// ...     print(found)
+/// Duplicate(id=2, duplicate_of=0, distance=0, resemblance=1.0, measure='words')
+/// >>> [cluster.members for cluster in dedup([("a", "one"), ("b", "One!")], clusters=True)]
+/// [['a', 'b']]
+#[pyfunction]
+#[pyo3(signature = (
+    documents, *, text="text", id=None, pairs=false, clusters=false, chained=false,
+    resemblance=None, recall=None, distance=None, features=None, weights=None, stop_words=None,
+    verify=true, least_words=None, against=None, save_index=None, memory=None,
+    temp_dir=None, threads=None, progress=None,
+))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "they are Python's keyword arguments"
+)]
+pub(crate) fn dedup(
+    py: Python<'_>,
+    documents: &Bound<'_, PyAny>,
+    text: &str,
+    id: Option<&str>,
+    pairs: bool,
+    clusters: bool,
+    chained: bool,
+    resemblance: Option<f64>,
+    recall: Option<f64>,
+    distance: Option<u32>,
+    features: Option<&str>,
+    weights: Option<&str>,
+    stop_words: Option<&str>,
+    verify: bool,
+    least_words: Option<usize>,
+    against: Option<PathBuf>,
+    save_index: Option<PathBuf>,
+    memory: Option<usize>,
+    temp_dir: Option<PathBuf>,
+    threads: Option<NonZeroUsize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Findings> {
+    let kind = match (pairs, clusters, chained) {
+        (true, true, _) => return Err(invalid("pairs and clusters exclude each other")),
+        (_, false, true) => return Err(invalid("chained is for clusters=True only")),
+        (true, false, false) => FindingKind::Pairs,
+        (false, true, chained) => FindingKind::Clusters { chained },
+        (false, false, false) => FindingKind::Duplicates,
+    };
+    let builder = SignatureSettings {
+        features,
+        weights,
+        stop_words,
+        least_words,
+    }
+    .builder()?;
+    let verdict = VerdictSettings {
+        distance,
+        resemblance,
+        recall,
+        verify,
+        has_own_shingles: features.is_some(),
+    };
+    let threads = parallel::threads(threads);
+    let mut options = Options::new(kind, temp_dir.unwrap_or_else(std::env::temp_dir));
+    options.criterion = verdict.criterion()?;
+    options.bands = verdict.bands()?;
+    options.workers = threads;
+    options.memory = memory.unwrap_or(options.memory);
+    if save_index.is_some() && kind != FindingKind::Duplicates {
+        return Err(invalid(
+            "save_index takes neither pairs nor clusters: leave one out",
+        ));
+    }
+    options.originals = save_index.is_some();
+    let expected_recall = verdict
+        .asked_resemblance()
+        .filter(|_| verify)
+        .map(|resemblance| options.bands.recall(resemblance));
+    let source = DocumentSource::of(documents, text, id)?;
+    let bands = options.bands;
+    let header = index_file::header(builder.recipe(), bands);
+    let indexes = Indexes::open(against.as_deref(), save_index.as_deref(), &header)
+        .map_err(|error| of_batch(&error))?;
+    let mut reading = Reading::start(options, indexes, progress.map(ProgressShown::new))?;
+    read(py, source, &mut reading, &builder, bands, threads)?;
+    Ok(Findings::of(reading.end(py)?, expected_recall))
+}
+
+/// Reads all documents and hands their signatures over.
+fn read(
+    py: Python<'_>,
+    mut source: DocumentSource,
+    reading: &mut Reading,
+    builder: &SignatureBuilder,
+    bands: BandDesign,
+    threads: NonZeroUsize,
+) -> PyResult<()> {
+    while let Some(batch) = source.next_batch(py)? {
+        let signed = py.detach(|| {
+            parallel::map(batch.len(), threads, |at| {
+                let signature = batch.signature(at, builder, bands)?;
+                Ok((batch.id(at), signature))
+            })
+        });
+        reading.take(py, signed)?;
+        py.check_signals()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Errors of the engine as Python exceptions.
+//!
+//! A value that is not possible becomes a `ValueError`, an object of the wrong type a `TypeError`,
+//! an error of the system an `OSError`, each with the message of the engine and its cause.
+
+use std::error::Error;
+
+use batch::BatchError;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+
+/// Returns a `ValueError` with the message of `error`.
+pub(crate) fn invalid(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Returns an `OSError` with the messages of `error` and of its causes.
+pub(crate) fn system(error: &dyn Error) -> PyErr {
+    PyOSError::new_err(with_causes(error))
+}
+
+/// Returns the exception for a batch that was not finished.
+pub(crate) fn of_batch(error: &BatchError) -> PyErr {
+    match error {
+        BatchError::Cancelled => PyKeyboardInterrupt::new_err(()),
+        BatchError::Scratch { .. } => PyOSError::new_err(format!(
+            "{}; temp_dir names another directory, memory a larger budget",
+            with_causes(error)
+        )),
+        BatchError::Read { .. } | BatchError::Write { .. } => system(error),
+        BatchError::TooMany => PyMemoryError::new_err(error.to_string()),
+        _ => invalid(with_causes(error)),
+    }
+}
+
+/// Returns the message of `error` followed by those of its causes.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message.push_str(": ");
+        message.push_str(&error.to_string());
+        cause = error.source();
+    }
+    message
+}

@@ -1,0 +1,159 @@
+//! Keyword arguments that say what texts are compared by, as settings of the engine.
+//!
+//! Invariant: what is asked for decides, as with the options of `crawler dedup`. Without an
+//! argument the features, shingles and thresholds of a crawl apply; `features` sets the shingles of
+//! resemblance as well, and then a resemblance of 0.80 replaces thresholds that are tuned to runs
+//! of five words.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use neardup::{
+    BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS,
+    SignatureBuilder, StopWords, Thresholds, Unit, Width,
+};
+use pyo3::prelude::*;
+
+use crate::errors::invalid;
+
+/// The resemblance of near duplicates where the shingles are not those of a crawl.
+const OF_OTHER_SHINGLES: f64 = 0.8;
+
+/// The distance of candidates unless another is asked for, in bits.
+pub(crate) const DEFAULT_DISTANCE: u32 = 3;
+
+/// Parses features, such as `word:1`, with weights, such as `log-tf`, that replace theirs.
+///
+/// # Errors
+/// `ValueError` for features or weights that do not exist.
+pub(crate) fn features(features: Option<&str>, weights: Option<&str>) -> PyResult<Features> {
+    let mut parsed: Features = match features {
+        Some(written) => written.parse().map_err(invalid)?,
+        None => Features::default(),
+    };
+    if let Some(weights) = weights {
+        parsed.weights = weights.parse().map_err(invalid)?;
+    }
+    Ok(parsed)
+}
+
+/// Parses the unit of shingles, such as `word:5` or `char:9`.
+///
+/// # Errors
+/// `ValueError` for a unit that does not exist.
+pub(crate) fn unit(written: &str) -> PyResult<Unit> {
+    written.parse().map_err(invalid)
+}
+
+/// Returns a fingerprinter of features without the stop words of a language.
+///
+/// # Errors
+/// `ValueError` for features, weights or a language that do not exist, and for tf-idf, which needs
+/// the frequencies of a corpus.
+pub(crate) fn fingerprinter(
+    features: Features,
+    stop_words: Option<&str>,
+) -> PyResult<Fingerprinter> {
+    let stop_words = stop_words.map(stop_words_of).transpose()?;
+    Fingerprinter::new(features, stop_words, None).map_err(invalid)
+}
+
+/// Returns the stop words of a language, which are read once a process.
+fn stop_words_of(language: &str) -> PyResult<Arc<StopWords>> {
+    /// The languages are few, so the map is small.
+    static READ: Mutex<Option<HashMap<String, Arc<StopWords>>>> = Mutex::new(None);
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = read.get_or_insert_default();
+    if let Some(words) = read.get(language) {
+        return Ok(Arc::clone(words));
+    }
+    let words = Arc::new(StopWords::of_language(language).map_err(invalid)?);
+    read.insert(language.to_owned(), Arc::clone(&words));
+    Ok(words)
+}
+
+/// The arguments that say what a text's signature is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignatureSettings<'a> {
+    pub(crate) features: Option<&'a str>,
+    pub(crate) weights: Option<&'a str>,
+    pub(crate) stop_words: Option<&'a str>,
+    pub(crate) least_words: Option<usize>,
+}
+
+impl SignatureSettings<'_> {
+    /// Returns the builder of these signatures, under the zero key.
+    ///
+    /// # Errors
+    /// `ValueError` for arguments that are not possible.
+    pub(crate) fn builder(&self) -> PyResult<SignatureBuilder> {
+        let features = features(self.features, self.weights)?;
+        let shingles = match self.features {
+            Some(_) => features.unit,
+            None => Unit::Words(Width::VERIFICATION),
+        };
+        let fingerprinter = fingerprinter(features, self.stop_words)?;
+        Ok(SignatureBuilder::new(fingerprinter, HashKey::ZERO)
+            .shingled_by(shingles)
+            .least_words(self.least_words.unwrap_or(LEAST_WORDS)))
+    }
+}
+
+/// The arguments that say when two texts are near duplicates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VerdictSettings {
+    pub(crate) distance: Option<u32>,
+    pub(crate) resemblance: Option<f64>,
+    pub(crate) recall: Option<f64>,
+    pub(crate) verify: bool,
+    /// True if the shingles are not those of a crawl.
+    pub(crate) has_own_shingles: bool,
+}
+
+impl VerdictSettings {
+    /// Returns the criterion of near duplicates.
+    ///
+    /// # Errors
+    /// `ValueError` for arguments that are not possible, or exclude each other.
+    pub(crate) fn criterion(&self) -> PyResult<Criterion> {
+        if !self.verify && self.resemblance.is_some() {
+            return Err(invalid(
+                "verify=False compares fingerprints alone: leave resemblance out, or verify=False",
+            ));
+        }
+        let distance = self.distance.unwrap_or(DEFAULT_DISTANCE);
+        match self.verify {
+            true => self.thresholds().map(Criterion::Verified),
+            false => Criterion::within(distance).map_err(invalid),
+        }
+    }
+
+    /// Returns the thresholds of verified near duplicates.
+    ///
+    /// # Errors
+    /// `ValueError` for a distance or a resemblance that is not possible.
+    pub(crate) fn thresholds(&self) -> PyResult<Thresholds> {
+        let distance = self.distance.unwrap_or(DEFAULT_DISTANCE);
+        Thresholds::new(distance, self.asked_resemblance()).map_err(invalid)
+    }
+
+    /// Returns the bands by which candidates are found; those of a crawl if its thresholds decide.
+    ///
+    /// # Errors
+    /// `ValueError` for a resemblance or recall that no bands have.
+    pub(crate) fn bands(&self) -> PyResult<BandDesign> {
+        match self.asked_resemblance() {
+            None => Ok(BandDesign::SKETCH),
+            Some(resemblance) => {
+                let recall = self.recall.unwrap_or(DEFAULT_RECALL);
+                BandDesign::for_resemblance(resemblance, recall).map_err(invalid)
+            }
+        }
+    }
+
+    /// Returns the resemblance that decides; none if the thresholds of a crawl do.
+    pub(crate) fn asked_resemblance(&self) -> Option<f64> {
+        let of_own = self.has_own_shingles.then_some(OF_OTHER_SHINGLES);
+        self.resemblance.or(of_own)
+    }
+}

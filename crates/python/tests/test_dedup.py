@@ -1,0 +1,219 @@
+"""`dedup`: what it takes, what it finds, and what it refuses."""
+
+import json
+import pathlib
+import pickle
+import tempfile
+import unittest
+
+from corpus import changed, corpus, words
+
+from neardup import Cluster, Duplicate, Pair, SignatureIndex, dedup
+
+TEXTS, REPEATED = corpus()
+
+
+def found_in(documents, **options):
+    return {found.id: found.duplicate_of for found in dedup(documents, **options)}
+
+
+class WhatIsFound(unittest.TestCase):
+    def test_every_repetition_is_found_with_its_original(self):
+        self.assertEqual(found_in(TEXTS), REPEATED)
+
+    def test_pairs_and_clusters_are_those_of_the_duplicates(self):
+        pairs = list(dedup(TEXTS, pairs=True, resemblance=0.8))
+        self.assertEqual({pair.b: pair.a for pair in pairs}, REPEATED)
+        self.assertIsInstance(pairs[0], Pair)
+        clusters = list(dedup(TEXTS, clusters=True))
+        self.assertEqual({tuple(one.members) for one in clusters}, {(a, b) for b, a in REPEATED.items()})
+        self.assertIsInstance(clusters[0], Cluster)
+
+    def test_chains_connect_what_originals_keep_apart(self):
+        first = " ".join(words(1, 300))
+        second = changed(first, 2, 6)
+        third = changed(second, 3, 6)
+        texts = [first, second, third]
+        chains = list(dedup(texts, clusters=True, chained=True, resemblance=0.7))
+        self.assertEqual(chains, [Cluster([0, 1, 2])])
+
+    def test_the_measure_says_what_makes_two_documents_duplicates(self):
+        text = " ".join(words(1, 100))
+        found = list(dedup([text, text, text.upper(), changed(text, 1, 1)]))
+        self.assertEqual([one.measure for one in found], ["bytes", "words", "resemblance"])
+        self.assertEqual([one.resemblance for one in found[:2]], [1.0, 1.0])
+        self.assertTrue(0.8 < found[2].resemblance < 1)
+
+    def test_fingerprints_alone_decide_without_verification(self):
+        text = " ".join(words(1, 1000))
+        found = list(dedup([text, changed(text, 1, 1)], verify=False, distance=7))
+        self.assertEqual([one.measure for one in found], ["distance"])
+
+    def test_memory_threads_and_kind_of_input_do_not_change_the_result(self):
+        for options in [dict(memory=1), dict(threads=1), dict(threads=7)]:
+            self.assertEqual(found_in(TEXTS, **options), REPEATED)
+        self.assertEqual(found_in(text for text in TEXTS), REPEATED)
+        rows = [{"body": text, "key": number} for number, text in enumerate(TEXTS)]
+        self.assertEqual(found_in(rows, text="body", id="key"), REPEATED)
+
+    def test_data_beyond_the_memory_go_to_the_directory_that_is_named(self):
+        with tempfile.TemporaryDirectory() as directory:
+            findings = dedup(TEXTS, memory=1, temp_dir=directory)
+            self.assertEqual(len(list(findings)), len(REPEATED))
+            self.assertGreater(findings.spilled, 0)
+            self.assertEqual(list(pathlib.Path(directory).iterdir()), [])
+
+    def test_ids_of_strings_and_numbers_come_back_as_they_were_given(self):
+        documents = [("a", "one text"), (-7, "One text!"), ("n1", "one text")]
+        found = [(one.id, one.duplicate_of) for one in dedup(documents)]
+        self.assertEqual(found, [(-7, "a"), ("n1", "a")])
+
+    def test_a_document_without_an_id_has_its_number(self):
+        self.assertEqual(found_in(["one", ("b", "two"), "one", {"text": "two"}]), {2: 0, 3: "b"})
+
+    def test_no_documents_give_no_findings(self):
+        findings = dedup([])
+        self.assertEqual((list(findings), findings.documents), ([], 0))
+
+    def test_a_million_equal_documents_and_an_enormous_one_are_no_trouble(self):
+        findings = dedup("again" for _ in range(100_000))
+        self.assertEqual(sum(1 for _ in findings), 99_999)
+        huge = "word " * 2_000_000
+        self.assertEqual(found_in(["", huge, "", huge]), {2: 0, 3: 1})
+
+    def test_findings_are_tuples_that_pickle(self):
+        (found,) = dedup(["one", "one"])
+        number, original, distance, resemblance, measure = found
+        self.assertEqual((number, original, distance, resemblance, measure), (1, 0, 0, 1.0, "bytes"))
+        self.assertEqual(pickle.loads(pickle.dumps(found)), found)
+        self.assertIsInstance(found, Duplicate)
+
+    def test_the_recall_to_expect_is_told_where_a_resemblance_is_asked_for(self):
+        self.assertIsNone(dedup([]).expected_recall)
+        self.assertGreaterEqual(dedup([], resemblance=0.5).expected_recall, 0.99)
+        self.assertGreaterEqual(dedup([], resemblance=0.5, recall=0.8).expected_recall, 0.8)
+
+    def test_progress_is_told_to_a_function(self):
+        told = []
+        list(dedup(TEXTS, progress=lambda *step: told.append(step)))
+        self.assertTrue(told)
+        for step, done, of in told:
+            self.assertIn(step, ["reading", "sorting", "joining", "verifying", "reporting"])
+            self.assertTrue(of is None or isinstance(of, int))
+            self.assertIsInstance(done, int)
+
+
+class Indexes(unittest.TestCase):
+    def test_a_corpus_that_comes_in_parts_gives_the_duplicates_of_the_whole(self):
+        texts = [(f"d{number}", text) for number, text in enumerate(TEXTS)]
+        expected = {f"d{b}": f"d{a}" for b, a in REPEATED.items()}
+        with tempfile.TemporaryDirectory() as directory:
+            index = pathlib.Path(directory, "index")
+            # Every repetition stands behind its original, in another part.
+            found = found_in(texts[:1], save_index=index)
+            for part in [texts[1:100], texts[100:]]:
+                found |= found_in(part, against=index, save_index=index)
+            self.assertEqual(found, expected)
+            self.assertEqual(len(SignatureIndex.load(index)), len(TEXTS) - len(REPEATED))
+            self.assertEqual([one.name for one in pathlib.Path(directory).iterdir()], ["index"])
+
+    def test_an_index_of_texts_is_compared_against(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "index")
+            index = SignatureIndex()
+            index.add("known", TEXTS[0])
+            index.save(path)
+            self.assertEqual(found_in([TEXTS[1], TEXTS[2]], against=path), {0: "known"})
+            with self.assertRaisesRegex(ValueError, "made with other bands"):
+                dedup(TEXTS, against=path, resemblance=0.5)
+            with self.assertRaisesRegex(ValueError, "made with other features"):
+                dedup(TEXTS, against=path, features="char:5")
+            with self.assertRaisesRegex(ValueError, "neither pairs nor clusters"):
+                dedup(TEXTS, save_index=path, pairs=True)
+
+    def test_an_index_whose_findings_are_not_all_read_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as directory:
+            index = pathlib.Path(directory, "index")
+
+            def broken():
+                yield from TEXTS
+                raise ZeroDivisionError
+
+            with self.assertRaises(ZeroDivisionError):
+                dedup(broken(), save_index=index)
+            self.assertFalse(index.exists())
+
+
+class Files(unittest.TestCase):
+    def test_paths_are_read_like_by_the_command(self):
+        with tempfile.TemporaryDirectory() as directory:
+            directory = pathlib.Path(directory)
+            lines = [json.dumps({"id": f"d{n}", "text": text}) for n, text in enumerate(TEXTS)]
+            (directory / "corpus.jsonl").write_text("\n".join(lines))
+            expected = {f"d{b}": f"d{a}" for b, a in REPEATED.items()}
+            self.assertEqual(found_in(directory), expected)
+            self.assertEqual(found_in([directory / "corpus.jsonl"]), expected)
+
+    def test_a_bad_line_is_skipped_with_its_reason(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "corpus.jsonl")
+            path.write_text('{"id": "a", "text": "one"}\nnot json\n{"id": "b", "text": "one"}\n')
+            findings = dedup(path)
+            self.assertEqual(findings.skipped, 1)
+            self.assertIn("2", findings.skipped_reasons[0])
+            self.assertEqual([one.id for one in findings], ["b"])
+
+    def test_a_path_that_does_not_exist_is_an_os_error(self):
+        with self.assertRaisesRegex(OSError, "no-such-file"):
+            dedup(pathlib.Path("no-such-file"))
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, error, message, *arguments, **options):
+        with self.assertRaisesRegex(error, message):
+            list(dedup(*arguments, **options))
+
+    def test_an_object_of_the_wrong_type_is_named_with_its_number_and_type(self):
+        self.refused(TypeError, "document 2 must be str.*got NoneType", ["a", "b", None])
+        self.refused(TypeError, "document 1 must be str.*got bytes: decode it", ["a", b"b"])
+        self.refused(TypeError, "document 0 must be str.*got float", [("a", 1.5)])
+        self.refused(TypeError, "id of document 0 must be str or an int.*float", [(1.5, "a")])
+        self.refused(TypeError, "document 0 must be a pair.*tuple of 3", [("a", "b", "c")])
+        self.refused(ValueError, "document 0 has no key \"text\": it has .*body", [{"body": "a"}])
+        self.refused(ValueError, "document 0 has no key \"key\"", [{"text": "a"}], id="key")
+
+    def test_one_text_is_not_taken_for_a_list_of_letters(self):
+        self.refused(TypeError, "documents must be an iterable.*got one str", "a text")
+        self.refused(TypeError, "not iterable", 7)
+
+    def test_half_a_surrogate_pair_is_no_text(self):
+        self.refused(ValueError, "text of document 1 has a lone surrogate", ["a", "\ud800"])
+
+    def test_the_exception_of_a_generator_ends_the_work(self):
+        def broken():
+            yield "a"
+            raise ZeroDivisionError
+
+        self.refused(ZeroDivisionError, "", broken())
+
+    def test_the_exception_of_a_progress_function_ends_the_work(self):
+        def broken(*_):
+            raise ZeroDivisionError
+
+        self.refused(ZeroDivisionError, "", TEXTS, progress=broken)
+
+    def test_impossible_options_name_the_rule_and_the_value(self):
+        self.refused(ValueError, "between 0 and 1, got 1.5", [], resemblance=1.5)
+        self.refused(ValueError, "between 0 and 7.*9", [], distance=9)
+        self.refused(ValueError, "word:W", [], features="words")
+        self.refused(ValueError, "exclude", [], pairs=True, clusters=True)
+        self.refused(ValueError, "clusters=True", [], chained=True)
+        self.refused(ValueError, "verify=False", [], verify=False, resemblance=0.5)
+        self.refused(ValueError, "tlh", [], stop_words="tlh")
+
+    def test_a_missing_directory_for_temporary_files_is_named(self):
+        self.refused(OSError, "no-such-dir.*temp_dir", TEXTS, memory=1, temp_dir="/no-such-dir")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,27 @@
+"""A program that type checkers must accept: `mypy --strict`."""
+
+from pathlib import Path
+
+from neardup import Crawl, Match, MinHash, MinHashLSH, SignatureIndex, Simhash, dedup, fingerprints
+
+
+def kept(texts: list[str]) -> list[str]:
+    repeated = {found.id for found in dedup(texts, resemblance=0.8)}
+    return [text for number, text in enumerate(texts) if number not in repeated]
+
+
+def nearest(index: SignatureIndex, text: str) -> str | None:
+    found: Match | None = index.query(text)
+    return None if found is None else str(found.id)
+
+
+def values(texts: list[str]) -> tuple[int, int, list[object]]:
+    one = MinHash.from_text(texts[0])
+    lsh = MinHashLSH(threshold=0.5)
+    lsh.insert(("any", "key"), one)
+    return Simhash(texts[0]).value, int(fingerprints(texts)[0]), lsh.query(one)
+
+
+def files(directory: Path) -> int:
+    Crawl(directory).pages()
+    return sum(1 for _ in dedup([directory], pairs=True))
