@@ -185,8 +185,8 @@ impl KeptDocuments {
         })
     }
 
-    /// Reads the inputs again and writes documents as `choose` says, as [`write`](Self::write) does.
-    /// Only lines and rows can have another text.
+    /// Reads the inputs again and writes documents as `choose` says, as [`write`](Self::write)
+    /// does. Only lines and rows can have another text.
     ///
     /// # Errors
     /// As [`write`](Self::write), [`KeepError::Unsupported`] for an archive or for files, and
