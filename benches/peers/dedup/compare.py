@@ -23,7 +23,7 @@ from pathlib import Path
 
 import corpus
 import table
-from peers import HERE, Task, Unavailable, all_peers
+from peers import HERE, Task, Unavailable, all_peers, python_version
 from score import read_truth, score
 
 ROOT = HERE.parents[2]
@@ -249,11 +249,12 @@ def circumstances(asked, session, begun):
             break
     minutes = (time.time() - begun) / 60
     date = time.strftime("%Y-%m-%d", time.gmtime(begun))
+    python = ".".join(map(str, python_version(asked.python)))
     lines = [
-        f"{date}, {asked.cores} cores ({processor}), Python {platform.python_version()}, up to",
-        f"{asked.rounds} runs of each peer in turns (median times, largest peak),",
-        f"{minutes:.0f} minutes in all. Load average before the runs: {min(loads):.1f} to "
-        f"{max(loads):.1f}.",
+        f"{date}, {asked.cores} cores ({processor}), Python {python}. Runs of each peer, in turns: up",
+        f"to {asked.rounds} (median times, largest peak); {minutes:.0f} minutes in all. Load average "
+        "before",
+        f"the runs: {min(loads):.1f} to {max(loads):.1f}.",
     ]
     return "\n".join([*lines, asked.note] if asked.note else lines)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REQUIREMENTS = HERE / "requirements.txt"
+LEAST_PYTHON = (3, 12)
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,6 @@ class PythonPeer:
     python: str
     packages: tuple
     differs: str
-    least: tuple = (3, 9)
 
     @property
     def interpreter(self):
@@ -86,9 +86,9 @@ class PythonPeer:
 
     def prepare(self):
         """Installs the packages unless these versions are there. Returns the peer's version."""
-        if python_version(self.python) < self.least:
-            needed = ".".join(map(str, self.least))
-            raise Unavailable(f"{self.name} needs Python {needed} or later: give it by --python")
+        if python_version(self.python) < LEAST_PYTHON:
+            needed = ".".join(map(str, LEAST_PYTHON))
+            raise Unavailable(f"{REQUIREMENTS.name} needs Python {needed}: name one by --python")
         pins = REQUIREMENTS.read_text(encoding="utf-8")
         installed = self.venvs / self.name / "installed"
         wanted = f"{self.python}\n{self.packages}\n{pins}"
@@ -172,8 +172,8 @@ def ids(path):
 def all_peers(crawler, near_pairs, duplodocus, venvs, python):
     """Returns ours first, then the peers, in the order of the table."""
 
-    def package(name, differs, *extra, least=(3, 9)):
-        return PythonPeer(name, venvs, python, (name, *extra), differs, least)
+    def package(name, differs, *extra):
+        return PythonPeer(name, venvs, python, (name, *extra), differs)
 
     return [
         Crawler(
@@ -204,16 +204,18 @@ def all_peers(crawler, near_pairs, duplodocus, venvs, python):
         ),
         package(
             "text-dedup",
-            "128 permutations, 9 bands of 13 rows, no comparison (its default); a process for "
+            "128 permutations, 9 bands of 13 rows, candidates compared exactly (without, which is "
+            "its default, 0.4.1 removes all documents of a cluster, text-dedup#129); a process for "
             "each core",
-            least=(3, 12),
         ),
         package(
             "datatrove",
             "112 hashes, 14 bands of 8 rows (its default), no comparison; words by spaCy; a "
             "process for each core",
             "orjson",
+            "regex",
             "spacy",
+            "tokenizers",
             "xxhash",
         ),
         RustPeer(

@@ -1,7 +1,8 @@
 """text-dedup: its `minhash` program, with word 5-shingles and otherwise its own settings.
 
-It decides from bands alone (9 of 13 rows at .8, as datasketch); its check of false positives is off
-unless it is asked for. It writes the documents that stay, from which the removed ones follow.
+Bands propose (9 of 13 rows at .8, as datasketch), and the exact resemblance decides. That check is
+off by default, but without it 0.4.1 removes every document of a cluster and keeps none of them
+(text-dedup#129). It writes the documents that stay, from which the removed ones follow.
 """
 
 import os
@@ -36,6 +37,7 @@ num_perm = {PERMUTATIONS}
 ngram_size = {SHINGLE}
 threshold = {asked.threshold}
 num_proc = {asked.cores}
+check_false_positive = true
 [output]
 output_dir = "{output}"
 [debug]
