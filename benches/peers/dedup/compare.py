@@ -137,6 +137,7 @@ class Session:
         scored = dataclasses.asdict(score(peer.removed(task), truth, self.asked.threshold))
         shutil.rmtree(work)
         run = {
+            "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "peer": peer.name,
             "corpus": corpus_name,
             "documents": size,
@@ -251,10 +252,9 @@ def circumstances(asked, session, begun):
     date = time.strftime("%Y-%m-%d", time.gmtime(begun))
     python = ".".join(map(str, python_version(asked.python)))
     lines = [
-        f"{date}, {asked.cores} cores ({processor}), Python {python}. Runs of each peer, in turns: up",
-        f"to {asked.rounds} (median times, largest peak); {minutes:.0f} minutes in all. Load average "
-        "before",
-        f"the runs: {min(loads):.1f} to {max(loads):.1f}.",
+        f"{date}, {asked.cores} cores ({processor}), Python {python}. Runs of a peer at a size: up",
+        f"to {asked.rounds}, in turns (median times, largest peak); {minutes:.0f} minutes in all.",
+        f"Load average before the runs: {min(loads):.1f} to {max(loads):.1f}.",
     ]
     return "\n".join([*lines, asked.note] if asked.note else lines)
 
@@ -263,6 +263,7 @@ def main():
     asked = parsed_arguments()
     sizes = sorted(int(size.replace("_", "")) for size in asked.sizes.split(",") if size)
     asked.work = asked.work.resolve()
+    asked.labelled = asked.labelled and asked.labelled.resolve()
     asked.work.mkdir(parents=True, exist_ok=True)
     chosen = asked.peers.split(",") if asked.peers else None
     peers = all_peers(
