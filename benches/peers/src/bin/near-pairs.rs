@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use find_simdoc::JaccardSearcher;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse(std::env::args().skip(1))?;
     let mut ids = Vec::new();
     let mut broken = None;
-    let lines = arguments.documents.iter().flat_map(lines);
+    let lines = arguments.documents.iter().flat_map(|path| lines(path));
     let texts = lines.map_while(|line| {
         match line.and_then(|line| Ok(serde_json::from_str::<Document>(&line)?)) {
             Ok(mut document) => {
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Returns the lines of a file; the first is an error if the file cannot be opened.
-fn lines(path: &PathBuf) -> Box<dyn Iterator<Item = io::Result<String>> + Send> {
+fn lines(path: &Path) -> Box<dyn Iterator<Item = io::Result<String>> + Send> {
     match File::open(path) {
         Ok(file) => Box::new(BufReader::new(file).lines()),
         Err(error) => Box::new(std::iter::once(Err(error))),
