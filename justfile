@@ -71,6 +71,12 @@ bench-search *args:
 peers bin *args:
     cargo run --release --manifest-path benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
 
+# compare `crawler dedup` with its peers (docs/measurements/peers.md). Needs Python 3.12
+peers-dedup *args:
+    cargo build --release -p crawler --bin crawler
+    cargo build --release --manifest-path benches/peers/Cargo.toml --bin near-pairs
+    python3 benches/peers/dedup/compare.py {{args}}
+
 # compare main content with peers on the labelled pages (docs/measurements/extraction.md)
 extraction *args:
     cargo run --release --manifest-path benches/extraction/Cargo.toml -- {{args}}

@@ -18,7 +18,7 @@
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
 //! The checksum of a block is seeded with its number. A record is the document's number in reading
-//! order (8 bytes), the length of its id (4), the id, the [signature](crate::signature_bytes), the
+//! order (8 bytes), the length of its id (4), the id, the signature (`signature_bytes.rs`), the
 //! number of its bands (2) and their keys (4 each).
 //!
 //! Invariant: the format is stable for ever (`golden/signatures.hex`). A file without its last
