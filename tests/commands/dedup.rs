@@ -195,7 +195,7 @@ fn the_pages_of_an_archive_are_documents_named_by_their_urls() {
     assert_eq!(found.len(), 1, "{run:?}");
     assert_eq!(found[0]["document"], server.url("site.test", "/copy"));
     assert_eq!(found[0]["duplicate_of"], server.url("site.test", "/"));
-    assert_eq!(run.errors, "2 documents: 1 repeat an earlier one\n");
+    assert_eq!(run.errors, "2 documents: 1 repeats an earlier one\n");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn unreadable_documents_are_named_and_skipped_and_the_rest_is_compared() {
     );
     assert!(lines[1].starts_with("skipped: corpus/b.warc: "), "{run:?}");
     assert_eq!(lines[2], "skipped: corpus/c.png: a PNG image, not a text");
-    assert_eq!(lines[3], "2 documents: 1 repeat an earlier one, 3 skipped");
+    assert_eq!(lines[3], "2 documents: 1 repeats an earlier one, 3 skipped");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn finds_the_repetition(run: &CommandOutput) {
     assert_eq!(found[0]["duplicate_of"], "document-0", "{run:?}");
     assert!(
         run.errors
-            .starts_with("3 documents: 1 repeat an earlier one"),
+            .starts_with("3 documents: 1 repeats an earlier one"),
         "{run:?}"
     );
 }
@@ -86,7 +86,7 @@ fn a_binary_file_is_skipped_by_the_name_of_its_format() {
     let expected = "skipped: b.txt: a PNG image, not a text\n\
                     skipped: c: an executable or a library (ELF), not a text\n\
                     skipped: d.txt.gz: a PDF document, not a text\n\
-                    3 documents: 1 repeat an earlier one, 3 skipped\n";
+                    3 documents: 1 repeats an earlier one, 3 skipped\n";
     assert_eq!((run.code, run.errors.as_str()), (Some(0), expected));
     nothing_remains(
         &crawl.run_command(&["dedup", "b.txt"]),

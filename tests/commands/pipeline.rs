@@ -206,6 +206,22 @@ fn an_index_grows_by_each_run_and_keeps_what_one_run_would_keep() {
     run(&crawl, "dedup --merge known.sig").assert_error(2, "known.sig is an index of originals");
 }
 
+/// A run that fails after its index was named would find all its documents in it when repeated, and
+/// keep none of them.
+#[test]
+fn an_index_does_not_grow_by_a_run_whose_documents_are_not_kept() {
+    let crawl = Crawl::bare();
+    write_corpus(&crawl, "corpus.jsonl", 0..30);
+    let failed = run(
+        &crawl,
+        "dedup corpus.jsonl --save-index known.sig --keep no/such/place.jsonl",
+    );
+    assert_ne!(failed.code, Some(0), "{failed:?}");
+    assert!(failed.errors.contains("no/such/place.jsonl"), "{failed:?}");
+    let left: Vec<_> = fs::read_dir(crawl.directory()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
 #[test]
 fn clusters_tell_how_each_member_is_like_the_original() {
     let crawl = Crawl::bare();

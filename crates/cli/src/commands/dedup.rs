@@ -57,15 +57,26 @@ struct DedupRun<'a> {
     oddities: RefCell<Vec<Oddities>>,
 }
 
+/// The outcome of a comparison whose findings are written.
+struct Compared {
+    summary: Summary,
+    /// The index for later runs, which has no name yet.
+    index: Option<IndexDraft>,
+}
+
 pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     let run = DedupRun::of(args)?;
     if let Some(unit) = args.unit.of_parts() {
         return run.compare_parts(unit);
     }
-    let Some(summary) = run.compare()? else {
+    let Some(Compared { summary, index }) = run.compare()? else {
         return Ok(());
     };
     let kept = run.keep()?;
+    // Last: documents in the index are found again by the next run, which keeps nothing of them.
+    if let Some(index) = index {
+        index.complete()?;
+    }
     run.say_closing(&summary, kept.as_ref());
     Ok(())
 }
@@ -106,7 +117,7 @@ impl<'a> DedupRun<'a> {
 
     /// Compares all documents; returns none if there is nothing to sum up: a shard only has its
     /// signatures written, or the reader of the findings went away.
-    fn compare(&self) -> Result<Option<Summary>, CliError> {
+    fn compare(&self) -> Result<Option<Compared>, CliError> {
         let args = self.args;
         let files = match (&args.merge[..], &args.signatures) {
             ([], None) => Vec::new(),
@@ -142,7 +153,7 @@ impl<'a> DedupRun<'a> {
         &self,
         reference: impl Iterator<Item = Result<Document, DedupError>>,
         documents: impl Iterator<Item = Result<Document, DedupError>>,
-    ) -> Result<Option<Summary>, CliError> {
+    ) -> Result<Option<Compared>, CliError> {
         let never = AtomicBool::new(false);
         let control = Control::new(&self.progress, &never);
         let mut index = match &self.args.save_index {
@@ -178,13 +189,10 @@ impl<'a> DedupRun<'a> {
         if summary.documents == 0 && summary.reference == 0 {
             return Err(self.skipped.borrow().no_document("to compare"));
         }
-        if let Some(index) = index {
-            index.complete()?;
-        }
         if let (Some(report), Some(path)) = (report, &self.args.report) {
             report.write(path, &summary, self)?;
         }
-        Ok(Some(summary))
+        Ok(Some(Compared { summary, index }))
     }
 
     /// Writes the documents that repeat no earlier one, if they are wanted.
@@ -290,11 +298,14 @@ fn expected_recall(bands: BandDesign, resemblance: f64) -> String {
 }
 
 fn closing(summary: &Summary, kind: FindingKind, skipped: &str) -> String {
-    let found = HumanCount(summary.findings);
-    let found = match kind {
-        FindingKind::Duplicates => format!("{found} repeat an earlier one"),
-        FindingKind::Pairs => format!("{found} similar pairs"),
-        FindingKind::Clusters { .. } => format!("{found} clusters"),
+    let count = HumanCount(summary.findings);
+    let found = match (kind, summary.findings) {
+        (FindingKind::Duplicates, 1) => "1 repeats an earlier one".to_owned(),
+        (FindingKind::Duplicates, _) => format!("{count} repeat an earlier one"),
+        (FindingKind::Pairs, 1) => "1 similar pair".to_owned(),
+        (FindingKind::Pairs, _) => format!("{count} similar pairs"),
+        (FindingKind::Clusters { .. }, 1) => "1 cluster".to_owned(),
+        (FindingKind::Clusters { .. }, _) => format!("{count} clusters"),
     };
     let reference = match summary.reference {
         0 => String::new(),
