@@ -1,12 +1,15 @@
 //! External sorting of records.
 //!
 //! Records are byte strings of one length in the order of their bytes, so numbers in them are
-//! big-endian. Records that fill the memory are sorted there and written as a run; 64 runs of one
-//! level are merged into one of the next, and what is left at the end (Knuth, volume 3, section
-//! 5.4.1). So a record is written once for each level: two levels hold 4,096 times the memory.
+//! big-endian. Records that fill the memory are sorted there, on all cores, and written as a run;
+//! 64 runs of one level are merged into one of the next, and what is left at the end (Knuth, volume
+//! 3, section 5.4.1). So a record is written once for each level: two levels hold 4,096 times the
+//! memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+use rayon::slice::ParallelSliceMut;
 
 use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillFile};
@@ -39,7 +42,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
     pub(crate) fn push(&mut self, record: [u8; N]) -> Result<(), BatchError> {
         self.records.push(record);
         if self.records.len() * N >= self.memory.max(LEAST_PIECE) {
-            self.records.sort_unstable();
+            self.records.par_sort_unstable();
             let mut run = Run::new(self.scratch)?;
             self.records
                 .iter()
@@ -69,7 +72,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
 
     /// Returns all records in order.
     pub(crate) fn finish(mut self) -> Sorted<N> {
-        self.records.sort_unstable();
+        self.records.par_sort_unstable();
         let runs = std::mem::take(&mut self.levels).into_iter().flatten();
         let mut sorted = self.merge(runs.collect());
         sorted.in_memory = std::mem::take(&mut self.records).into_iter();

@@ -13,31 +13,52 @@ const BATCH_BYTES: usize = 16 << 20;
 /// Documents in a batch, at most.
 const BATCH_DOCUMENTS: usize = 512;
 
-/// Returns what `compute` makes of each document, in order. At most one batch is in memory; `len`
-/// measures a document in bytes. What was skipped before stays in its place.
+/// Returns what `compute` makes of each document, in order. What was skipped before stays in its
+/// place.
+///
+/// One batch is read while the one before it is computed, so at most two are in memory; `len`
+/// measures a document in bytes.
 pub(crate) fn in_batches<D: Send, T: Send>(
     documents: impl Iterator<Item = Result<D, Skipped>>,
     len: impl Fn(&D) -> usize,
     compute: impl Fn(D) -> Result<T, Skipped> + Sync,
 ) -> impl Iterator<Item = Result<T, Skipped>> {
     let mut documents = documents.fuse();
+    let mut ahead = None;
     let mut computed = VecDeque::new();
     std::iter::from_fn(move || {
         if computed.is_empty() {
-            let mut batch = Vec::new();
-            let mut bytes = 0;
-            while bytes < BATCH_BYTES
-                && batch.len() < BATCH_DOCUMENTS
-                && let Some(document) = documents.next()
-            {
-                bytes += document.as_ref().map_or(0, &len);
-                batch.push(document);
-            }
-            let results = batch.into_par_iter().map(|document| compute(document?));
-            computed = results.collect::<Vec<_>>().into();
+            let batch = ahead.take().unwrap_or_else(|| read(&mut documents, &len));
+            let mut results = Vec::new();
+            // Reading stays on this thread, because the reader of an archive cannot change its own.
+            ahead = rayon::in_place_scope(|scope| {
+                scope.spawn(|_scope| {
+                    let documents = batch.into_par_iter();
+                    results = documents.map(|document| compute(document?)).collect();
+                });
+                Some(read(&mut documents, &len))
+            });
+            computed = results.into();
         }
         computed.pop_front()
     })
+}
+
+/// Reads the next batch. It is empty after the last document.
+fn read<D>(
+    documents: &mut impl Iterator<Item = Result<D, Skipped>>,
+    len: impl Fn(&D) -> usize,
+) -> Vec<Result<D, Skipped>> {
+    let mut batch = Vec::new();
+    let mut bytes = 0;
+    while bytes < BATCH_BYTES
+        && batch.len() < BATCH_DOCUMENTS
+        && let Some(document) = documents.next()
+    {
+        bytes += document.as_ref().map_or(0, &len);
+        batch.push(document);
+    }
+    batch
 }
 
 /// Returns what `compute` makes of the content of each document, with its id, in order. A document
