@@ -15,7 +15,9 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use clap::Parser;
-use neardup::{Fingerprint, KeyTable, QuarterTables, SeenKeys, ShortKey};
+use neardup::Fingerprint;
+use neardup::keys::{KeyTable, SeenKeys, ShortKey};
+use neardup::tables::QuarterTables;
 use nix::time::{ClockId, clock_gettime};
 
 type Failure = Box<dyn Error>;

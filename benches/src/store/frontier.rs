@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use disk::SystemDisk;
-use neardup::{Features, HashKey, SeenKeys};
+use neardup::keys::SeenKeys;
+use neardup::{Features, HashKey};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
     DiscoveredUrl, Fate, FinishedVisit, Frontier, FrontierRules, LeaseFilter, LikenessRules,

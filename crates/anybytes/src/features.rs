@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
+use neardup::frequencies::DocumentFrequencies;
 use neardup::{
-    DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, PageText, Shingles,
-    SignatureBuilder, StopWords, Width,
+    Features, Fingerprinter, HashKey, NormalText, PageText, Shingles, SignatureBuilder, StopWords,
+    Width,
 };
 
 const FEATURES: [&str; 8] = [

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::Pair;
+use neardup::tables::Pair;
 
 use crate::control::{Gauge, Step};
 use crate::error::BatchError;

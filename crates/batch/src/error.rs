@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use neardup::{ALGORITHM, MAX_DISTANCE};
+use neardup::ALGORITHM;
+use neardup::tables::MAX_DISTANCE;
 
 use crate::signature_bytes::MAX_ID;
 

@@ -38,7 +38,8 @@ pub use error::BatchError;
 pub use fingerprint_file::{
     Block, FingerprintFile, FingerprintReader, FingerprintWriter, IdReader,
 };
-pub use neardup::{Pair, Recipe};
+pub use neardup::Recipe;
+pub use neardup::tables::Pair;
 pub use ordered_pairs::ordered_pairs;
 pub use ordered_query::{QueryOptions, QuerySummary, ordered_query};
 pub use query::{Queries, QueryMatch, query};

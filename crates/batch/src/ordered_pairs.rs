@@ -3,7 +3,7 @@
 //! [`self_join()`](crate::self_join()) finds pairs table by table; here they are sorted by their
 //! first and then by their second position, outside memory if need be.
 
-use neardup::Pair;
+use neardup::tables::Pair;
 
 use crate::control::{Control, Gauge, Step};
 use crate::error::BatchError;

@@ -22,7 +22,7 @@ use crate::sorter::Sorter;
 /// The options of a query.
 #[derive(Clone, Debug)]
 pub struct QueryOptions {
-    /// The distance within which fingerprints match, 0 to [`neardup::MAX_DISTANCE`].
+    /// The distance within which fingerprints match, 0 to [`neardup::tables::MAX_DISTANCE`].
     pub distance: u32,
     /// The part of the repository that is searched.
     pub shard: Shard,

@@ -10,7 +10,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Mutex;
 
-use neardup::{Fingerprint, MAX_DISTANCE};
+use neardup::Fingerprint;
+use neardup::tables::MAX_DISTANCE;
 
 use crate::control::{Control, Gauge, Step};
 use crate::entries::{Entry, add_up};

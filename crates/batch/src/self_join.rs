@@ -11,7 +11,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use neardup::Pair;
+use neardup::tables::Pair;
 
 use crate::control::{Control, Gauge, Step};
 use crate::entries::{COSTS, ENTRY_BYTES, Entry, Join};
@@ -23,7 +23,7 @@ use crate::scratch::{Scratch, SpillFile};
 /// The options of a join.
 #[derive(Clone, Debug)]
 pub struct JoinOptions {
-    /// The distance within which fingerprints make a pair, 0 to [`neardup::MAX_DISTANCE`].
+    /// The distance within which fingerprints make a pair, 0 to [`neardup::tables::MAX_DISTANCE`].
     pub distance: u32,
     /// The approximate memory budget in bytes. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
     /// used.
@@ -85,7 +85,7 @@ pub fn self_join<E: From<BatchError>>(
     control: Control<'_>,
     mut visit: impl FnMut(Pair) -> Result<(), E>,
 ) -> Result<JoinSummary, E> {
-    if options.distance > neardup::MAX_DISTANCE {
+    if options.distance > neardup::tables::MAX_DISTANCE {
         return Err(BatchError::Distance(options.distance).into());
     }
     let scratch = Scratch::new(&options.scratch);

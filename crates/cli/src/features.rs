@@ -8,10 +8,8 @@ use std::sync::Arc;
 use corpus::{Documents, InputOptions, Reader, is_standard_input};
 use crawl::AdaptiveSignatures;
 use disk::{Disk, SystemDisk};
-use neardup::{
-    DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords,
-    Weights,
-};
+use neardup::frequencies::DocumentFrequencies;
+use neardup::{Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords, Weights};
 
 use crate::cli_error::{CliError, fault, usage};
 

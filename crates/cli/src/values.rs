@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::ValueEnum;
-use neardup::{HashKey, Plan, TableDesign};
+use neardup::HashKey;
+use neardup::tables::{Plan, TableDesign};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use web::{InvalidLastmod, Lastmod};
 

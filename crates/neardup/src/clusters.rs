@@ -13,7 +13,7 @@
 /// 1984). 8 bytes a document.
 ///
 /// ```
-/// use neardup::Clusters;
+/// use neardup::clusters::Clusters;
 ///
 /// let mut clusters = Clusters::new(4);
 /// assert!(clusters.unite(0, 3) && clusters.unite(3, 1) && !clusters.unite(0, 1));
@@ -121,7 +121,7 @@ impl Groups {
     /// which is the document itself or an earlier one.
     ///
     /// ```
-    /// use neardup::{Groups, NotAnOriginal};
+    /// use neardup::clusters::{Groups, NotAnOriginal};
     ///
     /// let groups = Groups::around(&[0, 1, 0])?;
     /// assert_eq!(groups.iter().collect::<Vec<_>>(), [&[0, 2][..], &[1]]);

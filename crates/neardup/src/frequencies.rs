@@ -40,7 +40,8 @@ pub const MAX_TERM: usize = 256;
 /// The number of documents, and the number of documents with each feature.
 ///
 /// ```
-/// use neardup::{DocumentFrequencies, NormalText, Unit, Width};
+/// use neardup::frequencies::DocumentFrequencies;
+/// use neardup::{NormalText, Unit, Width};
 ///
 /// let mut frequencies = DocumentFrequencies::new(Unit::Words(Width::ONE));
 /// for text in ["The cat, the CAT", "The dog"] {

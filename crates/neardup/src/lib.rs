@@ -35,21 +35,26 @@
 //!   your own.
 //! - [`Features`] → [`Fingerprint`]: a simhash, 64 bits that differ in few places if the texts
 //!   differ little (Charikar 2002); [`WeightedFeatures`] has the exact cosine that it estimates.
-//! - [`Fingerprinter`]: a simhash without [`StopWords`], or weighted by [`DocumentFrequencies`].
-//! - [`PermutedTables`], [`QuarterTables`]: all fingerprints within *k* bits of a given one (Manku,
-//!   Jain and Das Sarma 2007).
+//! - [`Fingerprinter`]: a simhash without [`StopWords`], or weighted by
+//!   [`DocumentFrequencies`](frequencies::DocumentFrequencies).
 //! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160
 //!   bytes.
-//! - [`MinHash`], [`BBitMinHash`], [`SuperShingles`], [`MinS`], [`ModM`], [`Sketch1997`]: other
-//!   samples of sets in use, each tested against its theory, and each with its standard error;
-//!   [`ContainmentIndex`]: the sets that contain most of a given one.
 //! - [`ExactFingerprint`]: an equality test that compares texts only if their hashes are equal.
 //! - [`Subject`]: the words of title and heading that name a page; [`BagSketch`]: the multiset of a
 //!   text's words, in 68 bytes.
-//! - [`KeyTable`], [`SeenKeys`]: exact keys of many millions of pages, in 5 to 6 bytes each.
 //! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`], and [`TextIndex`], which owns
 //!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
+//!
+//! What stands beside the verdict has modules of its own:
+//!
+//! - [`tables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007);
+//!   [`blocks`]: such tables in half the space; [`keys`]: exact keys of many millions of pages, in
+//!   5 to 6 bytes each.
+//! - [`minhash`] and [`samples`]: other samples of sets in use, each tested against its theory, and
+//!   each with its standard error; sets that contain most of a given one.
+//! - [`clusters`]: groups of what is connected.
+//! - [`frequencies`]: in how many documents each word stands.
 //!
 //! With the feature `serde`, values can be serialized: fingerprints as digits in text formats, and
 //! whatever is read is checked.
@@ -68,7 +73,7 @@ mod exact_fingerprint;
 mod features;
 mod fingerprint;
 mod fingerprinter;
-mod frequencies;
+pub mod frequencies;
 mod key;
 mod simhash;
 mod weighted_features;
@@ -76,23 +81,21 @@ mod weighted_features;
 // Resemblance, exact and estimated.
 mod bag;
 mod band_design;
-mod min_s;
-mod minhash;
-mod mod_m;
+pub mod minhash;
+pub mod samples;
 mod shingles;
 mod similarity;
 mod sketch;
-mod sketch_1997;
 mod subject;
 
 // Tables that find what is near.
 pub mod blocks;
-mod keys;
+pub mod keys;
 mod partition;
-mod tables;
+pub mod tables;
 
 // The verdict about pages.
-mod clusters;
+pub mod clusters;
 mod criterion;
 mod recipe;
 mod signature;
@@ -121,35 +124,20 @@ pub use exact_fingerprint::ExactFingerprint;
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
 pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
 pub use fingerprinter::{Fingerprinter, InvalidFingerprinter};
-pub use frequencies::{DocumentFrequencies, FrequenciesError, MAX_TERM, MAX_TERMS};
 pub use key::HashKey;
 pub use weighted_features::WeightedFeatures;
 
 // Resemblance, exact and estimated.
 pub use bag::{BAG_BYTES, BagSketch};
 pub use band_design::{BANDS, BandDesign, DEFAULT_RECALL, InvalidBandDesign};
-pub use min_s::{InvalidSample, MAX_MIN_SAMPLE, MinS};
-pub use minhash::{
-    BBitMinHash, BitsKept, Contained, ContainmentIndex, DEFAULT_MINIMA, Family, Grouping,
-    Incomparable, InvalidGrouping, InvalidMinHash, MAX_MINIMA, MinHash, MinHasher, NotAMinHash,
-    SuperShingles,
-};
-pub use mod_m::{DifferentModuli, InvalidModulus, MAX_MOD_SAMPLE, ModM};
 pub use shingles::Shingles;
 pub use sketch::{SKETCH_BYTES, Sketch};
-pub use sketch_1997::{InvalidBits, NotASketch1997, Sketch1997};
 pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 
 // Tables that find what is near.
-pub use keys::{KeyTable, MAX_PER_KEY, NotAscending, SeenKeys, ShortKey};
 pub use partition::Partition;
-pub use tables::{
-    CANDIDATES, InvalidDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Neighbour, Pair, Permutation,
-    PermutedTables, Plan, QuarterTables, TableDesign, each_pair,
-};
 
 // The verdict about pages.
-pub use clusters::{Clusters, Groups, NotAnOriginal};
 pub use criterion::Criterion;
 pub use recipe::{Recipe, RecipePart};
 pub use signature::{

@@ -54,7 +54,7 @@ pub enum Family {
 /// A maker of [`MinHash`]es of one family and one number of minima.
 ///
 /// ```
-/// use neardup::MinHasher;
+/// use neardup::minhash::MinHasher;
 ///
 /// let hasher = MinHasher::default();
 /// let of = |members: &[u64]| hasher.of_members(members, members.len() as u64);
@@ -129,7 +129,7 @@ impl Default for MinHasher {
 /// The MinHash of a set: its size and its minima.
 ///
 /// ```
-/// use neardup::{MinHash, MinHasher};
+/// use neardup::minhash::{MinHash, MinHasher};
 ///
 /// let hasher = MinHasher::default();
 /// let (one, other) = (hasher.of_members(&[1, 2], 2), hasher.of_members(&[3], 1));
@@ -186,7 +186,7 @@ impl MinHash {
 
     /// Estimates |A∩B| / |A|, 0 to 1, from resemblance and sizes. The estimate is as good as that
     /// of the resemblance while the sets are of similar size, and poor for a small set in a large
-    /// one, for which a [`ModM`](crate::ModM) is better. The empty set is contained in every set:
+    /// one, for which a [`ModM`](crate::samples::ModM) is better. The empty set is contained in every set:
     /// 1.
     ///
     /// # Errors
@@ -225,7 +225,7 @@ impl MinHash {
     /// [`Family::Fast`] fills all its minima in each call.
     ///
     /// ```
-    /// use neardup::MinHasher;
+    /// use neardup::minhash::MinHasher;
     ///
     /// let hasher = MinHasher::default();
     /// let mut minhash = hasher.of_members(&[1, 2], 2);

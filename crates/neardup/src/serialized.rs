@@ -16,8 +16,8 @@ use crate::bag::{BAG_BYTES, BagSketch};
 use crate::features::{Features, Unit, Weights};
 use crate::fingerprint::{Fingerprint, Fingerprint32};
 use crate::minhash::{MAX_BYTES as MINHASH_BYTES, MinHash};
+use crate::samples::{BYTES_1997, Sketch1997};
 use crate::sketch::{SKETCH_BYTES, Sketch};
-use crate::sketch_1997::{MAX_BYTES as BYTES_1997, Sketch1997};
 use crate::subject::{MAX_SUBJECT_BYTES, Subject};
 
 /// Serializes a type as it is written, so that a configuration file reads like the command line.

@@ -58,8 +58,8 @@ impl Shingles {
     }
 
     /// Creates the set whose members have these hashes, in any order, repeated or not: for shingles
-    /// made elsewhere. The hashes must look random, because [`ModM`](crate::ModM) and
-    /// [`MinS`](crate::MinS) sample by them.
+    /// made elsewhere. The hashes must look random, because [`ModM`](crate::samples::ModM) and
+    /// [`MinS`](crate::samples::MinS) sample by them.
     #[must_use]
     pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();

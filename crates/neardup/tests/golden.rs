@@ -1,8 +1,10 @@
 //! Stored values are a promise: these files may change only together with `ALGORITHM`.
 
+use neardup::keys::ShortKey;
+use neardup::minhash::{Family, MinHasher};
+use neardup::samples::Sketch1997;
 use neardup::{
-    ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, PageText, Shingles, ShortKey,
-    SignatureBuilder, Sketch, Sketch1997, Width,
+    ALGORITHM, Features, HashKey, NormalText, PageText, Shingles, SignatureBuilder, Sketch, Width,
 };
 
 const TEXTS: [&str; 8] = [

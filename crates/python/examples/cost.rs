@@ -8,10 +8,8 @@ use std::time::Instant;
 
 use batch::dedup::{Document, FindingKind, Options, run};
 use batch::{BatchError, Control};
-use neardup::{
-    Family, Features, HashKey, HashedText, MinHasher, PageText, SignatureBuilder, SignatureIndex,
-    Thresholds, Width,
-};
+use neardup::minhash::{Family, MinHasher};
+use neardup::{Features, HashKey, HashedText, PageText, SignatureBuilder, SignatureIndex, Thresholds, Width};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args()

@@ -6,7 +6,8 @@
 
 use std::num::NonZeroUsize;
 
-use neardup::{Family, HashKey, HashedText, MinHasher, NormalText, Unit};
+use neardup::minhash::{Family, MinHasher};
+use neardup::{HashKey, HashedText, NormalText, Unit};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -31,7 +32,7 @@ use crate::{parallel, settings, tokens};
 #[pyclass(module = "neardup")]
 #[derive(Clone, Debug)]
 pub(crate) struct MinHash {
-    pub(crate) minhash: neardup::MinHash,
+    pub(crate) minhash: neardup::minhash::MinHash,
     /// The shingles of the text that it was made from; none if it was made from tokens.
     pub(crate) unit: Option<Unit>,
 }
@@ -190,7 +191,7 @@ impl MinHash {
     #[pyo3(signature = (stored, shingles=None))]
     fn from_bytes(stored: &[u8], shingles: Option<&str>) -> PyResult<Self> {
         Ok(Self {
-            minhash: neardup::MinHash::from_bytes(stored).map_err(invalid)?,
+            minhash: neardup::minhash::MinHash::from_bytes(stored).map_err(invalid)?,
             unit: shingles.map(settings::unit).transpose()?,
         })
     }
@@ -256,7 +257,7 @@ fn hasher(minima: usize) -> PyResult<MinHasher> {
     MinHasher::new(Family::Fast, minima).map_err(invalid)
 }
 
-fn of_text(text: &str, unit: Unit, hasher: &MinHasher) -> neardup::MinHash {
+fn of_text(text: &str, unit: Unit, hasher: &MinHasher) -> neardup::minhash::MinHash {
     match unit {
         Unit::Words(width) => {
             let members = HashedText::of(text, HashKey::ZERO).runs(width);
@@ -278,7 +279,7 @@ fn each_minhash(
     unit: Unit,
     hasher: &MinHasher,
     threads: Option<NonZeroUsize>,
-    mut take: impl FnMut(neardup::MinHash),
+    mut take: impl FnMut(neardup::minhash::MinHash),
 ) -> PyResult<()> {
     let threads = parallel::threads(threads);
     let mut source = TextSource::of(texts, column)?;

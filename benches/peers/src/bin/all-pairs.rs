@@ -7,7 +7,8 @@
 use std::collections::HashSet;
 
 use all_pairs_hamming::multi_sort::MultiSort;
-use neardup::{Fingerprint, Pair, each_pair};
+use neardup::tables::{Pair, each_pair};
+use neardup::Fingerprint;
 use peers::{Random, best_of};
 
 fn main() {

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use neardup::{Fingerprint, PermutedTables, QuarterTables, TableDesign};
+use neardup::tables::{PermutedTables, QuarterTables, TableDesign};
+use neardup::Fingerprint;
 use peers::{Random, best_of};
 
 /// The goals in millions of probes a second, by the number of fingerprints: batched, and one at a

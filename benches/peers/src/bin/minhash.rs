@@ -11,7 +11,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::process::Command;
 
 use gaoya::minhash::{MinHasher as _, MinHasher32, MinHasher64V1};
-use neardup::{ExactFingerprint, Family, HashKey, MinHasher, NormalText, Shingles, Sketch, Width};
+use neardup::minhash::{Family, MinHasher};
+use neardup::{ExactFingerprint, HashKey, NormalText, Shingles, Sketch, Width};
 use peers::{Random, best_of};
 
 const DOCUMENTS: usize = 256;

@@ -11,7 +11,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use neardup::{BandedSignature, Groups, Likeness, PageSignature};
+use neardup::clusters::Groups;
+use neardup::{BandedSignature, Likeness, PageSignature};
 
 use super::{Document, Run};
 use crate::control::{Gauge, Step};

@@ -11,7 +11,8 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use neardup::{Likeness, MAX_PER_KEY};
+use neardup::Likeness;
+use neardup::keys::MAX_PER_KEY;
 
 use super::Run;
 use crate::control::{Gauge, Step};

@@ -1,6 +1,7 @@
 //! Findings from comparisons: one function for each kind.
 
-use neardup::{Clusters, Groups, Likeness};
+use neardup::Likeness;
+use neardup::clusters::{Clusters, Groups};
 
 use super::Run;
 use crate::control::{Gauge, Step};

@@ -11,7 +11,8 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::{BandedSignature, Clusters};
+use neardup::BandedSignature;
+use neardup::clusters::Clusters;
 
 use super::Run;
 use crate::control::{Gauge, Step};

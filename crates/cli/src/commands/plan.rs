@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use indicatif::{HumanBytes, HumanCount};
 use neardup::blocks::expected_bits;
-use neardup::{BandDesign, DEFAULT_RECALL, Plan, TableDesign};
+use neardup::tables::{Plan, TableDesign};
+use neardup::{BandDesign, DEFAULT_RECALL};
 use serde::Serialize;
 
 use crate::args::PlanArgs;

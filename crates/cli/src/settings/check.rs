@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use neardup::MAX_DISTANCE;
+use neardup::tables::MAX_DISTANCE;
 use web::MainSelectors;
 
 use super::Settings;

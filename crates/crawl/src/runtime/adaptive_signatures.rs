@@ -7,9 +7,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use neardup::frequencies::DocumentFrequencies;
 use neardup::{
-    DocumentFrequencies, Features, Fingerprinter, HashKey, InvalidFingerprinter, NormalText,
-    PageSignature, PageText, SignatureBuilder, StopWords,
+    Features, Fingerprinter, HashKey, InvalidFingerprinter, NormalText, PageSignature, PageText,
+    SignatureBuilder, StopWords,
 };
 
 /// The number of pages after which the first learned frequencies are used.

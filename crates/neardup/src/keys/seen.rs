@@ -14,7 +14,7 @@ const GROUP: usize = 32;
 /// Keys should be evenly distributed, as hashes are; others are found correctly, but slowly.
 ///
 /// ```
-/// use neardup::SeenKeys;
+/// use neardup::keys::SeenKeys;
 ///
 /// let (one, two, three) = (0x9e37_79b9_7f4a_7c15, 0x3c6e_f372_fe94_f82a, 0xdaa6_6d2c_7ddf_743f);
 /// let mut seen = SeenKeys::from_ascending([one]).unwrap();

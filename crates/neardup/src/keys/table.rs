@@ -13,7 +13,7 @@ pub const MAX_PER_KEY: usize = 1_024;
 /// Any id is valid; each takes the number of bits that the greatest one has.
 ///
 /// ```
-/// use neardup::{KeyTable, ShortKey};
+/// use neardup::keys::{KeyTable, ShortKey};
 ///
 /// let mut table = KeyTable::new();
 /// let band = ShortKey::of(0xfeed);

@@ -26,7 +26,7 @@ pub enum BitsKept {
 /// A MinHash reduced to some bits of each minimum. The empty set has none.
 ///
 /// ```
-/// use neardup::{BitsKept, MinHasher};
+/// use neardup::minhash::{BitsKept, MinHasher};
 ///
 /// let minhash = MinHasher::default().of_members(&[1, 2, 3], 3);
 /// let reduced = minhash.b_bit(BitsKept::Four).expect("the set is not empty");

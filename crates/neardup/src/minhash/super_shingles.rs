@@ -71,7 +71,7 @@ impl Grouping {
 /// The super-shingles of a set that is not empty.
 ///
 /// ```
-/// use neardup::{Grouping, InvalidGrouping, MinHasher};
+/// use neardup::minhash::{Grouping, InvalidGrouping, MinHasher};
 ///
 /// let minhash = MinHasher::default().of_members(&[1, 2, 3], 3);
 /// let keys = minhash.super_shingles(Grouping::FETTERLY)?.expect("the set is not empty");

@@ -22,7 +22,7 @@ impl Features {
     ///
     /// Features alone have no documents: here [`Weights::TfIdf`](crate::Weights::TfIdf) are those
     /// of an empty collection, log-tf. A [`Fingerprinter`](crate::Fingerprinter) has
-    /// [`DocumentFrequencies`](crate::DocumentFrequencies).
+    /// [`DocumentFrequencies`](crate::frequencies::DocumentFrequencies).
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
         simhash(&self.unit.hashes(text, key), self.weights)

@@ -22,7 +22,7 @@ pub const MAX_TABLES: usize = 1_024;
 /// A list of permutations, one a table, that together find everything within a distance.
 ///
 /// ```
-/// use neardup::{InvalidDesign, TableDesign};
+/// use neardup::tables::{InvalidDesign, TableDesign};
 ///
 /// // The design of Manku, Jain and Das Sarma for eight thousand million pages.
 /// let design = TableDesign::new(64, 3, &[4, 4])?;

@@ -37,13 +37,14 @@ pub struct Pair {
 /// in no particular order. Of equal ones the first represents all: each further one makes a pair
 /// with it and no other.
 ///
-/// A distance above [`crate::MAX_DISTANCE`] is treated as that.
+/// A distance above [`crate::tables::MAX_DISTANCE`] is treated as that.
 ///
 /// # Panics
 /// If there are 2³² fingerprints or more.
 ///
 /// ```
-/// use neardup::{Fingerprint, Pair, each_pair};
+/// use neardup::tables::{Pair, each_pair};
+/// use neardup::Fingerprint;
 ///
 /// let mut pairs = Vec::new();
 /// each_pair(&[0b0000, 0b0111, !0].map(Fingerprint::new), 3, |pair| pairs.push(pair));

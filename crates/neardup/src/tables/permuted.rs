@@ -25,13 +25,14 @@ pub const MAX_EQUAL: usize = 1_024;
 /// Fingerprints with their ids, in permuted sorted tables.
 ///
 /// ```
-/// use neardup::{Fingerprint, PermutedTables, TableDesign};
+/// use neardup::tables::{PermutedTables, TableDesign};
+/// use neardup::Fingerprint;
 ///
 /// let design = TableDesign::for_distance(3)?;
 /// let tables = PermutedTables::build(design, [(Fingerprint::new(0b0111), 1)]);
 /// let found = tables.within(Fingerprint::new(0), 3);
 /// assert_eq!(found.iter().map(|near| (near.id, near.distance)).collect::<Vec<_>>(), [(1, 3)]);
-/// # Ok::<(), neardup::InvalidDesign>(())
+/// # Ok::<(), neardup::tables::InvalidDesign>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PermutedTables {

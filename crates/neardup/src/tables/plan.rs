@@ -15,7 +15,7 @@ pub const CANDIDATES: f64 = 4_096.0;
 /// The useful designs for a number of pages, and the chosen one.
 ///
 /// ```
-/// use neardup::{InvalidDesign, Plan};
+/// use neardup::tables::{InvalidDesign, Plan};
 ///
 /// let plan = Plan::new(1_000_000, 3, 64)?;
 /// let chosen = &plan.options()[plan.chosen()];
@@ -35,7 +35,7 @@ impl Plan {
     /// `distance`.
     ///
     /// # Errors
-    /// [`InvalidDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32
+    /// [`InvalidDesign`] for a distance above [`crate::tables::MAX_DISTANCE`] or other than 64 or 32
     /// bits.
     pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, InvalidDesign> {
         Self::allowing(CANDIDATES, pages, distance, bits)
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn more_tables_have_longer_prefixes_and_the_listed_prefixes_are_true() {
-        for distance in 0..=crate::MAX_DISTANCE {
+        for distance in 0..=crate::tables::MAX_DISTANCE {
             for bits in [32, 64] {
                 let plan = Plan::new(1 << 40, distance, bits).unwrap();
                 for pair in plan.options().windows(2) {

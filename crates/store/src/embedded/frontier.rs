@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use neardup::SeenKeys;
+use neardup::keys::SeenKeys;
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use self::flush::Generations;

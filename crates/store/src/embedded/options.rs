@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use disk::Disk;
-use neardup::{HashKey, TableDesign};
+use neardup::HashKey;
+use neardup::tables::TableDesign;
 use web::Timestamp;
 
 use super::earlier::EarlierCrawls;

@@ -6,10 +6,9 @@
 
 use std::io::{self, Write};
 
-use neardup::{
-    BitsKept, Family, Fingerprint, Fingerprint32, Grouping, MinHash, MinHasher, MinS, ModM,
-    Shingles, Sketch, Sketch1997, WeightedFeatures,
-};
+use neardup::minhash::{BitsKept, Family, Grouping, MinHash, MinHasher};
+use neardup::samples::{MinS, ModM, Sketch1997};
+use neardup::{Fingerprint, Fingerprint32, Shingles, Sketch, WeightedFeatures};
 use serde::Serialize;
 
 use crate::args::MeasureKind;

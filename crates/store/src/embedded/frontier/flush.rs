@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use neardup::SeenKeys;
+use neardup::keys::SeenKeys;
 use serde::{Deserialize, Serialize};
 use web::{Host, Pace, Timestamp};
 

@@ -12,7 +12,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use neardup::{Fingerprint, KeyTable, MAX_EQUAL, MAX_PER_KEY, QuarterTables, ShortKey};
+use neardup::Fingerprint;
+use neardup::keys::{KeyTable, MAX_PER_KEY, ShortKey};
+use neardup::tables::{MAX_EQUAL, QuarterTables};
 use web::UrlKey;
 
 use super::keys::{ExactKey, KINDS, KeyKind, MOST_TABLES, NearKeys, table_of_permutation};

@@ -5,7 +5,8 @@
 //!
 //! Invariant: table numbers are on disk for ever.
 
-use neardup::{BANDS, Fingerprint, PageSignature, Partition, ShortKey};
+use neardup::keys::ShortKey;
+use neardup::{BANDS, Fingerprint, PageSignature, Partition};
 use web::UrlKey;
 
 use crate::embedded::tables::Table;

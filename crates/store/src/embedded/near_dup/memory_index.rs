@@ -1,6 +1,7 @@
 //! The signature index in memory: all keys of many documents.
 
-use neardup::{KeyTable, QuarterTables};
+use neardup::keys::KeyTable;
+use neardup::tables::QuarterTables;
 
 use super::keys::{ExactKey, KINDS, NearKeys};
 use super::records::SignatureRecord;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use neardup::{Fingerprint, HashKey, TableDesign, Thresholds};
+use neardup::tables::TableDesign;
+use neardup::{Fingerprint, HashKey, Thresholds};
 use serde::{Deserialize, Serialize};
 
 use super::keys::MOST_TABLES;
@@ -20,7 +21,7 @@ pub(super) struct Design {
 
 impl Design {
     /// Returns the tables of this design; by default four, each led by a quarter. Of up to seven
-    /// errors some quarter has at most one (see `neardup::QuarterTables`), so these serve every
+    /// errors some quarter has at most one (see `neardup::tables::QuarterTables`), so these serve every
     /// distance.
     pub(super) fn of(tables: Option<&TableDesign>, distance: u32) -> Result<Self, StoreFault> {
         let Some(tables) = tables else {

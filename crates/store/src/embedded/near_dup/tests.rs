@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use neardup::{
-    Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TableDesign, TextSignature, Thresholds,
-};
+use neardup::tables::TableDesign;
+use neardup::{Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature, Thresholds};
 use proptest::prelude::*;
 
 use crate::contract::{at, options, url};

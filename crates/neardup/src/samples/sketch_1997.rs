@@ -5,15 +5,17 @@
 //! different shingles have one fingerprint with a probability of 2⁻⁴⁰, so that sets of n and m
 //! shingles share n·m/2⁴⁰ by accident: one in a million for two pages of a thousand words. Among
 //! 600 million different shingles of a web, one in 1,800 shares its fingerprint with another; with
-//! the 64 bits of [`ModM`] and [`MinS`](crate::MinS), one in 30 thousand million.
+//! the 64 bits of [`ModM`] and [`MinS`](crate::samples::MinS), one in 30 thousand million.
 //!
 //! The fingerprint is the upper part of this project's 64-bit hash, in place of Rabin's. Invariant:
 //! the layout of [`Sketch1997::to_bytes`] is stable for ever (`golden/sketches-1997.txt`).
 
 use thiserror::Error;
 
+#[cfg(feature = "serde")]
+use super::mod_m::MAX_MOD_SAMPLE;
+use super::mod_m::ModM;
 use crate::ALGORITHM;
-use crate::mod_m::ModM;
 use crate::shingles::Shingles;
 
 /// The bits of a fingerprint.
@@ -23,7 +25,7 @@ const BYTES: usize = BITS as usize / 8;
 const HEAD: usize = 2 + 8 + 8;
 /// The largest size of a stored sketch, in bytes.
 #[cfg(feature = "serde")]
-pub(crate) const MAX_BYTES: usize = HEAD + crate::mod_m::MAX_MOD_SAMPLE * BYTES;
+pub(crate) const MAX_BYTES: usize = HEAD + MAX_MOD_SAMPLE * BYTES;
 
 impl Shingles {
     /// Returns the set of the `bits` upper bits of each hash, 1 to 64, as systems with shorter
@@ -48,7 +50,8 @@ impl Shingles {
 /// The sketch of a set of shingles as the system of 1997 had it.
 ///
 /// ```
-/// use neardup::{HashKey, NormalText, Shingles, Sketch1997, Width};
+/// use neardup::samples::Sketch1997;
+/// use neardup::{HashKey, NormalText, Shingles, Width};
 ///
 /// let sketch = |text: &str| {
 ///     let text = NormalText::of(text);
@@ -182,8 +185,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::min_s::MinS;
     use crate::mix::mix;
+    use crate::samples::min_s::MinS;
 
     fn set(members: std::ops::Range<u64>) -> Shingles {
         Shingles::from_hashes(members.map(mix).collect())

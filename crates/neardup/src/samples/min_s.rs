@@ -15,7 +15,8 @@ pub const MAX_MIN_SAMPLE: usize = 1 << 16;
 /// A sample of the least hashes of a set.
 ///
 /// ```
-/// use neardup::{InvalidSample, MinS, Shingles};
+/// use neardup::samples::{InvalidSample, MinS};
+/// use neardup::Shingles;
 ///
 /// let of = |hashes: &[u64]| MinS::of(&Shingles::from_hashes(hashes.to_vec()), 100);
 /// // {2, 3} of {1, 2, 3, 4}: a sample that holds both sets is exact.

@@ -20,7 +20,8 @@ pub const MAX_MOD_SAMPLE: usize = 1 << 16;
 /// The hashes of a set that are divisible by a modulus.
 ///
 /// ```
-/// use neardup::{InvalidModulus, ModM, Shingles};
+/// use neardup::samples::{InvalidModulus, ModM};
+/// use neardup::Shingles;
 ///
 /// let part = ModM::of(&Shingles::from_hashes(vec![25, 26, 50]), ModM::MODULUS_1997)?;
 /// let whole = ModM::of(&Shingles::from_hashes(vec![25, 26, 50, 75]), ModM::MODULUS_1997)?;
