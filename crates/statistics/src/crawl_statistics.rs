@@ -6,9 +6,10 @@ use std::path::Path;
 use store::embedded::record::{Record, SettledVisit};
 use store::embedded::{JournalFollower, Position};
 use store::{
-    DiscoveredUrl, Fate, LeftOut, Patterns, STRIKES_ASIDE, SkippedBy, StoreFault, Totals, VisitRecord,
+    DiscoveredUrl, Fate, LeftOut, Patterns, STRIKES_ASIDE, SkippedBy, StoreFault, Totals,
+    VisitRecord,
 };
-use web::{Host, PageUrl, Pace};
+use web::{Host, Pace, PageUrl};
 
 use crate::clusters::Clusters;
 use crate::counts::Counts;
@@ -179,7 +180,10 @@ impl CrawlStatistics {
         let visit = &settled.visit;
         self.queue(&visit.finds);
         self.end_entry(settled.sequence);
-        visit.left_out.iter().for_each(|links| self.leave_out(links));
+        visit
+            .left_out
+            .iter()
+            .for_each(|links| self.leave_out(links));
         let row = &*visit.row;
         let host = host_of(&row.url);
         let figures = self.hosts.of(host);

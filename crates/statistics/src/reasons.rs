@@ -48,7 +48,10 @@ mod tests {
             ("HTTP status 404", "HTTP status 404"),
             ("cannot connect: connection refused", "cannot connect"),
             ("10.0.0.1 is private", "an address is private"),
-            ("::1 is a loopback address", "an address is a loopback address"),
+            (
+                "::1 is a loopback address",
+                "an address is a loopback address",
+            ),
             ("robots.txt: Disallow: /x (line 2)", "robots.txt"),
             (
                 "robots.txt is unavailable (the request timed out), which forbids everything",

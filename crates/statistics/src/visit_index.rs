@@ -81,7 +81,11 @@ fn merged(older: &[(u64, Position)], newer: &[(u64, Position)]) -> Vec<(u64, Pos
             (Some((one, _)), Some((other, _))) => one <= other,
             (one, _) => one.is_some(),
         };
-        let next = if is_older_next { older.next() } else { newer.next() };
+        let next = if is_older_next {
+            older.next()
+        } else {
+            newer.next()
+        };
         if let Some(entry) = next {
             push_newer(&mut run, *entry);
         }
@@ -107,7 +111,9 @@ mod tests {
         let (mut index, mut oracle) = (VisitIndex::default(), HashMap::new());
         let mut drawn = 1_u64;
         for position in 0..50_000 {
-            drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);
+            drawn = drawn
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(7);
             let url = UrlKey::from_u64(drawn >> 49);
             if drawn.is_multiple_of(5) {
                 index.remove(url);

@@ -52,7 +52,9 @@ impl JournalFollower {
     /// # Errors
     /// [`StoreFault`] if the journal's files cannot be examined.
     pub fn is_replaced(&self) -> Result<bool, StoreFault> {
-        self.current.as_ref().map_or(Ok(false), Segment::is_replaced)
+        self.current
+            .as_ref()
+            .map_or(Ok(false), Segment::is_replaced)
     }
 
     /// Begins again at the beginning of the journal that is there now.
