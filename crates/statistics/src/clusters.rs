@@ -83,6 +83,9 @@ impl Clusters {
         let duplicates = u64::from(*count);
         if self.counts.len() > MAX_ORIGINALS {
             self.drop_smallest();
+            if !self.counts.contains_key(&key) {
+                return;
+            }
         }
         if let Some(cluster) = self.named.get_mut(&key) {
             cluster.duplicates = duplicates;

@@ -62,11 +62,14 @@ impl Timeline {
     /// Adds a visit, after which `queued` URLs are in the queue.
     pub(crate) fn count(&mut self, row: &VisitRecord, queued: u64) {
         let begin = self.begin_of(row.fetched_at);
-        let place = self.points.binary_search_by_key(&begin, |point| point.at);
-        let place = place.unwrap_or_else(|place| {
-            self.points.insert(place, self.empty(begin));
-            place
-        });
+        let place = match self.points.binary_search_by_key(&begin, |point| point.at) {
+            Ok(place) => place,
+            Err(place) => {
+                let empty = self.empty(begin);
+                self.points.insert(place, empty);
+                place
+            }
+        };
         let point = &mut self.points[place];
         point.queued = queued;
         point.change(row, |sum, part| *sum += part);
@@ -146,5 +149,46 @@ impl TimelinePoint {
         self.excluded += later.excluded;
         self.bytes += later.bytes;
         self.queued = later.queued;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::DiscoveredUrl;
+    use web::{CanonicalForm, PageUrl};
+
+    use super::*;
+
+    fn visit(minute: u64) -> VisitRecord {
+        let url = PageUrl::parse("http://a.test/", &CanonicalForm::default()).unwrap();
+        let at = Timestamp::from_millis(minute * MINUTE + 1);
+        VisitRecord::new(DiscoveredUrl::new(url, 0, None), Fate::Unique, at)
+    }
+
+    #[test]
+    fn beyond_the_cap_points_become_one_and_a_visit_is_taken_back_from_where_it_is() {
+        let mut timeline = Timeline::default();
+        let most = MAX_POINTS as u64;
+        for minute in 0..most {
+            timeline.count(&visit(minute), minute);
+        }
+        assert_eq!(timeline.points().len(), MAX_POINTS);
+        timeline.count(&visit(most), most);
+        let points = timeline.points();
+        assert_eq!(points.len(), MAX_POINTS / 2 + 1);
+        assert_eq!(points[0].span, Duration::from_millis(2 * MINUTE));
+        assert_eq!((points[0].unique, points[0].queued), (2, 1));
+        timeline.take_back(&visit(1));
+        assert_eq!(timeline.points()[0].unique, 1);
+    }
+
+    #[test]
+    fn times_that_are_far_apart_have_a_point_each() {
+        let mut timeline = Timeline::default();
+        for minute in [0, u64::MAX / MINUTE - 1, 5_000_000] {
+            timeline.count(&visit(minute), 0);
+        }
+        assert_eq!(timeline.points().len(), 3);
+        assert!(timeline.points().is_sorted_by_key(|point| point.at));
     }
 }

@@ -392,6 +392,12 @@ fn rows(state: &Path) -> Vec<VisitRecord> {
     embedded::rows(state).unwrap().map(Result::unwrap).collect()
 }
 
+fn append(journal: &Journal, records: &[Record]) {
+    for record in records {
+        journal.append(record).unwrap();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
@@ -410,12 +416,12 @@ proptest! {
         let mut rest = &history.records[..];
         for piece in pieces {
             let (now, later) = rest.split_at(piece.min(rest.len()));
-            now.iter().for_each(|record| drop(journal.append(record).unwrap()));
+            append(&journal, now);
             rest = later;
             in_pieces.catch_up(&mut follower).unwrap();
             compare(&in_pieces, &rows(state.path()));
         }
-        rest.iter().for_each(|record| drop(journal.append(record).unwrap()));
+        append(&journal, rest);
         in_pieces.catch_up(&mut follower).unwrap();
         let mut at_once = CrawlStatistics::with_index();
         at_once.catch_up(&mut JournalFollower::open(state.path()).unwrap()).unwrap();
