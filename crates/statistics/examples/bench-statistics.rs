@@ -25,7 +25,7 @@ use statistics::{CrawlStatistics, Newest};
 use store::embedded::JournalFollower;
 use store::embedded::journal::{Journal, SEGMENT_BYTES};
 use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, Page, VisitRecord};
+use store::{DiscoveredUrl, Fate, FinishedVisit, VisitRecord};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
 type Failure = Box<dyn Error>;
