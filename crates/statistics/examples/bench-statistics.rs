@@ -11,6 +11,7 @@
 //! originals, one fails. Reading is a process of its own, so that its peak memory (VmHWM, proc(5))
 //! is that of the statistics.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
 use std::error::Error;
 use std::path::Path;
