@@ -6,9 +6,23 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 15] = [
-    "anybytes", "batch", "cli", "corpus", "crawl", "disk", "export", "fetch", "neardup", "python",
-    "search", "sinks", "store", "testkit", "web",
+const CRATES: [&str; 16] = [
+    "anybytes",
+    "batch",
+    "cli",
+    "corpus",
+    "crawl",
+    "disk",
+    "export",
+    "fetch",
+    "neardup",
+    "python",
+    "search",
+    "sinks",
+    "statistics",
+    "store",
+    "testkit",
+    "web",
 ];
 
 fn crates() -> PathBuf {
@@ -67,6 +81,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("fetch", &["disk", "web"]),
         ("search", &["disk", "sinks", "web"]),
         ("export", &["disk", "neardup", "store", "web"]),
+        ("statistics", &["store", "web"]),
         ("batch", &["neardup"]),
         (
             "crawl",
@@ -79,8 +94,18 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "cli",
             &[
-                "batch", "corpus", "crawl", "disk", "export", "fetch", "neardup", "search",
-                "sinks", "store", "web",
+                "batch",
+                "corpus",
+                "crawl",
+                "disk",
+                "export",
+                "fetch",
+                "neardup",
+                "search",
+                "sinks",
+                "statistics",
+                "store",
+                "web",
             ],
         ),
         ("python", &["batch", "corpus", "export", "neardup", "store"]),

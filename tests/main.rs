@@ -95,6 +95,7 @@ mod commands {
     mod query; // `query`, and `similar` on files
     mod settings; // files, environment, seeds
     mod similar; // `similar`
+    mod status; // `status` against a recount of `export`
 }
 
 /// Hostile servers, private networks, credentials, terminals.
