@@ -7,7 +7,7 @@ use scraper::{Html, Selector};
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
-use crate::support::damage::{boundaries, flip_bit};
+use crate::support::damage::{boundaries, flip_bit, used};
 use crate::support::pages::{NONE, anchor, article, html, page, prose};
 use crate::support::{CommandOutput, Crawl};
 
@@ -24,7 +24,7 @@ fn site() -> Site {
         (HOST, "/robots.txt") => Reply::text("User-agent: *\nDisallow: /closed"),
         (HOST, "/") => {
             let links = [
-                "/copy", "/near", "/nearer", "/closed", "/missing", "/gone", "/broken", "/excluded",
+                "/copy", "/copy-of-it", "/near", "/nearer", "/closed", "/missing", "/gone", "/broken", "/excluded",
                 "http://other.test:PORT/",
             ];
             let links: String = links.map(anchor).join(" ");
@@ -32,12 +32,12 @@ fn site() -> Site {
             let main = format!("<p>{}</p><p>{links}</p>", prose(1, 150));
             Reply::html(html("<title>Home</title>", &main.replace("PORT", &port)))
         }
-        (HOST, "/copy") => page(2, NONE),
+        (HOST, "/copy" | "/copy-of-it") => page(2, NONE),
         (HOST, "/near") => near("One end."),
         (HOST, "/nearer") => near("Another end."),
         (HOST, "/gone") => Reply::status(410),
         (HOST, "/broken") => Reply::status(500),
-        (OTHER, "/") => page(2, &["/missing", "/two"]),
+        (OTHER, "/") => page(4, &["/missing", "/two"]),
         (OTHER, "/two") => Reply::html(article(3, NONE)).header("Content-Language", "en"),
         _ => Reply::status(404),
     })
@@ -47,7 +47,8 @@ fn crawled() -> (Server, Crawl) {
     let server = Server::spawn_thread(site());
     let crawl = Crawl::of(&server, &[HOST, OTHER])
         .seeds(&[server.url(HOST, "/"), server.url(OTHER, "/")])
-        .with(&["--tries=1", "--concurrency=1", "--exclude=/excluded"]);
+        .with(&["--tries=1", "--concurrency=1", "--concurrency-per-host=1"])
+        .with(&["--exclude=/excluded"]);
     crawl.complete();
     (server, crawl)
 }
@@ -266,7 +267,8 @@ fn of_a_damaged_journal_the_readable_part_is_shown_and_the_damage_named() {
     let (_server, crawl) = crawled();
     let whole = json(&crawl)["summary"]["pages"].as_u64().unwrap();
     let journal = crawl.journal();
-    let ends = boundaries(&fs::read(&journal).unwrap());
+    let bytes = fs::read(&journal).unwrap();
+    let ends = boundaries(&bytes[..used(&bytes)]);
     flip_bit(&journal, ends[ends.len() / 2] + 20, 3);
     let run = crawl.run_command(&["report", "crawl"]);
     assert_eq!(run.code, Some(1), "{run:?}");
@@ -317,8 +319,7 @@ fn text_of_a_site_is_shown_and_never_obeyed() {
             let head = format!("<title>{HOSTILE}</title>");
             Reply::html(html(&head, &format!("<p>{} {HOSTILE}</p>{links}", prose(1, 200))))
         }
-        "/typed" => Reply::html(article(2, NONE))
-            .header("Content-Type", "text/<script>alert(1)</script>"),
+        "/typed" => Reply::document("text/<script>alert(1)</script>", article(2, NONE)),
         "/moved" => Reply::redirect(302, "http://elsewhere.test/<script>".to_owned()),
         _ => Reply::status(404),
     }));
@@ -331,7 +332,7 @@ fn text_of_a_site_is_shown_and_never_obeyed() {
         let found = Selector::parse(forbidden).unwrap();
         assert_eq!(page.select(&found).count(), 0, "{forbidden}");
     }
-    assert!(!text.contains(|character| web::is_command(character) && character != '\n'));
+    assert!(!text.contains(|character: char| web::is_command(character) && character != '\n'));
     assert!(text.len() < 200_000, "{}", text.len());
     assert!(text.contains("exclude") && text.contains("&#60;b&#62;x"));
     crawl.rows();

@@ -58,10 +58,15 @@ pub(crate) struct Plot {
     /// The greatest value of the vertical scale, which begins at 0.
     pub(crate) top: u64,
     /// The labels of the horizontal scale, one for each column: empty where there is no room.
-    pub(crate) labels: Vec<String>,
+    labels: Vec<String>,
 }
 
 impl Plot {
+    /// Returns the labels of the horizontal scale.
+    pub(crate) fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
     /// Returns the middle of the vertical scale.
     pub(crate) const fn half(&self) -> u64 {
         self.top / 2
@@ -181,10 +186,8 @@ fn begin(class: &str, width: f64, height: f64, title: &str, description: &str) -
 /// Escapes a label, with characters visible that have an effect and no glyph.
 fn escaped(label: &str) -> String {
     let label = web::printable(label);
-    match escape(&label, Html) {
-        Ok(safe) => safe.to_string(),
-        Err(never) => match never {},
-    }
+    let Ok(safe) = escape(&label, Html);
+    safe.to_string()
 }
 
 fn put(text: &mut String, more: fmt::Arguments<'_>) {

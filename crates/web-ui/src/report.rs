@@ -33,7 +33,6 @@ pub use self::summary::{Setting, Summary};
 pub use self::tally::{Count, Tally};
 pub use self::timeline::{Point, Timeline};
 pub use self::verdicts::{Cluster, Clusters, Duplicate, Verdicts};
-use crate::charts::meter;
 use crate::filters;
 
 /// The figures of a report.

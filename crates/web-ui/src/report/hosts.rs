@@ -56,7 +56,7 @@ pub struct HostLine {
 /// Hosts, those with most pages first. At most [`crate::caps::HOSTS`] are listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Hosts {
-    /// Hosts of which a URL was seen in scope.
+    /// Hosts of which a URL was queued.
     pub total: u64,
     /// The hosts.
     pub listed: Vec<HostLine>,
@@ -67,6 +67,11 @@ pub struct Hosts {
 }
 
 impl Hosts {
+    /// Returns the number of hosts that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.listed.len() as u64
+    }
+
     /// Returns the greatest number of pages of a host.
     pub(crate) fn most(&self) -> u64 {
         let pages = self.listed.iter().map(|host| host.sums.pages);

@@ -30,6 +30,13 @@ pub struct Failures {
     pub newest: Vec<Failure>,
 }
 
+impl Failures {
+    /// Returns the number of failures that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.newest.len() as u64
+    }
+}
+
 /// A link to a page that does not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BrokenLink {
@@ -50,6 +57,13 @@ pub struct BrokenLinks {
     pub total: u64,
     /// The first ones, at most [`crate::caps::BROKEN_LINKS`], by the page that has the link.
     pub listed: Vec<BrokenLink>,
+}
+
+impl BrokenLinks {
+    /// Returns the number of links that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.listed.len() as u64
+    }
 }
 
 /// URLs that were not visited for reasons of one kind.

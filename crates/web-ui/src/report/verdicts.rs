@@ -150,6 +150,13 @@ pub struct Clusters {
     pub listed: Vec<Cluster>,
 }
 
+impl Clusters {
+    /// Returns the number of clusters that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.listed.len() as u64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
