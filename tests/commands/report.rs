@@ -20,27 +20,37 @@ fn site() -> Site {
         let text = format!("<p>{}</p><p>{end}</p>", prose(7, 400));
         Reply::html(html("<title>Near</title>", &text))
     };
-    Site::new(move |request| match (request.host.as_str(), request.path()) {
-        (HOST, "/robots.txt") => Reply::text("User-agent: *\nDisallow: /closed"),
-        (HOST, "/") => {
-            let links = [
-                "/copy", "/copy-of-it", "/near", "/nearer", "/closed", "/missing", "/gone", "/broken", "/excluded",
-                "http://other.test:PORT/",
-            ];
-            let links: String = links.map(anchor).join(" ");
-            let port = request.port.unwrap_or(80).to_string();
-            let main = format!("<p>{}</p><p>{links}</p>", prose(1, 150));
-            Reply::html(html("<title>Home</title>", &main.replace("PORT", &port)))
-        }
-        (HOST, "/copy" | "/copy-of-it") => page(2, NONE),
-        (HOST, "/near") => near("One end."),
-        (HOST, "/nearer") => near("Another end."),
-        (HOST, "/gone") => Reply::status(410),
-        (HOST, "/broken") => Reply::status(500),
-        (OTHER, "/") => page(4, &["/missing", "/two"]),
-        (OTHER, "/two") => Reply::html(article(3, NONE)).header("Content-Language", "en"),
-        _ => Reply::status(404),
-    })
+    Site::new(
+        move |request| match (request.host.as_str(), request.path()) {
+            (HOST, "/robots.txt") => Reply::text("User-agent: *\nDisallow: /closed"),
+            (HOST, "/") => {
+                let links = [
+                    "/copy",
+                    "/copy-of-it",
+                    "/near",
+                    "/nearer",
+                    "/closed",
+                    "/missing",
+                    "/gone",
+                    "/broken",
+                    "/excluded",
+                    "http://other.test:PORT/",
+                ];
+                let links: String = links.map(anchor).join(" ");
+                let port = request.port.unwrap_or(80).to_string();
+                let main = format!("<p>{}</p><p>{links}</p>", prose(1, 150));
+                Reply::html(html("<title>Home</title>", &main.replace("PORT", &port)))
+            }
+            (HOST, "/copy" | "/copy-of-it") => page(2, NONE),
+            (HOST, "/near") => near("One end."),
+            (HOST, "/nearer") => near("Another end."),
+            (HOST, "/gone") => Reply::status(410),
+            (HOST, "/broken") => Reply::status(500),
+            (OTHER, "/") => page(4, &["/missing", "/two"]),
+            (OTHER, "/two") => Reply::html(article(3, NONE)).header("Content-Language", "en"),
+            _ => Reply::status(404),
+        },
+    )
 }
 
 fn crawled() -> (Server, Crawl) {
@@ -118,24 +128,36 @@ fn the_figures_are_those_of_the_export() {
         ("failed", "failed"),
         ("excluded", "excluded"),
     ] {
-        assert_eq!(report["summary"][name], verdicts[verdict], "{name}: {verdicts:?}");
+        assert_eq!(
+            report["summary"][name], verdicts[verdict],
+            "{name}: {verdicts:?}"
+        );
     }
     assert_eq!(tally(&report["status_codes"]), counted(&rows, "status"));
     assert_eq!(tally(&report["types"]), counted(&rows, "content_type"));
     let bytes: u64 = rows.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
     assert_eq!(report["summary"]["bytes"], bytes);
-    let near = rows.iter().find(|row| row["verdict"] == "near-duplicate").unwrap();
+    let near = rows
+        .iter()
+        .find(|row| row["verdict"] == "near-duplicate")
+        .unwrap();
     let distance = near["distance"].as_u64().unwrap() as usize;
     assert_eq!(report["verdicts"]["distances"][distance], 1);
 
     let cluster = &report["clusters"]["listed"][0];
     assert_eq!(report["clusters"]["total"], 2);
     let originals = counted(&rows, "duplicate_of");
-    assert_eq!(cluster["duplicates"], originals[cluster["original"].as_str().unwrap()]);
+    assert_eq!(
+        cluster["duplicates"],
+        originals[cluster["original"].as_str().unwrap()]
+    );
     assert_eq!(cluster["examples"].as_array().unwrap().len(), 1);
 
     let broken = report["broken_links"]["listed"].as_array().unwrap();
-    let found: Vec<_> = broken.iter().map(|link| (&link["url"], &link["via"])).collect();
+    let found: Vec<_> = broken
+        .iter()
+        .map(|link| (&link["url"], &link["via"]))
+        .collect();
     let url = |host, path| Value::from(server.url(host, path));
     let (home, other) = (url(HOST, "/"), url(OTHER, "/"));
     let mut expected = [
@@ -153,13 +175,23 @@ fn the_figures_are_those_of_the_export() {
     assert_eq!(report["skipped"]["kinds"][0]["kind"], "robots");
     assert_eq!(report["summary"]["queued"], 0);
     assert_eq!(report["politeness"]["too_soon"], 0);
-    assert!(report["politeness"]["compared"].as_u64() > Some(3), "{}", report["politeness"]);
+    assert!(
+        report["politeness"]["compared"].as_u64() > Some(3),
+        "{}",
+        report["politeness"]
+    );
     let hosts = report["hosts"]["listed"].as_array().unwrap();
-    let pages: u64 = hosts.iter().map(|host| host["pages"].as_u64().unwrap()).sum();
+    let pages: u64 = hosts
+        .iter()
+        .map(|host| host["pages"].as_u64().unwrap())
+        .sum();
     assert_eq!(report["summary"]["pages"], pages);
     assert_eq!(report["title"], "site.test and other.test");
     let points = report["timeline"]["points"].as_array().unwrap();
-    let pages: u64 = points.iter().map(|point| point["pages"].as_u64().unwrap()).sum();
+    let pages: u64 = points
+        .iter()
+        .map(|point| point["pages"].as_u64().unwrap())
+        .sum();
     assert_eq!(report["summary"]["pages"], pages);
 }
 
@@ -178,20 +210,32 @@ fn the_page_shows_the_figures_of_the_json() {
         ("excluded", "excluded"),
     ];
     for (row, (shown, name)) in fates.iter().zip(names) {
-        assert_eq!((&*row[0], &row[1]), (shown, &report["summary"][name].to_string()));
+        assert_eq!(
+            (&*row[0], &row[1]),
+            (shown, &report["summary"][name].to_string())
+        );
     }
     let hosts = table(&page, "#hosts");
-    for (row, host) in hosts.iter().zip(report["hosts"]["listed"].as_array().unwrap()) {
-        assert!(row[0].starts_with(host["host"].as_str().unwrap()), "{row:?}");
+    for (row, host) in hosts
+        .iter()
+        .zip(report["hosts"]["listed"].as_array().unwrap())
+    {
+        assert!(
+            row[0].starts_with(host["host"].as_str().unwrap()),
+            "{row:?}"
+        );
         assert_eq!(row[1], host["pages"].to_string());
     }
     assert_eq!(hosts.len(), 2);
     let broken = table(&page, "#broken-links");
-    for (row, link) in broken.iter().zip(report["broken_links"]["listed"].as_array().unwrap()) {
-        assert_eq!((&*row[0], &*row[1]), (
-            link["url"].as_str().unwrap(),
-            link["via"].as_str().unwrap()
-        ));
+    for (row, link) in broken
+        .iter()
+        .zip(report["broken_links"]["listed"].as_array().unwrap())
+    {
+        assert_eq!(
+            (&*row[0], &*row[1]),
+            (link["url"].as_str().unwrap(), link["via"].as_str().unwrap())
+        );
     }
     assert_eq!(broken.len(), 3);
     let settings: BTreeMap<String, String> = table(&page, "#settings")
@@ -200,7 +244,10 @@ fn the_page_shows_the_figures_of_the_json() {
         .collect();
     assert_eq!(settings["tries"], "1");
     assert!(!settings.contains_key("out"), "a path of this machine");
-    assert!(!text.contains(crate::support::KEY), "the hash key is a secret");
+    assert!(
+        !text.contains(crate::support::KEY),
+        "the hash key is a secret"
+    );
 }
 
 #[test]
@@ -298,7 +345,10 @@ fn a_crawl_without_a_page_has_empty_sections() {
     ] {
         assert!(text.contains(state), "{state}");
     }
-    assert!(text.contains("a seed"), "a broken seed has no page with a link to it");
+    assert!(
+        text.contains("a seed"),
+        "a broken seed has no page with a link to it"
+    );
 }
 
 #[test]
@@ -315,9 +365,15 @@ fn text_of_a_site_is_shown_and_never_obeyed() {
                 "/typed".to_owned(),
                 "/moved".to_owned(),
             ];
-            let links: String = links.iter().map(|link| format!("<a href='{link}'>x</a>")).collect();
+            let links: String = links
+                .iter()
+                .map(|link| format!("<a href='{link}'>x</a>"))
+                .collect();
             let head = format!("<title>{HOSTILE}</title>");
-            Reply::html(html(&head, &format!("<p>{} {HOSTILE}</p>{links}", prose(1, 200))))
+            Reply::html(html(
+                &head,
+                &format!("<p>{} {HOSTILE}</p>{links}", prose(1, 200)),
+            ))
         }
         "/typed" => Reply::document("text/<script>alert(1)</script>", article(2, NONE)),
         "/moved" => Reply::redirect(302, "http://elsewhere.test/<script>".to_owned()),

@@ -247,14 +247,27 @@ mod tests {
             label: label.to_owned(),
             values: values.to_vec(),
         };
-        let drawn = [column("<b>", &[5, 5]), column("two", &[0, 0]), column("3", &[1, 0])];
+        let drawn = [
+            column("<b>", &[5, 5]),
+            column("two", &[0, 0]),
+            column("3", &[1, 0]),
+        ];
         let plot = columns("A & B", "\u{202e}", &PARTS, &drawn, 2);
         assert_eq!(plot.top, 10);
         assert_eq!(plot.labels, ["<b>", "", "3"]);
         let svg = plot.svg.to_string();
-        assert!(svg.contains("<title>A &#38; B</title><desc>\\u{202e}</desc>"), "{svg}");
-        assert!(svg.contains("y=\"50.00\" width=\"8.5\" height=\"50.00\""), "{svg}");
-        assert!(svg.contains("<title>&#60;b&#62;; unique: 5; failed: 5</title>"), "{svg}");
+        assert!(
+            svg.contains("<title>A &#38; B</title><desc>\\u{202e}</desc>"),
+            "{svg}"
+        );
+        assert!(
+            svg.contains("y=\"50.00\" width=\"8.5\" height=\"50.00\""),
+            "{svg}"
+        );
+        assert!(
+            svg.contains("<title>&#60;b&#62;; unique: 5; failed: 5</title>"),
+            "{svg}"
+        );
         assert_eq!(svg.matches("<rect").count(), 3);
     }
 
@@ -262,7 +275,12 @@ mod tests {
     fn a_chart_of_nothing_has_no_parts() {
         let none = PARTS.map(|part| (part, 0));
         assert!(!bar("t", "d", &none).to_string().contains("<rect"));
-        assert!(!columns("t", "d", &PARTS, &[], 1).svg.to_string().contains("<rect"));
+        assert!(
+            !columns("t", "d", &PARTS, &[], 1)
+                .svg
+                .to_string()
+                .contains("<rect")
+        );
         assert!(meter(3, 0).to_string().contains("width=\"0.00\""));
     }
 }

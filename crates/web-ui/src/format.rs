@@ -105,8 +105,12 @@ mod tests {
 
     #[test]
     fn numbers_and_times_are_written_as_people_read_them() {
-        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (12_345_678, "12,345,678")]
-        {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (12_345_678, "12,345,678"),
+        ] {
             assert_eq!(count(number), text);
         }
         assert_eq!(bytes(1536), "1.5 KiB");

@@ -2,8 +2,8 @@
 //!
 //! The fields of [`Report`] and of its sections are the names in `--format json`, in the units that
 //! their comments state; docs/guide/report.md lists them. The page has no script, refers to nothing
-//! outside itself and has no links to crawled pages: a report is sent to others and published, where
-//! a link would tell the site about each reader, and would serve spam pages.
+//! outside itself and has no links to crawled pages: a report is sent to others and published,
+//! where a link would tell the site about each reader, and would serve spam pages.
 //!
 //! Source of the policy in its head: W3C, Content Security Policy Level 3, sections 6.1 and 6.6.
 
@@ -131,10 +131,7 @@ fn rfc_3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Er
 }
 
 /// Serializes a time that may be unknown.
-fn maybe_rfc_3339<S: Serializer>(
-    at: &Option<Timestamp>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn maybe_rfc_3339<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => rfc_3339(at, serializer),
         None => serializer.serialize_none(),

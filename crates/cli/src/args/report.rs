@@ -18,7 +18,12 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// html, a page for people, or json, the same figures as one object
-    #[arg(long, value_name = "FORM", default_value = "html", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FORM",
+        default_value = "html",
+        hide_default_value = true
+    )]
     pub(crate) format: ReportForm,
 }
 

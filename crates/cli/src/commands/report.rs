@@ -80,7 +80,10 @@ impl Reading {
     /// Makes the report.
     fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CliError> {
         let notices = damage.map(|damage| {
-            format!("{damage}. The figures are those of the {} bytes before.", self.follower.position())
+            format!(
+                "{damage}. The figures are those of the {} bytes before.",
+                self.follower.position()
+            )
         });
         let beside = Beside {
             title: title(settings),
@@ -166,7 +169,12 @@ mod tests {
             (&["http://a.test/", "http://a.test/x"], "a.test"),
             (&["http://a.test/", "http://b.test/"], "a.test and b.test"),
             (
-                &["http://a.test/", "no URL", "http://b.test/", "http://c.test/"],
+                &[
+                    "http://a.test/",
+                    "no URL",
+                    "http://b.test/",
+                    "http://c.test/",
+                ],
                 "a.test and 2 more hosts",
             ),
         ] {
@@ -188,7 +196,10 @@ mod tests {
         };
         let shown = shown_settings(&settings).unwrap();
         let text = format!("{shown:?}");
-        assert!(!text.contains("opensesame") && !text.contains("0123456789abcdef"), "{text}");
+        assert!(
+            !text.contains("opensesame") && !text.contains("0123456789abcdef"),
+            "{text}"
+        );
         assert!(shown.iter().all(|setting| setting.name != "out"));
         let changed = shown.iter().filter(|setting| setting.is_changed);
         let changed: Vec<&str> = changed.map(|setting| setting.name.as_str()).collect();

@@ -66,7 +66,10 @@ mod tests {
         assert_eq!(tally.counts[0].name, format!("n{:03}", caps::NAMES + 2));
         // The one that counts nothing is not listed.
         assert_eq!(tally.other, 7 + 1 + 2);
-        assert_eq!(tally.total(), 7 + names.map(|(_, count)| count).sum::<u64>());
+        assert_eq!(
+            tally.total(),
+            7 + names.map(|(_, count)| count).sum::<u64>()
+        );
         assert_eq!(Tally::of([("b", 1), ("a", 1)], 0).counts[0].name, "a");
     }
 }

@@ -179,7 +179,10 @@ mod tests {
     #[test]
     fn a_minute_without_visits_is_a_point_with_the_queue_of_the_one_before() {
         let timeline = Timeline::of([point(5, 1, 9), point(7, 2, 4)], MINUTE);
-        assert_eq!(timeline.points, [point(5, 1, 9), point(6, 0, 9), point(7, 2, 4)]);
+        assert_eq!(
+            timeline.points,
+            [point(5, 1, 9), point(6, 0, 9), point(7, 2, 4)]
+        );
         assert_eq!(timeline.seconds_per_point, 60.0);
         assert_eq!(Timeline::of([], MINUTE), Timeline::default());
     }
@@ -187,7 +190,8 @@ mod tests {
     #[test]
     fn the_points_of_a_long_crawl_are_added_up() {
         for minutes in [120, 121, 1_000, 100_000] {
-            let timeline = Timeline::of((0..minutes).map(|minute| point(minute, 1, minute)), MINUTE);
+            let timeline =
+                Timeline::of((0..minutes).map(|minute| point(minute, 1, minute)), MINUTE);
             assert!(timeline.points.len() <= caps::POINTS, "{minutes}");
             assert!(timeline.points.len() > caps::POINTS / 3, "{minutes}");
             let pages: u64 = timeline.points.iter().map(|point| point.pages).sum();

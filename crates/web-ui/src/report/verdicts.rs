@@ -86,7 +86,11 @@ impl Verdicts {
     /// Draws the resemblances.
     pub(crate) fn resemblance_plot(&self) -> Plot {
         let bins = self.resemblance_bins();
-        let every = if bins.len() > 51 { 2 * LABELLED } else { LABELLED };
+        let every = if bins.len() > 51 {
+            2 * LABELLED
+        } else {
+            LABELLED
+        };
         histogram(
             "Near-duplicates by resemblance",
             "A column for each hundredth of the estimated resemblance of a page to its \

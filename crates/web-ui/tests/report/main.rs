@@ -32,18 +32,30 @@ fn elements(page: &str) -> Vec<String> {
 fn text(page: &str) -> String {
     let document = Html::parse_document(page);
     let body = Selector::parse("body").unwrap();
-    document.select(&body).flat_map(|body| body.text()).collect()
+    document
+        .select(&body)
+        .flat_map(|body| body.text())
+        .collect()
 }
 
 /// Strings that a page, a server or a host's owner may choose, with the form in which they are
 /// shown.
 const HOSTILE: [(&str, &str); 20] = [
     ("<script>alert(1)</script>", "<script>alert(1)</script>"),
-    ("</style><script>alert(1)</script>", "</style><script>alert(1)</script>"),
+    (
+        "</style><script>alert(1)</script>",
+        "</style><script>alert(1)</script>",
+    ),
     ("</td></table><h1>owned", "</td></table><h1>owned"),
-    ("<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"),
+    (
+        "<img src=x onerror=alert(1)>",
+        "<img src=x onerror=alert(1)>",
+    ),
     ("\" onmouseover=\"alert(1)", "\" onmouseover=\"alert(1)"),
-    ("' autofocus onfocus='alert(1)", "' autofocus onfocus='alert(1)"),
+    (
+        "' autofocus onfocus='alert(1)",
+        "' autofocus onfocus='alert(1)",
+    ),
     ("javascript:alert(1)", "javascript:alert(1)"),
     ("<!-- ", "<!-- "),
     ("--><b>", "--><b>"),
@@ -53,12 +65,17 @@ const HOSTILE: [(&str, &str); 20] = [
     ("{{ settings }} {% raw %}", "{{ settings }} {% raw %}"),
     ("${7*7} #{7*7} <%= 7*7 %>", "${7*7} #{7*7} <%= 7*7 %>"),
     ("\u{202e}gpj.exe\u{2066}", "\\u{202e}gpj.exe\\u{2066}"),
-    ("\u{1b}]0;title\u{7}\u{9b}2J", "\\u{1b}]0;title\\u{7}\\u{9b}2J"),
+    (
+        "\u{1b}]0;title\u{7}\u{9b}2J",
+        "\\u{1b}]0;title\\u{7}\\u{9b}2J",
+    ),
     ("a\0b\u{7f}c", "a\\u{0}b\\u{7f}c"),
     ("a\r\nb\tc\u{2028}d", "a\\r\\nb\\tc\\u{2028}d"),
     ("</textarea><plaintext>", "</textarea><plaintext>"),
-    ("<base href=//evil.test><meta http-equiv=refresh content=0>",
-     "<base href=//evil.test><meta http-equiv=refresh content=0>"),
+    (
+        "<base href=//evil.test><meta http-equiv=refresh content=0>",
+        "<base href=//evil.test><meta http-equiv=refresh content=0>",
+    ),
 ];
 
 #[test]
@@ -92,9 +109,17 @@ fn the_largest_report_is_at_most_1_mib() {
     for character in ["<", "\"", "&", "\u{202e}", "\0", "x", "é", "漢", "𝄞"] {
         let endless = character.repeat(1 << 20);
         let page = html(&filled(&endless, Size::Most));
-        assert!(page.len() <= caps::REPORT, "{character:?}: {} bytes", page.len());
+        assert!(
+            page.len() <= caps::REPORT,
+            "{character:?}: {} bytes",
+            page.len()
+        );
         // The caps are not idle, either.
-        assert!(page.len() > caps::REPORT / 4, "{character:?}: {} bytes", page.len());
+        assert!(
+            page.len() > caps::REPORT / 4,
+            "{character:?}: {} bytes",
+            page.len()
+        );
     }
 }
 
@@ -104,8 +129,21 @@ fn a_page_has_no_script_and_leads_nowhere() {
     let document = Html::parse_document(&page);
     let found = |selector: &str| document.select(&Selector::parse(selector).unwrap()).count();
     for forbidden in [
-        "script", "link", "img", "iframe", "object", "embed", "form", "base", "use", "image",
-        "[src]", "[srcset]", "[style]", "[onclick]", "[onload]",
+        "script",
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "form",
+        "base",
+        "use",
+        "image",
+        "[src]",
+        "[srcset]",
+        "[style]",
+        "[onclick]",
+        "[onload]",
     ] {
         assert_eq!(found(forbidden), 0, "{forbidden}");
     }
@@ -123,7 +161,12 @@ fn the_policy_allows_the_style_sheet_and_nothing_else() {
     let page = html(&Report::default());
     let document = Html::parse_document(&page);
     let policy = Selector::parse("meta[http-equiv=Content-Security-Policy]").unwrap();
-    let policy = document.select(&policy).next().unwrap().attr("content").unwrap();
+    let policy = document
+        .select(&policy)
+        .next()
+        .unwrap()
+        .attr("content")
+        .unwrap();
     let (_, hash) = policy.split_once("style-src 'sha256-").unwrap();
     let (hash, _) = hash.split_once('\'').unwrap();
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");

@@ -1,9 +1,9 @@
 //! Politeness by the journal alone: the last request of each archived visit.
 //!
 //! The archive has every request, and reading it takes as long as the crawl is large. The journal
-//! has, for each visit, the time of its last request. So [`Politeness`] gets these, and the settings
-//! in the first record of each archive file. It sees fewer requests than `crawler verify` does, and
-//! judges them by the same rules: a complaint here is one there, too.
+//! has, for each visit, the time of its last request. So [`Politeness`] gets these, and the
+//! settings in the first record of each archive file. It sees fewer requests than `crawler verify`
+//! does, and judges them by the same rules.
 //!
 //! Visits that no response ended, and those in archives of other crawlers, are not checked.
 
@@ -58,7 +58,12 @@ impl JournalPoliteness {
 
     fn check(&mut self, settled: &SettledVisit) {
         let row = &settled.visit.row;
-        let Some(span) = settled.visit.archived.as_ref().filter(|_| row.status.is_some()) else {
+        let Some(span) = settled
+            .visit
+            .archived
+            .as_ref()
+            .filter(|_| row.status.is_some())
+        else {
             return;
         };
         if !self.begin_file(&span.file) {
