@@ -13,6 +13,7 @@ mod budget;
 #[cfg(test)]
 mod contract;
 mod discovered_url;
+mod duplicate_rule;
 pub mod embedded;
 mod fault;
 mod frontier;
@@ -27,6 +28,7 @@ mod totals;
 mod visit_record;
 
 pub use discovered_url::DiscoveredUrl;
+pub use duplicate_rule::{DuplicateRule, OF_CANONICAL, SAME_BYTES, SAME_TEXT};
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
     ArchivePlace, ArchiveSpan, Durable, FinishedVisit, Frontier, FrontierRules, HOSTS_RULE, Lease,

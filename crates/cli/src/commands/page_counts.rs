@@ -1,6 +1,7 @@
 //! The counts of pages by their fate, under the names that the summary uses.
 
 use serde::Serialize;
+use statistics::Counts;
 use store::Totals;
 
 /// The counts of pages by their fate.
@@ -25,6 +26,20 @@ impl From<&Totals> for PageCounts {
             near_duplicates: totals.near_duplicates,
             failed: totals.failed,
             excluded: totals.excluded,
+        }
+    }
+}
+
+impl From<&Counts> for PageCounts {
+    fn from(counts: &Counts) -> Self {
+        Self {
+            pages: counts.pages,
+            unique: counts.unique,
+            changed: counts.changed,
+            exact_duplicates: counts.exact_duplicates,
+            near_duplicates: counts.near_duplicates,
+            failed: counts.failed,
+            excluded: counts.excluded,
         }
     }
 }

@@ -1,13 +1,14 @@
-//! `crawler status`: the counts of a crawl from its journal; works while the crawl runs.
+//! `crawler status`: the counts of a crawl, a view of [`CrawlStatistics`]; works while the crawl
+//! runs.
 
 mod hosts;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
-use store::embedded::History;
-use store::embedded::record::Record;
-use store::{FinishedVisit, PatternState, Patterns, STRIKES_ASIDE, Totals};
+use statistics::CrawlStatistics;
+use store::PatternState;
+use web::Timestamp;
 
 use super::column;
 use super::page_counts::PageCounts;
@@ -51,11 +52,11 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     let format = Format::or_fitting(args.format);
     if args.hosts {
         let settings = Settings::of_crawl(&args.directory)?;
-        let hosts = hosts::read(&state)?;
-        return output::to_stdout(|out| hosts::write(hosts, &settings, format, out));
+        let (statistics, _) = CrawlStatistics::read(&state)?;
+        return output::to_stdout(|out| hosts::write(&statistics, &settings, format, out));
     }
-    let mut status = Status::default();
-    status.read_journal(History::open(&state)?)?;
+    let (statistics, _) = CrawlStatistics::read(&state)?;
+    let mut status = Status::of(&statistics);
     if let Some(ControlInForce { table, overrides }) = control::last_in_force(&args.directory)? {
         status.control_in_words = Some(control::in_words(&overrides));
         status.control = Some(table);
@@ -75,54 +76,28 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
 }
 
 impl Status {
-    fn read_journal(&mut self, history: History) -> Result<(), CliError> {
-        let mut totals = Totals::default();
-        let (mut hosts, mut deaths) = (HashSet::new(), HashMap::new());
-        let mut patterns = Patterns::default();
-        for record in history {
-            let record = record?;
-            patterns.apply(&record);
-            match record {
-                Record::Begun { at, .. } => self.begun_at = Some(at.to_string()),
-                Record::Discovered { finds, .. } => self.queued += finds.len() as u64,
-                Record::Died { sequences } => {
-                    for sequence in sequences {
-                        *deaths.entry(sequence).or_insert(0) += 1;
-                    }
-                }
-                Record::Revoked { row, .. } => {
-                    self.queued += 1;
-                    totals.uncount(&row);
-                }
-                Record::Settled(settled) => {
-                    let FinishedVisit { row, finds, .. } = settled.visit;
-                    for left_out in settled.visit.left_out {
-                        *self.left_out_links.entry(left_out.rule).or_insert(0) += left_out.links;
-                    }
-                    deaths.remove(&settled.sequence);
-                    self.queued = (self.queued + finds.len() as u64).saturating_sub(1);
-                    totals.count(&row);
-                    if row.is_page() {
-                        hosts.insert(row.url.host());
-                    }
-                    self.last_visit_at = Some(row.fetched_at.to_string());
-                }
-                // Nothing else is counted.
-                _ => {}
-            }
+    /// Returns the counts of a crawl, without what is not in its journal.
+    fn of(statistics: &CrawlStatistics) -> Self {
+        let counts = statistics.counts();
+        let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let mut status = Self {
+            counts: PageCounts::from(counts),
+            bytes: counts.bytes,
+            hosts: counts.hosts,
+            requisites: counts.requisites,
+            requisites_missing: counts.requisites_missing,
+            queued: counts.queued,
+            set_aside: counts.set_aside,
+            left_out_links: statistics.left_out_links().clone(),
+            begun_at: text(counts.begun_at),
+            last_visit_at: text(counts.last_visit_at),
+            ..Self::default()
+        };
+        for report in statistics.patterns().reports() {
+            status.closed_patterns += u64::from(report.state == PatternState::Closed);
+            status.left_out_by_pattern += report.left_out;
         }
-        let set_aside = deaths.values().filter(|deaths| **deaths >= STRIKES_ASIDE);
-        self.set_aside = set_aside.count() as u64;
-        for report in patterns.reports() {
-            self.closed_patterns += u64::from(report.state == PatternState::Closed);
-            self.left_out_by_pattern += report.left_out;
-        }
-        self.hosts = hosts.len() as u64;
-        self.counts = PageCounts::from(&totals);
-        self.bytes = totals.bytes;
-        self.requisites = totals.requisites;
-        self.requisites_missing = totals.requisites_missing;
-        Ok(())
+        status
     }
 
     /// Describes the closed URL patterns and the URLs left out for them; none if there are none.

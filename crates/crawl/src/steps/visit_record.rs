@@ -3,7 +3,8 @@
 use neardup::Likeness;
 use sinks::{Keeping, MetadataField};
 use store::{
-    DiscoveredUrl, EarlierCapture, Fate, Lease, Original, RetainedDuplicate, Verdict, VisitRecord,
+    DiscoveredUrl, EarlierCapture, Fate, Lease, OF_CANONICAL, Original, RetainedDuplicate,
+    SAME_BYTES, SAME_TEXT, Verdict, VisitRecord,
 };
 use web::{Exchange, PageUrl, Timestamp};
 
@@ -136,8 +137,8 @@ pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
 /// Returns the likeness of a page to its original, in words.
 fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDuplicate>) -> String {
     let mut reason = match original.likeness {
-        Likeness::SamePayload => "the same bytes".to_owned(),
-        Likeness::SameText => "the same text".to_owned(),
+        Likeness::SamePayload => SAME_BYTES.to_owned(),
+        Likeness::SameText => SAME_TEXT.to_owned(),
         Likeness::Near {
             distance,
             resemblance,
@@ -170,7 +171,7 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
     } else {
         "the original of the page"
     };
-    format!(" with {whom} that it calls canonical")
+    format!(" with {whom}{OF_CANONICAL}")
 }
 
 /// Returns the fields of the `metadata` record about the match of a page with its original, and its

@@ -17,6 +17,7 @@
 //!
 //! Lock order: `tail` before those of the group commit.
 
+pub(super) mod follower;
 pub(super) mod frame;
 mod group_commit;
 pub(super) mod history;

@@ -1,5 +1,6 @@
 //! Hosts: the key of politeness.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -40,6 +41,13 @@ impl Host {
             return &self.0;
         }
         registrable(&self.0)
+    }
+}
+
+/// Lets maps of hosts be asked by name.
+impl Borrow<str> for Host {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

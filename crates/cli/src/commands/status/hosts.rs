@@ -1,26 +1,18 @@
-//! `crawler status --hosts`: the pace of each host, with its reason. Read from the journal alone,
-//! so it works while the crawl runs. Memory holds a line for each host.
+//! `crawler status --hosts`: the pace of each host, with its reason; a view of [`CrawlStatistics`].
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::IpAddr;
-use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use store::embedded::History;
-use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, StoreFault};
-use web::{Host, Pace, Timestamp, WaitReason};
+use statistics::{CrawlStatistics, HostFigures};
+use web::{Host, Timestamp, WaitReason};
 
 use crate::assembly;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
 use crate::values::Span;
-
-/// Characters of a failure that are kept.
-const MOST_CHARACTERS: usize = 200;
 
 /// A line of the output for a host.
 #[derive(Debug, Serialize)]
@@ -48,23 +40,14 @@ struct Line<'a> {
     last_failure: Option<&'a str>,
 }
 
-/// The status of a host by the journal.
-#[derive(Default)]
-pub(super) struct HostStatus {
-    pages: u64,
-    waiting: u64,
-    pace: Pace,
-    last_failure: Option<Box<str>>,
-}
-
 /// Writes a line for each host, those with most pages first.
 pub(super) fn write(
-    hosts: HashMap<Host, HostStatus>,
+    statistics: &CrawlStatistics,
     settings: &Settings,
     format: Format,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut hosts: Vec<(Host, HostStatus)> = hosts.into_iter().collect();
+    let mut hosts: Vec<(&Host, &HostFigures)> = statistics.hosts().collect();
     hosts.sort_unstable_by(|(one, left), (other, right)| {
         let order = right.pages.cmp(&left.pages);
         order
@@ -79,7 +62,7 @@ pub(super) fn write(
             "PAGES", "WAITING", "FAILURES", "DELAY", "WHY", "NOT BEFORE"
         )?;
     }
-    for (host, status) in &hosts {
+    for (host, status) in hosts {
         let pace = &status.pace;
         let obeyed = pace.crawl_delay.map(|delay| rules.obeyed(delay));
         let line = Line {
@@ -103,76 +86,6 @@ pub(super) fn write(
         }
     }
     Ok(())
-}
-
-/// Reads the status of each host from the journal.
-pub(super) fn read(state: &Path) -> Result<HashMap<Host, HostStatus>, StoreFault> {
-    let mut hosts = HashMap::new();
-    for record in History::open(state)? {
-        apply(&mut hosts, record?);
-    }
-    Ok(hosts)
-}
-
-fn apply(hosts: &mut HashMap<Host, HostStatus>, record: Record) {
-    let mut queue = |discovered: Vec<DiscoveredUrl>| {
-        for page in discovered {
-            hosts.entry(page.url.host()).or_default().waiting += 1;
-        }
-    };
-    match record {
-        Record::Discovered { finds, .. } => queue(finds),
-        Record::Settled(SettledVisit { pace, visit, .. }) => {
-            let FinishedVisit { row, finds, .. } = visit;
-            queue(finds);
-            let status = hosts.entry(row.url.host()).or_default();
-            status.waiting = status.waiting.saturating_sub(1);
-            status.pages += u64::from(row.is_page());
-            status.pace = status.pace.then(pace);
-            if row.fate == Fate::Failed {
-                status.last_failure = row.reason.as_deref().map(cut);
-            }
-        }
-        Record::Revoked { row, .. } => {
-            let status = hosts.entry(row.url.host()).or_default();
-            status.waiting += 1;
-            status.pages = status.pages.saturating_sub(u64::from(row.is_page()));
-        }
-        Record::Superseded { entry } => {
-            let status = hosts.entry(entry.discovered.url.host()).or_default();
-            status.waiting = status.waiting.saturating_sub(1);
-        }
-        Record::Postponed { entry, pace, .. } => {
-            let status = hosts.entry(entry.discovered.url.host()).or_default();
-            status.pace = status.pace.then(pace);
-        }
-        Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
-            let status = hosts.entry(host).or_default();
-            status.pace = status.pace.then(pace);
-        }
-        Record::Resumed { at, least_wait } => {
-            for status in hosts.values_mut() {
-                status.pace = status.pace.after_death(at, least_wait);
-            }
-        }
-        Record::Restarted { at, rule } => {
-            for status in hosts.values_mut() {
-                status.pace = status.pace.after_restart(at, rule);
-            }
-        }
-        Record::ClockSetBack { to, least_wait } => {
-            for status in hosts.values_mut() {
-                (status.pace, _) = status.pace.set_back(to, least_wait);
-            }
-        }
-        // Nothing else is about a host.
-        _ => {}
-    }
-}
-
-fn cut(reason: &str) -> Box<str> {
-    let end = reason.char_indices().nth(MOST_CHARACTERS);
-    reason[..end.map_or(reason.len(), |(end, _)| end)].into()
 }
 
 /// Formats a time; none if it is not known.
@@ -219,13 +132,6 @@ fn span(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_failure_is_cut_between_characters() {
-        let long = "ü".repeat(MOST_CHARACTERS + 1);
-        assert_eq!(cut(&long).chars().count(), MOST_CHARACTERS);
-        assert_eq!(&*cut("short"), "short");
-    }
 
     #[test]
     fn durations_of_any_length_are_formatted_to_the_millisecond() {

@@ -5,7 +5,7 @@ use super::record::Record;
 pub(super) const FRAME_HEAD_BYTES: usize = 12;
 
 /// A position in the journal: bytes from its beginning.
-pub(in crate::embedded) type Position = u64;
+pub type Position = u64;
 
 /// Returns a record as a frame.
 pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {

@@ -6,6 +6,8 @@ use std::path::Path;
 use neardup::HashKey;
 use web::UrlKey;
 
+use super::frame::Position;
+use super::reader::JournalReader;
 use super::record::Record;
 use super::segment::Replay;
 use crate::fault::StoreFault;
@@ -58,6 +60,15 @@ pub fn rows(
         Ok(_) => None,
         Err(fault) => Some(Err(fault)),
     }))
+}
+
+/// Returns the record that begins at `position` of the journal of the store in `directory`:
+/// a position that [`JournalFollower`](super::follower::JournalFollower) gave. Takes no lock.
+///
+/// # Errors
+/// [`StoreFault`] if the journal cannot be read, or if no record begins there.
+pub fn record_at(directory: &Path, position: Position) -> Result<Record, StoreFault> {
+    JournalReader::of(&directory.join("journal"))?.record_at(position)
 }
 
 /// The revocations of each page. As many of its visits, from the first on, do not count.

@@ -17,8 +17,9 @@
 //! and is reported, never skipped. The header is synced before anything else is written, so it can
 //! be torn only where nothing follows it.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::fs::{File, Metadata};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use neardup::HashKey;
@@ -186,7 +187,7 @@ pub(in crate::embedded) fn torn_tail(directory: &Path) -> Result<Option<TornTail
 
 /// The meaning of a bad frame: a torn write is possible at the end of the last segment only.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tear {
+pub(super) enum Tear {
     Allowed,
     Damage,
 }
@@ -198,7 +199,7 @@ impl Tear {
 }
 
 /// One segment, read from the front.
-struct Segment {
+pub(super) struct Segment {
     path: PathBuf,
     base: Position,
     reader: BufReader<File>,
@@ -208,11 +209,16 @@ struct Segment {
 }
 
 /// Read-ahead in bytes: large to read a whole segment, small to read one record.
-const AHEAD: usize = 256 << 10;
+pub(super) const AHEAD: usize = 256 << 10;
 const AHEAD_OF_ONE: usize = 4 << 10;
 
 impl Segment {
-    fn open(path: &Path, base: Position, ahead: usize, tear: Tear) -> Result<Self, StoreFault> {
+    pub(super) fn open(
+        path: &Path,
+        base: Position,
+        ahead: usize,
+        tear: Tear,
+    ) -> Result<Self, StoreFault> {
         let file = File::open(path).map_err(StoreFault::file("open", path))?;
         let length = file
             .metadata()
@@ -250,6 +256,45 @@ impl Segment {
         })
     }
 
+    /// Returns the key of every hash in the journal; none if the header is not whole.
+    pub(super) fn key(&self) -> Option<HashKey> {
+        self.key
+    }
+
+    /// Returns the position of the first byte.
+    pub(super) fn base(&self) -> Position {
+        self.base
+    }
+
+    /// Returns the position after the last record or mark that was read.
+    pub(super) fn position(&self) -> Position {
+        self.base + self.offset
+    }
+
+    /// Takes in what was appended since the segment was opened.
+    pub(super) fn grow(&mut self) -> Result<(), StoreFault> {
+        self.length = self.metadata()?.len();
+        // Drops what was read ahead: it may end in part of a frame.
+        self.seek(self.offset)
+    }
+
+    /// Returns true if the file that was opened is no longer under its name, or has lost bytes that
+    /// were read.
+    pub(super) fn is_replaced(&self) -> Result<bool, StoreFault> {
+        let named = match std::fs::metadata(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+            named => named.map_err(StoreFault::file("examine", &self.path))?,
+        };
+        let opened = self.metadata()?;
+        let is_other = (named.dev(), named.ino()) != (opened.dev(), opened.ino());
+        Ok(is_other || named.len() < self.offset)
+    }
+
+    fn metadata(&self) -> Result<Metadata, StoreFault> {
+        let metadata = self.reader.get_ref().metadata();
+        metadata.map_err(StoreFault::file("examine", &self.path))
+    }
+
     fn seek(&mut self, offset: u64) -> Result<(), StoreFault> {
         self.reader
             .seek(SeekFrom::Start(offset))
@@ -260,7 +305,7 @@ impl Segment {
 
     /// Returns the next record, skipping marks; `None` at the end, or before a torn write where one
     /// is allowed.
-    fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
+    pub(super) fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
         loop {
             let left = self.length.saturating_sub(self.offset);
             if left == 0 {
@@ -335,7 +380,7 @@ impl Segment {
         Ok(None)
     }
 
-    fn damaged(&self, what: &str) -> StoreFault {
+    pub(super) fn damaged(&self, what: &str) -> StoreFault {
         StoreFault::Damaged {
             path: self.path.clone(),
             offset: self.offset,

@@ -5,6 +5,8 @@ use neardup::{Likeness, PageSignature};
 use proptest::prelude::*;
 use web::{Host, Pace, Timestamp};
 
+use super::follower::JournalFollower;
+use super::history::record_at as record_of;
 use super::record::{RetainedPage, SettledVisit};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
@@ -504,4 +506,114 @@ proptest! {
         let whole = ends.iter().filter(|end| **end <= at as u64).count() as u64;
         prop_assert_eq!(all(directory.path()).unwrap(), (0..whole).map(record).collect::<Vec<_>>());
     }
+}
+
+fn appended(follower: &mut JournalFollower) -> Vec<Record> {
+    let mut found = Vec::new();
+    while let Some((_, record)) = follower.next_record().unwrap() {
+        found.push(record);
+    }
+    found
+}
+
+/// Returns a store's directory without a journal.
+fn empty_state() -> tempfile::TempDir {
+    let state = tempfile::tempdir().unwrap();
+    std::fs::create_dir(state.path().join("journal")).unwrap();
+    state
+}
+
+#[test]
+fn a_follower_returns_each_record_once_while_segments_are_appended() {
+    let state = empty_state();
+    let mut follower = JournalFollower::open(state.path()).unwrap();
+    assert_eq!(appended(&mut follower), [], "there is no journal yet");
+    let journal = journal(&state.path().join("journal"), 200);
+    let mut next = 0;
+    for records in [1, 0, 7, 2] {
+        for number in next..next + records {
+            journal.append(&record(number)).unwrap();
+        }
+        let expected: Vec<_> = (next..next + records).map(record).collect();
+        assert_eq!(appended(&mut follower), expected);
+        next += records;
+    }
+    assert!(files(&state.path().join("journal")).len() > 2);
+}
+
+#[test]
+fn a_follower_gives_the_position_at_which_a_record_is_read_again() {
+    let state = empty_state();
+    let journal = journal(&state.path().join("journal"), 200);
+    for number in 0..20 {
+        journal.append(&record(number)).unwrap();
+    }
+    let mut follower = JournalFollower::open(state.path()).unwrap();
+    while let Some((position, found)) = follower.next_record().unwrap() {
+        assert_eq!(record_of(state.path(), position).unwrap(), found);
+    }
+}
+
+#[test]
+fn a_frame_that_is_half_written_is_read_once_it_is_whole() {
+    let state = empty_state();
+    let directory = state.path().join("journal");
+    let whole = journal(&directory, 1 << 20).append(&record(0)).unwrap();
+    let frame = encode(&record(1));
+    let path = &files(&directory)[0];
+    let mut follower = JournalFollower::open(state.path()).unwrap();
+    assert_eq!(appended(&mut follower), [record(0)]);
+    for length in 1..frame.len() {
+        let mut bytes = std::fs::read(path).unwrap()[..whole as usize].to_vec();
+        bytes.extend(&frame[..length]);
+        std::fs::write(path, bytes).unwrap();
+        assert_eq!(appended(&mut follower), [], "{length} bytes");
+    }
+    let mut bytes = std::fs::read(path).unwrap()[..whole as usize].to_vec();
+    bytes.extend(&frame);
+    std::fs::write(path, bytes).unwrap();
+    assert_eq!(appended(&mut follower), [record(1)]);
+}
+
+#[test]
+fn a_follower_notices_that_another_journal_has_the_place_of_its_own() {
+    let state = empty_state();
+    let directory = state.path().join("journal");
+    journal(&directory, 1 << 20).append(&record(0)).unwrap();
+    let mut follower = JournalFollower::open(state.path()).unwrap();
+    assert_eq!(appended(&mut follower), [record(0)]);
+    assert!(!follower.is_replaced().unwrap());
+    std::fs::rename(&directory, state.path().join("journal.old")).unwrap();
+    assert!(follower.is_replaced().unwrap());
+    assert!(follower.restart().is_err(), "no journal is there");
+    std::fs::create_dir(&directory).unwrap();
+    let other = Journal::open(system(), &directory, HashKey::ZERO, 1 << 20).unwrap();
+    for number in 7..9 {
+        other.append(&record(number)).unwrap();
+    }
+    assert!(follower.is_replaced().unwrap());
+    follower.restart().unwrap();
+    assert_eq!(appended(&mut follower), [record(7), record(8)]);
+}
+
+#[test]
+fn a_follower_reports_a_damaged_segment() {
+    let state = empty_state();
+    let directory = state.path().join("journal");
+    let journal = journal(&directory, 200);
+    for number in 0..20 {
+        journal.append(&record(number)).unwrap();
+    }
+    let path = &files(&directory)[1];
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[HEADER_BYTES + 20] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+    let mut follower = JournalFollower::open(state.path()).unwrap();
+    let fault = loop {
+        match follower.next_record() {
+            Ok(found) => assert!(found.is_some(), "it ended without a fault"),
+            Err(fault) => break fault,
+        }
+    };
+    assert!(matches!(fault, StoreFault::Damaged { .. }), "{fault}");
 }

@@ -1,0 +1,62 @@
+//! The counts of a whole crawl.
+
+use store::Totals;
+use web::Timestamp;
+
+/// The counts of a crawl, under the names that the summary uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Pages that were fetched and judged.
+    pub pages: u64,
+    /// Pages among them that are new.
+    pub unique: u64,
+    /// New versions of pages that an earlier crawl archived; they are not among the unique ones.
+    pub changed: u64,
+    /// Exact duplicates.
+    pub exact_duplicates: u64,
+    /// Near duplicates.
+    pub near_duplicates: u64,
+    /// Duplicates that were kept.
+    pub kept_duplicates: u64,
+    /// URLs that could not be fetched.
+    pub failed: u64,
+    /// URLs that a rule forbade.
+    pub excluded: u64,
+    /// Payload bytes received.
+    pub bytes: u64,
+    /// Hosts with at least one fetched page; beyond
+    /// [`MAX_HOSTS`](crate::limits::MAX_HOSTS) hosts they are not counted.
+    pub hosts: u64,
+    /// Requisites that were fetched. They count here and in `bytes`, and in no count of pages.
+    pub requisites: u64,
+    /// Requisites that were not fetched: a failure, or a rule that forbade it.
+    pub requisites_missing: u64,
+    /// URLs in the queue, those out on lease included.
+    pub queued: u64,
+    /// Queued URLs that are set aside after two or more deaths of sessions.
+    pub set_aside: u64,
+    /// The beginning of the crawl.
+    pub begun_at: Option<Timestamp>,
+    /// The time of the visit that ended last, even if it was revoked later.
+    pub last_visit_at: Option<Timestamp>,
+}
+
+impl Counts {
+    /// Takes over the sums over all visits.
+    pub(crate) fn set_totals(&mut self, totals: &Totals) {
+        *self = Self {
+            pages: totals.pages,
+            unique: totals.unique,
+            changed: totals.changed,
+            exact_duplicates: totals.exact_duplicates,
+            near_duplicates: totals.near_duplicates,
+            kept_duplicates: totals.kept_duplicates,
+            failed: totals.failed,
+            excluded: totals.excluded,
+            bytes: totals.bytes,
+            requisites: totals.requisites,
+            requisites_missing: totals.requisites_missing,
+            ..*self
+        };
+    }
+}

@@ -1,0 +1,403 @@
+//! The projection: each record of the journal changes the figures once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use store::embedded::record::{Record, SettledVisit};
+use store::embedded::{JournalFollower, Position};
+use store::{
+    DiscoveredUrl, Fate, LeftOut, Patterns, STRIKES_ASIDE, SkippedBy, StoreFault, Totals,
+    VisitRecord,
+};
+use web::{Host, Pace, PageUrl};
+
+use crate::clusters::Clusters;
+use crate::counts::Counts;
+use crate::hosts::{HostFigures, Hosts};
+use crate::limits::{MAX_DIED, MAX_NAMES};
+use crate::name_counts::NameCounts;
+use crate::newest::{Newest, NewestVisits, RecentVisit};
+use crate::reasons;
+use crate::timeline::{Timeline, TimelinePoint};
+use crate::verdicts::{VerdictRules, Verdicts};
+use crate::visit_index::VisitIndex;
+
+/// The figures of a crawl: a function of the records of its journal, whether they are read at once
+/// or in pieces. Revoked visits are taken back from every figure, except for the links that their
+/// pages left out and the last failure of a host.
+///
+/// ```no_run
+/// use statistics::CrawlStatistics;
+///
+/// let (mut statistics, mut follower) = CrawlStatistics::read("crawl/state".as_ref())?;
+/// assert!(statistics.counts().unique <= statistics.counts().pages);
+/// // Later, while the crawl runs:
+/// statistics.catch_up(&mut follower)?;
+/// # Ok::<(), store::StoreFault>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CrawlStatistics {
+    counts: Counts,
+    totals: Totals,
+    timeline: Timeline,
+    hosts: Hosts,
+    verdicts: Verdicts,
+    status_codes: NameCounts,
+    types: NameCounts,
+    languages: NameCounts,
+    failure_kinds: NameCounts,
+    exclusion_reasons: NameCounts,
+    patterns: Patterns,
+    left_out_links: BTreeMap<String, u64>,
+    newest: NewestVisits,
+    clusters: Clusters,
+    /// Deaths of sessions by the sequence numbers of the queue entries that they visited.
+    died: HashMap<u64, u32>,
+    /// None unless asked for.
+    index: Option<VisitIndex>,
+}
+
+impl CrawlStatistics {
+    /// Returns the figures of a crawl without records.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the same with an index of visits, for [`CrawlStatistics::position_of`]. It takes 16
+    /// bytes a visit.
+    #[must_use]
+    pub fn with_index() -> Self {
+        Self {
+            index: Some(VisitIndex::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Reads the whole journal of the store in `state`. The follower reads on from there.
+    ///
+    /// The figures of a damaged journal up to the damage are in the statistics that
+    /// [`CrawlStatistics::catch_up`] was called on.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be read, or is damaged.
+    pub fn read(state: &Path) -> Result<(Self, JournalFollower), StoreFault> {
+        let mut statistics = Self::new();
+        let mut follower = JournalFollower::open(state)?;
+        statistics.catch_up(&mut follower)?;
+        Ok((statistics, follower))
+    }
+
+    /// Applies the records that were appended since, and returns their number. If another journal
+    /// has the place of the one that was read, the figures are those of the new one.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be read, or is damaged: the records before the damage
+    /// are applied.
+    pub fn catch_up(&mut self, follower: &mut JournalFollower) -> Result<u64, StoreFault> {
+        loop {
+            if follower.is_replaced()? {
+                follower.restart()?;
+                *self = self.emptied();
+            }
+            let applied = self.apply_rest(follower);
+            if applied.is_ok() || !follower.is_replaced()? {
+                return applied;
+            }
+        }
+    }
+
+    fn apply_rest(&mut self, follower: &mut JournalFollower) -> Result<u64, StoreFault> {
+        let mut applied = 0;
+        while let Some((position, record)) = follower.next_record()? {
+            self.apply(position, &record);
+            applied += 1;
+        }
+        Ok(applied)
+    }
+
+    /// Returns statistics without records, with an index if these have one.
+    fn emptied(&self) -> Self {
+        match self.index {
+            Some(_) => Self::with_index(),
+            None => Self::new(),
+        }
+    }
+
+    /// Applies a record of the journal that begins at `position`. Records are applied in their
+    /// order, each once.
+    pub fn apply(&mut self, position: Position, record: &Record) {
+        self.patterns.apply(record);
+        match record {
+            Record::Begun { at, .. } => self.counts.begun_at = Some(*at),
+            Record::Discovered { finds, .. } => self.queue(finds),
+            Record::Settled(settled) => self.settle(position, settled),
+            Record::Revoked { row, .. } => self.revoke(row),
+            Record::Superseded { entry } => {
+                self.end_entry(entry.sequence);
+                let host = self.hosts.of(host_of(&entry.discovered.url));
+                host.waiting = host.waiting.saturating_sub(1);
+            }
+            Record::Died { sequences } => sequences.iter().for_each(|one| self.die(*one)),
+            Record::Postponed { entry, pace, .. } => {
+                self.hosts.pace(host_of(&entry.discovered.url), *pace);
+            }
+            Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
+                self.hosts.pace(host.as_str(), *pace);
+            }
+            Record::Resumed { at, least_wait } => {
+                self.change_paces(|pace| pace.after_death(*at, *least_wait));
+            }
+            Record::Restarted { at, rule } => {
+                self.change_paces(|pace| pace.after_restart(*at, *rule));
+            }
+            Record::ClockSetBack { to, least_wait } => {
+                self.change_paces(|pace| pace.set_back(*to, *least_wait).0);
+            }
+            // Patterns are counted above; nothing else is.
+            Record::Admitted { .. }
+            | Record::Forgotten { .. }
+            | Record::SeedAdopted { .. }
+            | Record::Retained(_)
+            | Record::Leased { .. }
+            | Record::Stopped
+            | Record::RobotsRead { .. }
+            | Record::Archived { .. }
+            | Record::PatternClosed(_)
+            | Record::PatternReopened(_)
+            | Record::ClockSet { .. } => {}
+        }
+    }
+
+    fn queue(&mut self, finds: &[DiscoveredUrl]) {
+        self.counts.queued += finds.len() as u64;
+        for find in finds {
+            self.hosts.of(host_of(&find.url)).waiting += 1;
+        }
+    }
+
+    fn settle(&mut self, position: Position, settled: &SettledVisit) {
+        let visit = &settled.visit;
+        self.queue(&visit.finds);
+        self.end_entry(settled.sequence);
+        visit
+            .left_out
+            .iter()
+            .for_each(|links| self.leave_out(links));
+        let row = &*visit.row;
+        let host = host_of(&row.url);
+        let figures = self.hosts.of(host);
+        figures.waiting = figures.waiting.saturating_sub(1);
+        figures.pace = figures.pace.then(settled.pace);
+        self.hosts.count(host, row);
+        self.totals.count(row);
+        self.counts.last_visit_at = Some(row.fetched_at);
+        self.set_sums();
+        self.timeline.count(row, self.counts.queued);
+        self.verdicts.change(row, |sum, part| *sum += part);
+        self.change_names(row, NameCounts::add);
+        self.newest.count(row);
+        self.clusters.count_visit(row);
+        if let Some(index) = &mut self.index {
+            index.insert(row.url.key(), position);
+        }
+    }
+
+    fn revoke(&mut self, row: &VisitRecord) {
+        let host = host_of(&row.url);
+        self.counts.queued += 1;
+        self.hosts.of(host).waiting += 1;
+        self.hosts.take_back(host, row);
+        self.totals.uncount(row);
+        self.set_sums();
+        self.timeline.take_back(row);
+        self.verdicts
+            .change(row, |sum, part| *sum = sum.saturating_sub(part));
+        self.change_names(row, NameCounts::take_back);
+        self.newest.take_back(row);
+        self.clusters.take_back(row);
+        if let Some(index) = &mut self.index {
+            index.remove(row.url.key());
+        }
+    }
+
+    /// Takes an entry out of the queue.
+    fn end_entry(&mut self, sequence: u64) {
+        self.counts.queued = self.counts.queued.saturating_sub(1);
+        let deaths = self.died.remove(&sequence);
+        let was_aside = deaths.is_some_and(|deaths| deaths >= STRIKES_ASIDE);
+        self.counts.set_aside -= u64::from(was_aside);
+    }
+
+    fn die(&mut self, sequence: u64) {
+        if self.died.len() >= MAX_DIED && !self.died.contains_key(&sequence) {
+            return;
+        }
+        let deaths = self.died.entry(sequence).or_insert(0);
+        *deaths += 1;
+        self.counts.set_aside += u64::from(*deaths == STRIKES_ASIDE);
+    }
+
+    fn leave_out(&mut self, links: &LeftOut) {
+        if let Some(known) = self.left_out_links.get_mut(&links.rule) {
+            *known += links.links;
+        } else if self.left_out_links.len() < MAX_NAMES {
+            self.left_out_links.insert(links.rule.clone(), links.links);
+        }
+    }
+
+    fn set_sums(&mut self) {
+        self.counts.set_totals(&self.totals);
+        self.counts.hosts = self.hosts.with_pages();
+    }
+
+    fn change_paces(&mut self, change: impl Fn(Pace) -> Pace) {
+        self.hosts.change_paces(change);
+    }
+
+    /// Changes the counts of the names that a visit has.
+    fn change_names(&mut self, row: &VisitRecord, change: impl Fn(&mut NameCounts, &str)) {
+        if let Some(status) = row.status {
+            change(&mut self.status_codes, &status.to_string());
+        }
+        if let Some(media) = &row.content_type {
+            change(&mut self.types, media);
+        }
+        if row.requisite > 0 {
+            return;
+        }
+        if let Some(language) = row.language.as_ref().filter(|_| row.is_page()) {
+            change(&mut self.languages, language);
+        }
+        let reason = row.reason.as_deref().unwrap_or_default();
+        match row.fate {
+            Fate::Failed => change(&mut self.failure_kinds, &reasons::name_of(reason)),
+            Fate::Excluded => change(&mut self.exclusion_reasons, &reasons::name_of(reason)),
+            Fate::Unique | Fate::Changed | Fate::ExactDuplicate | Fate::NearDuplicate => {}
+        }
+    }
+
+    /// Returns the counts of the whole crawl.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Returns the visits by time, at most [`MAX_POINTS`](crate::limits::MAX_POINTS) points in the
+    /// order of their times. All have the same span: a minute, doubled when there are too many.
+    /// Spans without a visit have no point.
+    #[must_use]
+    pub fn timeline(&self) -> &[TimelinePoint] {
+        self.timeline.points()
+    }
+
+    /// Returns the hosts with their figures, in no order.
+    pub fn hosts(&self) -> impl Iterator<Item = (&Host, &HostFigures)> {
+        self.hosts.known()
+    }
+
+    /// Returns the figures of a host; none if it is not known.
+    #[must_use]
+    pub fn host(&self, name: &str) -> Option<&HostFigures> {
+        self.hosts.get(name)
+    }
+
+    /// Returns the figures of all hosts that came after
+    /// [`MAX_HOSTS`](crate::limits::MAX_HOSTS) others, as if they were one.
+    #[must_use]
+    pub fn other_hosts(&self) -> &HostFigures {
+        self.hosts.other()
+    }
+
+    /// Returns the number of near duplicates by the distance of their fingerprints in bits.
+    #[must_use]
+    pub fn distances(&self) -> &[u64; 65] {
+        &self.verdicts.distances
+    }
+
+    /// Returns the number of near duplicates by their resemblance in hundredths, rounded down.
+    #[must_use]
+    pub fn resemblances(&self) -> &[u64; 101] {
+        &self.verdicts.resemblances
+    }
+
+    /// Returns the number of duplicates by the rule that found them.
+    #[must_use]
+    pub fn verdict_rules(&self) -> &VerdictRules {
+        &self.verdicts.rules
+    }
+
+    /// Returns the number of visits by the status code of their last answer, requisites included.
+    #[must_use]
+    pub fn status_codes(&self) -> &NameCounts {
+        &self.status_codes
+    }
+
+    /// Returns the number of visits by media type, requisites included.
+    #[must_use]
+    pub fn types(&self) -> &NameCounts {
+        &self.types
+    }
+
+    /// Returns the number of pages by language.
+    #[must_use]
+    pub fn languages(&self) -> &NameCounts {
+        &self.languages
+    }
+
+    /// Returns the number of failed pages by the beginning of the reason.
+    #[must_use]
+    pub fn failure_kinds(&self) -> &NameCounts {
+        &self.failure_kinds
+    }
+
+    /// Returns the number of excluded pages by the beginning of the reason.
+    #[must_use]
+    pub fn exclusion_reasons(&self) -> &NameCounts {
+        &self.exclusion_reasons
+    }
+
+    /// Returns the URL patterns with their yields and states.
+    #[must_use]
+    pub fn patterns(&self) -> &Patterns {
+        &self.patterns
+    }
+
+    /// Returns the number of links that were never queued, by the rule that took them for traps.
+    #[must_use]
+    pub fn left_out_links(&self) -> &BTreeMap<String, u64> {
+        &self.left_out_links
+    }
+
+    /// Returns the number of URLs that were queued and then left out unvisited, by the kind of
+    /// reason. URLs that still wait, and links that were never queued, are not among them.
+    pub fn skipped(&self) -> impl Iterator<Item = (SkippedBy, u64)> {
+        SkippedBy::ALL
+            .into_iter()
+            .map(|kind| (kind, self.totals.skipped[kind as usize]))
+    }
+
+    /// Returns the newest visits of a kind, newest first, at most
+    /// [`MAX_NEWEST`](crate::limits::MAX_NEWEST).
+    pub fn newest(&self, kind: Newest) -> impl Iterator<Item = &RecentVisit> {
+        self.newest.of(kind)
+    }
+
+    /// Returns the clusters of pages that repeat the same original.
+    #[must_use]
+    pub fn clusters(&self) -> &Clusters {
+        &self.clusters
+    }
+
+    /// Returns the position of the last visit of a URL in the journal, for
+    /// [`store::embedded::record_at`]. None if it was not visited, if its visit was revoked, or if
+    /// these statistics have no index ([`CrawlStatistics::with_index`]).
+    #[must_use]
+    pub fn position_of(&self, url: &PageUrl) -> Option<Position> {
+        self.index.as_ref()?.get(url.key())
+    }
+}
+
+fn host_of(url: &PageUrl) -> &str {
+    url.as_url().host_str().unwrap_or_default()
+}

@@ -1,0 +1,135 @@
+//! The figures of each host.
+
+use std::collections::HashMap;
+
+use store::{Fate, VisitRecord};
+use web::{Host, Pace};
+
+use crate::limits::{MAX_FAILURE_CHARACTERS, MAX_HOSTS};
+use crate::text::cut;
+
+/// The figures of a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFigures {
+    /// Pages that were fetched and judged.
+    pub pages: u64,
+    /// Pages among them that are new.
+    pub unique: u64,
+    /// New versions of pages that an earlier crawl archived.
+    pub changed: u64,
+    /// Duplicates.
+    pub duplicates: u64,
+    /// URLs that could not be fetched.
+    pub failed: u64,
+    /// URLs that a rule forbade.
+    pub excluded: u64,
+    /// URLs in the queue, those out on lease included.
+    pub waiting: u64,
+    /// Payload bytes received, those of requisites included.
+    pub bytes: u64,
+    /// Its pace, as last recorded.
+    pub pace: Pace,
+    /// The reason of the last URL that failed for good, even if that visit was revoked.
+    pub last_failure: Option<Box<str>>,
+}
+
+/// The figures of all hosts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Hosts {
+    known: HashMap<Host, HostFigures>,
+    /// The figures of the hosts that came after [`MAX_HOSTS`] others.
+    other: HostFigures,
+    /// Known hosts with at least one page.
+    with_pages: u64,
+}
+
+impl Hosts {
+    pub(crate) fn known(&self) -> impl Iterator<Item = (&Host, &HostFigures)> {
+        self.known.iter()
+    }
+
+    pub(crate) fn get(&self, host: &str) -> Option<&HostFigures> {
+        self.known.get(host)
+    }
+
+    pub(crate) fn other(&self) -> &HostFigures {
+        &self.other
+    }
+
+    pub(crate) fn with_pages(&self) -> u64 {
+        self.with_pages
+    }
+
+    /// Returns the figures of a host to be changed.
+    pub(crate) fn of(&mut self, host: &str) -> &mut HostFigures {
+        if !self.known.contains_key(host) {
+            if self.known.len() >= MAX_HOSTS {
+                return &mut self.other;
+            }
+            self.known.insert(Host::new(host), HostFigures::default());
+        }
+        self.known.get_mut(host).unwrap_or(&mut self.other)
+    }
+
+    /// Updates the pace of a host.
+    pub(crate) fn pace(&mut self, host: &str, pace: Pace) {
+        let figures = self.of(host);
+        figures.pace = figures.pace.then(pace);
+    }
+
+    /// Changes the pace of every host.
+    pub(crate) fn change_paces(&mut self, change: impl Fn(Pace) -> Pace) {
+        for figures in self.known.values_mut() {
+            figures.pace = change(figures.pace);
+        }
+    }
+
+    /// Adds a visit of a host.
+    pub(crate) fn count(&mut self, host: &str, row: &VisitRecord) {
+        let figures = self.of(host);
+        let had_pages = figures.pages > 0;
+        figures.change(row, |sum, part| *sum += part);
+        if row.fate == Fate::Failed {
+            let reason = row.reason.as_deref();
+            figures.last_failure = reason.map(|reason| cut(reason, MAX_FAILURE_CHARACTERS).into());
+        }
+        let has_pages = figures.pages > 0;
+        self.note(host, had_pages, has_pages);
+    }
+
+    /// Takes back a visit that was added.
+    pub(crate) fn take_back(&mut self, host: &str, row: &VisitRecord) {
+        let figures = self.of(host);
+        let had_pages = figures.pages > 0;
+        figures.change(row, |sum, part| *sum = sum.saturating_sub(part));
+        let has_pages = figures.pages > 0;
+        self.note(host, had_pages, has_pages);
+    }
+
+    fn note(&mut self, host: &str, had_pages: bool, has_pages: bool) {
+        if had_pages != has_pages && self.known.contains_key(host) {
+            match has_pages {
+                true => self.with_pages += 1,
+                false => self.with_pages -= 1,
+            }
+        }
+    }
+}
+
+impl HostFigures {
+    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
+        change(&mut self.bytes, row.bytes);
+        if row.requisite > 0 {
+            return;
+        }
+        change(&mut self.pages, row.fate.is_page().into());
+        let of_fate = match row.fate {
+            Fate::Unique => &mut self.unique,
+            Fate::Changed => &mut self.changed,
+            Fate::ExactDuplicate | Fate::NearDuplicate => &mut self.duplicates,
+            Fate::Failed => &mut self.failed,
+            Fate::Excluded => &mut self.excluded,
+        };
+        change(of_fate, 1);
+    }
+}

@@ -1,0 +1,31 @@
+//! The figures of a crawl: one projection of its journal.
+//!
+//! [`CrawlStatistics`] applies the records of a journal in their order, once each, and answers from
+//! memory. `crawler status`, the report, the dashboard and the metrics are views of it, so that no
+//! two of them count differently.
+//!
+//! Invariants: the figures are a function of the records, however they are cut into pieces; they
+//! equal a recount of the visit records that `crawler export` prints; memory is bounded, and
+//! [`limits`] has all caps. docs/adr/0018 has the reasons.
+
+mod clusters;
+mod counts;
+mod crawl_statistics;
+mod hosts;
+pub mod limits;
+mod name_counts;
+mod newest;
+mod reasons;
+mod text;
+mod timeline;
+mod verdicts;
+mod visit_index;
+
+pub use clusters::{Cluster, Clusters};
+pub use counts::Counts;
+pub use crawl_statistics::CrawlStatistics;
+pub use hosts::HostFigures;
+pub use name_counts::NameCounts;
+pub use newest::{Newest, RecentVisit};
+pub use timeline::TimelinePoint;
+pub use verdicts::VerdictRules;

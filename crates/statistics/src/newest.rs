@@ -1,0 +1,121 @@
+//! The newest visits of each kind.
+
+use std::collections::VecDeque;
+
+use store::{Fate, VisitRecord};
+use web::{Timestamp, UrlKey};
+
+use crate::limits::{MAX_NEWEST, MAX_REMEMBERED, MAX_TEXT_CHARACTERS};
+use crate::text::cut;
+
+/// A kind of visits of which the newest are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Newest {
+    /// Pages that were fetched and judged, duplicates included.
+    Pages,
+    /// Duplicates.
+    Duplicates,
+    /// URLs that could not be fetched, requisites included.
+    Failures,
+    /// URLs that a rule forbade, requisites included.
+    Exclusions,
+}
+
+impl Newest {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Pages,
+        Self::Duplicates,
+        Self::Failures,
+        Self::Exclusions,
+    ];
+
+    /// Returns true for a visit of this kind.
+    #[must_use]
+    pub fn has(self, row: &VisitRecord) -> bool {
+        match self {
+            Self::Pages => row.is_page(),
+            Self::Duplicates => row.is_page() && row.fate.is_duplicate(),
+            Self::Failures => row.fate == Fate::Failed,
+            Self::Exclusions => row.fate == Fate::Excluded,
+        }
+    }
+}
+
+/// A visit, as far as lists show it. Texts are cut after [`MAX_TEXT_CHARACTERS`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecentVisit {
+    /// The key of the URL, for a URL that was cut.
+    pub key: UrlKey,
+    /// The URL.
+    pub url: Box<str>,
+    /// The time of the last request.
+    pub at: Timestamp,
+    /// The status code of the last answer.
+    pub status: Option<u16>,
+    /// The outcome.
+    pub verdict: Fate,
+    /// The page that it duplicates, or of which it is a new version.
+    pub duplicate_of: Option<Box<str>>,
+    /// Bits between the two fingerprints.
+    pub distance: Option<u32>,
+    /// The estimated resemblance of the two texts, 0 to 1.
+    pub resemblance: Option<f64>,
+    /// The rule or failure that decided.
+    pub reason: Option<Box<str>>,
+    /// True for a requisite of a page.
+    pub is_requisite: bool,
+}
+
+impl RecentVisit {
+    /// Returns a visit as lists show it.
+    #[must_use]
+    pub fn of(row: &VisitRecord) -> Self {
+        let short = |text: &str| Box::from(cut(text, MAX_TEXT_CHARACTERS));
+        Self {
+            key: row.url.key(),
+            url: short(row.url.as_str()),
+            at: row.fetched_at,
+            status: row.status,
+            verdict: row.fate,
+            duplicate_of: row.duplicate_of.as_ref().map(|url| short(url.as_str())),
+            distance: row.distance,
+            resemblance: row.resemblance,
+            reason: row.reason.as_deref().map(short),
+            is_requisite: row.requisite > 0,
+        }
+    }
+}
+
+/// The newest visits of each kind, in the order in which they ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct NewestVisits([VecDeque<RecentVisit>; Newest::ALL.len()]);
+
+impl NewestVisits {
+    /// Returns the newest visits of a kind, newest first.
+    pub(crate) fn of(&self, kind: Newest) -> impl Iterator<Item = &RecentVisit> {
+        self.0[kind as usize].iter().rev().take(MAX_NEWEST)
+    }
+
+    /// Adds a visit.
+    pub(crate) fn count(&mut self, row: &VisitRecord) {
+        for kind in Newest::ALL.into_iter().filter(|kind| kind.has(row)) {
+            let visits = &mut self.0[kind as usize];
+            if visits.len() == MAX_REMEMBERED {
+                visits.pop_front();
+            }
+            visits.push_back(RecentVisit::of(row));
+        }
+    }
+
+    /// Takes back a visit that was added. A URL has one visit at a time that is not revoked.
+    pub(crate) fn take_back(&mut self, row: &VisitRecord) {
+        let key = row.url.key();
+        for kind in Newest::ALL.into_iter().filter(|kind| kind.has(row)) {
+            let visits = &mut self.0[kind as usize];
+            if let Some(place) = visits.iter().rposition(|visit| visit.key == key) {
+                visits.remove(place);
+            }
+        }
+    }
+}

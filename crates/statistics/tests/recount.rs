@@ -1,0 +1,447 @@
+//! The statistics of generated histories equal a plain recount of the visit records that `crawler
+//! export` prints, read at once or in any pieces.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use disk::SystemDisk;
+use neardup::HashKey;
+use proptest::prelude::*;
+use statistics::{CrawlStatistics, Newest};
+use store::embedded::journal::Journal;
+use store::embedded::record::{Record, SettledVisit};
+use store::embedded::{self, JournalFollower};
+use store::{
+    DiscoveredUrl, Fate, FinishedVisit, LeftOut, PatternName, QueueEntry, STRIKES_ASIDE,
+    VisitRecord,
+};
+use web::{CanonicalForm, Generality, Pace, PageUrl, Timestamp, UrlPattern};
+
+const FATES: [Fate; 6] = [
+    Fate::Unique,
+    Fate::Changed,
+    Fate::ExactDuplicate,
+    Fate::NearDuplicate,
+    Fate::Failed,
+    Fate::Excluded,
+];
+const REASONS: [&str; 6] = [
+    "the same bytes",
+    "the same text",
+    "resemblance 0.91, 2 bits apart",
+    "resemblance 0.75 with the page that it calls canonical, 9 bits apart",
+    "robots.txt: Disallow: /x (line 2)",
+    "HTTP status 404",
+];
+/// Pages of the generated web.
+const PAGES: u8 = 24;
+
+/// A visit of a page.
+#[derive(Clone, Debug)]
+struct Visit {
+    page: u8,
+    fate: usize,
+    reason: usize,
+    minute: u64,
+    bytes: u64,
+    original: u8,
+    distance: u32,
+    hundredths: u32,
+    flags: u8,
+    finds: u8,
+}
+
+/// An event of a generated history.
+#[derive(Clone, Debug)]
+enum Event {
+    Discover(u8),
+    Visit(Visit),
+    /// The page waits again, as after a power cut, the failure of its original, or the reopening of
+    /// its pattern.
+    Revoke(u8),
+    Die(u8),
+    Supersede(u8),
+    Restart(u64),
+    ClosePattern(u8),
+    ReopenPattern(u8),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let page = || 0..PAGES;
+    let visit = (
+        (page(), 0..FATES.len(), 0..REASONS.len(), 0..4_000_u64),
+        (0..9_000_u64, page(), 0..70_u32, 0..=100_u32),
+        (any::<u8>(), 0..4_u8),
+    );
+    let visit = visit.prop_map(|(first, second, (flags, finds))| Visit {
+        page: first.0,
+        fate: first.1,
+        reason: first.2,
+        minute: first.3,
+        bytes: second.0,
+        original: second.1,
+        distance: second.2,
+        hundredths: second.3,
+        flags,
+        finds,
+    });
+    let event = prop_oneof![
+        2 => page().prop_map(Event::Discover),
+        8 => visit.prop_map(Event::Visit),
+        3 => page().prop_map(Event::Revoke),
+        2 => page().prop_map(Event::Die),
+        1 => page().prop_map(Event::Supersede),
+        1 => (0..4_000_u64).prop_map(Event::Restart),
+        1 => page().prop_map(Event::ClosePattern),
+        1 => page().prop_map(Event::ReopenPattern),
+    ];
+    proptest::collection::vec(event, 0..120)
+}
+
+fn url(page: u8) -> PageUrl {
+    let host = page % 4;
+    PageUrl::parse(
+        &format!("http://h{host}.test/{page}"),
+        &CanonicalForm::default(),
+    )
+    .unwrap()
+}
+
+fn at(minute: u64) -> Timestamp {
+    Timestamp::from_millis(1_790_000_000_000 + minute * 60_000 + minute % 7)
+}
+
+fn pattern(page: u8) -> PatternName {
+    PatternName {
+        host: url(page).host(),
+        pattern: UrlPattern::of(&url(page), Generality::ALL[0]),
+    }
+}
+
+/// The state of a generated crawl, from which only possible records follow.
+#[derive(Default)]
+struct Generator {
+    next_sequence: u64,
+    waiting: BTreeMap<u8, u64>,
+    visited: BTreeMap<u8, VisitRecord>,
+    deaths: BTreeMap<u64, u32>,
+    records: Vec<Record>,
+}
+
+impl Generator {
+    fn records(events: &[Event]) -> Self {
+        let mut generator = Self::default();
+        generator.records.push(Record::Begun {
+            at: at(0),
+            features: "word:1".to_owned(),
+        });
+        events.iter().for_each(|event| generator.add(event));
+        generator
+    }
+
+    /// Queues a page if it is new, and returns it as discovered.
+    fn queue(&mut self, page: u8) -> Option<DiscoveredUrl> {
+        if self.waiting.contains_key(&page) || self.visited.contains_key(&page) {
+            return None;
+        }
+        self.waiting.insert(page, self.next_sequence);
+        self.next_sequence += 1;
+        Some(DiscoveredUrl::new(url(page), 1, None))
+    }
+
+    fn add(&mut self, event: &Event) {
+        match event {
+            Event::Discover(page) => {
+                let first = self.next_sequence;
+                let finds = self.queue(*page).into_iter().collect();
+                self.records.push(Record::Discovered { first, finds });
+            }
+            Event::Visit(visit) => self.visit(visit),
+            Event::Revoke(page) => {
+                let Some(mut row) = self.visited.remove(page) else {
+                    return;
+                };
+                // The archive has lost the visit, or has it still.
+                if row.bytes % 2 == 0 {
+                    (row.warc_file, row.warc_offset) = (None, None);
+                }
+                self.waiting.insert(*page, self.next_sequence);
+                self.records.push(Record::Revoked {
+                    entry: entry(self.next_sequence, *page),
+                    row: Box::new(row),
+                    reached: Vec::new(),
+                });
+                self.next_sequence += 1;
+            }
+            Event::Die(page) => {
+                let Some(sequence) = self.waiting.get(page).copied() else {
+                    return;
+                };
+                *self.deaths.entry(sequence).or_default() += 1;
+                let sequences = vec![sequence];
+                self.records.push(Record::Died { sequences });
+            }
+            Event::Supersede(page) => {
+                let Some(sequence) = self.waiting.remove(page) else {
+                    return;
+                };
+                self.deaths.remove(&sequence);
+                let entry = entry(sequence, *page);
+                self.records.push(Record::Superseded { entry });
+            }
+            Event::Restart(minute) => self.records.push(Record::Resumed {
+                at: at(*minute),
+                least_wait: Duration::from_secs(1),
+            }),
+            Event::ClosePattern(page) => {
+                self.records.push(Record::PatternClosed(pattern(*page)));
+            }
+            Event::ReopenPattern(page) => {
+                self.records.push(Record::PatternReopened(pattern(*page)));
+            }
+        }
+    }
+
+    fn visit(&mut self, visit: &Visit) {
+        let Some(sequence) = self.waiting.remove(&visit.page) else {
+            return;
+        };
+        self.deaths.remove(&sequence);
+        let row = row(visit);
+        self.visited.insert(visit.page, row.clone());
+        let first = self.next_sequence;
+        let links = (0..visit.finds).map(|step| (visit.page + step * 5) % PAGES);
+        let links: Vec<u8> = links.collect();
+        let finds = links.into_iter().filter_map(|page| self.queue(page));
+        let finds = finds.collect();
+        let left_out = vec![LeftOut {
+            rule: "too-deep".to_owned(),
+            links: u64::from(visit.finds),
+            example: url(0),
+        }];
+        self.records.push(Record::Settled(SettledVisit {
+            sequence,
+            priority: 0,
+            first,
+            pace: Pace::from(at(visit.minute)),
+            visit: FinishedVisit {
+                finds,
+                left_out,
+                ..FinishedVisit::new(row)
+            },
+        }));
+    }
+}
+
+fn entry(sequence: u64, page: u8) -> QueueEntry {
+    QueueEntry {
+        sequence,
+        discovered: DiscoveredUrl::new(url(page), 1, None),
+        attempts: 0,
+        strikes: 0,
+    }
+}
+
+fn row(visit: &Visit) -> VisitRecord {
+    let fate = FATES[visit.fate];
+    let has = |bit: u8| visit.flags & 1 << bit != 0;
+    let mut row = VisitRecord::new(
+        DiscoveredUrl::new(url(visit.page), 1, None),
+        fate,
+        at(visit.minute),
+    );
+    row.requisite = has(0).into();
+    row.kept = has(1);
+    row.of_earlier = has(2);
+    row.status = has(3).then_some(if has(4) { 200 } else { 404 });
+    row.content_type = has(5).then(|| "text/html".to_owned());
+    row.language = has(6).then(|| "en".to_owned());
+    row.bytes = visit.bytes;
+    row.reason = Some(REASONS[visit.reason].to_owned());
+    (row.warc_file, row.warc_offset) = (Some("a.warc.gz".to_owned()), Some(7));
+    if fate.is_duplicate() {
+        row.duplicate_of = Some(url(visit.original));
+    }
+    if fate == Fate::NearDuplicate {
+        row.distance = Some(visit.distance);
+        row.resemblance = Some(f64::from(visit.hundredths) / 100.0);
+    }
+    row
+}
+
+fn count(rows: &[VisitRecord], is_one: impl Fn(&VisitRecord) -> bool) -> u64 {
+    rows.iter().filter(|row| is_one(row)).count() as u64
+}
+
+/// Compares the figures with a recount of all rows that were not revoked.
+fn compare(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+    let counts = statistics.counts();
+    let of = |fate: Fate| count(rows, |row| row.requisite == 0 && row.fate == fate);
+    assert_eq!(counts.pages, count(rows, VisitRecord::is_page));
+    assert_eq!(counts.unique, of(Fate::Unique));
+    assert_eq!(counts.changed, of(Fate::Changed));
+    assert_eq!(counts.exact_duplicates, of(Fate::ExactDuplicate));
+    assert_eq!(counts.near_duplicates, of(Fate::NearDuplicate));
+    assert_eq!(counts.failed, of(Fate::Failed));
+    assert_eq!(counts.excluded, of(Fate::Excluded));
+    assert_eq!(counts.bytes, rows.iter().map(|row| row.bytes).sum::<u64>());
+    let requisites = count(rows, |row| row.requisite > 0 && row.fate.is_page());
+    assert_eq!(counts.requisites, requisites);
+    let with_pages = rows.iter().filter(|row| row.is_page());
+    let with_pages: BTreeSet<_> = with_pages.map(|row| row.url.host()).collect();
+    assert_eq!(counts.hosts, with_pages.len() as u64);
+    compare_hosts(statistics, rows);
+    compare_times(statistics, rows);
+    compare_verdicts(statistics, rows);
+    compare_names(statistics, rows);
+    for kind in Newest::ALL {
+        let expected = rows.iter().rev().filter(|row| kind.has(row));
+        let expected: Vec<&str> = expected.map(|row| row.url.as_str()).collect();
+        let newest: Vec<&str> = statistics.newest(kind).map(|visit| &*visit.url).collect();
+        assert_eq!(newest, expected, "{kind:?}");
+    }
+}
+
+fn compare_hosts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+    for (host, figures) in statistics.hosts() {
+        let rows: Vec<VisitRecord> = {
+            let of_host = rows.iter().filter(|row| row.url.host() == *host);
+            of_host.cloned().collect()
+        };
+        let duplicates = count(&rows, |row| row.is_page() && row.fate.is_duplicate());
+        let failed = count(&rows, |row| row.requisite == 0 && row.fate == Fate::Failed);
+        assert_eq!(figures.pages, count(&rows, VisitRecord::is_page), "{host}");
+        assert_eq!(figures.duplicates, duplicates, "{host}");
+        assert_eq!(figures.failed, failed, "{host}");
+        assert_eq!(figures.bytes, rows.iter().map(|row| row.bytes).sum::<u64>());
+    }
+}
+
+fn compare_times(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+    let points = statistics.timeline();
+    assert!(points.is_sorted_by(|one, other| one.at < other.at));
+    let mut timed = 0;
+    for point in points {
+        let end = point.at + point.span;
+        let within = |row: &VisitRecord| (point.at..end).contains(&row.fetched_at);
+        assert_eq!(point.pages, count(rows, |row| within(row) && row.is_page()));
+        let bytes = rows.iter().filter(|row| within(row)).map(|row| row.bytes);
+        assert_eq!(point.bytes, bytes.sum::<u64>());
+        timed += count(rows, within);
+    }
+    assert_eq!(timed, rows.len() as u64, "each visit is in one point");
+}
+
+fn compare_verdicts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+    let near = |row: &VisitRecord| row.requisite == 0 && row.fate == Fate::NearDuplicate;
+    for (bits, found) in statistics.distances().iter().enumerate() {
+        let is_so = |row: &VisitRecord| row.distance.unwrap().min(64) as usize == bits;
+        assert_eq!(*found, count(rows, |row| near(row) && is_so(row)));
+    }
+    for (hundredths, found) in statistics.resemblances().iter().enumerate() {
+        let is_so =
+            |row: &VisitRecord| (row.resemblance.unwrap() * 100.0).round() as usize == hundredths;
+        assert_eq!(*found, count(rows, |row| near(row) && is_so(row)));
+    }
+    let rules = statistics.verdict_rules();
+    let all = rules.same_bytes + rules.same_text + rules.near + rules.by_canonical;
+    let duplicates = |row: &VisitRecord| row.is_page() && row.fate.is_duplicate();
+    assert_eq!(all, count(rows, duplicates));
+    let same_text = |row: &VisitRecord| {
+        row.requisite == 0
+            && row.fate == Fate::ExactDuplicate
+            && row.reason.as_deref() == Some("the same text")
+    };
+    assert_eq!(rules.same_text, count(rows, same_text));
+    assert_eq!(rules.kept, count(rows, |row| duplicates(row) && row.kept));
+    let mut clusters: BTreeMap<(bool, &PageUrl), u64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| duplicates(row)) {
+        let original = row.duplicate_of.as_ref().unwrap();
+        if *original != row.url {
+            *clusters.entry((row.of_earlier, original)).or_default() += 1;
+        }
+    }
+    let found = statistics.clusters().largest().into_iter();
+    let found: BTreeMap<_, _> = found
+        .map(|cluster| ((cluster.of_earlier, &cluster.original), cluster.duplicates))
+        .collect();
+    assert_eq!(found, clusters);
+    assert_eq!(statistics.clusters().error(), 0);
+}
+
+fn compare_names(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+    let codes = statistics.status_codes();
+    assert_eq!(
+        codes.count("200"),
+        count(rows, |row| row.status == Some(200))
+    );
+    assert_eq!(codes.total(), count(rows, |row| row.status.is_some()));
+    let types = statistics.types();
+    assert_eq!(types.total(), count(rows, |row| row.content_type.is_some()));
+    let english = count(rows, |row| row.is_page() && row.language.is_some());
+    assert_eq!(statistics.languages().count("en"), english);
+    let counts = statistics.counts();
+    assert_eq!(statistics.failure_kinds().total(), counts.failed);
+    assert_eq!(statistics.exclusion_reasons().total(), counts.excluded);
+}
+
+fn rows(state: &Path) -> Vec<VisitRecord> {
+    embedded::rows(state).unwrap().map(Result::unwrap).collect()
+}
+
+fn append(journal: &Journal, records: &[Record]) {
+    for record in records {
+        journal.append(record).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_figures_equal_a_recount_of_the_export_read_at_once_or_in_any_pieces(
+        events in events(),
+        pieces in proptest::collection::vec(1..20_usize, 0..10),
+    ) {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::create_dir(state.path().join("journal")).unwrap();
+        let (disk, key) = (Arc::new(SystemDisk), HashKey::new(7));
+        let journal = Journal::open(disk, &state.path().join("journal"), key, 2_000).unwrap();
+        let history = Generator::records(&events);
+        let mut in_pieces = CrawlStatistics::with_index();
+        let mut follower = JournalFollower::open(state.path()).unwrap();
+        let mut rest = &history.records[..];
+        for piece in pieces {
+            let (now, later) = rest.split_at(piece.min(rest.len()));
+            append(&journal, now);
+            rest = later;
+            in_pieces.catch_up(&mut follower).unwrap();
+            compare(&in_pieces, &rows(state.path()));
+        }
+        append(&journal, rest);
+        in_pieces.catch_up(&mut follower).unwrap();
+        let mut at_once = CrawlStatistics::with_index();
+        at_once.catch_up(&mut JournalFollower::open(state.path()).unwrap()).unwrap();
+        prop_assert_eq!(&at_once, &in_pieces);
+
+        let rows = rows(state.path());
+        compare(&at_once, &rows);
+        prop_assert_eq!(at_once.counts().queued, history.waiting.len() as u64);
+        let aside = history.deaths.values().filter(|deaths| **deaths >= STRIKES_ASIDE);
+        prop_assert_eq!(at_once.counts().set_aside, aside.count() as u64);
+        let waiting: u64 = at_once.hosts().map(|(_, figures)| figures.waiting).sum();
+        prop_assert_eq!(waiting, at_once.counts().queued);
+        for row in &rows {
+            let position = at_once.position_of(&row.url).expect("it was visited");
+            let record = embedded::record_at(state.path(), position).unwrap();
+            let found = matches!(record, Record::Settled(settled) if *settled.visit.row == *row);
+            prop_assert!(found, "{}", row.url);
+        }
+        for page in history.waiting.keys() {
+            prop_assert_eq!(at_once.position_of(&url(*page)), None);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Reads a journal while it is written: each call continues where the last one ended.
+//!
+//! Takes no lock and changes nothing. An unfinished frame at the end of the last segment is not yet
+//! a record and is looked at again by the next call. `crawler rebuild` replaces a journal by
+//! another one: the follower keeps its segment open and compares it with the file of that name, so
+//! that it notices.
+
+use std::path::{Path, PathBuf};
+
+use super::frame::Position;
+use super::record::Record;
+use super::segment::{AHEAD, Segment, Tear, segments};
+use crate::fault::StoreFault;
+
+/// A reader of a journal from its beginning on, which goes on when more is appended.
+#[doc(alias = "tail")]
+pub struct JournalFollower {
+    directory: PathBuf,
+    /// None until the first segment has a whole header.
+    current: Option<Segment>,
+}
+
+impl JournalFollower {
+    /// Opens the journal of the store in `directory`, at its beginning.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal's directory or its first segment cannot be read.
+    pub fn open(directory: &Path) -> Result<Self, StoreFault> {
+        Self::of_journal(directory.join("journal"))
+    }
+
+    fn of_journal(directory: PathBuf) -> Result<Self, StoreFault> {
+        let first = segments(&directory)?.into_iter().next();
+        let mut follower = Self {
+            directory,
+            current: None,
+        };
+        if let Some((base, path)) = first {
+            follower.enter(&path, base)?;
+        }
+        Ok(follower)
+    }
+
+    /// Returns the position from which the next call of [`JournalFollower::next_record`] reads.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.current.as_ref().map_or(0, Segment::position)
+    }
+
+    /// Returns true if another journal has the place of the one that was read.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal's files cannot be examined.
+    pub fn is_replaced(&self) -> Result<bool, StoreFault> {
+        self.current
+            .as_ref()
+            .map_or(Ok(false), Segment::is_replaced)
+    }
+
+    /// Begins again at the beginning of the journal that is there now.
+    ///
+    /// # Errors
+    /// Those of [`JournalFollower::open`]; the follower is unchanged then.
+    pub fn restart(&mut self) -> Result<(), StoreFault> {
+        *self = Self::of_journal(self.directory.clone())?;
+        Ok(())
+    }
+
+    /// Returns the next record and the position at which it begins, for
+    /// [`record_at`](super::history::record_at); none at the present end of the journal.
+    ///
+    /// # Errors
+    /// [`StoreFault::Damaged`] if a frame is damaged or a segment is missing. Later calls return
+    /// the same error.
+    pub fn next_record(&mut self) -> Result<Option<(Position, Record)>, StoreFault> {
+        loop {
+            let Some(segment) = &mut self.current else {
+                match segments(&self.directory)?.first() {
+                    Some((base, path)) if self.enter(path, *base)? => continue,
+                    _ => return Ok(None),
+                }
+            };
+            let found = next_of(segment, Tear::Allowed)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            let base = segment.base();
+            let mut present = segments(&self.directory)?.into_iter();
+            let next = present.find(|(other, _)| *other > base);
+            segment.grow()?;
+            let Some((next, path)) = next else {
+                return next_of(segment, Tear::Allowed);
+            };
+            // Nothing is appended to a segment once it has a successor.
+            let found = next_of(segment, Tear::Damage)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            if next != segment.position() {
+                return Err(segment.damaged("a segment is missing behind it"));
+            }
+            if !self.enter(&path, next)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Opens a segment. Returns false if its header is not whole yet.
+    fn enter(&mut self, path: &Path, base: Position) -> Result<bool, StoreFault> {
+        let segment = Segment::open(path, base, AHEAD, Tear::Allowed)?;
+        let Some(key) = segment.key() else {
+            return Ok(false);
+        };
+        let before = self.current.as_ref().and_then(Segment::key);
+        if before.is_some_and(|before| before != key) {
+            return Err(segment.damaged("it has another hash key than the segment before it"));
+        }
+        self.current = Some(segment);
+        Ok(true)
+    }
+}
+
+fn next_of(segment: &mut Segment, tear: Tear) -> Result<Option<(Position, Record)>, StoreFault> {
+    let begin = segment.position();
+    Ok(segment.next(tear)?.map(|record| (begin, record)))
+}
