@@ -21,7 +21,7 @@ const BAR: f64 = 1000.0;
 
 /// An SVG element. It is written as it is: everything in it is a number, a name of ours or escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Svg(String);
+pub(crate) struct Svg(String);
 
 impl Display for Svg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
