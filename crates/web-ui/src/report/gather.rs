@@ -14,7 +14,8 @@ use super::{
     Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report, Setting, Skipped,
     SkippedKind, Summary, Tally, Timeline, Verdicts,
 };
-use crate::{caps, cut};
+use crate::caps;
+use crate::format::cut;
 
 /// Everything in a report that the statistics do not have.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::{caps, cut};
+use crate::caps;
+use crate::format::cut;
 
 /// A name with its count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -134,7 +134,7 @@ pub struct Cluster {
     pub of_earlier: bool,
     /// The number of its duplicates.
     pub duplicates: u64,
-    /// The first of them, at most [`crate::caps::EXAMPLES`].
+    /// Some of them, the newest last, at most [`crate::caps::EXAMPLES`].
     pub examples: Vec<Duplicate>,
 }
 
