@@ -96,6 +96,7 @@ mod commands {
     mod report; // `report`
     mod settings; // files, environment, seeds
     mod similar; // `similar`
+    mod status; // `status` against a recount of `export`
 }
 
 /// Hostile servers, private networks, credentials, terminals.

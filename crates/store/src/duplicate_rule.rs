@@ -79,7 +79,7 @@ mod tests {
             ),
             (
                 Fate::ExactDuplicate,
-                "not modified since 2026-11-23T10:00:00.000Z; it repeats itself in an earlier crawl",
+                "not modified since 2026-11-23; it repeats itself in an earlier crawl",
                 Some(DuplicateRule::SameBytes),
             ),
             (
