@@ -1,7 +1,7 @@
 //! The bounds of what is shown, in one place.
 //!
 //! A report is at most [`REPORT`] bytes however large the crawl is: each list has a greatest length
-//! and each text a greatest number of bytes in HTML (see [`crate::format::cut`]). The test
+//! and each text a greatest number of bytes in HTML (see [`crate::cut`]). The test
 //! `the_largest_report_is_at_most_1_mib` fills all of them.
 
 /// Bytes of a report.
