@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "anybytes",
     "batch",
     "cli",
@@ -23,6 +23,7 @@ const CRATES: [&str; 16] = [
     "store",
     "testkit",
     "web",
+    "web-ui",
 ];
 
 fn crates() -> PathBuf {
@@ -83,6 +84,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("export", &["disk", "neardup", "store", "web"]),
         ("statistics", &["store", "web"]),
         ("batch", &["neardup"]),
+        ("web-ui", &["statistics", "store", "web"]),
         (
             "crawl",
             &["disk", "fetch", "neardup", "sinks", "store", "web"],
@@ -106,6 +108,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "statistics",
                 "store",
                 "web",
+                "web-ui",
             ],
         ),
         ("python", &["batch", "corpus", "export", "neardup", "store"]),

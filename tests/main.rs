@@ -93,6 +93,7 @@ mod commands {
     mod measures; // `compare --measures`
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files
+    mod report; // `report`
     mod settings; // files, environment, seeds
     mod similar; // `similar`
     mod status; // `status` against a recount of `export`

@@ -5,6 +5,7 @@ mod export;
 mod files;
 pub(crate) mod input;
 mod inspect;
+mod report;
 
 use clap::{Parser, Subcommand};
 
@@ -18,6 +19,7 @@ pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
     SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
+pub(crate) use report::{ReportArgs, ReportForm};
 
 use crate::settings::CrawlArgs;
 
@@ -44,6 +46,7 @@ Examples:
   crawler status monday                             counts, and what is in progress
   crawler --seeds seeds.txt --out tuesday --since monday   fetch only what has changed
   crawler changes monday tuesday --diff             what is new, changed, moved and gone
+  crawler report monday                             a page that shows the crawl
   crawler why monday https://example.org/a          which rule decided on a URL
   crawler duplicates monday --clusters              clusters of duplicates
   crawler similar monday draft.html                 pages like this file
@@ -78,6 +81,8 @@ pub(crate) enum Command {
     Patterns(PatternsArgs),
     /// Show the state of a crawl, also host by host; works while the crawl runs
     Status(StatusArgs),
+    /// Write a report of a crawl: one file for a browser or a printer; works while the crawl runs
+    Report(ReportArgs),
     /// Pack a crawl into one WACZ file, which ReplayWeb.page, pywb and others open
     Wacz(WaczArgs),
     /// Check that archive, index, search, journal and tables agree, and that hosts were asked

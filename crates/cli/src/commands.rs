@@ -20,6 +20,7 @@ pub(crate) mod query;
 mod read_again;
 pub(crate) mod rebuild;
 pub(crate) mod reindex;
+pub(crate) mod report;
 pub(crate) mod robots;
 pub(crate) mod search;
 pub(crate) mod similar;

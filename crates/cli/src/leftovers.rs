@@ -9,6 +9,7 @@
 //! | `search.unusable-*` | opening: an unusable search index |
 //! | `search.new` | an interrupted `reindex` |
 //! | `archive/index/NNNNNN.cdxj` | an interrupted `index`: runs that no index names |
+//! | `report.html.part` | an interrupted `report` |
 //! | `FILE.new` beside a file that is replaced in one step, `state/probe` | a process that died |
 //! | `archive/*.cut-N`, `state/journal/*.cut-N` | opening: bytes that a reader may still want |
 //!
@@ -41,12 +42,13 @@ pub(crate) struct Leftover {
 
 /// Paths below the crawl's directory, and their origins. `*` stands for any characters, and `N` in
 /// `*.cut-N` for digits.
-const KINDS: [(&str, &str); 11] = [
+const KINDS: [(&str, &str); 12] = [
     ("state.old-*", "the state before a rebuild"),
     ("state.new", "an interrupted rebuild"),
     ("search.new", "an interrupted reindex"),
     ("search.unusable-*", "a search index that could not be used"),
     ("crawler.toml.new", "an interrupted write"),
+    ("report.html.part", "an interrupted report"),
     ("state/sled.unusable*", "tables that could not be used"),
     ("state/*.new", "an interrupted write"),
     ("state/probe", "an interrupted write"),

@@ -1,14 +1,15 @@
 //! Output to a terminal: lines on standard error, and escaped text from the web.
 //!
-//! A page can put control characters into its title, and a terminal obeys them: they move its
-//! cursor, change its title, type into its input (ECMA-48; the C1 controls U+0080 to U+009F do so
-//! without an escape character). Others change the direction of the text that follows, so that one
-//! name reads like another (Boucher and Anderson, "Trojan Source", USENIX Security 2023).
+//! Terminals obey control characters, which pages can put into their titles: `web::printable` has
+//! the table of them, with its sources.
 //!
 //! Invariant: of these characters, only line ends and tabs reach standard output and standard
 //! error. Each value is made [`printable`], and all output passes [`Escaping`] besides.
 
 use std::io::{self, IsTerminal, Write};
+
+use web::is_command;
+pub(crate) use web::printable;
 
 /// Prints a line on standard error. A failure is ignored: nobody could read a report of it.
 pub(crate) fn say(line: &str) {
@@ -22,27 +23,6 @@ pub(crate) fn say(line: &str) {
 /// Returns true if standard error is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
-}
-
-/// Returns true if a terminal obeys the character, or if it changes the direction of the text that
-/// follows.
-fn commands(character: char) -> bool {
-    character.is_control()
-        // Line and paragraph separator; embeddings, overrides and isolates of the bidirectional
-        // algorithm (UAX 9).
-        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Escapes text from the web for a line of output.
-pub(crate) fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match commands(character) {
-            true => safe.extend(character.escape_default()),
-            false => safe.push(character),
-        }
-    }
-    safe
 }
 
 /// Installs a hook that prints panics escaped, because a message may quote a page.
@@ -87,7 +67,7 @@ impl<W: Write> Escaping<W> {
             };
             let text = std::str::from_utf8(character).unwrap_or_default();
             match text.chars().next() {
-                Some(character) if commands(character) => {
+                Some(character) if is_command(character) => {
                     write!(self.inner, "\\u{:04x}", u32::from(character))?;
                     bytes = &bytes[length..];
                 }
@@ -102,7 +82,7 @@ impl<W: Write> Escaping<W> {
     }
 }
 
-/// Returns true if a character that [`commands`] may begin with this byte, except line ends and
+/// Returns true if a character that [`is_command`] may begin with this byte, except line ends and
 /// tabs.
 fn may_command(byte: u8) -> bool {
     byte < b' ' && byte != b'\n' && byte != b'\t' || matches!(byte, 0x7f | 0xc2 | 0xe2)
@@ -191,7 +171,7 @@ mod tests {
             let json = serde_json::to_string(&format!("{text}{more}")).unwrap();
             let whole = escaped([json.as_bytes()]);
             prop_assert_eq!(&escaped(json.as_bytes().chunks(size)), &whole);
-            prop_assert!(!whole.chars().any(commands));
+            prop_assert!(!whole.chars().any(is_command));
             let read = serde_json::from_str::<String>(&whole).unwrap();
             prop_assert_eq!(read, format!("{text}{more}"));
         }

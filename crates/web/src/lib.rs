@@ -5,6 +5,7 @@ mod html;
 mod http;
 mod letter_case;
 mod pace;
+mod printable;
 mod robots;
 mod scope;
 mod sitemap;
@@ -28,6 +29,7 @@ pub use crate::robots::{
 };
 
 pub use crate::pace::{Pace, RestartRule, WaitReason};
+pub use crate::printable::{is_command, printable};
 pub use crate::time::{BadTimestamp, Clock, Timestamp};
 
 pub use crate::http::body::{Body, BodyReader, StoredBytes};

@@ -32,7 +32,7 @@ use crate::crawl_directory;
 use crate::progress::SlowProgress;
 
 /// Bytes of a `warcinfo` record that are read: settings are a few KiB, and it has no list of seeds.
-const MAX_WARCINFO: usize = 1 << 20;
+pub(super) const MAX_WARCINFO: usize = 1 << 20;
 
 /// The counts of an archive.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

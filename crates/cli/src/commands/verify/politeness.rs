@@ -45,9 +45,9 @@ pub(super) struct Counts {
     pub(super) requests: u64,
     pub(super) hosts: u64,
     /// Requests that were compared with an earlier one to the same host.
-    compared: u64,
+    pub(super) compared: u64,
     /// Requests among them that came too soon.
-    too_soon: u64,
+    pub(super) too_soon: u64,
 }
 
 /// A check of requests in the order of the archive.

@@ -1,0 +1,59 @@
+//! The arguments of `crawler report`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+/// Writes one file that shows a crawl: counts, timeline, hosts, verdicts, clusters, failures,
+/// broken links, skipped URLs, politeness and settings. It has no script, loads nothing from
+/// elsewhere, prints on A4, and is at most 1 MiB.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReportArgs {
+    /// Directory of the crawl; it may be running
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Write to this file, whole or not at all; - is standard output [default: DIR/report.html;
+    /// standard output for json]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// html, a page for people, or json, the same figures as one object
+    #[arg(
+        long,
+        value_name = "FORM",
+        default_value = "html",
+        hide_default_value = true
+    )]
+    pub(crate) format: ReportForm,
+}
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportForm {
+    Html,
+    Json,
+}
+
+impl ReportArgs {
+    /// Returns the file to write; none for standard output.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        match (&self.output, self.format) {
+            (Some(path), _) => (path != Path::new("-")).then(|| path.clone()),
+            (None, ReportForm::Html) => Some(self.directory.join("report.html")),
+            (None, ReportForm::Json) => None,
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  crawler report monday                            monday/report.html
+  crawler report monday -o /var/www/monday.html
+  crawler report monday -o - | gzip > monday.html.gz
+  crawler report monday --format json | jq .summary
+
+The same journal gives the same bytes: a report has no date of its own. docs/guide/report.md shows
+one, and lists the names in JSON.
+
+Exit codes: 0 done, 1 a fault, or the journal is damaged (the report shows what can be read, and
+says what is wrong), 2 wrong usage.";

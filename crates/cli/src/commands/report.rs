@@ -1,0 +1,208 @@
+//! `crawler report`: one file that shows a crawl, from its journal and its settings. Works while
+//! the crawl runs.
+//!
+//! The journal is read once: its records go to the statistics, to the list of broken links and to
+//! the check of politeness. Of a damaged journal the report shows the part before the damage, and
+//! the command ends with code 1.
+
+use std::io::Write;
+use std::path::Path;
+
+use statistics::CrawlStatistics;
+use store::StoreFault;
+use store::embedded::JournalFollower;
+use web::PageUrl;
+use web_ui::{Beside, BrokenLinkCollector, Report, Setting};
+
+use super::journal::damaged;
+use super::unwritable;
+use super::verify::JournalPoliteness;
+use crate::args::{ReportArgs, ReportForm};
+use crate::cli_error::{CliError, fault};
+use crate::crawl_directory;
+use crate::draft_file::DraftFile;
+use crate::output;
+use crate::progress::SlowProgress;
+use crate::settings::Settings;
+use crate::terminal::{Escaping, say};
+
+/// Settings that are left out: the first is a path of this machine, which says nothing about the
+/// crawl, the second is empty in the file of a crawl.
+const LEFT_OUT: [&str; 2] = ["out", "fresh"];
+
+pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
+    let state = crawl_directory::state_of(&args.directory)?;
+    let settings = Settings::of_crawl(&args.directory)?;
+    let damaged = damaged(&args.directory);
+    let (report, damage) = loop {
+        let mut reading = Reading::begin(&state, &settings)?;
+        let damage = reading.read().err();
+        // A journal that was replaced meanwhile, by `crawler rebuild`, is read from its beginning.
+        if !reading.follower.is_replaced().map_err(damaged)? {
+            break (reading.end(&settings, damage.as_ref())?, damage);
+        }
+    };
+    write(args, &report)?;
+    damage.map_or(Ok(()), |damage| Err(damaged(damage)))
+}
+
+/// A journal that is being read, and everything that is made of it.
+struct Reading {
+    follower: JournalFollower,
+    statistics: CrawlStatistics,
+    broken_links: BrokenLinkCollector,
+    politeness: JournalPoliteness,
+}
+
+impl Reading {
+    fn begin(state: &Path, settings: &Settings) -> Result<Self, CliError> {
+        let damaged = damaged(&settings.out);
+        Ok(Self {
+            follower: JournalFollower::open(state).map_err(damaged)?,
+            statistics: CrawlStatistics::new(),
+            broken_links: BrokenLinkCollector::default(),
+            politeness: JournalPoliteness::new(settings)?,
+        })
+    }
+
+    /// Reads to the present end of the journal, or to its damage.
+    fn read(&mut self) -> Result<(), StoreFault> {
+        let mut progress = SlowProgress::new("records");
+        while let Some((position, record)) = self.follower.next_record()? {
+            progress.step();
+            self.statistics.apply(position, &record);
+            self.broken_links.apply(&record);
+            self.politeness.apply(&record);
+        }
+        Ok(())
+    }
+
+    /// Makes the report.
+    fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CliError> {
+        let notices = damage.map(|damage| {
+            format!(
+                "{damage}. The figures are those of the {} bytes before.",
+                self.follower.position()
+            )
+        });
+        let beside = Beside {
+            title: title(settings),
+            notices: notices.into_iter().collect(),
+            settings: shown_settings(settings)?,
+            least_delay: settings.delay.0,
+            broken_links: self.broken_links.links(),
+            politeness: self.politeness.end(),
+        };
+        Ok(Report::of(&self.statistics, beside))
+    }
+}
+
+/// Names the crawl by the hosts of its seeds.
+fn title(settings: &Settings) -> String {
+    let form = settings.canonical_form();
+    let mut hosts: Vec<String> = Vec::new();
+    for seed in &settings.url {
+        if let Ok(url) = PageUrl::parse(seed, &form) {
+            let host = url.host().as_str().to_owned();
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+    }
+    match &hosts[..] {
+        [] => "a crawl without seeds".to_owned(),
+        [one] => one.clone(),
+        [one, two] => format!("{one} and {two}"),
+        [one, rest @ ..] => format!("{one} and {} more hosts", rest.len()),
+    }
+}
+
+/// Returns the settings as `crawler.toml` keeps them: without secrets.
+fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CliError> {
+    let table = table_of(settings)?;
+    let defaults = table_of(&Settings::default())?;
+    let shown = table
+        .iter()
+        .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+    let shown = shown.map(|(name, value)| Setting {
+        name: name.clone(),
+        value: value.to_string(),
+        is_changed: defaults.get(name) != Some(value),
+    });
+    Ok(shown.collect())
+}
+
+fn table_of(settings: &Settings) -> Result<toml::Table, CliError> {
+    let text = settings.as_run(settings.url.clone())?;
+    toml::from_str(&text).map_err(|error| fault(&error))
+}
+
+fn write(args: &ReportArgs, report: &Report) -> Result<(), CliError> {
+    let Some(path) = args.file() else {
+        return match args.format {
+            ReportForm::Html => output::file_to_stdout(|mut out| report.write_html(&mut out)),
+            ReportForm::Json => output::to_stdout(|out| output::json_line(out, report)),
+        };
+    };
+    let unwritable = unwritable(&path);
+    let mut draft = DraftFile::begin(&path).map_err(unwritable)?;
+    let mut whole = Vec::new();
+    let made = match args.format {
+        ReportForm::Html => report.write_html(&mut whole),
+        ReportForm::Json => output::json_line(&mut Escaping::new(&mut whole), report),
+    };
+    made.and_then(|()| draft.write_all(&whole))
+        .map_err(unwritable)?;
+    draft.complete().map_err(unwritable)?;
+    say(&format!("wrote {}", path.display()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crawl_is_named_by_the_hosts_of_its_seeds() {
+        for (seeds, expected) in [
+            (&[][..], "a crawl without seeds"),
+            (&["http://a.test/", "http://a.test/x"], "a.test"),
+            (&["http://a.test/", "http://b.test/"], "a.test and b.test"),
+            (
+                &[
+                    "http://a.test/",
+                    "no URL",
+                    "http://b.test/",
+                    "http://c.test/",
+                ],
+                "a.test and 2 more hosts",
+            ),
+        ] {
+            let settings = Settings {
+                url: seeds.iter().map(|seed| (*seed).to_owned()).collect(),
+                ..Settings::default()
+            };
+            assert_eq!(title(&settings), expected);
+        }
+    }
+
+    #[test]
+    fn settings_are_shown_without_secrets_and_changed_ones_are_marked() {
+        let settings = Settings {
+            proxy: Some("http://user:opensesame@proxy.test:3128".to_owned()),
+            hash_key: Some("0123456789abcdef".parse().unwrap()),
+            tries: 7,
+            ..Settings::default()
+        };
+        let shown = shown_settings(&settings).unwrap();
+        let text = format!("{shown:?}");
+        assert!(
+            !text.contains("opensesame") && !text.contains("0123456789abcdef"),
+            "{text}"
+        );
+        assert!(shown.iter().all(|setting| setting.name != "out"));
+        let changed = shown.iter().filter(|setting| setting.is_changed);
+        let changed: Vec<&str> = changed.map(|setting| setting.name.as_str()).collect();
+        assert_eq!(changed, ["proxy", "tries"]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Politeness by the journal alone: the last request of each archived visit.
+//!
+//! The archive has every request, and reading it takes as long as the crawl is large. The journal
+//! has, for each visit, the time of its last request. So [`Politeness`] gets these, and the
+//! settings in the first record of each archive file. It sees fewer requests than `crawler verify`
+//! does, and judges them by the same rules.
+//!
+//! Visits that no response ended, and those in archives of other crawlers, are not checked.
+
+use std::path::PathBuf;
+
+use sinks::warc::WarcReader;
+use store::embedded::record::{Record, SettledVisit};
+use web_ui::Politeness as Checked;
+
+use super::Complaints;
+use super::archive::MAX_WARCINFO;
+use super::politeness::{Politeness, Request};
+use crate::cli_error::CliError;
+use crate::settings::Settings;
+use crate::{control, crawl_directory};
+
+/// The prefix of complaints in a list of several kinds.
+const PREFIX: &str = "politeness: ";
+
+/// A check of requests in the order of the journal.
+pub(in crate::commands) struct JournalPoliteness {
+    politeness: Politeness,
+    complaints: Complaints,
+    files: Vec<PathBuf>,
+    /// The archive file of the last visit, and true if its settings are known.
+    file: Option<(String, bool)>,
+}
+
+impl JournalPoliteness {
+    /// Begins a check of the crawl with these settings.
+    ///
+    /// # Errors
+    /// The record of `control.toml` cannot be read.
+    pub(in crate::commands) fn new(settings: &Settings) -> Result<Self, CliError> {
+        let archive = crawl_directory::archive(&settings.out);
+        Ok(Self {
+            politeness: Politeness::new(settings, control::shortest_delays(&settings.out)?),
+            complaints: Complaints::default(),
+            // Visits of a missing file are not checked; `crawler verify` reports it.
+            files: crawl_directory::archive_files(&archive).unwrap_or_default(),
+            file: None,
+        })
+    }
+
+    /// Applies a record of the journal, in its order.
+    pub(in crate::commands) fn apply(&mut self, record: &Record) {
+        if let Record::Settled(settled) = record {
+            self.check(settled);
+        }
+        self.politeness.apply(record);
+    }
+
+    fn check(&mut self, settled: &SettledVisit) {
+        let row = &settled.visit.row;
+        let Some(span) = settled
+            .visit
+            .archived
+            .as_ref()
+            .filter(|_| row.status.is_some())
+        else {
+            return;
+        };
+        if !self.begin_file(&span.file) {
+            return;
+        }
+        let request = Request {
+            url: row.final_url.as_ref().unwrap_or(&row.url),
+            at: row.fetched_at,
+            first: row.final_url.is_none(),
+            // The journal does not have the address to which a request was sent.
+            address: None,
+        };
+        self.politeness
+            .check_request(row, &request, &mut self.complaints);
+    }
+
+    /// Enters the archive file of this name. Returns true if its settings are known.
+    fn begin_file(&mut self, name: &str) -> bool {
+        if let Some((file, is_known)) = &self.file
+            && file == name
+        {
+            return *is_known;
+        }
+        let warcinfo = self.warcinfo(name);
+        if let Some(block) = &warcinfo {
+            self.politeness.begin_file(block);
+        }
+        self.file = Some((name.to_owned(), warcinfo.is_some()));
+        warcinfo.is_some()
+    }
+
+    /// Returns the block of the `warcinfo` record at the beginning of a file.
+    fn warcinfo(&self, name: &str) -> Option<Vec<u8>> {
+        let mut files = self.files.iter();
+        let path = files.find(|path| crawl_directory::is_named(path, name))?;
+        let mut reader = WarcReader::open(path).ok()?;
+        let record = reader.next_record(MAX_WARCINFO).ok()??;
+        (record.kind() == "warcinfo").then_some(record.block)
+    }
+
+    /// Returns what was found.
+    pub(in crate::commands) fn end(self) -> Checked {
+        let counts = self.politeness.counts();
+        let texts = self.complaints.texts.into_iter();
+        let texts = texts.map(|text| match text.strip_prefix(PREFIX) {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        });
+        Checked {
+            requests: counts.requests,
+            hosts: counts.hosts,
+            compared: counts.compared,
+            too_soon: counts.too_soon,
+            complaints: texts.collect(),
+        }
+    }
+}

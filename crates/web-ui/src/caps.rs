@@ -1,0 +1,36 @@
+//! The bounds of what is shown, in one place.
+//!
+//! A report is at most [`REPORT`] bytes however large the crawl is: each list has a greatest length
+//! and each text a greatest number of bytes in HTML (see [`crate::cut`]). The test
+//! `the_largest_report_is_at_most_1_mib` fills all of them.
+
+/// Bytes of a report.
+pub const REPORT: usize = 1 << 20;
+
+/// Points of a timeline. More points of the crawl are added up in pairs.
+pub const POINTS: usize = 120;
+/// Hosts, those with most pages first.
+pub const HOSTS: usize = 100;
+/// Clusters of duplicates, the largest first.
+pub const CLUSTERS: usize = 50;
+/// Duplicates that are shown of a cluster.
+pub const EXAMPLES: usize = 3;
+/// Status codes, media types, languages, kinds of failures and reasons of exclusions, each.
+pub const NAMES: usize = 30;
+/// Failures, the newest first.
+pub const FAILURES: usize = 100;
+/// Links to pages that do not exist.
+pub const BROKEN_LINKS: usize = 200;
+/// URL patterns that are closed, or were left out.
+pub const PATTERNS: usize = 50;
+/// Settings.
+pub const SETTINGS: usize = 120;
+/// Complaints about politeness, and remarks on damage.
+pub const NOTICES: usize = 20;
+
+/// Bytes of a URL.
+pub const URL: usize = 240;
+/// Bytes of a reason, a title or a name.
+pub const TEXT: usize = 200;
+/// Bytes of the value of a setting: some are lists.
+pub const VALUE: usize = 400;

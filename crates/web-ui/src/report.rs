@@ -1,0 +1,161 @@
+//! The report of a crawl: its sections as values, and the page that shows them.
+//!
+//! The fields of [`Report`] and of its sections are the names in `--format json`, in the units that
+//! their comments state; docs/guide/report.md lists them. The page has no script, refers to nothing
+//! outside itself and has no links to crawled pages: a report is sent to others and published,
+//! where a link would tell the site about each reader, and would serve spam pages.
+//!
+//! Source of the policy in its head: W3C, Content Security Policy Level 3, sections 6.1 and 6.6.
+
+mod gather;
+mod hosts;
+mod links;
+mod summary;
+mod tally;
+mod timeline;
+mod verdicts;
+
+use std::io;
+
+use askama::Template;
+use data_encoding::BASE64;
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use web::Timestamp;
+
+pub use self::gather::{Beside, BrokenLinkCollector};
+pub use self::hosts::{HostLine, HostSums, Hosts, Politeness};
+pub use self::links::{
+    BrokenLink, BrokenLinks, Failure, Failures, LeftOut, Pattern, PatternExample, Patterns,
+    Skipped, SkippedKind,
+};
+pub use self::summary::{Setting, Summary};
+pub use self::tally::{Count, Tally};
+pub use self::timeline::{Point, Timeline};
+pub use self::verdicts::{Cluster, Clusters, Duplicate, Verdicts};
+use crate::filters;
+
+/// The figures of a report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// The seeds' hosts, in words.
+    pub title: String,
+    /// Remarks on what could not be read. The figures are those of the rest.
+    pub notices: Vec<String>,
+    /// The counts of the crawl.
+    pub summary: Summary,
+    /// The settings of the last session, without secrets.
+    pub settings: Vec<Setting>,
+    /// Pages over time.
+    pub timeline: Timeline,
+    /// Hosts.
+    pub hosts: Hosts,
+    /// Verdicts on pages.
+    pub verdicts: Verdicts,
+    /// Clusters of duplicates.
+    pub clusters: Clusters,
+    /// Visits by the status code of their last answer.
+    pub status_codes: Tally,
+    /// Visits by media type.
+    pub types: Tally,
+    /// Pages by language.
+    pub languages: Tally,
+    /// Failures.
+    pub failures: Failures,
+    /// Links to pages that do not exist.
+    pub broken_links: BrokenLinks,
+    /// URLs that were seen and not visited.
+    pub skipped: Skipped,
+    /// URL patterns that bring little, or were closed.
+    pub patterns: Patterns,
+    /// The check of waits between requests.
+    pub politeness: Politeness,
+}
+
+/// The page of a report. Its fields are the names that the fragments use, so that another page can
+/// include some of them.
+#[derive(Template)]
+#[template(path = "report.html")]
+struct ReportPage<'a> {
+    style: Style,
+    title: &'a str,
+    notices: &'a [String],
+    summary: &'a Summary,
+    settings: &'a [Setting],
+    timeline: &'a Timeline,
+    hosts: &'a Hosts,
+    verdicts: &'a Verdicts,
+    clusters: &'a Clusters,
+    status_codes: &'a Tally,
+    types: &'a Tally,
+    languages: &'a Tally,
+    failures: &'a Failures,
+    broken_links: &'a BrokenLinks,
+    skipped: &'a Skipped,
+    patterns: &'a Patterns,
+    politeness: &'a Politeness,
+}
+
+impl Report {
+    /// Writes the report as a page of HTML.
+    ///
+    /// # Errors
+    /// The writer's own.
+    pub fn write_html(&self, out: &mut impl io::Write) -> io::Result<()> {
+        let page = ReportPage {
+            style: Style(STYLE),
+            title: &self.title,
+            notices: &self.notices,
+            summary: &self.summary,
+            settings: &self.settings,
+            timeline: &self.timeline,
+            hosts: &self.hosts,
+            verdicts: &self.verdicts,
+            clusters: &self.clusters,
+            status_codes: &self.status_codes,
+            types: &self.types,
+            languages: &self.languages,
+            failures: &self.failures,
+            broken_links: &self.broken_links,
+            skipped: &self.skipped,
+            patterns: &self.patterns,
+            politeness: &self.politeness,
+        };
+        page.write_into(out)
+    }
+}
+
+/// Serializes a time as RFC 3339 has it, as other commands do.
+fn rfc_3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(at)
+}
+
+/// Serializes a time that may be unknown.
+fn maybe_rfc_3339<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => rfc_3339(at, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+const STYLE: &str = include_str!("../templates/report.css");
+
+/// Our own style sheet: it is written as it is.
+#[derive(Clone, Copy)]
+struct Style(&'static str);
+
+impl Style {
+    /// Returns the source expression that allows this style sheet and no other (Content Security
+    /// Policy Level 3, section 2.3.1).
+    fn allowed(self) -> String {
+        format!("'sha256-{}'", BASE64.encode(&Sha256::digest(self.0)))
+    }
+}
+
+impl std::fmt::Display for Style {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl askama::filters::HtmlSafe for Style {}

@@ -1,0 +1,364 @@
+//! The sections of a report, filled from the statistics of a crawl.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use statistics::{CrawlStatistics, HostFigures, NameCounts, Newest, RecentVisit};
+use store::embedded::record::Record;
+use store::{Fate, PatternReport, PatternState, SkippedBy, VisitRecord};
+use web::UrlKey;
+
+use super::{
+    BrokenLink, BrokenLinks, Cluster, Clusters, Duplicate, Failure, Failures, HostLine, HostSums,
+    Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report, Setting, Skipped,
+    SkippedKind, Summary, Tally, Timeline, Verdicts,
+};
+use crate::caps;
+use crate::format::cut;
+
+/// Everything in a report that the statistics do not have.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// The crawl in words.
+    pub title: String,
+    /// Remarks on what could not be read.
+    pub notices: Vec<String>,
+    /// The settings of the last session.
+    pub settings: Vec<Setting>,
+    /// The shortest wait of any host.
+    pub least_delay: Duration,
+    /// Links to pages that do not exist.
+    pub broken_links: BrokenLinks,
+    /// The check of waits between requests.
+    pub politeness: Politeness,
+}
+
+impl Report {
+    /// Makes the report of a crawl. Lists and texts are cut as [`caps`] says.
+    #[must_use]
+    pub fn of(statistics: &CrawlStatistics, beside: Beside) -> Self {
+        let Beside {
+            title,
+            mut notices,
+            mut settings,
+            least_delay,
+            broken_links,
+            mut politeness,
+        } = beside;
+        notices.truncate(caps::NOTICES);
+        settings.truncate(caps::SETTINGS);
+        for setting in &mut settings {
+            setting.name = cut(&setting.name, caps::TEXT);
+            setting.value = cut(&setting.value, caps::VALUE);
+        }
+        politeness.complaints.truncate(caps::NOTICES);
+        Self {
+            title: cut(&title, caps::TEXT),
+            notices: notices.iter().map(|text| cut(text, caps::VALUE)).collect(),
+            summary: summary(statistics),
+            settings,
+            timeline: timeline(statistics),
+            hosts: hosts(statistics, least_delay),
+            verdicts: verdicts(statistics),
+            clusters: clusters(statistics),
+            status_codes: tally(statistics.status_codes()),
+            types: tally(statistics.types()),
+            languages: tally(statistics.languages()),
+            failures: failures(statistics),
+            broken_links,
+            skipped: skipped(statistics),
+            patterns: patterns(statistics),
+            politeness: Politeness {
+                complaints: politeness
+                    .complaints
+                    .iter()
+                    .map(|text| cut(text, caps::VALUE))
+                    .collect(),
+                ..politeness
+            },
+        }
+    }
+}
+
+fn summary(statistics: &CrawlStatistics) -> Summary {
+    let counts = statistics.counts();
+    Summary {
+        pages: counts.pages,
+        unique: counts.unique,
+        changed: counts.changed,
+        exact_duplicates: counts.exact_duplicates,
+        near_duplicates: counts.near_duplicates,
+        kept_duplicates: counts.kept_duplicates,
+        failed: counts.failed,
+        excluded: counts.excluded,
+        bytes: counts.bytes,
+        hosts: counts.hosts,
+        requisites: counts.requisites,
+        requisites_missing: counts.requisites_missing,
+        queued: counts.queued,
+        set_aside: counts.set_aside,
+        begun_at: counts.begun_at,
+        last_visit_at: counts.last_visit_at,
+    }
+}
+
+fn timeline(statistics: &CrawlStatistics) -> Timeline {
+    let points = statistics.timeline();
+    let span = points.first().map_or(Duration::ZERO, |point| point.span);
+    let points = points.iter().map(|point| Point {
+        at: point.at,
+        pages: point.pages,
+        unique: point.unique,
+        changed: point.changed,
+        duplicates: point.duplicates,
+        failed: point.failed,
+        bytes: point.bytes,
+        queued: point.queued,
+    });
+    Timeline::of(points, span)
+}
+
+fn hosts(statistics: &CrawlStatistics, least_delay: Duration) -> Hosts {
+    let sums = |figures: &HostFigures| HostSums {
+        pages: figures.pages,
+        unique: figures.unique,
+        changed: figures.changed,
+        duplicates: figures.duplicates,
+        failed: figures.failed,
+        waiting: figures.waiting,
+        bytes: figures.bytes,
+    };
+    let known = statistics
+        .hosts()
+        .map(|(host, figures)| ((host.as_str(), figures), sums(figures)));
+    let mut known: Vec<_> = known.collect();
+    known.sort_unstable_by_key(|((host, _), sums)| {
+        (Reverse(sums.pages), Reverse(sums.waiting), *host)
+    });
+    let others = known.split_off(known.len().min(caps::HOSTS));
+    let mut rest = sums(statistics.other_hosts());
+    others.iter().for_each(|(_, sums)| rest.add(sums));
+    let listed = known.into_iter().map(|((host, figures), sums)| HostLine {
+        host: cut(host, caps::TEXT),
+        sums,
+        delay: figures.pace.wait.max(least_delay).as_secs_f64(),
+        why: figures.pace.why,
+        crawl_delay: figures.pace.crawl_delay.map(|delay| delay.as_secs_f64()),
+        last_failure: figures
+            .last_failure
+            .as_deref()
+            .map(|reason| cut(reason, caps::TEXT)),
+    });
+    let listed: Vec<HostLine> = listed.collect();
+    Hosts {
+        total: (listed.len() + others.len()) as u64,
+        listed,
+        others: others.len() as u64,
+        rest,
+    }
+}
+
+fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
+    let rules = statistics.verdict_rules();
+    let rules = [
+        ("the same bytes", rules.same_bytes),
+        ("the same text", rules.same_text),
+        ("nearly the same text", rules.near),
+        ("near the page that it calls canonical", rules.by_canonical),
+    ];
+    Verdicts {
+        rules: Tally::of(rules, 0),
+        of_earlier: statistics.verdict_rules().of_earlier,
+        kept: statistics.verdict_rules().kept,
+        distances: statistics.distances().to_vec(),
+        resemblances: statistics.resemblances().to_vec(),
+    }
+}
+
+fn clusters(statistics: &CrawlStatistics) -> Clusters {
+    let largest = statistics.clusters().largest().into_iter();
+    let listed = largest.take(caps::CLUSTERS).map(|cluster| Cluster {
+        original: cut(cluster.original.as_str(), caps::URL),
+        of_earlier: cluster.of_earlier,
+        duplicates: cluster.duplicates,
+        examples: cluster
+            .examples
+            .iter()
+            .take(caps::EXAMPLES)
+            .map(duplicate)
+            .collect(),
+    });
+    Clusters {
+        total: statistics.clusters().count(),
+        listed: listed.collect(),
+    }
+}
+
+fn duplicate(visit: &RecentVisit) -> Duplicate {
+    Duplicate {
+        url: cut(&visit.url, caps::URL),
+        verdict: visit.verdict.as_str(),
+        distance: visit.distance,
+        resemblance: visit.resemblance,
+        reason: cut(visit.reason.as_deref().unwrap_or_default(), caps::TEXT),
+    }
+}
+
+fn tally(counts: &NameCounts) -> Tally {
+    Tally::of(counts.sorted(), counts.other())
+}
+
+fn failures(statistics: &CrawlStatistics) -> Failures {
+    let newest = statistics.newest(Newest::Failures);
+    let newest = newest.filter(|visit| !visit.is_requisite);
+    let newest = newest.take(caps::FAILURES).map(|visit| Failure {
+        url: cut(&visit.url, caps::URL),
+        at: visit.at,
+        status: visit.status,
+        reason: cut(visit.reason.as_deref().unwrap_or_default(), caps::TEXT),
+    });
+    Failures {
+        total: statistics.counts().failed,
+        kinds: tally(statistics.failure_kinds()),
+        newest: newest.collect(),
+    }
+}
+
+fn skipped(statistics: &CrawlStatistics) -> Skipped {
+    let waiting = statistics.counts().queued;
+    let waiting = SkippedKind {
+        kind: "waiting",
+        meaning: "it waits in the queue",
+        count: waiting,
+    };
+    let kinds = statistics.skipped().map(|(kind, count)| SkippedKind {
+        kind: kind.as_str(),
+        meaning: meaning(kind),
+        count,
+    });
+    let kinds = std::iter::once(waiting).chain(kinds);
+    let links = statistics.left_out_links().iter();
+    Skipped {
+        kinds: kinds.filter(|kind| kind.count > 0).collect(),
+        reasons: tally(statistics.exclusion_reasons()),
+        links: links
+            .take(caps::NAMES)
+            .map(|(rule, links)| LeftOut {
+                rule: cut(rule, caps::TEXT),
+                links: *links,
+            })
+            .collect(),
+    }
+}
+
+/// Returns the meaning of a kind of reasons, for a URL that was queued.
+const fn meaning(kind: SkippedBy) -> &'static str {
+    match kind {
+        SkippedBy::DuplicatesLinks => "it is known from left-out pages only",
+        SkippedBy::Pattern => "its URL pattern is closed",
+        SkippedBy::Scope => "it is out of the scope, or excluded by an expression",
+        SkippedBy::Limit => "its pattern had as many pages as the settings allow",
+        SkippedBy::Robots => "robots.txt forbids it",
+        SkippedBy::Trap => "it has the shape of a trap",
+        SkippedBy::Page => "the page asks not to be archived",
+        SkippedBy::Other => "another reason",
+    }
+}
+
+fn patterns(statistics: &CrawlStatistics) -> Patterns {
+    let (mut closed, mut left_out) = (0, 0);
+    let mut reports: Vec<PatternReport<'_>> = Vec::new();
+    for report in statistics.patterns().reports() {
+        closed += u64::from(report.state == PatternState::Closed);
+        left_out += report.left_out;
+        if report.state != PatternState::Open || report.left_out > 0 {
+            reports.push(report);
+        }
+    }
+    reports.sort_by_key(|report| {
+        let is_closed = report.state == PatternState::Closed;
+        let order = (Reverse(is_closed), Reverse(report.left_out));
+        (order, report.host, report.pattern.as_str())
+    });
+    Patterns {
+        closed,
+        left_out,
+        listed: reports.iter().take(caps::PATTERNS).map(pattern).collect(),
+    }
+}
+
+fn pattern(report: &PatternReport<'_>) -> Pattern {
+    let examples = report.examples.iter().take(caps::EXAMPLES);
+    Pattern {
+        pattern: cut(
+            &format!("{}{}", report.host, report.pattern.as_str()),
+            caps::URL,
+        ),
+        state: report.state.as_str(),
+        visited: report.visited,
+        new: report.new,
+        repeated: report.repeated,
+        left_out: report.left_out,
+        examples: examples
+            .map(|example| PatternExample {
+                url: cut(&example.url, caps::URL),
+                original: example.original.as_ref().map(|url| cut(url, caps::URL)),
+            })
+            .collect(),
+    }
+}
+
+/// Links to pages that do not exist, collected from the records of a journal. Memory holds the
+/// first [`caps::BROKEN_LINKS`].
+#[derive(Clone, Debug, Default)]
+pub struct BrokenLinkCollector {
+    total: u64,
+    listed: HashMap<UrlKey, BrokenLink>,
+}
+
+impl BrokenLinkCollector {
+    /// Applies a record of the journal, in its order. A revoked visit is taken back.
+    pub fn apply(&mut self, record: &Record) {
+        match record {
+            Record::Settled(settled) if is_broken(&settled.visit.row) => {
+                self.total += 1;
+                if self.listed.len() < caps::BROKEN_LINKS {
+                    let row = &settled.visit.row;
+                    self.listed.insert(row.url.key(), broken_link(row));
+                }
+            }
+            Record::Revoked { row, .. } if is_broken(row) => {
+                self.total = self.total.saturating_sub(1);
+                self.listed.remove(&row.url.key());
+            }
+            // Nothing else ends a visit.
+            _ => {}
+        }
+    }
+
+    /// Returns the links, by the page that has them.
+    #[must_use]
+    pub fn links(self) -> BrokenLinks {
+        let mut listed: Vec<BrokenLink> = self.listed.into_values().collect();
+        listed.sort_by(|one, two| one.via.cmp(&two.via).then_with(|| one.url.cmp(&two.url)));
+        BrokenLinks {
+            total: self.total,
+            listed,
+        }
+    }
+}
+
+/// Returns true for a URL that is gone, or whose host never answered.
+fn is_broken(row: &VisitRecord) -> bool {
+    row.fate == Fate::Failed && matches!(row.status, None | Some(404 | 410))
+}
+
+fn broken_link(row: &VisitRecord) -> BrokenLink {
+    BrokenLink {
+        url: cut(row.url.as_str(), caps::URL),
+        via: row.via.as_ref().map(|via| cut(via.as_str(), caps::URL)),
+        status: row.status,
+        reason: cut(row.reason.as_deref().unwrap_or_default(), caps::TEXT),
+    }
+}

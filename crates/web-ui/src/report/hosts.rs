@@ -1,0 +1,95 @@
+//! Hosts, and the check that they were asked politely.
+
+use serde::Serialize;
+use web::WaitReason;
+
+/// Sums over visits to some hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostSums {
+    /// Pages that were fetched and judged.
+    pub pages: u64,
+    /// Pages among them that are new.
+    pub unique: u64,
+    /// New versions of pages of an earlier crawl.
+    pub changed: u64,
+    /// Pages among them that repeat an earlier one.
+    pub duplicates: u64,
+    /// URLs that could not be fetched.
+    pub failed: u64,
+    /// URLs that wait.
+    pub waiting: u64,
+    /// Payload bytes received.
+    pub bytes: u64,
+}
+
+impl HostSums {
+    /// Adds the figures of other hosts.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.pages += other.pages;
+        self.unique += other.unique;
+        self.changed += other.changed;
+        self.duplicates += other.duplicates;
+        self.failed += other.failed;
+        self.waiting += other.waiting;
+        self.bytes += other.bytes;
+    }
+}
+
+/// A host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HostLine {
+    /// Its name, cut.
+    pub host: String,
+    /// Its figures.
+    #[serde(flatten)]
+    pub sums: HostSums,
+    /// The wait after its last answer, in seconds.
+    pub delay: f64,
+    /// The longest of the reasons for that wait.
+    pub why: WaitReason,
+    /// The `Crawl-delay` of its robots.txt, in seconds.
+    pub crawl_delay: Option<f64>,
+    /// The reason of its last failure, cut.
+    pub last_failure: Option<String>,
+}
+
+/// Hosts, those with most pages first. At most [`crate::caps::HOSTS`] are listed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Hosts {
+    /// Hosts of which a URL was queued.
+    pub total: u64,
+    /// The hosts.
+    pub listed: Vec<HostLine>,
+    /// The number of hosts that are not listed.
+    pub others: u64,
+    /// Their figures, added up.
+    pub rest: HostSums,
+}
+
+impl Hosts {
+    /// Returns the number of hosts that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.listed.len() as u64
+    }
+
+    /// Returns the greatest number of pages of a host.
+    pub(crate) fn most(&self) -> u64 {
+        let pages = self.listed.iter().map(|host| host.sums.pages);
+        pages.max().unwrap_or(0)
+    }
+}
+
+/// The check of the waits between requests, by the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Politeness {
+    /// Requests that are known: the last one of each archived visit.
+    pub requests: u64,
+    /// Hosts that they were sent to.
+    pub hosts: u64,
+    /// Requests that were compared with an earlier one to the same host.
+    pub compared: u64,
+    /// Requests among them that came too soon.
+    pub too_soon: u64,
+    /// The first of these, in words.
+    pub complaints: Vec<String>,
+}

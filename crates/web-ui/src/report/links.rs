@@ -1,0 +1,159 @@
+//! URLs that brought no page: failures, broken links, skipped URLs and closed patterns.
+
+use serde::Serialize;
+use web::Timestamp;
+
+use super::tally::{Count, Tally};
+
+/// A URL that could not be fetched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The URL, cut.
+    pub url: String,
+    /// The time of the last request.
+    #[serde(serialize_with = "super::rfc_3339")]
+    pub at: Timestamp,
+    /// The status code of the answer, if there was one.
+    pub status: Option<u16>,
+    /// The reason, cut.
+    pub reason: String,
+}
+
+/// URLs that could not be fetched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failures {
+    /// Their number.
+    pub total: u64,
+    /// Failures by kind.
+    pub kinds: Tally,
+    /// The newest first, at most [`crate::caps::FAILURES`].
+    pub newest: Vec<Failure>,
+}
+
+impl Failures {
+    /// Returns the number of failures that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.newest.len() as u64
+    }
+}
+
+/// A link to a page that does not exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BrokenLink {
+    /// The URL that the link leads to, cut.
+    pub url: String,
+    /// The first page that was found to have the link, cut; none for a seed.
+    pub via: Option<String>,
+    /// The status code of the answer, if there was one.
+    pub status: Option<u16>,
+    /// The reason, cut.
+    pub reason: String,
+}
+
+/// Links to pages that do not exist: they are gone (404, 410), or their host did not answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BrokenLinks {
+    /// Their number.
+    pub total: u64,
+    /// The first ones, at most [`crate::caps::BROKEN_LINKS`], by the page that has the link.
+    pub listed: Vec<BrokenLink>,
+}
+
+impl BrokenLinks {
+    /// Returns the number of links that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.listed.len() as u64
+    }
+}
+
+/// URLs that were not visited for reasons of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SkippedKind {
+    /// The kind, as in `crawler skipped --why`; `waiting` is the queue, which is counted there
+    /// among the limits.
+    pub kind: &'static str,
+    /// The meaning of the kind.
+    pub meaning: &'static str,
+    /// The number of URLs.
+    pub count: u64,
+}
+
+/// Links that a rule left out before they were queued.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The name of the rule, cut.
+    pub rule: String,
+    /// The number of links.
+    pub links: u64,
+}
+
+/// URLs that were seen and not visited, as far as the journal has them: links out of the scope are
+/// not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// URLs by the kind of reason.
+    pub kinds: Vec<SkippedKind>,
+    /// Excluded URLs by their reason.
+    pub reasons: Tally,
+    /// Links by the rule that took them for traps.
+    pub links: Vec<LeftOut>,
+}
+
+impl Skipped {
+    /// Returns the number of URLs that were not visited.
+    pub(crate) fn total(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.count).sum()
+    }
+
+    /// Returns the links as a tally.
+    pub(crate) fn rules(&self) -> Tally {
+        let counts = self.links.iter().map(|links| Count {
+            name: links.rule.clone(),
+            count: links.links,
+        });
+        Tally {
+            counts: counts.collect(),
+            other: 0,
+        }
+    }
+}
+
+/// A visit that brought nothing new.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PatternExample {
+    /// The URL, cut.
+    pub url: String,
+    /// The page that it repeats, cut; none if it brought no page.
+    pub original: Option<String>,
+}
+
+/// A pattern of URLs that brings little.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Pattern {
+    /// Host and pattern, cut.
+    pub pattern: String,
+    /// `open`, `poor` or `closed`.
+    pub state: &'static str,
+    /// Visits that were counted.
+    pub visited: u64,
+    /// Visits among them that brought something new.
+    pub new: u64,
+    /// Visits among them that brought a duplicate.
+    pub repeated: u64,
+    /// URLs that were left out unvisited.
+    pub left_out: u64,
+    /// The last visits that brought nothing new, at most [`crate::caps::EXAMPLES`].
+    pub examples: Vec<PatternExample>,
+}
+
+/// Patterns of URLs that bring little: those that are closed first, then those for which most was
+/// left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Patterns {
+    /// The number of closed patterns.
+    pub closed: u64,
+    /// URLs that were left out because of any pattern.
+    pub left_out: u64,
+    /// At most [`crate::caps::PATTERNS`].
+    pub listed: Vec<Pattern>,
+}

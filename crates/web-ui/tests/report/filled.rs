@@ -1,0 +1,227 @@
+//! A report with one string wherever a crawl puts text from the web.
+
+use std::time::Duration;
+
+use web::{Timestamp, WaitReason};
+use web_ui::{
+    BrokenLink, BrokenLinks, Cluster, Clusters, Count, Duplicate, Failure, Failures, HostLine,
+    HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report,
+    Setting, Skipped, SkippedKind, Summary, Tally, Timeline, Verdicts, caps, cut,
+};
+
+/// The number of items in each list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Three.
+    Few,
+    /// As many as the list may have.
+    Most,
+}
+
+impl Size {
+    fn of(self, most: usize) -> usize {
+        match self {
+            Self::Few => most.min(3),
+            Self::Most => most,
+        }
+    }
+
+    /// Returns a list of equal items.
+    fn list<T: Clone>(self, most: usize, item: T) -> Vec<T> {
+        vec![item; self.of(most)]
+    }
+}
+
+/// The largest count.
+const MANY: u64 = 1 << 52;
+
+/// Returns a report with a string in every place, cut as crawls' strings are.
+pub(crate) fn filled(string: &str, size: Size) -> Report {
+    let (url, text) = (cut(string, caps::URL), cut(string, caps::TEXT));
+    let value = cut(string, caps::VALUE);
+    let at = Timestamp::from_millis(1_790_000_000_000);
+    let sums = HostSums {
+        pages: MANY,
+        unique: MANY,
+        changed: MANY,
+        duplicates: MANY,
+        failed: MANY,
+        waiting: MANY,
+        bytes: MANY,
+    };
+    let duplicate = Duplicate {
+        url: url.clone(),
+        verdict: "near-duplicate",
+        distance: Some(3),
+        resemblance: Some(0.9),
+        reason: text.clone(),
+    };
+    let tally = Tally {
+        counts: size.list(
+            caps::NAMES,
+            Count {
+                name: text.clone(),
+                count: MANY >> 8,
+            },
+        ),
+        other: 1,
+    };
+    Report {
+        title: text.clone(),
+        notices: size.list(caps::NOTICES, value.clone()),
+        summary: Summary {
+            pages: MANY,
+            unique: MANY / 4,
+            changed: MANY / 4,
+            exact_duplicates: MANY / 4,
+            near_duplicates: MANY / 4,
+            kept_duplicates: 1,
+            failed: 1,
+            excluded: 1,
+            bytes: MANY,
+            hosts: MANY,
+            requisites: 1,
+            requisites_missing: 1,
+            queued: MANY,
+            set_aside: 1,
+            begun_at: Some(at),
+            last_visit_at: Some(at + Duration::from_secs(3_600)),
+        },
+        settings: size.list(
+            caps::SETTINGS,
+            Setting {
+                name: text.clone(),
+                value: value.clone(),
+                is_changed: true,
+            },
+        ),
+        timeline: timeline(size),
+        hosts: Hosts {
+            total: MANY,
+            listed: size.list(
+                caps::HOSTS,
+                HostLine {
+                    host: text.clone(),
+                    sums,
+                    delay: 1.5,
+                    why: WaitReason::CrawlDelay,
+                    crawl_delay: Some(30.0),
+                    last_failure: Some(text.clone()),
+                },
+            ),
+            others: 2,
+            rest: sums,
+        },
+        verdicts: Verdicts {
+            rules: tally.clone(),
+            of_earlier: 1,
+            kept: 1,
+            distances: vec![MANY; 65],
+            resemblances: vec![MANY; 101],
+        },
+        clusters: Clusters {
+            total: MANY,
+            listed: size.list(
+                caps::CLUSTERS,
+                Cluster {
+                    original: url.clone(),
+                    of_earlier: true,
+                    duplicates: MANY,
+                    examples: vec![duplicate; caps::EXAMPLES],
+                },
+            ),
+        },
+        status_codes: tally.clone(),
+        types: tally.clone(),
+        languages: tally.clone(),
+        failures: Failures {
+            total: MANY,
+            kinds: tally.clone(),
+            newest: size.list(
+                caps::FAILURES,
+                Failure {
+                    url: url.clone(),
+                    at,
+                    status: Some(503),
+                    reason: text.clone(),
+                },
+            ),
+        },
+        broken_links: BrokenLinks {
+            total: MANY,
+            listed: size.list(
+                caps::BROKEN_LINKS,
+                BrokenLink {
+                    url: url.clone(),
+                    via: Some(url.clone()),
+                    status: Some(404),
+                    reason: text.clone(),
+                },
+            ),
+        },
+        skipped: Skipped {
+            kinds: size.list(
+                9,
+                SkippedKind {
+                    kind: "duplicates-links",
+                    meaning: "its URL pattern is closed",
+                    count: MANY >> 8,
+                },
+            ),
+            reasons: tally,
+            links: size.list(
+                caps::NAMES,
+                LeftOut {
+                    rule: text,
+                    links: MANY >> 8,
+                },
+            ),
+        },
+        patterns: Patterns {
+            closed: MANY,
+            left_out: MANY,
+            listed: size.list(
+                caps::PATTERNS,
+                Pattern {
+                    pattern: url.clone(),
+                    state: "closed",
+                    visited: MANY,
+                    new: MANY,
+                    repeated: MANY,
+                    left_out: MANY,
+                    examples: vec![
+                        PatternExample {
+                            url: url.clone(),
+                            original: Some(url),
+                        };
+                        caps::EXAMPLES
+                    ],
+                },
+            ),
+        },
+        politeness: Politeness {
+            requests: MANY,
+            hosts: MANY,
+            compared: MANY,
+            too_soon: MANY,
+            complaints: size.list(caps::NOTICES, value),
+        },
+    }
+}
+
+fn timeline(size: Size) -> Timeline {
+    let point = |minute: usize| Point {
+        at: Timestamp::from_millis(1_790_000_000_000 + minute as u64 * 60_000),
+        pages: MANY,
+        unique: MANY / 4,
+        changed: MANY / 4,
+        duplicates: MANY / 4,
+        failed: MANY / 4,
+        bytes: MANY,
+        queued: MANY,
+    };
+    Timeline {
+        seconds_per_point: 60.0,
+        points: (0..size.of(caps::POINTS)).map(point).collect(),
+    }
+}
