@@ -31,7 +31,8 @@ TYPES = {
         "depth": "UINTEGER", "via": "VARCHAR", "content_type": "VARCHAR", "bytes": "UBIGINT", "charset": "VARCHAR",
         "language": "VARCHAR", "title": "VARCHAR", "verdict": "VARCHAR", "duplicate_of": "VARCHAR",
         "distance": "UINTEGER", "resemblance": "DOUBLE", "fingerprint": "UBIGINT", "reason": "VARCHAR",
-        "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "sketch": "BLOB",
+        "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "kind": "VARCHAR",
+        "canonical": "VARCHAR", "sketch": "BLOB",
     },
     "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
     "texts": {

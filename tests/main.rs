@@ -81,6 +81,7 @@ mod archive {
 mod commands {
     mod bad_input; // errors of the command line and the configuration
     mod clean; // `clean`
+    mod command_line; // suggestions, verbosity, `config`, `man`, `completions`
     mod control; // settings that change while a crawl runs
     mod dedup; // `dedup`, `plan`
     mod export; // `export`

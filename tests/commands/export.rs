@@ -128,6 +128,52 @@ fn the_link_graph_has_each_link_of_each_archived_page() {
 }
 
 #[test]
+fn broken_links_have_their_source_and_the_reason() {
+    let (server, crawl) = crawled();
+    let run = crawl.run_command(&["export", "crawl", "--links", "--broken"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let broken = run.json();
+    assert_eq!(broken["source"], server.url(HOST, "/"));
+    assert_eq!(broken["target"], server.url(HOST, "/missing"));
+    assert_eq!(broken["anchor"], "gone");
+    assert_eq!(
+        (&broken["status"], &broken["kind"]),
+        (&404.into(), &"page".into())
+    );
+    assert!(
+        broken["reason"].as_str().unwrap().contains("404"),
+        "{broken}"
+    );
+    let refused = crawl.run_command(&["export", "crawl", "--broken"]);
+    refused.assert_error(2, "--links");
+}
+
+#[test]
+fn visits_have_their_kind_and_their_canonical_page() {
+    let site = Site::new(|request| match request.path() {
+        "/" => Reply::html(html(
+            "<link rel=\"canonical\" href=\"/home\">",
+            &format!("<p>{}</p><img src=\"/x.png\">", prose(1, 100)),
+        )),
+        "/x.png" => Reply::document("image/png", "png"),
+        _ => Reply::status(404),
+    });
+    let server = Server::spawn_thread(site);
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--page-requisites", "--tries=1"]);
+    crawl.complete();
+    let home = crawl.row(&server.url(HOST, "/"));
+    assert_eq!(home["kind"], "page");
+    assert_eq!(home["canonical"], server.url(HOST, "/home"));
+    let image = crawl.row(&server.url(HOST, "/x.png"));
+    assert_eq!(
+        (&image["kind"], &image["canonical"]),
+        (&"requisite".into(), &Value::Null)
+    );
+}
+
+#[test]
 fn sources_of_links_come_in_the_order_of_the_visits() {
     let (_server, crawl) = crawled();
     let mut sources: Vec<String> = links(&crawl)
@@ -435,5 +481,5 @@ fn kept_pages_have_a_sketch_and_others_have_none() {
     let csv = crawl
         .run_command(&["export", "crawl", "--sketches", "--format", "csv"])
         .output;
-    assert!(csv.lines().next().unwrap().ends_with(",warc_offset,sketch"));
+    assert!(csv.lines().next().unwrap().ends_with(",canonical,sketch"));
 }

@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 21] = [
     "url",
     "final_url",
     "status",
@@ -67,6 +67,8 @@ const COLUMNS: [&str; 19] = [
     "reason",
     "warc_file",
     "warc_offset",
+    "kind",
+    "canonical",
 ];
 
 #[test]
@@ -248,6 +250,16 @@ fn the_summary_has_the_keys_of_the_contract() {
         "hosts",
         "seconds",
         "pages_per_second",
+        "kept_duplicates",
+        "queued",
+        "not_modified",
+        "private_addresses",
+        "links_nofollow",
+        "links_of_other_dates",
+        "links_too_many",
+        "retries",
+        "statuses",
+        "types",
     ];
     contract.sort_unstable();
     assert_eq!(keys, contract);

@@ -6,6 +6,7 @@ mod files;
 pub(crate) mod input;
 mod inspect;
 mod report;
+mod shell;
 
 use clap::{Parser, Subcommand};
 
@@ -20,8 +21,9 @@ pub(crate) use inspect::{
     SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 pub(crate) use report::{ReportArgs, ReportForm};
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 
-use crate::settings::CrawlArgs;
+use crate::settings::{ConfigArgs, CrawlArgs};
 
 /// A polite web crawler that archives what it reaches, and leaves out pages that repeat earlier
 /// ones.
@@ -29,7 +31,13 @@ use crate::settings::CrawlArgs;
 /// `crawler --seeds seeds.txt` crawls the sites of the seeds into the directory crawl/: a WARC
 /// archive, and the state of the crawl. Interrupt it at any time; the same command continues it.
 #[derive(Parser)]
-#[command(name = "crawler", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(
+    name = "crawler",
+    version,
+    args_conflicts_with_subcommands = true,
+    args_override_self = true,
+    after_help = EXAMPLES
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -117,4 +125,11 @@ pub(crate) enum Command {
     Robots(RobotsArgs),
     /// Print URLs in the form in which the crawler compares them
     Canonicalize(CanonicalizeArgs),
+    /// Show the settings of a crawl, each with its origin: default, preset, file or flag; or
+    /// explain one
+    Config(Box<ConfigArgs>),
+    /// Print a script with which a shell completes commands and options
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all commands to a directory
+    Man(ManArgs),
 }

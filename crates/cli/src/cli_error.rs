@@ -54,14 +54,13 @@ impl CliError {
     }
 
     /// Shortens clap's error of several paragraphs to two lines.
-    pub(crate) fn of_arguments(mistake: &clap::Error) -> Self {
+    pub(crate) fn of_arguments(mistake: &clap::Error, remedy: Option<&str>) -> Self {
         let text = mistake.to_string();
         let lines = text.lines().map(str::trim);
-        let tip = lines.clone().find_map(|line| line.strip_prefix("tip: "));
         let first: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
         let message = first.join(" ");
         let error = usage(message.strip_prefix("error: ").unwrap_or(&message));
-        error.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
+        error.with_remedy(remedy.unwrap_or("`crawler --help` explains every option and command"))
     }
 
     /// Returns true if a full disk is the cause: with more room, the same may succeed.

@@ -1,4 +1,5 @@
-//! `crawl.log`: the events of a crawl, one JSON object a line. Warnings are shown to the user, too.
+//! `crawl.log`: the events of a crawl, one JSON object a line. A part of them is shown to the user,
+//! too: how much, [`Verbosity`] decides. The file always has the same.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,9 +20,57 @@ use crate::terminal::{printable, say};
 /// The crates of this project; of others only warnings are logged.
 const OURS: [&str; 6] = ["crawler", "crawl", "fetch", "sinks", "store", "web"];
 
-/// Sends log records to `file`, and warnings past `bar` to standard error. Returns the count of
-/// lost lines.
-pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) -> LostLines {
+/// The part of the events that a terminal shows (`-v`, `-q`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verbosity {
+    /// Errors alone, and no summary unless one is asked for.
+    Silent,
+    /// Errors, and the summary.
+    Quiet,
+    /// Progress and warnings, too.
+    Normal,
+    /// Each visit, too.
+    Visits,
+    /// Details, too.
+    Details,
+}
+
+impl Verbosity {
+    /// Returns the verbosity of `-v` and `-q`, each given this number of times.
+    pub(crate) const fn of_flags(verbose: u8, quiet: u8) -> Self {
+        match (verbose, quiet) {
+            (_, 2..) => Self::Silent,
+            (_, 1) => Self::Quiet,
+            (0, 0) => Self::Normal,
+            (1, 0) => Self::Visits,
+            (2.., 0) => Self::Details,
+        }
+    }
+
+    /// Returns true if neither progress nor warnings are shown.
+    pub(crate) fn is_quiet(self) -> bool {
+        self <= Self::Quiet
+    }
+
+    /// Returns the least level of the events that are shown.
+    const fn level(self) -> Level {
+        match self {
+            Self::Silent | Self::Quiet => Level::ERROR,
+            Self::Normal => Level::WARN,
+            Self::Visits => Level::INFO,
+            Self::Details => Level::DEBUG,
+        }
+    }
+}
+
+/// Sends log records to `file`, and those that the user wants past `bar` to standard error. Returns
+/// the count of lost lines.
+pub(crate) fn begin(
+    file: File,
+    bar: &ProgressBar,
+    clock: Clock,
+    verbosity: Verbosity,
+) -> LostLines {
     let detailed = Targets::new()
         .with_default(Level::WARN)
         .with_targets(OURS.map(|name| (name, Level::INFO)));
@@ -36,8 +85,7 @@ pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) ->
         .with_writer(Mutex::new(file))
         .with_filter(detailed);
     // Warnings of libraries are for the log only.
-    let least = if quiet { Level::ERROR } else { Level::WARN };
-    let seen = Targets::new().with_targets(OURS.map(|name| (name, least)));
+    let seen = Targets::new().with_targets(OURS.map(|name| (name, verbosity.level())));
     let bar = bar.clone();
     let shown = tracing_subscriber::fmt::layer()
         .without_time()

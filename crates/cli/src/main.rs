@@ -29,13 +29,14 @@ mod seeds;
 mod session_clock;
 mod settings;
 mod skip_report;
+mod suggestions;
 mod summary;
 mod terminal;
 mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::args::{Arguments, Command};
 use crate::cli_error::CliError;
@@ -47,13 +48,22 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         // `--help` and `--version` are not mistakes.
         Err(asked) if !asked.use_stderr() => asked.exit(),
-        Err(mistake) => return CliError::of_arguments(&mistake).report(),
+        Err(mistake) => return refuse(&mistake).report(),
     };
     let done = match arguments.command {
         None => commands::crawl::run(&arguments.crawl),
         Some(command) => run(command),
     };
     done.unwrap_or_else(|error| error.report())
+}
+
+/// Returns the error of arguments that the parser refused.
+fn refuse(mistake: &clap::Error) -> CliError {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let mut command = Arguments::command();
+    command.build();
+    let remedy = suggestions::for_arguments(mistake, &words, &command);
+    CliError::of_arguments(mistake, remedy.as_deref())
 }
 
 fn run(command: Command) -> Result<ExitCode, CliError> {
@@ -84,6 +94,9 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Frequencies(args) => commands::frequencies::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
+        Command::Config(args) => commands::config::run(&args),
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Man(args) => commands::manual::man(&args),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

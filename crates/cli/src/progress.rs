@@ -1,8 +1,13 @@
-//! The progress of a running crawl: a bar on a terminal, a plain line now and then otherwise.
+//! The progress of a running crawl: one line on a terminal, a plain line now and then otherwise.
+//!
+//! The line is made anew for the width that the terminal has at that moment: [`PARTS`] decides
+//! which parts of it stay. Invariant: it is shorter than the terminal is wide, so it never wraps,
+//! and can be cleared whole for a message.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use store::{Frontier, Standing};
 use tokio::task::JoinHandle;
@@ -15,13 +20,14 @@ const REFRESH: Duration = Duration::from_millis(250);
 /// The interval between plain lines, without a terminal.
 pub(crate) const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Returns the bar, hidden without a terminal or if the user wants quiet.
-pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
-    let template = match max_pages {
-        Some(_) => "{elapsed_precise} [{bar:20}] {pos}/{len} pages · {msg}",
-        None => "{elapsed_precise} {spinner} {pos} pages · {msg}",
-    };
-    bar_of(template, quiet, max_pages)
+/// Returns the line of a crawl, hidden without a terminal or if the user wants quiet.
+pub(crate) fn line(quiet: bool) -> ProgressBar {
+    bar_of("{msg}", quiet, None)
+}
+
+/// Prints a message and draws the line again below it.
+pub(crate) fn say_above(bar: &ProgressBar, message: &str) {
+    bar.suspend(|| say(message));
 }
 
 /// Returns a bar that counts items of an unknown total.
@@ -82,92 +88,256 @@ impl Drop for SlowProgress {
 }
 
 /// Shows the progress of the crawl until the task is aborted.
-pub(crate) fn show(frontier: Arc<dyn Frontier>, bar: ProgressBar, quiet: bool) -> JoinHandle<()> {
+pub(crate) fn show(
+    frontier: Arc<dyn Frontier>,
+    bar: ProgressBar,
+    max_pages: Option<u64>,
+    quiet: bool,
+) -> JoinHandle<()> {
     let plain = !quiet && !is_seen();
     tokio::spawn(async move {
         let begun = Instant::now();
         let before = frontier.standing().totals.pages;
         let every = if plain { PLAIN_LINE_EVERY } else { REFRESH };
         let mut ticks = tokio::time::interval_at(begun + every, every);
+        let terminal = Term::stderr();
         loop {
             ticks.tick().await;
-            let standing = frontier.standing();
-            let new_pages = standing.totals.pages.saturating_sub(before);
-            let rate = new_pages as f64 / begun.elapsed().as_secs_f64().max(0.001);
-            let line = describe(&standing, rate);
+            let progress = Progress::new(frontier.standing(), before, begun.elapsed(), max_pages);
             if plain {
-                say(&format!("{} pages · {line}", standing.totals.pages));
+                say(&progress.plain());
             } else {
-                bar.set_position(standing.totals.pages);
-                bar.set_message(line);
+                bar.set_message(progress.fitting(usize::from(terminal.size().1)));
                 bar.tick();
             }
         }
     })
 }
 
-fn describe(standing: &Standing, rate: f64) -> String {
-    let totals = &standing.totals;
-    let again = match standing.postponed {
+/// The progress of a crawl at one moment.
+struct Progress {
+    standing: Standing,
+    /// New pages per second.
+    rate: f64,
+    elapsed: Duration,
+    max_pages: Option<u64>,
+}
+
+/// A part of the line, empty if there is nothing to report.
+type Part = fn(&Progress) -> String;
+
+/// The parts of the line, in their order. If there is no room for all, those with the highest rank
+/// are dropped first; those with 0 stay.
+const PARTS: [(u8, Part); 11] = [
+    (3, Progress::time),
+    (8, Progress::bar),
+    (0, Progress::pages),
+    (6, Progress::unique),
+    (7, Progress::changed),
+    (5, Progress::duplicates),
+    (4, Progress::failed),
+    (1, Progress::rate),
+    (9, Progress::hosts),
+    (2, Progress::queued),
+    (10, Progress::postponed),
+];
+
+const BETWEEN: &str = " · ";
+
+impl Progress {
+    fn new(
+        standing: Standing,
+        pages_before: u64,
+        elapsed: Duration,
+        max_pages: Option<u64>,
+    ) -> Self {
+        let new_pages = standing.totals.pages.saturating_sub(pages_before);
+        Self {
+            rate: new_pages as f64 / elapsed.as_secs_f64().max(0.001),
+            standing,
+            elapsed,
+            max_pages,
+        }
+    }
+
+    /// Returns the line for a log: everything but the time and the bar.
+    fn plain(&self) -> String {
+        let without_time_and_bar = PARTS.iter().skip(2);
+        let parts = without_time_and_bar.map(|(_, part)| part(self));
+        let parts = parts.filter(|text| !text.is_empty());
+        parts.collect::<Vec<String>>().join(BETWEEN)
+    }
+
+    /// Returns the line for a terminal of this width, without its last column.
+    fn fitting(&self, width: usize) -> String {
+        let mut parts: Vec<_> = PARTS.map(|(rank, part)| (rank, part(self))).into();
+        parts.retain(|(_, text)| !text.is_empty());
+        loop {
+            let texts: Vec<&str> = parts.iter().map(|(_, text)| text.as_str()).collect();
+            let line = texts.join(BETWEEN);
+            let highest = parts.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
+            if highest == 0 || line.chars().count() < width {
+                return line.chars().take(width.saturating_sub(1)).collect();
+            }
+            parts.retain(|(rank, _)| *rank != highest);
+        }
+    }
+
+    fn time(&self) -> String {
+        let seconds = self.elapsed.as_secs();
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+        format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
+    }
+
+    fn bar(&self) -> String {
+        let Some(most) = self.max_pages else {
+            return String::new();
+        };
+        let (most, done) = (
+            u128::from(most.max(1)),
+            u128::from(self.standing.totals.pages),
+        );
+        let full = usize::try_from(done * 10 / most).map_or(10, |full| full.min(10));
+        format!("[{}{}]", "#".repeat(full), "-".repeat(10 - full))
+    }
+
+    fn pages(&self) -> String {
+        let pages = self.standing.totals.pages;
+        match self.max_pages {
+            Some(most) => format!("{pages}/{most} pages"),
+            None => format!("{pages} pages"),
+        }
+    }
+
+    fn unique(&self) -> String {
+        format!("{} unique", self.standing.totals.unique)
+    }
+
+    fn changed(&self) -> String {
+        unless_none(self.standing.totals.changed, "changed")
+    }
+
+    fn duplicates(&self) -> String {
+        let totals = &self.standing.totals;
+        let duplicates = totals
+            .exact_duplicates
+            .saturating_add(totals.near_duplicates);
+        format!("{duplicates} duplicates")
+    }
+
+    fn failed(&self) -> String {
+        format!("{} failed", self.standing.totals.failed)
+    }
+
+    fn rate(&self) -> String {
+        format!("{:.1}/s", self.rate)
+    }
+
+    fn hosts(&self) -> String {
+        format!("{} active hosts", self.standing.active_hosts)
+    }
+
+    fn queued(&self) -> String {
+        format!("{} queued", self.standing.queued)
+    }
+
+    /// A crawl of dead hosts alone reports what it waits for.
+    fn postponed(&self) -> String {
+        unless_none(self.standing.postponed, "to be tried again")
+    }
+}
+
+fn unless_none(count: u64, what: &str) -> String {
+    match count {
         0 => String::new(),
-        some => format!(", {some} of them to be tried again"),
-    };
-    let changed = match totals.changed {
-        0 => String::new(),
-        some => format!(" · {some} changed"),
-    };
-    format!(
-        "{} unique{changed} · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} \
-         queued{again}",
-        totals.unique,
-        totals.exact_duplicates + totals.near_duplicates,
-        totals.failed,
-        standing.active_hosts,
-        standing.queued,
-    )
+        some => format!("{some} {what}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use store::Totals;
 
     use super::*;
 
-    #[test]
-    fn a_line_counts_the_visited_pages_and_the_queue() {
+    fn progress(max_pages: Option<u64>, postponed: u64) -> Progress {
         let totals = Totals {
-            pages: 9,
-            unique: 6,
-            exact_duplicates: 1,
-            near_duplicates: 2,
-            failed: 1,
+            pages: 1234,
+            unique: 1100,
+            changed: 4,
+            exact_duplicates: 50,
+            near_duplicates: 80,
+            failed: 17,
             ..Totals::default()
         };
         let standing = Standing {
             totals,
-            queued: 40,
-            postponed: 0,
+            queued: 5678,
+            postponed,
             leased: 3,
             set_aside: 0,
-            active_hosts: 2,
-            hosts: 4,
+            active_hosts: 12,
+            hosts: 14,
         };
-        let line = describe(&standing, 1.25);
+        Progress::new(standing, 1000, Duration::from_secs(3_723), max_pages)
+    }
+
+    #[test]
+    fn the_line_fits_40_80_100_and_160_columns() {
+        for (width, line, limited) in [
+            (
+                40,
+                "1234 pages · 0.1/s · 5678 queued",
+                "1234/9999 pages · 0.1/s · 5678 queued",
+            ),
+            (
+                80,
+                "01:02:03 · 1234 pages · 130 duplicates · 17 failed · 0.1/s · 5678 queued",
+                "01:02:03 · 1234/9999 pages · 130 duplicates · 17 failed · 0.1/s · 5678 queued",
+            ),
+            (
+                100,
+                "01:02:03 · 1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · \
+                 0.1/s · 5678 queued",
+                "01:02:03 · 1234/9999 pages · 1100 unique · 130 duplicates · 17 failed · 0.1/s · \
+                 5678 queued",
+            ),
+            (
+                160,
+                "01:02:03 · 1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · \
+                 0.1/s · 12 active hosts · 5678 queued · 2 to be tried again",
+                "01:02:03 · [#---------] · 1234/9999 pages · 1100 unique · 4 changed · 130 \
+                 duplicates · 17 failed · 0.1/s · 12 active hosts · 5678 queued · 2 to be tried \
+                 again",
+            ),
+        ] {
+            assert_eq!(progress(None, 2).fitting(width), line);
+            assert_eq!(progress(Some(9_999), 2).fitting(width), limited);
+        }
+    }
+
+    #[test]
+    fn a_log_has_every_count() {
         assert_eq!(
-            line,
-            "6 unique · 3 duplicates · 1 failed · 1.2/s · 2 active hosts · 40 queued"
+            progress(None, 2).plain(),
+            "1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · 0.1/s · 12 \
+             active hosts · 5678 queued · 2 to be tried again"
         );
-        // A crawl of dead hosts alone reports what it waits for.
-        let line = describe(
-            &Standing {
-                postponed: 2,
-                ..standing
-            },
-            1.25,
-        );
-        assert!(
-            line.ends_with("40 queued, 2 of them to be tried again"),
-            "{line}"
-        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_reaches_the_last_column(
+            width in 0..200_usize,
+            max_pages in any::<Option<u64>>(),
+            pages in any::<u64>(),
+            queued in any::<u64>(),
+        ) {
+            let mut progress = progress(max_pages, 2);
+            (progress.standing.totals.pages, progress.standing.queued) = (pages, queued);
+            let line = progress.fitting(width);
+            prop_assert!(line.chars().count() <= width.saturating_sub(1));
+        }
     }
 }

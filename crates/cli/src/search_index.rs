@@ -90,7 +90,7 @@ fn open(
         Err(IndexFault::Missing { .. }) if !directory.exists() => {}
         // A kill may leave an index without any entry. Nothing is lost with it: no warning.
         Err(IndexFault::Missing { .. }) => std::fs::remove_dir_all(directory).map_err(cannot)?,
-        Err(damage @ IndexFault::Damaged { .. }) => {
+        Err(damage @ (IndexFault::Damaged { .. } | IndexFault::OtherFormat { .. })) => {
             let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
@@ -357,7 +357,9 @@ pub(crate) fn has(rules: &str, fate: Fate) -> bool {
 pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
     let shown = crawl.display();
     fault(error).with_remedy(match error {
-        IndexFault::Missing { .. } | IndexFault::Damaged { .. } => {
+        IndexFault::Missing { .. }
+        | IndexFault::OtherFormat { .. }
+        | IndexFault::Damaged { .. } => {
             format!("`crawler reindex {shown}` makes it again from the archive")
         }
         IndexFault::InUse { .. } => "wait until it ends, or interrupt it".to_owned(),

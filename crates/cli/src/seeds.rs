@@ -3,11 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use clap::CommandFactory;
 use web::{CanonicalForm, PageUrl, read_seeds};
 
+use crate::args::Arguments;
 use crate::cli_error::{CliError, usage};
 use crate::input;
-use crate::settings::Settings;
+use crate::settings::{SETTINGS_FILE, Settings};
+use crate::suggestions;
 
 /// The largest seeds file: a hundred million short URLs.
 const MAX_SEEDS_BYTES: u64 = 4 << 30;
@@ -28,11 +31,8 @@ impl Seeds {
             found.add(&read(file)?, &file.display().to_string(), form);
         }
         for argument in &settings.url {
-            if !argument.contains(['.', ':', '/']) {
-                let remedy =
-                    "`crawler --help` lists the commands; a seed looks like https://example.org/";
-                let error = usage(format!("{argument:?} is neither a command nor a URL"));
-                return Err(error.with_remedy(remedy));
+            if let Some(error) = not_a_url(argument) {
+                return Err(error);
             }
             found.add(argument, "the arguments", form);
         }
@@ -71,6 +71,33 @@ impl Seeds {
                 .with_remedy("crawler --seeds seeds.txt, or crawler https://example.org/"),
         }
     }
+}
+
+/// Returns the error of an argument that cannot be meant as a URL: a file, a directory of a crawl,
+/// or a misspelt command.
+fn not_a_url(argument: &str) -> Option<CliError> {
+    if argument.contains("://") {
+        return None;
+    }
+    let path = Path::new(argument);
+    if path.is_file() {
+        let error = usage(format!("{argument:?} is a file, not a URL"));
+        return Some(error.with_remedy(format!("did you mean --seeds {argument}?")));
+    }
+    if path.join(SETTINGS_FILE).is_file() {
+        let error = usage(format!(
+            "{argument:?} is the directory of a crawl, not a URL"
+        ));
+        return Some(error.with_remedy(format!("`crawler --out {argument}` continues it")));
+    }
+    if argument.contains(['.', ':', '/']) {
+        return None;
+    }
+    let remedy = suggestions::for_command(argument, &Arguments::command());
+    let remedy = remedy.unwrap_or_else(|| {
+        "`crawler --help` lists the commands; a seed looks like https://example.org/".to_owned()
+    });
+    Some(usage(format!("{argument:?} is neither a command nor a URL")).with_remedy(remedy))
 }
 
 fn read(file: &Path) -> Result<String, CliError> {

@@ -10,6 +10,7 @@ mod defaults;
 mod derived;
 mod flags;
 mod layers;
+mod origins;
 
 use std::path::PathBuf;
 
@@ -23,8 +24,9 @@ use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
 pub(crate) use self::check::{check_concurrency, check_factor};
-pub(crate) use self::flags::{CrawlArgs, RunArgs, SummaryForm};
+pub(crate) use self::flags::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
 pub(crate) use self::layers::one_line;
+pub(crate) use self::origins::Origins;
 use crate::preset::Preset;
 use crate::values::{
     Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word, word,

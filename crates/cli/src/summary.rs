@@ -7,8 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use crawl::{Counts, CrawlContext, OnDuplicate, Requisites, Telemetry};
-use serde::Serialize;
+use crawl::{Counts, CrawlContext, OnDuplicate, Requisites, Responses, Telemetry};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use store::{SkippedBy, Standing};
 
 use crate::terminal::printable;
@@ -43,17 +44,21 @@ pub(crate) struct Summary {
     /// The kinds among them whose count is a lower bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) skipped_at_least: Vec<&'static str>,
+    /// Pages that repeat another and were kept all the same.
+    pub(crate) kept_duplicates: u64,
+    /// URLs that are not visited yet.
+    pub(crate) queued: u64,
     /// Of this session; the counts above are of the whole crawl.
     pub(crate) seconds: f64,
     /// Of this session.
     pub(crate) pages_per_second: f64,
-    /// Pages that repeat another and were kept all the same.
-    #[serde(skip)]
-    pub(crate) kept_duplicates: u64,
-    #[serde(skip)]
-    pub(crate) queued: u64,
-    #[serde(skip)]
+    /// Of this session.
+    #[serde(flatten, serialize_with = "write_counts")]
     pub(crate) counts: Counts,
+    /// The visits of this session by the status of their last response.
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    /// The visits of this session by media type.
+    pub(crate) types: BTreeMap<String, u64>,
     #[serde(skip)]
     pub(crate) on_duplicate: OnDuplicate,
 }
@@ -71,6 +76,7 @@ impl Summary {
         let fetches_requisites = context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
         let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
+        let Responses { statuses, types } = context.telemetry.responses();
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
             finished,
@@ -92,6 +98,8 @@ impl Summary {
             kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
             counts: context.telemetry.counts(),
+            statuses,
+            types,
             on_duplicate: context.policy.on_duplicate,
         }
     }
@@ -118,6 +126,16 @@ impl Summary {
                 writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
             }
         }
+        let statuses = self
+            .statuses
+            .iter()
+            .map(|(status, count)| (status.to_string(), *count));
+        write_histogram(out, "statuses", statuses.collect())?;
+        let types = self
+            .types
+            .iter()
+            .map(|(media, count)| (media.clone(), *count));
+        write_histogram(out, "types", types.collect())?;
         self.write_skipped(out, &directory)?;
         if self.queued > 0 {
             // A crawl keeps its settings, and so the limit that ended it.
@@ -247,6 +265,47 @@ impl Summary {
             ("interrupted", _) => "Interrupted".into(),
             _ => "Ended by a fault".into(),
         }
+    }
+}
+
+/// Serializes those counts of a session that the text shows.
+fn write_counts<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, S::Error> {
+    let fields = [
+        ("not_modified", counts.not_modified),
+        ("private_addresses", counts.private_addresses),
+        ("links_nofollow", counts.links_nofollow),
+        ("links_of_other_dates", counts.links_of_other_dates),
+        ("links_too_many", counts.links_too_many),
+        ("retries", counts.retries),
+    ];
+    let mut map = serializer.serialize_map(Some(fields.len()))?;
+    for (name, count) in fields {
+        map.serialize_entry(name, &count)?;
+    }
+    map.end()
+}
+
+/// Items of a histogram that are printed; `--summary json` has all.
+const HISTOGRAM: usize = 6;
+
+/// Writes the largest counts of a histogram on a line, if there is one.
+fn write_histogram(
+    out: &mut dyn Write,
+    name: &str,
+    mut counts: Vec<(String, u64)>,
+) -> io::Result<()> {
+    counts.sort_by(|(first, one), (second, other)| (other, first).cmp(&(one, second)));
+    let more = counts.len().saturating_sub(HISTOGRAM);
+    let shown = counts.iter().take(HISTOGRAM);
+    let mut items: Vec<String> = shown
+        .map(|(what, count)| format!("{count} {}", printable(what)))
+        .collect();
+    if more > 0 {
+        items.push(format!("{more} more"));
+    }
+    match items.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "  {name:<8}            now: {}", items.join(", ")),
     }
 }
 

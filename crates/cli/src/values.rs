@@ -2,6 +2,7 @@
 //! the same words.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
@@ -273,9 +274,48 @@ pub(crate) mod word {
         T: FromStr<Err: fmt::Display>,
         D: Deserializer<'de>,
     {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        deserializer.deserialize_any(OneWord(PhantomData))
+    }
+}
+
+/// Reads a value that is written as one word. For a number without quotes, which has no unit, the
+/// error says how it is written.
+struct OneWord<T>(PhantomData<T>);
+
+impl<T: FromStr<Err: fmt::Display>> OneWord<T> {
+    /// Returns the error for a number, with the first unit that makes it a value.
+    fn unquoted<E: de::Error>(number: &dyn fmt::Display) -> E {
+        let mut words = ["s", "B", "/s", ""]
+            .iter()
+            .map(|unit| format!("{number}{unit}"));
+        match words.find(|word| word.parse::<T>().is_ok()) {
+            Some(meant) => E::custom(format_args!("{number} must be written {meant:?}")),
+            None => E::custom(format_args!("{number} is no value here")),
+        }
+    }
+}
+
+impl<T: FromStr<Err: fmt::Display>> de::Visitor<'_> for OneWord<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a word in quotes")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        Err(Self::unquoted(&number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        Err(Self::unquoted(&number))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        Err(Self::unquoted(&number))
     }
 }
 
@@ -295,8 +335,8 @@ pub(crate) mod maybe_word {
         T: FromStr<Err: fmt::Display>,
         D: Deserializer<'de>,
     {
-        let value = Option::<String>::deserialize(deserializer)?.map(|text| text.parse());
-        value.transpose().map_err(de::Error::custom)
+        // An absent key never gets here, and no file has a null.
+        word::deserialize(deserializer).map(Some)
     }
 }
 
@@ -370,6 +410,35 @@ mod tests {
             assert_eq!(text.parse::<Tables>().unwrap().to_string(), text);
         }
         assert!("four".parse::<Tables>().is_err());
+    }
+
+    #[test]
+    fn a_number_without_a_unit_is_refused_with_the_way_to_write_it() {
+        #[derive(Debug, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        struct File {
+            #[serde(default, with = "maybe_word", rename = "delay")]
+            _delay: Option<Span>,
+            #[serde(default, with = "maybe_word", rename = "max-size")]
+            _size: Option<Size>,
+            #[serde(default, with = "maybe_word", rename = "rate")]
+            _rate: Option<Rate>,
+            #[serde(default, with = "maybe_word", rename = "tables")]
+            _tables: Option<Tables>,
+        }
+        for (line, words) in [
+            ("delay = 5", "5 must be written \"5s\""),
+            ("delay = 1.5", "1.5 must be written \"1.5s\""),
+            ("tables = 4.5", "4.5 is no value here"),
+            ("max-size = 1000", "must be written \"1000B\""),
+            ("rate = 3", "must be written \"3/s\""),
+            ("tables = 4", "must be written \"4\""),
+            ("delay = true", "expected a word in quotes"),
+        ] {
+            let refused = toml::from_str::<File>(line).unwrap_err().to_string();
+            assert!(refused.contains(words), "{line}: {refused}");
+        }
+        toml::from_str::<File>("delay = \"5s\"\nrate = \"3/s\"").unwrap();
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub use runtime::disk_space::{DiskSpace, DiskSpaceRules};
 pub use runtime::resuming::{open_archive, settled_end};
 pub use runtime::retry;
 pub use runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
-pub use runtime::telemetry::{Counts, Telemetry};
+pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Responses, Telemetry};
 pub use runtime::unvisited_urls::DistinctUrls;
 pub use steps::duplicate_links::DuplicateLinks;
 pub use steps::earlier_archives::EarlierArchives;

@@ -31,7 +31,7 @@ pub use columnar::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
 pub use export_info::ExportInfo;
 pub use extracted_text::{ExtractedText, TEXTS};
 pub use fault::ExportFault;
-pub use link::{LINKS, Link};
+pub use link::{BROKEN_LINKS, BrokenLink, LINKS, Link};
 pub use linked::{Linked, linked_so_far};
 pub use packed::{Compression, Packed};
 pub use parts::{DEFAULT_ROWS_PER_FILE, Parts, VisitPosition};

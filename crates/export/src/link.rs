@@ -15,6 +15,20 @@ pub const LINKS: Table = Table {
     ],
 };
 
+/// The links of [`LINKS`] whose target could not be fetched, with the reason.
+pub const BROKEN_LINKS: Table = Table {
+    schema: "broken-links/1",
+    columns: &[
+        Column::always("source", Kind::Text),
+        Column::always("target", Kind::Text),
+        Column::maybe("anchor", Kind::Text),
+        Column::maybe("rel", Kind::Text),
+        Column::always("kind", Kind::Text),
+        Column::maybe("status", Kind::U16),
+        Column::maybe("reason", Kind::Text),
+    ],
+};
+
 /// A link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link<'a> {
@@ -42,5 +56,27 @@ impl<'a> Link<'a> {
             some(self.rel),
             Some(Value::Text(self.kind)),
         ]
+    }
+}
+
+/// A link to a URL that could not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenLink<'a> {
+    /// The link.
+    pub link: Link<'a>,
+    /// The status code of the last response; `None` if there was none.
+    pub status: Option<u16>,
+    /// The failure.
+    pub reason: Option<&'a str>,
+}
+
+impl<'a> BrokenLink<'a> {
+    /// Returns its fields, for [`BROKEN_LINKS`].
+    #[must_use]
+    pub fn fields(&self) -> [Option<Value<'a>>; 7] {
+        let [source, target, anchor, rel, kind] = self.link.fields();
+        let status = self.status.map(|status| Value::Number(status.into()));
+        let reason = self.reason.map(Value::Text);
+        [source, target, anchor, rel, kind, status, reason]
     }
 }

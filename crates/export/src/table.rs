@@ -58,7 +58,7 @@ impl Column {
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its name and the version of its columns: `visits/1`.
+    /// Its name and the version of its columns: `visits/2`.
     pub schema: &'static str,
     /// Its columns in order.
     pub columns: &'static [Column],

@@ -1,9 +1,9 @@
 //! The table of visits, in the order in which they ended.
 //!
-//! New columns are appended after those that scripts know. The journal has a sketch when its page
-//! is admitted, before the visit's record, so sketches are held until then: memory grows with the
-//! visits in progress (and with those that no session ended), not with the pages. A page that was
-//! left out has no sketch.
+//! New columns are appended behind those that scripts know; the sketch, which few ask for, is the
+//! last. The journal has a sketch when its page is admitted, before the visit's record, so sketches
+//! are held until then: memory grows with the visits in progress (and with those that no session
+//! ended), not with the pages. A page that was left out has no sketch.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -30,13 +30,13 @@ pub struct Visit {
 
 /// A record for each visit.
 pub const VISITS: Table = Table {
-    schema: "visits/1",
+    schema: "visits/2",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/1",
+    schema: "visits-sketches/2",
     columns: COLUMNS,
 };
 
@@ -60,6 +60,8 @@ const COLUMNS: &[Column] = &[
     Column::maybe("reason", Kind::Text),
     Column::maybe("warc_file", Kind::Text),
     Column::maybe("warc_offset", Kind::U64),
+    Column::always("kind", Kind::Text),
+    Column::maybe("canonical", Kind::Text),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -97,6 +99,12 @@ fn fields<'a>(
         text(&row.reason),
         text(&row.warc_file),
         row.warc_offset.map(Value::Number),
+        Some(Value::Text(if row.requisite > 0 {
+            "requisite"
+        } else {
+            "page"
+        })),
+        row.canonical.as_ref().map(url),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
 }
@@ -185,7 +193,7 @@ mod tests {
             names.join(" "),
             "url final_url status fetched_at depth via content_type \
              bytes charset language title verdict duplicate_of \
-             distance resemblance fingerprint reason warc_file warc_offset sketch"
+             distance resemblance fingerprint reason warc_file warc_offset kind canonical sketch"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! The payload of a commit: up to where the index covers the archive.
 //!
-//! One line: `crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz`, with the format, the
+//! One line: `crawl-search 2 unique 4711 crawl-20261120182455-00001.warc.gz`, with the format, the
 //! rules by which pages were chosen, and a position. Every page of the archive before the position
 //! is in the index, and none after it. Golden test below.
 
@@ -8,7 +8,9 @@ use sinks::ArchiveEnd;
 
 /// The format of the index: its fields and the words of its texts. An index of another format is
 /// rebuilt from the archive.
-pub const FORMAT: u32 = 1;
+///
+/// 2: parts of words are words, too.
+pub const FORMAT: u32 = 2;
 
 const NAME: &str = "crawl-search";
 
@@ -44,6 +46,15 @@ impl CommitPayload {
         });
         Some(Self { rules, end })
     }
+
+    /// Returns true if another version of this program wrote the payload.
+    pub(crate) fn is_of_other_format(text: &str) -> bool {
+        let mut words = text.split(' ');
+        let format = words.next().filter(|name| *name == NAME).and(words.next());
+        format
+            .and_then(|format| format.parse::<u32>().ok())
+            .is_some_and(|format| format != FORMAT)
+    }
 }
 
 /// Returns the key by which files are ordered: the number at the end of their names, then the name.
@@ -68,9 +79,9 @@ mod tests {
         for (end, text) in [
             (
                 Some(end),
-                "crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz",
+                "crawl-search 2 unique 4711 crawl-20261120182455-00001.warc.gz",
             ),
-            (None, "crawl-search 1 unique 0"),
+            (None, "crawl-search 2 unique 0"),
         ] {
             let covered = CommitPayload {
                 rules: "unique".to_owned(),
@@ -82,11 +93,17 @@ mod tests {
         for other in [
             "",
             "crawl-search",
-            "crawl-search 2 unique 0",
-            "crawl-search 1 unique x",
+            "crawl-search 1 unique 0",
+            "crawl-search 2 unique x",
             "other 1 unique 0",
         ] {
             assert_eq!(CommitPayload::read(other), None, "{other}");
+            let is_other = other == "crawl-search 1 unique 0";
+            assert_eq!(
+                CommitPayload::is_of_other_format(other),
+                is_other,
+                "{other}"
+            );
         }
     }
 

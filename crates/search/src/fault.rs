@@ -34,6 +34,15 @@ pub enum IndexFault {
         /// The system's error.
         source: io::Error,
     },
+    /// Another version of this program wrote it: it is whole, and of no use to this one.
+    #[error(
+        "the search index in {} has another format than this version writes",
+        directory.display()
+    )]
+    OtherFormat {
+        /// Its directory.
+        directory: PathBuf,
+    },
     /// The index is damaged: rebuild it from the archive.
     #[error("the search index in {} is damaged: {reason}", directory.display())]
     Damaged {

@@ -64,8 +64,8 @@ impl Finder {
     /// Opens the index in `directory`; it may be written to at the same time.
     ///
     /// # Errors
-    /// [`IndexFault::Missing`] if there is no index, [`IndexFault::Damaged`] if it is of another
-    /// version or damaged, [`IndexFault::Io`] if it cannot be read.
+    /// [`IndexFault::Missing`] if there is no index, [`IndexFault::OtherFormat`] if another version
+    /// wrote it, [`IndexFault::Damaged`] if it is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn open(directory: &Path) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(directory)?;
         guarded(directory, || {

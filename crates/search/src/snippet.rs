@@ -68,58 +68,50 @@ impl<'q> Snippets<'q> {
         let mut tokens = Tokens::of(text);
         while tokens.advance() {
             let token = tokens.token();
-            recent.push_back(RecentToken {
+            let word = RecentToken {
                 text: token.text.clone(),
                 place: token.offset_from..token.offset_to,
-            });
-            if recent.len() > longest + 1 {
-                recent.pop_front();
-            }
-            if recent.len() == longest + 1 {
-                self.take_first(&recent, &firsts, &open, &mut found);
+            };
+            let last = recent.back_mut();
+            match last.filter(|last: &&mut RecentPosition| last.position == token.position) {
+                Some(last) => last.tokens.push(word),
+                None => {
+                    if recent.len() > longest {
+                        self.take_first(&recent, &firsts, &open, &mut found);
+                        recent.pop_front();
+                    }
+                    recent.push_back(RecentPosition {
+                        position: token.position,
+                        tokens: vec![word],
+                    });
+                }
             }
         }
         while !recent.is_empty() {
-            if recent.len() <= longest {
-                self.take_first(&recent, &firsts, &open, &mut found);
-            }
+            self.take_first(&recent, &firsts, &open, &mut found);
             recent.pop_front();
         }
         found
     }
 
-    /// Adds the matches that begin with the first of the recent tokens.
+    /// Adds the matches that begin at the first of the recent positions.
     fn take_first(
         &self,
-        recent: &VecDeque<RecentToken>,
+        recent: &VecDeque<RecentPosition>,
         firsts: &HashMap<&str, Vec<usize>>,
         open: &[(usize, &str)],
         found: &mut Vec<(usize, Range<usize>)>,
     ) {
-        let Some(first) = recent.front() else {
-            return;
-        };
-        for (number, begins) in open {
-            if first.text.starts_with(begins) {
-                found.push((*number, first.place.clone()));
+        for first in recent.front().into_iter().flat_map(|at| &at.tokens) {
+            for (number, begins) in open {
+                if first.text.starts_with(begins) {
+                    found.push((*number, first.place.clone()));
+                }
             }
-        }
-        for &number in firsts.get(first.text.as_str()).into_iter().flatten() {
-            let words = self.words[number];
-            let base = words.terms[0].0;
-            let last = words.terms.len() - 1;
-            let stands = words.terms.iter().enumerate().all(|(which, (at, term))| {
-                recent
-                    .get(at - base)
-                    .is_some_and(|seen| match words.open && which == last {
-                        true => seen.text.starts_with(term.as_str()),
-                        false => seen.text == *term,
-                    })
-            });
-            let end = recent.get(span(words));
-            let end = end.or_else(|| recent.get(words.terms[last].0 - base));
-            if let Some(end) = end.filter(|_| stands) {
-                found.push((number, first.place.start..end.place.end));
+            for &number in firsts.get(first.text.as_str()).into_iter().flatten() {
+                if let Some(end) = end_of(self.words[number], recent) {
+                    found.push((number, first.place.start..end));
+                }
             }
         }
     }
@@ -151,17 +143,54 @@ impl<'q> Snippets<'q> {
     }
 }
 
+/// The tokens at one position: a word, and the part of it that stands there.
+struct RecentPosition {
+    position: usize,
+    tokens: Vec<RecentToken>,
+}
+
 struct RecentToken {
     text: String,
     place: Range<usize>,
 }
 
-/// Returns the number of tokens between the first and the last piece of these words; the second
+/// Returns the end of these words, if they stand from the first of the recent positions on.
+fn end_of(words: &Words, recent: &VecDeque<RecentPosition>) -> Option<usize> {
+    let base = words.terms[0].0;
+    let last = words.terms.len() - 1;
+    let mut end = None;
+    for (which, (at, term)) in words.terms.iter().enumerate() {
+        let is_term = |seen: &&RecentToken| match words.open && which == last {
+            true => seen.text.starts_with(term.as_str()),
+            false => seen.text == *term,
+        };
+        end = Some(
+            recent
+                .get(at - base)?
+                .tokens
+                .iter()
+                .find(is_term)?
+                .place
+                .end,
+        );
+    }
+    // The second half of a closed pair.
+    let half = recent.get(span(words)).filter(|_| ends_in_pair(words));
+    let half = half.and_then(|at| Some(at.tokens.first()?.place.end));
+    half.or(end)
+}
+
+/// Returns true if the last term is a closed pair.
+fn ends_in_pair(words: &Words) -> bool {
+    let last = &words.terms[words.terms.len() - 1];
+    !last.1.ends_with(PAIR) && last.1.contains(PAIR)
+}
+
+/// Returns the number of positions between the first and the last piece of these words; the second
 /// half of a closed pair counts as one more.
 fn span(words: &Words) -> usize {
     let (first, last) = (&words.terms[0], &words.terms[words.terms.len() - 1]);
-    let pair = usize::from(!last.1.ends_with(PAIR) && last.1.contains(PAIR));
-    last.0 - first.0 + pair
+    last.0 - first.0 + usize::from(ends_in_pair(words))
 }
 
 /// Returns `window` of `text` in one line, cut between words if there is a space nearby.

@@ -3,7 +3,8 @@
 //! - [`pieces`] cuts a text into words (UAX 29) and, in scripts that write no spaces between them,
 //!   into characters;
 //! - [`fold`] gives all forms of a word one spelling;
-//! - [`tokens`] makes index tokens of both, for tantivy.
+//! - [`tokens`] makes index tokens of both, and of the parts of words such as `a.b` and `a_b`, for
+//!   tantivy.
 //!
 //! There is no stemming: a stem is a guess that depends on the language of the page and of the
 //! query, and the language of a query is unknown. A search finds exactly what a plain scan for the

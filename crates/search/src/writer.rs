@@ -113,8 +113,8 @@ impl Writer {
     /// pages if nothing is settled.
     ///
     /// # Errors
-    /// [`IndexFault::Missing`] if there is no index; [`IndexFault::Damaged`] if it is of another
-    /// version, of other rules, or damaged; [`IndexFault::InUse`], [`IndexFault::Io`].
+    /// [`IndexFault::Missing`] if there is no index; [`IndexFault::Damaged`] if it is of other
+    /// rules, or damaged; [`IndexFault::OtherFormat`], [`IndexFault::InUse`], [`IndexFault::Io`].
     pub fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(&options.directory).map_err(IndexFault::unless_full)?;
         if covered.rules != options.rules {
@@ -305,21 +305,24 @@ pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, CommitPayload), I
         index.set_tokenizers(Fields::tokenizers());
         let (fields, schema) = Fields::schema();
         let metas = index.load_metas()?;
+        // A kill can leave an index without a commit: it has no pages.
         if metas.payload.is_none() && metas.segments.is_empty() {
-            return Ok(None);
+            let directory = directory.to_owned();
+            return Ok(Err(IndexFault::Missing { directory }));
         }
         let payload = metas.payload.unwrap_or_default();
+        if CommitPayload::is_of_other_format(&payload) {
+            let directory = directory.to_owned();
+            return Ok(Err(IndexFault::OtherFormat { directory }));
+        }
         let covered = CommitPayload::read(&payload).filter(|_| index.schema() == schema);
         let Some(covered) = covered else {
-            let reason = format!("it is of another version: {payload:?}");
+            let reason = format!("it has other fields, or its commit says {payload:?}");
             return Err(TantivyError::SchemaError(reason));
         };
-        Ok(Some((fields, index, covered)))
-    })?;
-    // A kill can leave an index without a commit: it has no pages.
-    opened.ok_or_else(|| IndexFault::Missing {
-        directory: directory.to_owned(),
-    })
+        Ok(Ok((fields, index, covered)))
+    });
+    opened?
 }
 
 /// Returns true if the directory has an index, damaged or not.

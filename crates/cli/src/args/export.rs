@@ -24,6 +24,9 @@ pub(crate) struct ExportArgs {
     /// archived page
     #[arg(long)]
     pub(crate) links: bool,
+    /// With --links: only links to URLs that could not be fetched, with the status or the reason
+    #[arg(long, requires = "links", conflicts_with = "resume")]
+    pub(crate) broken: bool,
     /// Export the text of each kept page instead: its main content, with language, title, digest,
     /// cluster, and the figures that curators of training corpora filter by
     #[arg(long)]
@@ -56,6 +59,7 @@ Examples:
   crawler export monday --format csv --output monday.csv --resume    add what is new since
   crawler export monday --format parquet --output visits/ --resume   the same, a file each time
   crawler export monday --links --format parquet --output links.parquet
+  crawler export monday --links --broken --format csv                which page links to a 404
 
 From seeds to a training set, in two commands:
   crawler --seeds seeds.txt --out corpus

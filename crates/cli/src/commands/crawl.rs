@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop, StopHandle};
+use indicatif::ProgressBar;
 use store::StoreFault;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinError;
@@ -15,15 +16,14 @@ use web::CanonicalForm;
 use super::warn;
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
+use crate::log::{self, Verbosity};
 use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
 use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
-use crate::{
-    control, crawl_directory, disk_error, earlier, features, log, machine, output, progress,
-};
+use crate::{control, crawl_directory, disk_error, earlier, features, machine, output, progress};
 
 /// The longest wait for running visits after an interrupt or at the end of `--max-time`, because
 /// servers decide how long a visit takes.
@@ -67,23 +67,30 @@ async fn crawl(
     let components = Components::new(settings, secrets, &clock)?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let file = assembly::prepare_directory(settings)?;
-    let bar = progress::bar(args.quiet, settings.max_pages);
-    let log = log::begin(file, &bar, clock.clone(), args.quiet);
+    let verbosity = args.verbosity();
+    let quiet = verbosity.is_quiet();
+    let bar = progress::line(quiet);
+    let log = log::begin(file, &bar, clock.clone(), verbosity);
     let AssembledCrawl {
         context,
         resumed,
         store,
     } = assembly::assemble(settings, seeds, form, clock, components).await?;
     control.begin(&context);
-    if !args.quiet {
+    if !quiet {
         greet(settings, seeds, &warnings, resumed);
     }
 
     let before = context.frontier.standing();
     let started = Instant::now();
-    let progress = progress::show(context.frontier.clone(), bar.clone(), args.quiet);
+    let progress = progress::show(
+        context.frontier.clone(),
+        bar.clone(),
+        settings.max_pages,
+        quiet,
+    );
     let (handle, stop) = crawl::stop();
-    let listening = tokio::spawn(listen(handle, args.quiet));
+    let listening = tokio::spawn(listen(handle, bar.clone(), quiet));
     // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     drop(store);
@@ -103,9 +110,10 @@ async fn crawl(
     let summary = Summary::new(finished, &before, &context, started.elapsed());
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
+        None if verbosity == Verbosity::Silent => Ok(()),
         Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
     })?;
-    if ended.is_ok() && log.count() > 0 && !args.quiet {
+    if ended.is_ok() && log.count() > 0 && !quiet {
         let lost = log.count();
         warn(&format!("{lost} lines of crawl.log could not be written"));
     }
@@ -178,7 +186,7 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
 }
 
 /// Listens for interrupts, termination and hang-ups while the crawl runs.
-async fn listen(handle: StopHandle, quiet: bool) {
+async fn listen(handle: StopHandle, bar: ProgressBar, quiet: bool) {
     // From the start, so that no interrupt between two calls of `recv` is missed.
     let (Ok(mut interrupt), Ok(mut terminate)) = (
         signal(SignalKind::interrupt()),
@@ -201,7 +209,7 @@ async fn listen(handle: StopHandle, quiet: bool) {
         // Before the line, which promises it.
         handle.ask();
         if !quiet {
-            say(line);
+            progress::say_above(&bar, line);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `crawler export`: a row for each visited URL, in the order in which the visits ended; with
-//! `--links`, one for each link of each archived page; with `--text`, one for the text of each kept
-//! page. The crate `export` defines and writes the rows; this module chooses the target.
+//! `--links`, one for each link of each archived page, with `--broken` only of those to a URL that
+//! could not be fetched; with `--text`, one for the text of each kept page. The crate `export`
+//! defines and writes the rows; this module chooses the target.
 
 mod destination;
 mod links;
@@ -14,14 +15,15 @@ use std::sync::Arc;
 
 use disk::{Disk, SystemDisk};
 use export::{
-    Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed, Parts, SKETCHES,
-    TEXTS, Table, TableWriter, VISITS, Visits, WholeFile, draft_of, linked_so_far,
+    BROKEN_LINKS, Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed,
+    Parts, SKETCHES, TEXTS, Table, TableWriter, VISITS, Visits, WholeFile, draft_of, linked_so_far,
 };
 use neardup::HashKey;
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
 use store::embedded::History;
 
 use self::destination::Destination;
+use self::links::FailedUrls;
 use self::pages::{PageBatch, PageRecords};
 use self::target::ExportTarget;
 use self::texts::TextRules;
@@ -54,6 +56,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
         args,
         form,
         table: match args {
+            args if args.broken => BROKEN_LINKS,
             args if args.links => LINKS,
             args if args.text => TEXTS,
             args if args.sketches || form == OutputForm::Table(Form::Parquet) => SKETCHES,
@@ -65,7 +68,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
             zero_key: History::open(&state)?.key() == Some(HashKey::ZERO),
             options: text_options(args),
         },
-        pages: match page_records(args) {
+        pages: match page_records(args, &state)? {
             Some(records) => Some(PageBatch::of_crawl(&args.directory, records)?),
             None => None,
         },
@@ -78,15 +81,17 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
 }
 
 /// Returns the records that are made of pages, if such are asked for.
-fn page_records(args: &ExportArgs) -> Option<PageRecords> {
-    if args.links {
+fn page_records(args: &ExportArgs, state: &Path) -> Result<Option<PageRecords>, CliError> {
+    Ok(if args.broken {
+        Some(PageRecords::BrokenLinks(FailedUrls::of_journal(state)?))
+    } else if args.links {
         Some(PageRecords::Links)
     } else if args.text {
         let rules = TextRules::new(args.markdown, args.duplicates);
         Some(PageRecords::Texts(rules))
     } else {
         None
-    }
+    })
 }
 
 /// Returns the options that change the records of texts.

@@ -20,7 +20,7 @@ use crate::args::SearchArgs;
 use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::terminal::printable;
+use crate::terminal::{printable, say};
 use crate::{assembly, crawl_directory, search_index};
 
 /// A page that was found.
@@ -65,18 +65,22 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
         .with_remedy(format!("{MAX_HITS} hits can be told at most")));
     }
     let state = crawl_directory::state_of(&args.directory)?;
-    let broken = |error: IndexFault| match error {
-        missing @ IndexFault::Missing { .. } => usage(missing.to_string()).with_remedy(format!(
-            "`crawler reindex {}` makes it from the archive",
-            args.directory.display()
-        )),
-        other => search_index::cli_error_of(&other, &args.directory),
-    };
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-    let hits = Finder::open(&search_index::directory(&args.directory))
-        .and_then(|finder| finder.with_threads(threads))
-        .and_then(|finder| finder.search(&query, args.limit, args.offset));
-    let hits = hits.map_err(broken)?.into_iter();
+    let finder = match Finder::open(&search_index::directory(&args.directory)) {
+        Err(missing @ IndexFault::Missing { .. }) => {
+            without_index(&missing, &args.directory)?;
+            None
+        }
+        opened => Some(opened.map_err(|error| broken(&error, args))?),
+    };
+    let hits = match finder {
+        Some(finder) => finder
+            .with_threads(threads)
+            .and_then(|finder| finder.search(&query, args.limit, args.offset))
+            .map_err(|error| broken(&error, args))?,
+        None => Vec::new(),
+    };
+    let hits = hits.into_iter();
     let mut found: Vec<SearchHit> = hits.map(SearchHit::of).collect();
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
@@ -99,6 +103,30 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
             numbered.try_for_each(|(number, hit)| hit.write(number, out))
         }
     })
+}
+
+fn broken(error: &IndexFault, args: &SearchArgs) -> CliError {
+    search_index::cli_error_of(error, &args.directory)
+}
+
+/// Explains why a crawl has no index: it has not committed a page yet, which is no error; or it was
+/// run without one, or lost it.
+fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CliError> {
+    let shown = directory.display();
+    let remedy = format!("`crawler reindex {shown}` makes it from the archive");
+    if search::exists(&search_index::directory(directory)) {
+        say(&format!(
+            "nothing committed yet: a crawl commits its search index about once a minute and at \
+             its end; {}",
+            printable(&remedy)
+        ));
+        return Ok(());
+    }
+    let reason = match Settings::of_crawl(directory)?.no_index {
+        true => ": the crawl was run with --no-index",
+        false => "",
+    };
+    Err(usage(format!("{missing}{reason}")).with_remedy(remedy))
 }
 
 impl SearchHit {

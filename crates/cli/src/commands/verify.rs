@@ -180,7 +180,7 @@ impl Report {
     }
 
     /// Returns the remarks on a valid crawl, each with the count that makes it necessary.
-    fn remarks(&self) -> [(u64, String); 4] {
+    fn remarks(&self) -> [(u64, String); 5] {
         let (archive, index) = (&self.archive, &self.index);
         [
             (
@@ -193,6 +193,12 @@ impl Report {
                     "{} captures are indexed when it goes on",
                     index.not_indexed_yet
                 ),
+            ),
+            (
+                self.search.indexes_of_other_format,
+                "the search index is of another version and was not compared: `crawler reindex` \
+                 makes it again"
+                    .to_owned(),
             ),
             (
                 archive.foreign_files,

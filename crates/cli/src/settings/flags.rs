@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
 use super::Settings;
+use crate::log::Verbosity;
+use crate::output::Format;
 use crate::secrets::SecretArgs;
 
 /// The last headings of the help. Flags without a heading come first.
@@ -14,7 +16,7 @@ const LAST: [&str; 3] = ["Advanced", "Archive", "Output"];
 #[derive(Clone)]
 pub(crate) struct CrawlArgs {
     /// The flags that were given. [`Settings`] are updated with those that are settings.
-    pub(super) flags: ArgMatches,
+    pub(crate) flags: ArgMatches,
     pub(crate) run: RunArgs,
 }
 
@@ -29,9 +31,81 @@ pub(crate) struct RunArgs {
     /// The final summary on standard output: text or json [default: text]
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     pub(crate) summary: Option<SummaryForm>,
-    /// No progress and no warnings
-    #[arg(short, long, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    /// Show each visit, with its result; twice (-vv), also details. crawl.log has the same whatever
+    /// is shown
+    #[arg(
+        short,
+        long,
+        action = ArgAction::Count,
+        overrides_with = "quiet",
+        help_heading = "Output"
+    )]
+    verbose: u8,
+    /// No progress and no warnings; twice (-qq), also no summary unless --summary asks for one
+    #[arg(
+        short,
+        long,
+        action = ArgAction::Count,
+        overrides_with = "verbose",
+        help_heading = "Output"
+    )]
+    quiet: u8,
+}
+
+impl RunArgs {
+    /// Returns what the terminal shows.
+    pub(crate) const fn verbosity(&self) -> Verbosity {
+        Verbosity::of_flags(self.verbose, self.quiet)
+    }
+}
+
+/// The arguments of `crawler config`: those of a crawl, and the settings to look at.
+#[derive(Clone)]
+pub(crate) struct ConfigArgs {
+    pub(crate) crawl: CrawlArgs,
+    pub(crate) shown: ShownSettings,
+}
+
+/// The settings that `crawler config` shows.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShownSettings {
+    /// The directory of a crawl, a file of settings as for --config, or one of each
+    #[arg(value_name = "DIR|FILE")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Explain this setting: its meaning, its values, its default, and its value here
+    #[arg(long, value_name = "KEY")]
+    pub(crate) explain: Option<String>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+impl FromArgMatches for ConfigArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self {
+            crawl: CrawlArgs::from_arg_matches(matches)?,
+            shown: ShownSettings::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for ConfigArgs {
+    fn augment_args(command: Command) -> Command {
+        let of_crawl = CrawlArgs::augment_args(Command::default());
+        // Its seeds would be taken for what is to be shown.
+        let of_crawl = of_crawl.mut_arg("url", |seeds| seeds.long("url").hide(true));
+        let arguments: Vec<_> = of_crawl.get_arguments().cloned().collect();
+        ShownSettings::augment_args(command).args(arguments)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

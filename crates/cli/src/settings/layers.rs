@@ -2,37 +2,58 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::FromArgMatches;
+use clap::parser::ValueSource;
+use clap::{Args, Command, FromArgMatches};
 use sinks::warc::Packing;
+use toml::de::DeTable;
 
+use super::origins::{Origin, Origins};
 use super::{CrawlArgs, SETTINGS_FILE, Settings};
 use crate::cli_error::{CliError, fault, usage};
 use crate::preset::Preset;
-use crate::secrets;
+use crate::{secrets, suggestions};
 
 impl Settings {
     /// Merges the preset over the defaults, the file over both and the flags over all. The file is
     /// `--config`, or else that of the crawl in `--out`.
     pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CliError> {
-        let out = args.flags.get_one::<PathBuf>("out").cloned();
-        let out = out.unwrap_or_else(|| Self::default().out);
+        let out = args.flags.get_one::<PathBuf>("out");
+        let (settings, _) =
+            Self::gather_from(args, out.map(PathBuf::as_path), args.run.config.as_deref())?;
+        Ok(settings)
+    }
+
+    /// Merges the same layers for this directory and this file, with the origin of each value.
+    pub(crate) fn gather_from(
+        args: &CrawlArgs,
+        out: Option<&Path>,
+        config: Option<&Path>,
+    ) -> Result<(Self, Origins), CliError> {
         let preset = args.flags.get_one("preset").copied();
-        let mut settings = Self::without_flags(out, args.run.config.as_deref(), preset)?;
+        let (mut settings, mut origins) = Self::without_flags(out, config, preset)?;
         let packing = args.flags.get_one::<Packing>("compression");
         if packing.is_some_and(|packing| *packing != settings.compression) {
             // They belong to the packing that is given up.
             settings.compression_level = None;
             settings.zstd_dictionary = None;
+            origins.reset(&["compression-level", "zstd-dictionary"]);
         }
         let updated = settings.update_from_arg_matches(&args.flags);
         updated.map_err(|error| fault(&error))?;
+        let given = |id: &clap::Id| {
+            let source = args.flags.value_source(id.as_str());
+            source == Some(ValueSource::CommandLine)
+        };
+        let flags = args.flags.ids().filter(|id| given(id));
+        let flags: Vec<String> = flags.map(|id| id.as_str().replace('_', "-")).collect();
+        origins.set(&flags, &Origin::Flag);
         settings.check()?;
-        Ok(settings)
+        Ok((settings, origins))
     }
 
     /// Returns the settings of the crawl in `directory`, as it was last run.
     pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
-        let settings = Self::without_flags(directory.to_owned(), None, None)?;
+        let (settings, _) = Self::without_flags(Some(directory), None, None)?;
         settings.check()?;
         Ok(settings)
     }
@@ -40,26 +61,48 @@ impl Settings {
     /// Merges the preset and the file over the defaults. The file of a crawl that was begun has
     /// every setting, so a preset that is given as a flag is merged over it.
     fn without_flags(
-        out: PathBuf,
+        out: Option<&Path>,
         config: Option<&Path>,
         preset: Option<Preset>,
-    ) -> Result<Self, CliError> {
-        let begun = out.join(SETTINGS_FILE);
+    ) -> Result<(Self, Origins), CliError> {
+        let directory = out.map_or_else(|| Self::default().out, Path::to_owned);
+        let begun = directory.join(SETTINGS_FILE);
         let is_begun = config.is_none() && begun.exists();
         let (file, named) = match config {
             Some(file) => read_file(file)?,
             None if is_begun => read_file(&begun)?,
             None => Default::default(),
         };
-        let of_preset = preset.or(named).map(Preset::table).unwrap_or_default();
-        let (mut table, upper) = match preset.is_some() && is_begun {
-            true => (file, of_preset),
-            false => (of_preset, file),
+        let of_file = Origin::file(config.unwrap_or(&begun));
+        let chosen = preset.or(named);
+        let of_preset = chosen.map(Preset::table).unwrap_or_default();
+        let preset_origin = chosen.map_or(Origin::Default, Origin::Preset);
+        let layers = match preset.is_some() && is_begun {
+            true => [(file, of_file), (of_preset, preset_origin)],
+            false => [(of_preset, preset_origin), (file, of_file)],
         };
-        table.extend(upper);
-        let settings: Self = table.try_into().map_err(|error| usage(one_line(&error)))?;
-        // The file has the path under which the crawl was begun, which may have changed since.
-        Ok(Self { out, ..settings })
+        let (mut table, mut origins) = (toml::Table::new(), Origins::default());
+        for (layer, origin) in layers {
+            origins.set(layer.keys(), &origin);
+            table.extend(layer);
+        }
+        let mut settings: Self = table.try_into().map_err(|error| usage(one_line(&error)))?;
+        // The file of a crawl has the path under which it was begun, which may have changed since.
+        if out.is_some() || is_begun {
+            settings.out = directory;
+        }
+        Ok((settings, origins))
+    }
+
+    /// Returns the keys of all settings, in the order of the help.
+    pub(crate) fn keys() -> Vec<String> {
+        let command = Self::augment_args_for_update(Command::default());
+        let ids = command
+            .get_arguments()
+            .map(|option| option.get_id().as_str());
+        let keys = ids.map(|id| id.replace('_', "-"));
+        // No flag has the names of the options for secrets.
+        keys.chain(["secrets".to_owned()]).collect()
     }
 
     /// Returns the file that is kept beside the crawl, and in its archive. It has no secrets: the
@@ -89,6 +132,34 @@ impl Settings {
     }
 }
 
+/// Refuses a key that is no setting, with its line and the key that may be meant.
+fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CliError> {
+    let Ok(table) = DeTable::parse(text) else {
+        return Ok(());
+    };
+    let keys = Settings::keys();
+    for (key, _) in table.get_ref() {
+        let name: &str = key.get_ref();
+        if keys.iter().any(|known| known == name) || name == LEGACY_KEY {
+            continue;
+        }
+        let line = text[..key.span().start].matches('\n').count() + 1;
+        let path = path.display();
+        let error = usage(format!(
+            "{path}: at line {line}: there is no setting {name:?}"
+        ));
+        let remedy = suggestions::for_key(name, &keys);
+        return Err(error.with_remedy(remedy.unwrap_or_else(|| {
+            "settings are the long options of `crawler --help`, and `crawler config` lists them"
+                .to_owned()
+        })));
+    }
+    Ok(())
+}
+
+/// The former name of `signature-index`.
+const LEGACY_KEY: &str = "mirror";
+
 /// Reads a file of settings: a table of its own keys, and the preset that it names.
 fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {
     let text = std::fs::read_to_string(path)
@@ -96,6 +167,7 @@ fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CliError> {
     let wrong = |error: toml::de::Error| usage(format!("{}: {}", path.display(), one_line(&error)));
     let table = toml::from_str(&text).map_err(wrong)?;
     secrets::refuse_in(&table, path)?;
+    refuse_unknown_key(&text, path)?;
     // A second time with the types of the settings, which reports a wrong value with its line.
     let settings: Settings = toml::from_str(&text).map_err(wrong)?;
     Ok((table, settings.preset))
@@ -138,6 +210,63 @@ mod tests {
         assert_eq!(settings.delay, "3s".parse().unwrap());
         assert_eq!((settings.tries, settings.forms), (7, true));
         assert_eq!(settings.concurrency, 64);
+    }
+
+    /// `out` in the file was ignored, and the crawl went into crawl/.
+    #[test]
+    fn the_file_may_name_the_directory_and_the_flag_wins_over_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("my.toml");
+        std::fs::write(&file, "out = \"monday\"\n").unwrap();
+        let gather = |more: &[&str]| {
+            let begin = ["crawler", "--config", file.to_str().unwrap()];
+            let arguments = Arguments::try_parse_from(begin.iter().chain(more)).unwrap();
+            Settings::gather(&arguments.crawl).unwrap().out
+        };
+        assert_eq!(gather(&[]), Path::new("monday"));
+        assert_eq!(gather(&["--out", "tuesday"]), Path::new("tuesday"));
+    }
+
+    #[test]
+    fn every_value_has_its_origin() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("my.toml");
+        std::fs::write(&file, "tries = 7\npreset = \"archive\"\ndelay = \"2s\"\n").unwrap();
+        let arguments = ["crawler", "--delay", "3s", "--forms"];
+        let arguments = Arguments::try_parse_from(arguments).unwrap();
+        let gathered = Settings::gather_from(&arguments.crawl, None, Some(&file));
+        let (_, origins) = gathered.unwrap();
+        for (key, origin) in [
+            ("delay", Origin::Flag),
+            ("forms", Origin::Flag),
+            ("tries", Origin::File(file.clone())),
+            ("on-duplicate", Origin::Preset(Preset::Archive)),
+            ("scope", Origin::Default),
+        ] {
+            assert_eq!(origins.of(key), origin, "{key}");
+        }
+    }
+
+    #[test]
+    fn an_option_given_twice_has_its_last_value_and_lists_have_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let flags = [
+            "--delay",
+            "3s",
+            "--delay",
+            "4s",
+            "--include",
+            "a",
+            "--include",
+            "b",
+        ];
+        let settings = gather(
+            directory.path(),
+            &[&flags[..], &["--fresh", "--fresh"]].concat(),
+        );
+        assert_eq!(settings.delay, "4s".parse().unwrap());
+        assert_eq!(settings.include, ["a", "b"]);
+        assert!(settings.fresh);
     }
 
     #[test]

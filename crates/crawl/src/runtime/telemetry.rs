@@ -1,8 +1,9 @@
 //! Counts of this session, beside those that the frontier stores.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use store::SkippedBy;
+use store::{SkippedBy, VisitRecord};
 use web::UrlKey;
 
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
@@ -11,6 +12,7 @@ use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 #[derive(Debug, Default)]
 pub struct Telemetry {
     counts: Mutex<Counts>,
+    responses: Mutex<Responses>,
     unvisited: UnvisitedUrls,
 }
 
@@ -39,10 +41,55 @@ pub struct Counts {
     pub not_modified: u64,
 }
 
+/// The visits of this session by the status and the media type of their last response.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Responses {
+    /// Visits by status code; those without a response are not counted.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Visits by media type; beyond [`MAX_TYPES`] types, new ones count as [`OTHER_TYPES`].
+    pub types: BTreeMap<String, u64>,
+}
+
+/// Maximum number of media types that are counted one by one: servers choose them.
+pub const MAX_TYPES: usize = 64;
+
+/// The name of the media types beyond [`MAX_TYPES`].
+pub const OTHER_TYPES: &str = "other";
+
+impl Responses {
+    fn count(&mut self, record: &VisitRecord) {
+        if let Some(status) = record.status {
+            *self.statuses.entry(status).or_default() += 1;
+        }
+        let Some(media) = &record.content_type else {
+            return;
+        };
+        let is_room = self.types.len() < MAX_TYPES || self.types.contains_key(media);
+        let name = if is_room { media.as_str() } else { OTHER_TYPES };
+        *self.types.entry(name.to_owned()).or_default() += 1;
+    }
+}
+
 impl Telemetry {
     /// Returns the counts now.
     pub fn counts(&self) -> Counts {
         *self.locked()
+    }
+
+    /// Returns the responses of this session, counted.
+    pub fn responses(&self) -> Responses {
+        self.locked_responses().clone()
+    }
+
+    /// Counts the response of a visit that has ended.
+    pub(crate) fn add_response(&self, record: &VisitRecord) {
+        self.locked_responses().count(record);
+    }
+
+    fn locked_responses(&self) -> MutexGuard<'_, Responses> {
+        self.responses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts the different URLs that were left out for this kind of reason.
@@ -72,5 +119,35 @@ impl Telemetry {
 
     fn locked(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{DiscoveredUrl, Fate};
+    use web::{CanonicalForm, PageUrl, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn types_beyond_the_cap_are_counted_together() {
+        let url = PageUrl::parse("http://a.test/", &CanonicalForm::default()).unwrap();
+        let page = DiscoveredUrl::new(url, 0, None);
+        let mut record = VisitRecord::new(page, Fate::Unique, Timestamp::from_millis(0));
+        let mut responses = Responses::default();
+        responses.count(&record);
+        assert_eq!(responses, Responses::default());
+        for number in 0..MAX_TYPES + 5 {
+            record.status = Some(if number % 2 == 0 { 200 } else { 404 });
+            record.content_type = Some(format!("x/{number:03}"));
+            responses.count(&record);
+        }
+        assert_eq!(responses.types.len(), MAX_TYPES + 1);
+        assert_eq!(responses.types[OTHER_TYPES], 5);
+        assert_eq!(responses.types["x/000"], 1);
+        assert_eq!(
+            responses.statuses.into_iter().collect::<Vec<_>>(),
+            [(200, 35), (404, 34)]
+        );
     }
 }

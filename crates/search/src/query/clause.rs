@@ -84,7 +84,8 @@ impl Query {
 }
 
 impl Words {
-    /// Returns the words of a text; `None` if it has no letter or digit.
+    /// Returns the words of a text; `None` if it has no letter or digit. A word with parts is
+    /// looked for as a whole, and the next one behind its parts.
     ///
     /// A character that ends the pair before it is implied by that pair. At the end of a run it
     /// must be left out, since the page may go on there. A character alone may be followed by
@@ -96,6 +97,9 @@ impl Words {
         let mut pair_end = None;
         let mut open = false;
         while tokens.advance() {
+            if tokens.is_part() {
+                continue;
+            }
             let token = tokens.token();
             let alone = token.text.ends_with(PAIR);
             open = alone && pair_end != Some(token.offset_from);

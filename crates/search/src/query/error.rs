@@ -45,6 +45,9 @@ pub enum Reason {
     /// An operator or a field without an operand.
     #[error("nothing follows")]
     Dangling,
+    /// A field without a value directly after its colon.
+    #[error("the field has no value")]
+    NoValue,
     /// There is no such field.
     #[error("there is no such field")]
     UnknownField,
@@ -82,6 +85,10 @@ impl Reason {
             }
             Self::UnknownField => {
                 "fields are title:, text:, url:, host:, lang:, after: and before:; \
+                 a word with a colon goes in \"quotes\""
+            }
+            Self::NoValue => {
+                "the value follows the colon without a space, as in title:harbour; \
                  a word with a colon goes in \"quotes\""
             }
             Self::NoWord => "words have letters or digits",

@@ -70,11 +70,20 @@ fn first_mark(query: &str, at: usize) -> Result<(Lexeme<'_>, usize), QueryError>
     Ok((mark, word.len()))
 }
 
-/// Returns the name before a colon that a value follows: not in `http://…`, `std::vec`, `12:30` or
-/// `note: this`.
+/// The names of fields.
+const FIELDS: [&str; 9] = [
+    "title", "text", "url", "host", "site", "lang", "language", "after", "before",
+];
+
+/// Returns the name before a colon that a value follows, and the name of a field that lacks its
+/// value; not in `http://…`, `std::vec`, `12:30` or `note: this`.
 fn field_name<'q>(word: &'q str, behind: &str) -> Option<&'q str> {
     let (name, value) = word.split_once(':')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let is_value = !value.starts_with([':', '/']) && (!value.is_empty() || behind.starts_with('"'));
+    let is_field = || FIELDS.iter().any(|field| field.eq_ignore_ascii_case(name));
+    let is_value = match value.is_empty() {
+        true => behind.starts_with('"') || is_field(),
+        false => !value.starts_with([':', '/']),
+    };
     (is_name && is_value).then_some(name)
 }

@@ -127,12 +127,13 @@ impl<'q> Parser<'q> {
     }
 
     fn field(&mut self, name: &str, named: Spanned<'_>) -> Result<Clause, QueryError> {
-        let (value, quoted, end) = match self.next() {
+        let follows = |(_, start, _): &Spanned<'_>| *start == named.2;
+        let (value, quoted, end) = match self.next().filter(follows) {
             Some((Lexeme::Word(word), _, end)) => (word, false, end),
             Some((Lexeme::Phrase(phrase), _, end)) => (phrase, true, end),
+            Some((Lexeme::Close, ..)) | None => return Err(self.error(Reason::NoValue, named)),
             // `title:AND`, `title:lang:x`: the word as it stands.
-            Some((_, start, end)) if start == named.2 => (&self.text[start..end], false, end),
-            _ => return Err(self.error(Reason::Dangling, named)),
+            Some((_, start, end)) => (&self.text[start..end], false, end),
         };
         let place = (named.0, named.1, end);
         let filter = |found: Option<Clause>, reason| match found {

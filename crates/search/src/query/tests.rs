@@ -77,7 +77,7 @@ fn queries_mean_what_people_expect() {
         ("wi-fi C++ 12:30", "(0wi 1fi & 0c & 012 130)"),
         (
             "http://example.org/x std::vec",
-            "(0http 1example.org 2x & 0std 1vec)",
+            "(0http 1example.org 3x & 0std 1vec)",
         ),
         ("東京 都 東京都", "(0東⸱京 & 0都⸱… & 0東⸱京 1京⸱都)"),
         (
@@ -85,6 +85,11 @@ fn queries_mean_what_people_expect() {
             "(0in 1東⸱京 3now & 0in 1東⸱… & 0東⸱ 1in)",
         ),
         ("title:OR", "title 0or"),
+        ("concurrent.futures", "0concurrent.futures"),
+        (
+            "\"use concurrent.futures now\" a_b",
+            "(0use 1concurrent.futures 3now & 0a_b)",
+        ),
         ("note: this", "(0note & 0this)"),
         ("((a))", "0a"),
     ] {
@@ -107,6 +112,18 @@ fn an_error_names_its_culprit_and_its_position() {
         ("OR a", "nothing follows: \"OR\" at character 1"),
         ("a -", "nothing follows: \"-\" at character 3"),
         ("()", "nothing follows: \"(\" at character 1"),
+        (
+            "title:",
+            "the field has no value: \"title:\" at character 1",
+        ),
+        (
+            "a (Host: b)",
+            "the field has no value: \"Host:\" at character 4",
+        ),
+        (
+            "(a title:)",
+            "the field has no value: \"title:\" at character 4",
+        ),
         (
             "colour:red",
             "there is no such field: \"colour:red\" at character 1",

@@ -188,7 +188,7 @@ fn joins(before: u8, byte: u8, after: u8) -> bool {
     }
 }
 
-fn is_mark(c: char) -> bool {
+pub(super) fn is_mark(c: char) -> bool {
     is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}' | '\u{200c}' | '\u{200d}')
 }
 

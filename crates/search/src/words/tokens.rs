@@ -1,4 +1,11 @@
-//! Index tokens: a folded word, or two characters of a script without spaces.
+//! Index tokens: a folded word, its parts, or two characters of a script without spaces.
+//!
+//! A word that full stops, colons or underscores join has a token for the whole, and one for each
+//! of its parts: `concurrent.futures` gives concurrent.futures and concurrent at one position, and
+//! futures at the next. So a search finds the whole and each part, a phrase finds parts in a row,
+//! and the word after them stands where it stands after separate words. A query takes the whole
+//! alone, and counts positions in the same way. Full stops between digits join a number, which has
+//! no parts. (Lucene's `WordDelimiterGraphFilter` with `preserveOriginal`.)
 //!
 //! The token of an unspaced character is the pair of it and the character that follows directly, or
 //! it alone at the end of a run: `東京都` gives 東⸱京, 京⸱都, 都⸱, with U+001F for the dot. So there is one
@@ -7,10 +14,12 @@
 //! search finds what a scan for the characters in a row finds. (Bigrams as in Lucene's
 //! `CJKBigramFilter`, without its separate single characters.)
 
+use std::ops::Range;
+
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::fold::fold_into;
-use super::pieces::{Piece, Pieces};
+use super::pieces::{Piece, Pieces, is_mark, says_something};
 
 /// Separates the characters of a pair. No word has it, since it is a control character.
 pub(crate) const PAIR: char = '\u{1f}';
@@ -35,6 +44,11 @@ pub(crate) struct Tokens<'t> {
     ahead: Option<Piece>,
     /// The first piece of the token.
     piece: Piece,
+    /// The parts of the word that are still to come, as a range.
+    parts: Option<Range<usize>>,
+    /// The position of the next part or word.
+    next_position: usize,
+    is_part: bool,
     token: Token,
 }
 
@@ -45,6 +59,9 @@ impl<'t> Tokens<'t> {
             pieces: Pieces::of(text),
             ahead: None,
             piece: Piece::default(),
+            parts: None,
+            next_position: 0,
+            is_part: false,
             token: Token::default(),
         }
     }
@@ -54,28 +71,88 @@ impl<'t> Tokens<'t> {
         &self.piece
     }
 
-    fn append(&mut self, piece: &Piece) {
-        let piece = &self.text[piece.place.clone()];
-        fold_into(&mut self.token.text, piece, self.pieces.letters());
+    /// Returns true if the token is a part of the word before it.
+    pub(crate) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    fn append(&mut self, place: Range<usize>) {
+        fold_into(
+            &mut self.token.text,
+            &self.text[place],
+            self.pieces.letters(),
+        );
+    }
+
+    /// Makes the token of the next part of the current word, if there is one.
+    fn advance_to_part(&mut self) -> bool {
+        while let Some(rest) = self.parts.take() {
+            let (mut part, behind) = first_part(self.text, rest);
+            self.parts = behind;
+            // Marks behind a joint belong to it (WB4).
+            let without = self.text[part.clone()].trim_start_matches(is_mark);
+            part.start = part.end - without.len();
+            if says_something(&self.text[part.clone()]) {
+                self.is_part = true;
+                self.token.text.clear();
+                self.append(part.clone());
+                self.token.position = self.next_position;
+                self.next_position += 1;
+                (self.token.offset_from, self.token.offset_to) = (part.start, part.end);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Splits a word at its first joint: the part before it, and the rest, if there is one.
+fn first_part(text: &str, word: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
+    let bytes = text[word.clone()].as_bytes();
+    let is_digit = |at: Option<usize>| {
+        let byte = at.and_then(|at| bytes.get(at));
+        byte.is_some_and(u8::is_ascii_digit)
+    };
+    let joint = bytes.iter().enumerate().position(|(at, byte)| match byte {
+        b'_' | b':' => true,
+        b'.' => !is_digit(at.checked_sub(1)) && !is_digit(Some(at + 1)),
+        _ => false,
+    });
+    match joint {
+        Some(joint) => {
+            let joint = word.start + joint;
+            (word.start..joint, Some(joint + 1..word.end))
+        }
+        None => (word, None),
     }
 }
 
 impl TokenStream for Tokens<'_> {
     fn advance(&mut self) -> bool {
+        if self.advance_to_part() {
+            return true;
+        }
         let Some(piece) = self.ahead.take().or_else(|| self.pieces.next()) else {
             return false;
         };
+        self.is_part = false;
         self.token.text.clear();
-        self.append(&piece);
+        self.append(piece.place.clone());
+        self.token.position = self.next_position;
         if piece.unspaced {
             self.token.text.push(PAIR);
             self.ahead = self.pieces.next();
             let follows = |next: &&Piece| next.unspaced && next.place.start == piece.place.end;
             if let Some(next) = self.ahead.as_ref().filter(follows).cloned() {
-                self.append(&next);
+                self.append(next.place);
             }
+            self.next_position += 1;
+        } else if first_part(self.text, piece.place.clone()).1.is_some() {
+            // Its first part stands where it stands.
+            self.parts = Some(piece.place.clone());
+        } else {
+            self.next_position += 1;
         }
-        self.token.position = self.token.position.wrapping_add(1);
         (self.token.offset_from, self.token.offset_to) = (piece.place.start, piece.place.end);
         self.piece = piece;
         true

@@ -15,7 +15,7 @@ use sinks::{ArchiveEnd, IndexText};
 use testkit::Random;
 use web::{CanonicalForm, PageUrl, Timestamp};
 
-use self::plain::{Asked, Page, Words, ask, words};
+use self::plain::{Asked, Page, Words, ask, positions};
 
 const DAY: u64 = 24 * 3_600_000;
 const FILE: &str = "crawl-20261120182455-00001.warc.gz";
@@ -50,6 +50,10 @@ const VOCABULARY: &[&str] = &[
     "PAGE",
     "x_y",
     "example.org",
+    "concurrent.futures",
+    "futures",
+    "__init__",
+    "v2.0_beta",
     "한국어",
     "도시",
     "の",
@@ -181,6 +185,44 @@ fn two_hundred_random_queries_find_what_a_plain_scan_finds() {
     assert!(fruitful > 150, "only {fruitful} queries say anything");
 }
 
+/// `futures` found 41 of 77 pages that show `concurrent.futures`.
+#[test]
+fn a_part_of_a_word_is_found_beside_the_whole() {
+    let texts = [
+        "use concurrent.futures now",
+        "use concurrent futures now",
+        "the futures market",
+        "call __init__ or init",
+        "pi is 3.14",
+    ];
+    let pages: Vec<Page> = texts
+        .iter()
+        .map(|text| Page {
+            title: String::new(),
+            text: (*text).to_owned(),
+            ..random_pages(1, 1, 3).remove(0)
+        })
+        .collect();
+    let (_directory, finder) = index(&pages, 100);
+    for (query, numbers) in [
+        ("futures", &[0, 1, 2][..]),
+        ("concurrent", &[0, 1]),
+        ("concurrent.futures", &[0]),
+        ("\"concurrent futures\"", &[0, 1]),
+        ("\"use concurrent.futures now\"", &[0]),
+        ("\"use concurrent futures now\"", &[0, 1]),
+        ("\"futures now\"", &[0, 1]),
+        ("\"concurrent now\"", &[]),
+        ("\"use futures\"", &[]),
+        ("-concurrent.futures futures", &[1, 2]),
+        ("init", &[3]),
+        ("__init__", &[3]),
+        ("14", &[]),
+    ] {
+        assert_eq!(found(&finder, query), numbers, "{query}");
+    }
+}
+
 #[test]
 fn characters_without_spaces_are_found_wherever_they_stand() {
     let texts = [
@@ -247,10 +289,8 @@ fn hits_come_in_the_order_of_bm25() {
         pages
             .iter()
             .map(|page| {
-                words(part(page))
-                    .into_iter()
-                    .map(|(word, _)| word)
-                    .collect()
+                let positions = positions(part(page)).into_iter();
+                positions.flat_map(|at| at.words).collect()
             })
             .collect::<Vec<Vec<String>>>()
     };
@@ -482,6 +522,31 @@ fn a_snippet_shows_the_words_where_they_stand_together() {
             "{snippet:?}"
         );
         assert_eq!(snippet.cut_before, !marked.is_empty());
+    }
+}
+
+#[test]
+fn a_snippet_marks_parts_and_wholes() {
+    let text = "First use concurrent.futures now, then futures of __init__.";
+    for (query, marked) in [
+        ("futures", &["futures", "futures"][..]),
+        ("concurrent.futures", &["concurrent.futures"]),
+        ("\"concurrent futures now\"", &["concurrent.futures now"]),
+        (
+            "\"use concurrent.futures now\"",
+            &["use concurrent.futures now"],
+        ),
+        ("\"futures of\" init", &["futures of", "init"]),
+        ("\"concurrent now\"", &[]),
+    ] {
+        let query = Query::parse(query).unwrap();
+        let snippet = Snippets::of(&query).cut(text);
+        let shown: Vec<&str> = snippet
+            .found
+            .iter()
+            .map(|place| &snippet.text[place.clone()])
+            .collect();
+        assert_eq!(shown, marked, "{snippet:?}");
     }
 }
 

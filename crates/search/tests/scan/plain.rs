@@ -3,6 +3,8 @@
 //!
 //! It uses neither the engine nor its tokens: a text is its words by `unicode_words`, in lower
 //! case. Each ideograph is a word, with a flag that is true if it directly follows the one before.
+//! A word such as `a.b` or `a_b` stands where its first part stands, and the next word stands
+//! behind its last part.
 
 use testkit::Random;
 use unicode_segmentation::UnicodeSegmentation;
@@ -34,47 +36,126 @@ pub(crate) enum Asked {
     Not(Box<Asked>),
 }
 
-/// The words of a page.
+/// The words of a page, by position.
 pub(crate) struct Words {
-    pub(crate) title: Vec<Word>,
-    pub(crate) text: Vec<Word>,
+    pub(crate) title: Vec<Position>,
+    pub(crate) text: Vec<Position>,
 }
 
 impl Words {
     pub(crate) fn of(page: &Page) -> Self {
         Self {
-            title: words(&page.title),
-            text: words(&page.text),
+            title: positions(&page.title),
+            text: positions(&page.text),
         }
     }
 }
 
-/// A word, and true for an ideograph that directly follows another.
-pub(crate) type Word = (String, bool);
+/// A word and its position.
+#[derive(Clone, Debug)]
+pub(crate) struct Word {
+    position: usize,
+    text: String,
+    /// True for an ideograph that directly follows another.
+    follows: bool,
+    /// The parts of a word that has several.
+    parts: Vec<String>,
+}
+
+/// The words that stand at one position: a whole, a part, or both.
+pub(crate) struct Position {
+    pub(crate) words: Vec<String>,
+    follows: bool,
+}
 
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let is_alone = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}');
     let mut found = Vec::new();
     let mut end_of_last = usize::MAX;
+    let mut position = 0;
     for (at, word) in text.unicode_word_indices() {
         if word.chars().all(is_alone) {
             let mut follows = at == end_of_last;
             for c in word.chars() {
-                found.push((c.to_string(), follows));
+                found.push(Word {
+                    position,
+                    text: c.to_string(),
+                    follows,
+                    parts: Vec::new(),
+                });
                 follows = true;
+                position += 1;
             }
             end_of_last = at + word.len();
         } else {
-            found.push((word.to_lowercase(), false));
+            let text = word.to_lowercase();
+            let parts = parts(&text);
+            let length = parts.len().max(1);
+            found.push(Word {
+                position,
+                text,
+                follows: false,
+                parts,
+            });
+            position += length;
         }
     }
     found
 }
 
+/// Returns the parts of a word that underscores, colons or full stops between letters join; nothing
+/// if it has none of these.
+fn parts(word: &str) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let joins = |at: usize| match letters[at] {
+        '_' | ':' => true,
+        '.' => letters[at - 1].is_alphabetic() && letters[at + 1].is_alphabetic(),
+        _ => false,
+    };
+    if !(0..letters.len()).any(joins) {
+        return Vec::new();
+    }
+    let mut parts = vec![String::new()];
+    for (at, letter) in letters.iter().enumerate() {
+        match joins(at) {
+            true => parts.push(String::new()),
+            false => parts.last_mut().unwrap().push(*letter),
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Returns the words of a text by position.
+pub(crate) fn positions(text: &str) -> Vec<Position> {
+    let mut all = Vec::new();
+    for word in words(text) {
+        all.push(Position {
+            words: vec![word.text],
+            follows: word.follows,
+        });
+        for (number, part) in word.parts.into_iter().enumerate() {
+            if number > 0 {
+                all.push(Position {
+                    words: Vec::new(),
+                    follows: false,
+                });
+            }
+            all.last_mut().unwrap().words.push(part);
+        }
+    }
+    all
+}
+
 /// Returns true if a part of a page has these words at their relative positions.
-fn stand(phrase: &[Word], part: &[Word]) -> bool {
-    part.windows(phrase.len())
-        .any(|some| some[0].0 == phrase[0].0 && some[1..] == phrase[1..])
+fn stand(phrase: &[Word], part: &[Position]) -> bool {
+    (0..part.len()).any(|start| {
+        phrase.iter().enumerate().all(|(number, word)| {
+            part.get(start + word.position).is_some_and(|at| {
+                at.words.contains(&word.text) && (number == 0 || at.follows == word.follows)
+            })
+        })
+    })
 }
 
 impl Asked {
@@ -128,7 +209,15 @@ pub(crate) fn ask(random: &mut Random, pages: &[Page], depth: usize) -> Asked {
         .map(|word| word.trim_matches([',', '.']))
         .collect();
     let word = |random: &mut Random| {
-        let typed = random.pick(&spoken).to_owned();
+        let whole = random.pick(&spoken);
+        let parts: Vec<String> = words(whole)
+            .into_iter()
+            .flat_map(|word| word.parts)
+            .collect();
+        let typed = match parts.is_empty() || random.below(2) == 0 {
+            true => whole.to_owned(),
+            false => parts[random.below(parts.len())].clone(),
+        };
         Asked::Words(typed.clone(), words(&typed))
     };
     match random.below(if depth == 0 { 9 } else { 14 }) {
@@ -137,7 +226,11 @@ pub(crate) fn ask(random: &mut Random, pages: &[Page], depth: usize) -> Asked {
             let length = 2 + random.below(3);
             let start = random.below(spoken.len().saturating_sub(length) + 1);
             let phrase = spoken[start..].iter().take(length);
-            let phrase = phrase.copied().collect::<Vec<_>>().join(" ");
+            let mut phrase = phrase.copied().collect::<Vec<_>>().join(" ");
+            if random.below(3) == 0 {
+                // The parts in a row.
+                phrase = phrase.replace(['_', '.'], " ");
+            }
             Asked::Words(format!("\"{phrase}\""), words(&phrase))
         }
         5 => {

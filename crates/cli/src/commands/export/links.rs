@@ -3,11 +3,14 @@
 //! The journal does not have the words and the relations of a link. They are read as during the
 //! visit, except that longer words are kept, and every relation.
 
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
 
-use export::ExportFault;
-use store::VisitRecord;
-use web::{Link, ReadLimits};
+use export::{BrokenLink, ExportFault, Visits};
+use store::{Fate, StoreFault, VisitRecord};
+use web::{Link, ReadLimits, UrlKey};
 
 use super::destination::Destination;
 
@@ -22,14 +25,42 @@ pub(super) fn widen(limits: &mut ReadLimits) {
     limits.rel_bytes = REL_BYTES;
 }
 
-/// Writes the links of the page of a visit.
+/// The URLs that could not be fetched, each with the status of the last response and the reason.
+pub(super) struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
+
+impl FailedUrls {
+    /// Reads the journal of the store in `state`. Equal reasons are in memory once.
+    pub(super) fn of_journal(state: &Path) -> Result<Self, StoreFault> {
+        let (mut failed, mut reasons) = (HashMap::new(), HashSet::<Arc<str>>::new());
+        for visit in Visits::open(state, false)? {
+            let row = visit?.row;
+            if row.fate != Fate::Failed {
+                continue;
+            }
+            let reason = row.reason.as_deref().map(|reason| {
+                let known = reasons.get(reason).cloned();
+                known.unwrap_or_else(|| {
+                    let reason: Arc<str> = reason.into();
+                    reasons.insert(Arc::clone(&reason));
+                    reason
+                })
+            });
+            failed.insert(row.url.key(), (row.status, reason));
+        }
+        Ok(Self(failed))
+    }
+}
+
+/// Writes the links of the page of a visit; only those to `failed` URLs, if these are given.
 pub(super) fn write<W: Write + Send>(
     row: &VisitRecord,
     links: &[Link],
+    failed: Option<&FailedUrls>,
     destination: &mut Destination<W>,
 ) -> Result<(), ExportFault> {
     let source = row.final_url.as_ref().unwrap_or(&row.url).as_str();
     for link in links {
+        let key = link.url.key();
         let link = export::Link {
             source,
             target: link.url.as_str(),
@@ -37,7 +68,18 @@ pub(super) fn write<W: Write + Send>(
             rel: &link.rel,
             kind: link.kind.as_str(),
         };
-        destination.write(&link.fields())?;
+        let Some(FailedUrls(failed)) = failed else {
+            destination.write(&link.fields())?;
+            continue;
+        };
+        if let Some((status, reason)) = failed.get(&key) {
+            let broken = BrokenLink {
+                link,
+                status: *status,
+                reason: reason.as_deref(),
+            };
+            destination.write(&broken.fields())?;
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use export::{ExportFault, Visit, VisitPosition};
 
 use super::destination::Destination;
-use super::links;
+use super::links::{self, FailedUrls};
 use super::texts::TextRules;
 use crate::cli_error::CliError;
 use crate::commands::read_again::{ArchivedPages, BATCH};
@@ -17,6 +17,8 @@ use crate::settings::Settings;
 pub(super) enum PageRecords {
     /// One for each link.
     Links,
+    /// One for each link to one of these URLs.
+    BrokenLinks(FailedUrls),
     /// One for the text of each page.
     Texts(TextRules),
 }
@@ -34,7 +36,7 @@ impl PageBatch {
         let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
         let limits = &mut pages.policy.read;
         match &records {
-            PageRecords::Links => links::widen(limits),
+            PageRecords::Links | PageRecords::BrokenLinks(_) => links::widen(limits),
             PageRecords::Texts(rules) => limits.markdown = rules.markdown,
         }
         Ok(Self {
@@ -63,13 +65,17 @@ impl PageBatch {
         &mut self,
         destination: &mut Destination<W>,
     ) -> Result<(), ExportFault> {
+        let failed = match &self.records {
+            PageRecords::BrokenLinks(failed) => Some(failed),
+            PageRecords::Links | PageRecords::Texts(_) => None,
+        };
         match &self.records {
-            PageRecords::Links => self.pages.make_all(
+            PageRecords::Links | PageRecords::BrokenLinks(_) => self.pages.make_all(
                 &mut self.visits,
                 |(visit, _)| Some(&visit.row),
                 |_, page| page.document.links,
                 |(visit, mark), found| {
-                    links::write(&visit.row, &found.unwrap_or_default(), destination)?;
+                    links::write(&visit.row, &found.unwrap_or_default(), failed, destination)?;
                     destination.wrote(mark)
                 },
             ),
@@ -90,7 +96,9 @@ impl PageBatch {
     /// Returns an error if pages are missing.
     pub(super) fn check_unread(&self) -> Result<(), CliError> {
         self.pages.check_unread(match self.records {
-            PageRecords::Links => "their links are missing, everything else is there",
+            PageRecords::Links | PageRecords::BrokenLinks(_) => {
+                "their links are missing, everything else is there"
+            }
             PageRecords::Texts(_) => "their texts are missing, everything else is there",
         })
     }

@@ -22,6 +22,8 @@ const AT_A_TIME: usize = 4_000_000;
 pub(super) struct Counts {
     /// Pages that can be searched.
     pub(super) indexed_pages: u64,
+    /// 1 if the index is of another version's format: it is whole, but was not compared.
+    pub(super) indexes_of_other_format: u64,
 }
 
 /// The position of a record: the number of its file, and its offset.
@@ -36,6 +38,12 @@ pub(super) fn check(
     let finder = match Finder::open(&search_index::directory(crawl)) {
         Ok(finder) => finder,
         Err(IndexFault::Missing { .. }) => return Ok(Counts::default()),
+        Err(IndexFault::OtherFormat { .. }) => {
+            return Ok(Counts {
+                indexes_of_other_format: 1,
+                ..Counts::default()
+            });
+        }
         Err(other) => {
             complaints.add(format!("search: {other}"));
             return Ok(Counts::default());
@@ -55,6 +63,7 @@ pub(super) fn check(
     }
     Ok(Counts {
         indexed_pages: finder.pages(),
+        indexes_of_other_format: 0,
     })
 }
 

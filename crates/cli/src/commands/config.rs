@@ -1,0 +1,215 @@
+//! `crawler config`: the settings in force, each with the layer that its value comes from.
+//!
+//! A table is a file of settings, so that it can be kept, changed and given to `--config`. The
+//! explanation of a setting is its text in `--help`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Arg, Args, Command};
+use serde::Serialize;
+
+use crate::cli_error::{CliError, fault, usage};
+use crate::output::{self, Format};
+use crate::settings::{ConfigArgs, CrawlArgs, Origins, SETTINGS_FILE, Settings};
+use crate::suggestions;
+use crate::terminal::printable;
+
+/// A setting with its value.
+#[derive(Serialize)]
+struct ShownSetting {
+    key: String,
+    /// None if it is not set.
+    value: Option<toml::Value>,
+    /// `default`, `preset NAME`, `flag` or the path of a file.
+    from: String,
+    default: Option<toml::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    option: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+/// Prints the settings that a crawl with these arguments would have.
+pub(crate) fn run(args: &ConfigArgs) -> Result<(), CliError> {
+    let flags = &args.crawl.flags;
+    let mut out = flags.get_one::<PathBuf>("out").cloned();
+    let mut config = args.crawl.run.config.clone();
+    for path in &args.shown.paths {
+        let (place, what) = match path.is_dir() {
+            true => (&mut out, "directory"),
+            false => (&mut config, "file of settings"),
+        };
+        if let Some(other) = place.replace(path.clone()) {
+            let error = usage(format!(
+                "{} and {} are given, and a crawl has one {what}",
+                other.display(),
+                path.display()
+            ));
+            return Err(error.with_remedy("name one of them"));
+        }
+        if path.is_dir() && !path.join(SETTINGS_FILE).is_file() {
+            let error = usage(format!("{} holds no crawl", path.display()));
+            return Err(error.with_remedy(format!("a crawl has its settings in {SETTINGS_FILE}")));
+        }
+    }
+    let (settings, origins) =
+        Settings::gather_from(&args.crawl, out.as_deref(), config.as_deref())?;
+    let shown = shown_settings(&settings, &origins)?;
+    let format = Format::or_fitting(args.shown.format);
+    match &args.shown.explain {
+        Some(key) => explain(key, shown, format),
+        None => output::to_stdout(|out| match format {
+            Format::Json => shown.iter().try_for_each(|one| output::json_line(out, one)),
+            Format::Table => write_file(out, &shown),
+        }),
+    }
+}
+
+/// Returns every setting in the order of the help, without the credentials of a proxy.
+fn shown_settings(settings: &Settings, origins: &Origins) -> Result<Vec<ShownSetting>, CliError> {
+    let settings = Settings {
+        proxy: settings.proxy()?.map(|proxy| proxy.to_string()),
+        ..settings.clone()
+    };
+    let table =
+        |settings: &Settings| toml::Table::try_from(settings).map_err(|error| fault(&error));
+    let (values, defaults) = (table(&settings)?, table(&Settings::default())?);
+    let keys = Settings::keys().into_iter();
+    let shown = keys.map(|key| ShownSetting {
+        value: values.get(&key).cloned(),
+        default: defaults.get(&key).cloned(),
+        from: origins.of(&key).to_string(),
+        option: None,
+        help: None,
+        key,
+    });
+    Ok(shown.collect())
+}
+
+/// Writes a file of settings with the origin of each value in a comment.
+fn write_file(out: &mut dyn Write, shown: &[ShownSetting]) -> io::Result<()> {
+    let lines = shown.iter().map(|one| match &one.value {
+        Some(value) => format!("{} = {value}", one.key),
+        None => format!("# {} =", one.key),
+    });
+    let lines: Vec<String> = lines.map(|line| printable(&line)).collect();
+    // Long lists do not move the comments of all others.
+    let widths = lines.iter().map(|line| line.chars().count());
+    let width = widths.filter(|width| *width <= 40).max().unwrap_or(0);
+    for (line, one) in lines.iter().zip(shown) {
+        writeln!(out, "{line:width$}  # {}", printable(&one.from))?;
+    }
+    Ok(())
+}
+
+/// Prints the explanation of a setting.
+fn explain(key: &str, shown: Vec<ShownSetting>, format: Format) -> Result<(), CliError> {
+    let name = key.trim_start_matches('-');
+    let found = shown.into_iter().find(|one| one.key == name);
+    let Some(setting) = found else {
+        let error = usage(format!("there is no setting {key:?}"));
+        let remedy = suggestions::for_key(name, &Settings::keys());
+        return Err(error.with_remedy(
+            remedy
+                .as_deref()
+                .unwrap_or("`crawler config` lists all settings"),
+        ));
+    };
+    let command = CrawlArgs::augment_args(Command::default());
+    let id = name.replace('-', "_");
+    let option = command
+        .get_arguments()
+        .find(|option| option.get_id() == id.as_str());
+    let help = option.and_then(Arg::get_help).map(ToString::to_string);
+    let setting = ShownSetting {
+        option: option.and_then(spelling),
+        help: Some(help.unwrap_or_else(|| OF_SECRETS.to_owned())),
+        ..setting
+    };
+    output::to_stdout(|out| match format {
+        Format::Json => output::json_line(out, &setting),
+        Format::Table => write_explanation(out, &setting),
+    })
+}
+
+/// The explanation of the setting that is no option.
+const OF_SECRETS: &str =
+    "Names of the options for secrets that the crawl was run with. No secret is stored.";
+
+/// Returns the forms of an option: `--delay TIME, -w TIME`. A positional argument has none.
+fn spelling(option: &Arg) -> Option<String> {
+    let value = option.get_value_names().and_then(<[_]>::first);
+    let value = value.map_or_else(String::new, |name| format!(" {name}"));
+    let long = option.get_long().map(|long| format!("--{long}{value}"));
+    let short = option.get_short().map(|short| format!("-{short}{value}"));
+    let forms: Vec<String> = long.into_iter().chain(short).collect();
+    (!forms.is_empty()).then(|| forms.join(", "))
+}
+
+fn write_explanation(out: &mut dyn Write, setting: &ShownSetting) -> io::Result<()> {
+    let shown = |value: &Option<toml::Value>| {
+        value
+            .as_ref()
+            .map_or_else(|| "none".to_owned(), ToString::to_string)
+    };
+    let option = setting.option.as_deref();
+    writeln!(out, "{}", option.unwrap_or(&setting.key))?;
+    for line in wrapped(setting.help.as_deref().unwrap_or_default(), 76) {
+        writeln!(out, "    {line}")?;
+    }
+    output::columns(
+        out,
+        &[
+            ("key", Some(setting.key.clone())),
+            ("value", Some(shown(&setting.value))),
+            ("from", Some(setting.from.clone())),
+            ("default", Some(shown(&setting.default))),
+        ],
+    )
+}
+
+/// Splits a text into lines of at most this many characters; a longer word has a line of its own.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        let length = lines[last].chars().count();
+        if length > 0 && length + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            let space = if length > 0 { " " } else { "" };
+            lines[last] += &format!("{space}{word}");
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_wrapped_between_words() {
+        for (text, lines) in [
+            ("", &[""][..]),
+            ("one two three", &["one two", "three"]),
+            ("a seventeen-letters b", &["a", "seventeen-letters", "b"]),
+        ] {
+            assert_eq!(wrapped(text, 8), lines, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_setting_has_an_explanation() {
+        let command = CrawlArgs::augment_args(Command::default());
+        for key in Settings::keys() {
+            let id = key.replace('-', "_");
+            let option = command
+                .get_arguments()
+                .find(|option| option.get_id() == id.as_str());
+            let help = option.and_then(Arg::get_help);
+            assert!(help.is_some() || key == "secrets", "{key}");
+        }
+    }
+}

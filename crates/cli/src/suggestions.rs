@@ -1,0 +1,570 @@
+//! Suggestions for names that do not exist: commands, options and settings that are misspelt, and
+//! the names that other crawlers have for ours.
+//!
+//! [`FOREIGN`] is the table of those names. Invariant: no row of it has a name of ours, and every
+//! option and command that a row suggests exists (test).
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Names of other crawlers' options and settings, and the advice to people who type them.
+struct ForeignName {
+    names: &'static [&'static str],
+    advice: &'static str,
+}
+
+/// Returns a row of the table.
+const fn row(names: &'static [&'static str], advice: &'static str) -> ForeignName {
+    ForeignName { names, advice }
+}
+
+/// Options of wget, wget2, Scrapy, HTTrack and Katana that have another name here. Names with one
+/// hyphen stand for themselves; `--name` stands for `-name` and, without hyphens, for a key of a
+/// configuration file, too.
+const FOREIGN: &[ForeignName] = &[
+    row(
+        &["--depth", "--level", "--depth-limit", "-d"],
+        "did you mean --max-depth?",
+    ),
+    row(
+        &["--recursive", "-r"],
+        "it is the default: links are followed; --max-depth N limits them",
+    ),
+    row(
+        &["--no-parent", "-np", "--stay-on-same-dir"],
+        "did you mean --scope prefix?",
+    ),
+    row(
+        &["--span-hosts", "-H", "--go-everywhere"],
+        "did you mean --scope any? -H of curl is --header",
+    ),
+    row(
+        &[
+            "--domains",
+            "-D",
+            "--allowed-domains",
+            "--stay-on-same-domain",
+        ],
+        "did you mean --scope domain? Each domain needs a seed",
+    ),
+    row(
+        &["--stay-on-same-address", "--field-scope", "-fs"],
+        "did you mean --scope? It is host, domain, prefix or any",
+    ),
+    row(
+        &[
+            "--accept",
+            "-A",
+            "--accept-regex",
+            "--include-directories",
+            "-I",
+            "--crawl-scope",
+            "-cs",
+        ],
+        "did you mean --include? It takes a regular expression on the URL",
+    ),
+    row(
+        &[
+            "--reject",
+            "-R",
+            "--reject-regex",
+            "--exclude-directories",
+            "-X",
+            "--exclude-domains",
+            "--crawl-out-scope",
+            "-cos",
+            "--deny",
+        ],
+        "did you mean --exclude? It takes a regular expression on the URL",
+    ),
+    row(
+        &[
+            "--wait",
+            "--download-delay",
+            "--rate-delay",
+            "-rd",
+            "--random-wait",
+            "--waitretry",
+        ],
+        "did you mean --delay? Slow hosts and failures lengthen it by themselves",
+    ),
+    row(
+        &["--autothrottle-enabled", "--autothrottle-start-delay"],
+        "it is the default: --delay-factor follows the response time of each host",
+    ),
+    row(
+        &[
+            "--limit-rate",
+            "--max-rate",
+            "--rate-limit",
+            "-rl",
+            "--connection-per-second",
+        ],
+        "did you mean --rate? It limits requests, such as 5/s; bytes have no limit in time",
+    ),
+    row(
+        &[
+            "--max-threads",
+            "--concurrent-requests",
+            "--parallelism",
+            "--sockets",
+            "-c",
+            "-p",
+            "-C",
+        ],
+        "did you mean --concurrency? -p of wget is --page-requisites, -c is the default",
+    ),
+    row(
+        &[
+            "--concurrent-requests-per-domain",
+            "--concurrent-requests-per-ip",
+        ],
+        "did you mean --concurrency-per-host?",
+    ),
+    row(
+        &[
+            "--output-dir",
+            "--output-directory",
+            "--directory-prefix",
+            "--path",
+            "--jobdir",
+            "-P",
+            "-O",
+            "--output-document",
+            "--feeds-uri",
+        ],
+        "did you mean --out DIR? `crawler export DIR` writes tables of a crawl",
+    ),
+    row(
+        &["--jsonl", "-j", "--overwrite-output"],
+        "did you mean `crawler export DIR --format jsonl`? It runs after the crawl, or beside it",
+    ),
+    row(
+        &["--warc-file", "--warc-header", "--warc-cdx"],
+        "it is the default: every crawl writes WARC files; --warc-prefix is their name",
+    ),
+    row(
+        &[
+            "--input-file",
+            "--list",
+            "-list",
+            "--urls",
+            "--start-urls",
+            "--seed",
+            "--url-file",
+        ],
+        "did you mean --seeds FILE? URLs themselves need no option",
+    ),
+    row(
+        &["--url", "-u"],
+        "a URL needs no option: crawler https://example.org/",
+    ),
+    row(
+        &["--closespider-pagecount", "--max-files", "--limit"],
+        "did you mean --max-pages?",
+    ),
+    row(
+        &["--closespider-timeout", "--crawl-duration", "-ct"],
+        "did you mean --max-time?",
+    ),
+    row(&["--quota", "-Q"], "did you mean --max-size?"),
+    row(
+        &[
+            "--max-response-size",
+            "-mrs",
+            "--download-maxsize",
+            "--max-file-size",
+        ],
+        "did you mean --max-body?",
+    ),
+    row(
+        &[
+            "--connect-timeout",
+            "--read-timeout",
+            "--dns-timeout",
+            "--download-timeout",
+            "--max-retry-time",
+        ],
+        "did you mean --timeout? It is for the whole request",
+    ),
+    row(
+        &["--retry", "--retries", "--retry-times", "--max-retries"],
+        "did you mean --tries? It counts the first visit, too",
+    ),
+    row(
+        &["--max-redirect", "--redirect-max-times"],
+        "did you mean --max-redirects?",
+    ),
+    row(
+        &["--robots", "--robotstxt-obey", "--no-robots", "-e"],
+        "robots.txt is obeyed; --ignore-robots is for sites that agreed to it",
+    ),
+    row(
+        &["--follow-sitemaps", "--known-files", "-kf"],
+        "did you mean --sitemaps? It is on",
+    ),
+    row(&["--js-crawl", "-jc"], "did you mean --script-links?"),
+    row(
+        &["--automatic-form-fill", "-aff", "--form-fill"],
+        "did you mean --forms?",
+    ),
+    row(
+        &["--near", "--requisites"],
+        "did you mean --page-requisites?",
+    ),
+    row(
+        &["--timestamping", "-N", "--update"],
+        "did you mean --since DIR? It fetches what has changed since that crawl",
+    ),
+    row(
+        &["--continue", "--resume", "--no-clobber", "-nc", "--persist"],
+        "it is the default: `crawler --out DIR` continues the crawl in DIR",
+    ),
+    row(
+        &[
+            "--convert-links",
+            "-k",
+            "--adjust-extension",
+            "-E",
+            "-nd",
+            "-nH",
+            "-K",
+        ],
+        "pages are archived as they were sent; `crawler wacz DIR` packs them for replay in a \
+         browser",
+    ),
+    row(
+        &["--mirror", "-m", "--archive"],
+        "a crawl archives a whole site by default; --page-requisites adds images and styles",
+    ),
+    row(
+        &["--no-check-certificate", "--insecure"],
+        "did you mean --insecure-host HOST?",
+    ),
+    row(
+        &["--agent", "--useragent"],
+        "did you mean --user-agent? With --contact sites can write to you",
+    ),
+    row(
+        &["--user", "--http-passwd"],
+        "did you mean --http-user and --http-password-file?",
+    ),
+    row(
+        &["--cookies", "--cookie-jar", "--headers"],
+        "did you mean --load-cookies or --header?",
+    ),
+    row(
+        &["--silent", "--no-verbose", "-nv", "--nolog"],
+        "did you mean --quiet (-q)?",
+    ),
+    row(
+        &["--debug", "--loglevel", "-L", "--log-level"],
+        "did you mean --verbose (-v)? crawl.log in the directory of the crawl has everything",
+    ),
+    row(
+        &["--set", "-s", "-a"],
+        "settings are options, such as --delay 2s, or keys of a file for --config",
+    ),
+];
+
+/// Words that are typed for commands, and the command or option that does it.
+const FOREIGN_COMMANDS: &[(&str, &str)] = &[
+    ("check", "verify"),
+    ("continue", "--out"),
+    ("convert", "export"),
+    ("dedupe", "dedup"),
+    ("diff", "changes"),
+    ("dump", "export"),
+    ("dupes", "duplicates"),
+    ("explain", "why"),
+    ("fetch", "crawl"),
+    ("find", "search"),
+    ("grep", "search"),
+    ("info", "status"),
+    ("list", "export"),
+    ("ls", "export"),
+    ("mirror", "crawl"),
+    ("pack", "wacz"),
+    ("repair", "rebuild"),
+    ("resume", "--out"),
+    ("runspider", "crawl"),
+    ("scrape", "crawl"),
+    ("start", "crawl"),
+    ("stats", "status"),
+    ("traps", "patterns"),
+];
+
+/// Returns the remedy for arguments of `command` that it refused, if there is one.
+pub(crate) fn for_arguments(
+    mistake: &clap::Error,
+    arguments: &[OsString],
+    command: &Command,
+) -> Option<String> {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let first = words.first().copied().unwrap_or_default();
+    let is_known = command.find_subcommand(first).is_some();
+    let may_be_command = !is_known && !first.starts_with('-') && !first.contains(['.', ':', '/']);
+    if may_be_command && let Some(advice) = for_command(first, command) {
+        return Some(advice);
+    }
+    let text = |kind| match mistake.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    if let Some(name) = words.iter().find_map(|word| with_one_hyphen(word, command)) {
+        return Some(format!("did you mean {name}?"));
+    }
+    let is_crawl = !is_known || first == "crawl";
+    if is_crawl {
+        let culprit = match mistake.kind() {
+            ErrorKind::UnknownArgument => text(ContextKind::InvalidArg),
+            // `-np` is -n with the value p.
+            _ => None,
+        };
+        // `-s DOWNLOAD_DELAY=2`: the setting says more than the option.
+        let assigned = words.iter().filter_map(|word| word.split_once('='));
+        let setting = assigned
+            .filter(|_| culprit == Some("-s"))
+            .find_map(|(key, _)| for_setting(key));
+        if let Some(advice) = setting {
+            return Some(advice.to_owned());
+        }
+        if let Some(advice) = words.iter().find_map(|word| for_option(word, culprit)) {
+            return Some(advice.to_owned());
+        }
+    }
+    let typed = text(ContextKind::InvalidArg).unwrap_or_default();
+    let similar = text(ContextKind::SuggestedArg);
+    if let Some(name) = similar.filter(|name| is_near(typed, name)) {
+        return Some(format!("did you mean {name}?"));
+    }
+    if let Some(value) = text(ContextKind::SuggestedValue) {
+        return Some(format!("did you mean {value}?"));
+    }
+    match (
+        mistake.get(ContextKind::Suggested),
+        mistake.get(ContextKind::TrailingArg),
+    ) {
+        // "to pass it as a value": no option of ours is meant as a value.
+        (Some(ContextValue::StyledStrs(tips)), None) => tips.first().map(ToString::to_string),
+        _ => None,
+    }
+}
+
+/// Returns the option of a crawl that a word names with one hyphen, as in Katana.
+fn with_one_hyphen(word: &str, command: &Command) -> Option<String> {
+    let name = word.strip_prefix('-').filter(|name| name.len() > 2)?;
+    let mut options = command
+        .get_arguments()
+        .filter_map(|option| option.get_long());
+    options
+        .any(|long| long == name)
+        .then(|| format!("--{name}"))
+}
+
+/// Returns the advice for a word of the command line that is another crawler's option. `culprit` is
+/// the option that the parser names; without one, only options that the parser takes for something
+/// else are recognised.
+fn for_option(word: &str, culprit: Option<&str>) -> Option<&'static str> {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    let culprit = match culprit {
+        Some(culprit) if word.starts_with(culprit) => culprit,
+        Some(_) => return None,
+        None => {
+            // `--mirror` is a former name of --signature-index.
+            let is_taken = name == "--mirror" || !name.starts_with("--") && name.len() > 2;
+            return foreign(name).filter(|_| is_taken);
+        }
+    };
+    let long = format!("-{name}");
+    let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    let of_short = || {
+        let rest = name.strip_prefix(culprit)?;
+        foreign(culprit).filter(|_| rest.is_empty() || is_number(rest))
+    };
+    foreign(name).or_else(|| foreign(&long)).or_else(of_short)
+}
+
+/// Returns the advice for a name in the table.
+fn foreign(name: &str) -> Option<&'static str> {
+    let row = FOREIGN.iter().find(|row| row.names.contains(&name))?;
+    Some(row.advice)
+}
+
+/// Returns the advice for a key that another crawler's configuration has.
+fn for_setting(key: &str) -> Option<&'static str> {
+    foreign(&format!("--{}", key.to_lowercase().replace('_', "-")))
+}
+
+/// Returns the remedy for a key of a configuration file that is none of `keys`.
+pub(crate) fn for_key(key: &str, keys: &[String]) -> Option<String> {
+    let hyphened = key.to_lowercase().replace('_', "-");
+    let similar = nearest(&hyphened, keys.iter().map(String::as_str));
+    let meant = similar.map(|key| format!("did you mean {key}?"));
+    meant.or_else(|| for_setting(key).map(str::to_owned))
+}
+
+/// Returns the remedy for a word that is no subcommand of `command`.
+pub(crate) fn for_command(word: &str, command: &Command) -> Option<String> {
+    let known = FOREIGN_COMMANDS.iter().find(|(name, _)| *name == word);
+    if let Some((_, ours)) = known {
+        return Some(match *ours {
+            "--out" => "`crawler --out DIR` continues the crawl in DIR".to_owned(),
+            command => format!("did you mean `crawler {command}`?"),
+        });
+    }
+    let names = command.get_subcommands().map(Command::get_name);
+    nearest(word, names).map(|name| format!("did you mean `crawler {name}`?"))
+}
+
+/// Returns the name that differs in the fewest letters, if these are at most a third of it.
+fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let distances = names.map(|name| (strsim::damerau_levenshtein(word, name), name));
+    let (_, name) = distances.min()?;
+    is_near(word, name).then(|| name.to_owned())
+}
+
+/// Returns true if a third of the name's letters at most are wrong. Hyphens before it do not count.
+fn is_near(word: &str, name: &str) -> bool {
+    let [word, name] = [word, name].map(|word| word.trim_start_matches('-'));
+    strsim::damerau_levenshtein(word, name) * 3 <= name.len().max(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::args::Arguments;
+    use crate::settings::Settings;
+
+    fn built() -> Command {
+        let mut command = Arguments::command();
+        command.build();
+        command
+    }
+
+    /// Returns the remedy for these arguments; none if they are accepted.
+    fn remedy(arguments: &[&str]) -> Option<String> {
+        let all = std::iter::once(&"crawler").chain(arguments);
+        let mistake = Arguments::try_parse_from(all).err()?;
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        for_arguments(&mistake, &arguments, &built())
+    }
+
+    #[test]
+    fn every_foreign_option_is_answered_with_its_row() {
+        for row in FOREIGN {
+            for name in row.names {
+                for arguments in [&[*name, "x"][..], &["crawl", *name, "x"]] {
+                    assert_eq!(
+                        remedy(arguments).as_deref(),
+                        Some(row.advice),
+                        "{arguments:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_suggested_option_and_command_exists() {
+        let command = built();
+        let exists = |option: &str| {
+            let export = command.find_subcommand("export").unwrap();
+            let ours = command.get_arguments().chain(export.get_arguments());
+            ours.filter_map(|argument| argument.get_long())
+                .any(|long| long == option)
+        };
+        let advice = FOREIGN.iter().map(|row| row.advice);
+        for advice in advice {
+            let words = advice.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            for option in words.filter_map(|word| word.strip_prefix("--")) {
+                assert!(exists(option), "--{option} in {advice:?}");
+            }
+            if let Some((_, rest)) = advice.split_once("`crawler ") {
+                let name = rest.split(' ').next().unwrap_or_default();
+                let is_option = name.starts_with("--");
+                assert!(
+                    is_option || command.find_subcommand(name).is_some(),
+                    "{advice}"
+                );
+            }
+        }
+        for (word, ours) in FOREIGN_COMMANDS {
+            assert!(
+                command.find_subcommand(word).is_none(),
+                "{word} is a command"
+            );
+            let option = ours.strip_prefix("--");
+            let is_ours = option.map_or_else(|| command.find_subcommand(ours).is_some(), exists);
+            assert!(is_ours, "{ours}");
+        }
+    }
+
+    #[test]
+    fn no_name_has_two_rows() {
+        let mut names: Vec<&str> = FOREIGN.iter().flat_map(|row| row.names).copied().collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn values_and_clusters_of_other_crawlers_are_understood() {
+        for (arguments, words) in [
+            (&["--depth=5", "https://a.test/"][..], "--max-depth"),
+            (&["-depth", "5"], "--max-depth"),
+            (&["-r6", "https://a.test/"], "--max-depth"),
+            (&["-np", "https://a.test/"], "--scope prefix"),
+            (&["-timeout", "5"], "--timeout"),
+            (&["-delay", "5"], "--delay"),
+            (&["-nc"], "--out"),
+            (&["-s", "DOWNLOAD_DELAY=2"], "--delay"),
+            (&["-s", "COLOUR=2"], "settings are options"),
+            (&["--mirror", "https://a.test/"], "archives a whole site"),
+            (&["--dealy", "5s"], "--delay"),
+            (&["exprot", "crawl", "--format", "csv"], "`crawler export`"),
+        ] {
+            let remedy = remedy(arguments).unwrap_or_default();
+            assert!(remedy.contains(words), "{arguments:?}: {remedy}");
+        }
+    }
+
+    #[test]
+    fn misspelt_commands_and_keys_are_recognised() {
+        for (word, meant) in [
+            ("exprot", Some("`crawler export`")),
+            ("serach", Some("`crawler search`")),
+            ("grep", Some("`crawler search`")),
+            ("resume", Some("`crawler --out DIR`")),
+            ("frobnicate", None),
+        ] {
+            let found = for_command(word, &built());
+            assert_eq!(found.is_some(), meant.is_some(), "{word}: {found:?}");
+            assert!(
+                found
+                    .unwrap_or_default()
+                    .contains(meant.unwrap_or_default())
+            );
+        }
+        for (key, meant) in [
+            ("max-pagse", Some("max-pages")),
+            ("max_pages", Some("max-pages")),
+            ("DOWNLOAD_DELAY", Some("--delay")),
+            ("depth", Some("--max-depth")),
+            ("colour", None),
+        ] {
+            let found = for_key(key, &Settings::keys());
+            assert_eq!(found.is_some(), meant.is_some(), "{key}: {found:?}");
+            assert!(
+                found
+                    .unwrap_or_default()
+                    .contains(meant.unwrap_or_default())
+            );
+        }
+    }
+}
