@@ -376,7 +376,7 @@ fn text_of_a_site_is_shown_and_never_obeyed() {
             ))
         }
         "/typed" => Reply::document("text/<script>alert(1)</script>", article(2, NONE)),
-        "/moved" => Reply::redirect(302, "http://elsewhere.test/<script>".to_owned()),
+        "/moved" => Reply::redirect(302, "http://elsewhere.test/<script>"),
         _ => Reply::status(404),
     }));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
