@@ -157,22 +157,12 @@ async fn archive_and_settle(
     links: Outlinks,
     reached: Vec<PageUrl>,
 ) -> Result<Outcome, Fault> {
-    let took = visit
-        .exchanges
-        .last()
-        .map(|exchange| exchange.elapsed.as_millis());
+    let took = visit.exchanges.last().map(|exchange| exchange.elapsed);
     let archived = context.sink.write(visit).await?;
     record.warc_file = Some(archived.file.clone());
     record.warc_offset = Some(archived.page_offset);
     let fate = record.fate;
-    tracing::info!(
-        url = %record.url, fate = fate.as_str(), status = record.status,
-        content_type = record.content_type, bytes = record.bytes,
-        duration_ms = took.and_then(|took| u64::try_from(took).ok()),
-        via = record.via.as_ref().map(PageUrl::as_str), reason = record.reason,
-        "visited"
-    );
-    context.telemetry.add_response(&record);
+    visit_record::announce(context, &record, took);
     let span = ArchiveSpan {
         ticket: archived.ticket,
         file: archived.file,

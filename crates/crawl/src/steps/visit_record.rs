@@ -1,5 +1,7 @@
 //! The record of a visit: a row for the journal, and fields for the archive.
 
+use std::time::Duration;
+
 use neardup::Likeness;
 use sinks::{Keeping, MetadataField};
 use store::{
@@ -8,6 +10,7 @@ use store::{
 };
 use web::{Exchange, PageUrl, Timestamp};
 
+use crate::context::CrawlContext;
 use crate::steps::admission::{self, Admission};
 use crate::steps::reading::Reading;
 
@@ -249,4 +252,17 @@ pub(crate) fn metadata(
 
 fn text(value: Option<impl ToString>) -> Option<String> {
     value.map(|value| value.to_string())
+}
+
+/// Writes an archived visit to the log, and counts its response. `took` is the time of its last
+/// exchange.
+pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord, took: Option<Duration>) {
+    let millis = took.and_then(|took| u64::try_from(took.as_millis()).ok());
+    tracing::info!(
+        url = %record.url, fate = record.fate.as_str(), status = record.status,
+        content_type = record.content_type, bytes = record.bytes, duration_ms = millis,
+        via = record.via.as_ref().map(PageUrl::as_str), reason = record.reason,
+        "visited"
+    );
+    context.telemetry.add_response(record);
 }
