@@ -26,7 +26,8 @@ impl Criterion {
     /// Creates the criterion of fingerprints that differ in at most `distance` bits.
     ///
     /// # Errors
-    /// [`InvalidThresholds::Distance`] for a distance above [`MAX_DISTANCE`](crate::tables::MAX_DISTANCE).
+    /// [`InvalidThresholds::Distance`] for a distance above
+    /// [`MAX_DISTANCE`](crate::tables::MAX_DISTANCE).
     pub fn within(distance: u32) -> Result<Self, InvalidThresholds> {
         Ok(Self::Within(Thresholds::new(distance, None)?.distance()))
     }

@@ -186,8 +186,8 @@ impl MinHash {
 
     /// Estimates |A∩B| / |A|, 0 to 1, from resemblance and sizes. The estimate is as good as that
     /// of the resemblance while the sets are of similar size, and poor for a small set in a large
-    /// one, for which a [`ModM`](crate::samples::ModM) is better. The empty set is contained in every set:
-    /// 1.
+    /// one, for which a [`ModM`](crate::samples::ModM) is better. The empty set is contained in
+    /// every set: 1.
     ///
     /// # Errors
     /// [`Incomparable`] if the two have different families or numbers of minima.

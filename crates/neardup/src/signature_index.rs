@@ -31,7 +31,9 @@ pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 /// An index of signatures in memory. About 800 bytes a page.
 ///
 /// ```
-/// use neardup::{Features, HashKey, Likeness, Match, PageText, SignatureBuilder, SignatureIndex, Thresholds};
+/// use neardup::{
+///     Features, HashKey, Likeness, Match, PageText, SignatureBuilder, SignatureIndex, Thresholds,
+/// };
 ///
 /// let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
 /// let page = |payload, text| builder.signature(payload, Some(PageText::of(text)));

@@ -9,7 +9,9 @@ use std::time::Instant;
 use batch::dedup::{Document, FindingKind, Options, run};
 use batch::{BatchError, Control};
 use neardup::minhash::{Family, MinHasher};
-use neardup::{Features, HashKey, HashedText, PageText, SignatureBuilder, SignatureIndex, Thresholds, Width};
+use neardup::{
+    Features, HashKey, HashedText, PageText, SignatureBuilder, SignatureIndex, Thresholds, Width,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args()

@@ -8,7 +8,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use neardup::{BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS, SignatureBuilder, StopWords, Thresholds, Unit, Width};
+use neardup::{
+    BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS,
+    SignatureBuilder, StopWords, Thresholds, Unit, Width,
+};
 use pyo3::prelude::*;
 
 use crate::errors::invalid;

@@ -35,8 +35,8 @@ impl Plan {
     /// `distance`.
     ///
     /// # Errors
-    /// [`InvalidDesign`] for a distance above [`crate::tables::MAX_DISTANCE`] or other than 64 or 32
-    /// bits.
+    /// [`InvalidDesign`] for a distance above [`crate::tables::MAX_DISTANCE`] or other than 64 or
+    /// 32 bits.
     pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, InvalidDesign> {
         Self::allowing(CANDIDATES, pages, distance, bits)
     }

@@ -37,8 +37,8 @@ const AHEAD: usize = 8;
 const BATCH: usize = 8;
 const PIECE: usize = 512;
 
-/// Fingerprints of 64 bits with their ids, found within any distance up to [`crate::tables::MAX_DISTANCE`].
-/// About 32 bytes a fingerprint.
+/// Fingerprints of 64 bits with their ids, found within any distance up to
+/// [`crate::tables::MAX_DISTANCE`]. About 32 bytes a fingerprint.
 ///
 /// ```
 /// use neardup::tables::{Neighbour, QuarterTables};
@@ -168,7 +168,8 @@ impl QuarterTables {
     }
 
     /// Returns everything within `distance` bits of `probe`, nearest first and ids ascending, each
-    /// id as often as it was added. A distance above [`crate::tables::MAX_DISTANCE`] is treated as that.
+    /// id as often as it was added. A distance above [`crate::tables::MAX_DISTANCE`] is treated as
+    /// that.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Neighbour> {
         let mut found = Vec::new();

@@ -21,8 +21,8 @@ pub(super) struct Design {
 
 impl Design {
     /// Returns the tables of this design; by default four, each led by a quarter. Of up to seven
-    /// errors some quarter has at most one (see `neardup::tables::QuarterTables`), so these serve every
-    /// distance.
+    /// errors some quarter has at most one (see `neardup::tables::QuarterTables`), so these serve
+    /// every distance.
     pub(super) fn of(tables: Option<&TableDesign>, distance: u32) -> Result<Self, StoreFault> {
         let Some(tables) = tables else {
             let tables =
