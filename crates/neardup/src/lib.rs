@@ -46,7 +46,7 @@
 //!   both: the verdict. Fingerprints and sketch bands propose candidates, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
 //!
-//! What stands beside the verdict has modules of its own:
+//! Modules of their own, beside the verdict:
 //!
 //! - [`tables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007);
 //!   [`blocks`]: such tables in half the space; [`keys`]: exact keys of many millions of pages, in

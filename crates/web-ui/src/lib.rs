@@ -1,4 +1,4 @@
-//! What a person sees of a crawl: pages of HTML, made from the crawl's figures.
+//! Pages of HTML that show a crawl, made from its figures.
 //!
 //! The figures are those of `statistics`; this crate selects, bounds, draws and formats them. It is
 //! the only one that knows the template engine. The templates of a section are fragments, so that

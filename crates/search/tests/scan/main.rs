@@ -185,6 +185,16 @@ fn two_hundred_random_queries_find_what_a_plain_scan_finds() {
     assert!(fruitful > 150, "only {fruitful} queries say anything");
 }
 
+/// Returns a page without a title for each text.
+fn untitled_pages(texts: &[&str]) -> Vec<Page> {
+    let page = |text: &&str| Page {
+        title: String::new(),
+        text: (*text).to_owned(),
+        ..random_pages(1, 1, 3).remove(0)
+    };
+    texts.iter().map(page).collect()
+}
+
 /// `futures` found 41 of 77 pages that show `concurrent.futures`.
 #[test]
 fn a_part_of_a_word_is_found_beside_the_whole() {
@@ -195,15 +205,7 @@ fn a_part_of_a_word_is_found_beside_the_whole() {
         "call __init__ or init",
         "pi is 3.14",
     ];
-    let pages: Vec<Page> = texts
-        .iter()
-        .map(|text| Page {
-            title: String::new(),
-            text: (*text).to_owned(),
-            ..random_pages(1, 1, 3).remove(0)
-        })
-        .collect();
-    let (_directory, finder) = index(&pages, 100);
+    let (_directory, finder) = index(&untitled_pages(&texts), 100);
     for (query, numbers) in [
         ("futures", &[0, 1, 2][..]),
         ("concurrent", &[0, 1]),
@@ -234,15 +236,7 @@ fn characters_without_spaces_are_found_wherever_they_stand() {
         "in 東 now",
         "in 東京 now",
     ];
-    let pages: Vec<Page> = texts
-        .iter()
-        .map(|text| Page {
-            title: String::new(),
-            text: (*text).to_owned(),
-            ..random_pages(1, 1, 3).remove(0)
-        })
-        .collect();
-    let (_directory, finder) = index(&pages, 100);
+    let (_directory, finder) = index(&untitled_pages(&texts), 100);
     for (query, numbers) in [
         ("東京", &[0, 6][..]),
         ("東", &[0, 2, 3, 5, 6]),
