@@ -54,6 +54,20 @@ fn without_a_wait_for_room_a_full_disk_ends_the_crawl_with_the_missing_bytes() {
     assert!(!crawl.out().join("state/reserve").exists());
 }
 
+/// Handlers were registered by a task of its own: an interrupt that came between the greeting and
+/// that task killed the crawl, which printed no summary.
+#[test]
+fn an_interrupt_right_after_the_greeting_ends_with_a_summary() {
+    let (_server, crawl) = crawl();
+    for _ in 0..3 {
+        let mut running = crawl.start_with(&["--min-free", "10000PiB"]);
+        running.wait_for_line("interrupt when you like");
+        running.interrupt();
+        let run = running.end();
+        assert_eq!(run.summary()["finished"], "interrupted", "{run:?}");
+    }
+}
+
 #[test]
 fn a_crawl_that_waits_for_room_reports_it_and_can_be_interrupted() {
     let (server, crawl) = crawl();

@@ -1,10 +1,13 @@
 //! The counts of a whole crawl.
 
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
 use store::Totals;
 use web::Timestamp;
 
-/// The counts of a crawl, under the names that the summary uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The counts of a crawl, under the names that the summary uses. Times are serialized by RFC 3339.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Pages that were fetched and judged.
     pub pages: u64,
@@ -36,12 +39,35 @@ pub struct Counts {
     /// Queued URLs that are set aside after two or more deaths of sessions.
     pub set_aside: u64,
     /// The beginning of the crawl.
+    #[serde(serialize_with = "maybe_rfc_3339")]
     pub begun_at: Option<Timestamp>,
     /// The time of the visit that ended last, even if it was revoked later.
+    #[serde(serialize_with = "maybe_rfc_3339")]
     pub last_visit_at: Option<Timestamp>,
 }
 
 impl Counts {
+    /// Returns the number of duplicates.
+    #[must_use]
+    pub const fn duplicates(&self) -> u64 {
+        self.exact_duplicates + self.near_duplicates
+    }
+
+    /// Returns the number of URLs that were dealt with.
+    #[must_use]
+    pub const fn settled(&self) -> u64 {
+        self.pages + self.failed + self.excluded
+    }
+
+    /// Returns the time from the beginning to the last visit; zero without a visit.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        let (begun, last) = (self.begun_at, self.last_visit_at);
+        begun
+            .zip(last)
+            .map_or(Duration::ZERO, |(begun, last)| last.since(begun))
+    }
+
     /// Takes over the sums over all visits.
     pub(crate) fn set_totals(&mut self, totals: &Totals) {
         *self = Self {
@@ -59,4 +85,9 @@ impl Counts {
             ..*self
         };
     }
+}
+
+#[expect(clippy::ref_option, reason = "serde gives the field by reference")]
+fn maybe_rfc_3339<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(|at| at.to_string()).serialize(serializer)
 }

@@ -7,26 +7,15 @@ use web::{Host, Pace};
 
 use crate::limits::{MAX_FAILURE_CHARACTERS, MAX_HOSTS};
 use crate::text::cut;
+use crate::visit_sums::VisitSums;
 
 /// The figures of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFigures {
-    /// Pages that were fetched and judged.
-    pub pages: u64,
-    /// Pages among them that are new.
-    pub unique: u64,
-    /// New versions of pages that an earlier crawl archived.
-    pub changed: u64,
-    /// Duplicates.
-    pub duplicates: u64,
-    /// URLs that could not be fetched.
-    pub failed: u64,
-    /// URLs that a rule forbade.
-    pub excluded: u64,
+    /// The sums over its visits.
+    pub sums: VisitSums,
     /// URLs in the queue, those out on lease included.
     pub waiting: u64,
-    /// Payload bytes received, those of requisites included.
-    pub bytes: u64,
     /// Its pace, as last recorded.
     pub pace: Pace,
     /// The reason of the last URL that failed for good, even if that visit was revoked.
@@ -87,22 +76,22 @@ impl Hosts {
     /// Adds a visit of a host.
     pub(crate) fn count(&mut self, host: &str, row: &VisitRecord) {
         let figures = self.of(host);
-        let had_pages = figures.pages > 0;
-        figures.change(row, |sum, part| *sum += part);
+        let had_pages = figures.sums.pages > 0;
+        figures.sums.count(row);
         if row.fate == Fate::Failed {
             let reason = row.reason.as_deref();
             figures.last_failure = reason.map(|reason| cut(reason, MAX_FAILURE_CHARACTERS).into());
         }
-        let has_pages = figures.pages > 0;
+        let has_pages = figures.sums.pages > 0;
         self.note(host, had_pages, has_pages);
     }
 
     /// Takes back a visit that was added.
     pub(crate) fn take_back(&mut self, host: &str, row: &VisitRecord) {
         let figures = self.of(host);
-        let had_pages = figures.pages > 0;
-        figures.change(row, |sum, part| *sum = sum.saturating_sub(part));
-        let has_pages = figures.pages > 0;
+        let had_pages = figures.sums.pages > 0;
+        figures.sums.take_back(row);
+        let has_pages = figures.sums.pages > 0;
         self.note(host, had_pages, has_pages);
     }
 
@@ -113,23 +102,5 @@ impl Hosts {
                 false => self.with_pages -= 1,
             }
         }
-    }
-}
-
-impl HostFigures {
-    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
-        change(&mut self.bytes, row.bytes);
-        if row.requisite > 0 {
-            return;
-        }
-        change(&mut self.pages, row.fate.is_page().into());
-        let of_fate = match row.fate {
-            Fate::Unique => &mut self.unique,
-            Fate::Changed => &mut self.changed,
-            Fate::ExactDuplicate | Fate::NearDuplicate => &mut self.duplicates,
-            Fate::Failed => &mut self.failed,
-            Fate::Excluded => &mut self.excluded,
-        };
-        change(of_fate, 1);
     }
 }

@@ -20,6 +20,7 @@ mod text;
 mod timeline;
 mod verdicts;
 mod visit_index;
+mod visit_sums;
 
 pub use clusters::{Cluster, Clusters};
 pub use counts::Counts;
@@ -29,3 +30,4 @@ pub use name_counts::NameCounts;
 pub use newest::{Newest, RecentVisit};
 pub use timeline::TimelinePoint;
 pub use verdicts::VerdictRules;
+pub use visit_sums::VisitSums;

@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
-use store::{Fate, VisitRecord};
+use store::VisitRecord;
 use web::Timestamp;
 
 use crate::limits::MAX_POINTS;
+use crate::visit_sums::VisitSums;
 
 /// The shortest span of a point.
 const MINUTE: u64 = 60_000;
@@ -20,20 +21,8 @@ pub struct TimelinePoint {
     pub at: Timestamp,
     /// Its length, the same for all points.
     pub span: Duration,
-    /// Pages that were fetched and judged.
-    pub pages: u64,
-    /// Pages among them that are new.
-    pub unique: u64,
-    /// New versions of pages that an earlier crawl archived.
-    pub changed: u64,
-    /// Duplicates.
-    pub duplicates: u64,
-    /// URLs that could not be fetched.
-    pub failed: u64,
-    /// URLs that a rule forbade.
-    pub excluded: u64,
-    /// Payload bytes received, those of requisites included.
-    pub bytes: u64,
+    /// The sums over its visits.
+    pub sums: VisitSums,
     /// URLs in the queue after the last visit of the span.
     pub queued: u64,
 }
@@ -72,7 +61,7 @@ impl Timeline {
         };
         let point = &mut self.points[place];
         point.queued = queued;
-        point.change(row, |sum, part| *sum += part);
+        point.sums.count(row);
         while self.points.len() > MAX_POINTS {
             self.double();
         }
@@ -82,7 +71,7 @@ impl Timeline {
     pub(crate) fn take_back(&mut self, row: &VisitRecord) {
         let begin = self.begin_of(row.fetched_at);
         if let Ok(place) = self.points.binary_search_by_key(&begin, |point| point.at) {
-            self.points[place].change(row, |sum, part| *sum = sum.saturating_sub(part));
+            self.points[place].sums.take_back(row);
         }
     }
 
@@ -94,13 +83,7 @@ impl Timeline {
         TimelinePoint {
             at,
             span: Duration::from_millis(self.span),
-            pages: 0,
-            unique: 0,
-            changed: 0,
-            duplicates: 0,
-            failed: 0,
-            excluded: 0,
-            bytes: 0,
+            sums: VisitSums::default(),
             queued: 0,
         }
     }
@@ -113,7 +96,10 @@ impl Timeline {
             point.at = self.begin_of(point.at);
             point.span = Duration::from_millis(self.span);
             match doubled.last_mut().filter(|last| last.at == point.at) {
-                Some(last) => last.merge(&point),
+                Some(last) => {
+                    last.sums += point.sums;
+                    last.queued = point.queued;
+                }
                 None => doubled.push(point),
             }
         }
@@ -121,40 +107,9 @@ impl Timeline {
     }
 }
 
-impl TimelinePoint {
-    /// Changes the sums by a visit. Requisites are no pages: only their bytes count.
-    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
-        change(&mut self.bytes, row.bytes);
-        if row.requisite > 0 {
-            return;
-        }
-        change(&mut self.pages, row.fate.is_page().into());
-        let of_fate = match row.fate {
-            Fate::Unique => &mut self.unique,
-            Fate::Changed => &mut self.changed,
-            Fate::ExactDuplicate | Fate::NearDuplicate => &mut self.duplicates,
-            Fate::Failed => &mut self.failed,
-            Fate::Excluded => &mut self.excluded,
-        };
-        change(of_fate, 1);
-    }
-
-    /// Adds a later point.
-    fn merge(&mut self, later: &Self) {
-        self.pages += later.pages;
-        self.unique += later.unique;
-        self.changed += later.changed;
-        self.duplicates += later.duplicates;
-        self.failed += later.failed;
-        self.excluded += later.excluded;
-        self.bytes += later.bytes;
-        self.queued = later.queued;
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use store::DiscoveredUrl;
+    use store::{DiscoveredUrl, Fate};
     use web::{CanonicalForm, PageUrl};
 
     use super::*;
@@ -177,9 +132,9 @@ mod tests {
         let points = timeline.points();
         assert_eq!(points.len(), MAX_POINTS / 2 + 1);
         assert_eq!(points[0].span, Duration::from_millis(2 * MINUTE));
-        assert_eq!((points[0].unique, points[0].queued), (2, 1));
+        assert_eq!((points[0].sums.unique, points[0].queued), (2, 1));
         timeline.take_back(&visit(1));
-        assert_eq!(timeline.points()[0].unique, 1);
+        assert_eq!(timeline.points()[0].sums.unique, 1);
     }
 
     #[test]

@@ -313,10 +313,17 @@ fn compare_hosts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
         };
         let duplicates = count(&rows, |row| row.is_page() && row.fate.is_duplicate());
         let failed = count(&rows, |row| row.requisite == 0 && row.fate == Fate::Failed);
-        assert_eq!(figures.pages, count(&rows, VisitRecord::is_page), "{host}");
-        assert_eq!(figures.duplicates, duplicates, "{host}");
-        assert_eq!(figures.failed, failed, "{host}");
-        assert_eq!(figures.bytes, rows.iter().map(|row| row.bytes).sum::<u64>());
+        assert_eq!(
+            figures.sums.pages,
+            count(&rows, VisitRecord::is_page),
+            "{host}"
+        );
+        assert_eq!(figures.sums.duplicates, duplicates, "{host}");
+        assert_eq!(figures.sums.failed, failed, "{host}");
+        assert_eq!(
+            figures.sums.bytes,
+            rows.iter().map(|row| row.bytes).sum::<u64>()
+        );
     }
 }
 
@@ -327,9 +334,12 @@ fn compare_times(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
     for point in points {
         let end = point.at + point.span;
         let within = |row: &VisitRecord| (point.at..end).contains(&row.fetched_at);
-        assert_eq!(point.pages, count(rows, |row| within(row) && row.is_page()));
+        assert_eq!(
+            point.sums.pages,
+            count(rows, |row| within(row) && row.is_page())
+        );
         let bytes = rows.iter().filter(|row| within(row)).map(|row| row.bytes);
-        assert_eq!(point.bytes, bytes.sum::<u64>());
+        assert_eq!(point.sums.bytes, bytes.sum::<u64>());
         timed += count(rows, within);
     }
     assert_eq!(timed, rows.len() as u64, "each visit is in one point");

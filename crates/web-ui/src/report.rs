@@ -21,6 +21,7 @@ use askama::Template;
 use data_encoding::BASE64;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
+use statistics::Counts;
 use web::Timestamp;
 
 pub use self::gather::{Beside, BrokenLinkCollector};
@@ -29,7 +30,7 @@ pub use self::links::{
     BrokenLink, BrokenLinks, Failure, Failures, LeftOut, Pattern, PatternExample, Patterns,
     Skipped, SkippedKind,
 };
-pub use self::summary::{Setting, Summary};
+pub use self::summary::Setting;
 pub use self::tally::{Count, Tally};
 pub use self::timeline::{Point, Timeline};
 pub use self::verdicts::{Cluster, Clusters, Duplicate, Verdicts};
@@ -43,7 +44,7 @@ pub struct Report {
     /// Remarks on what could not be read. The figures are those of the rest.
     pub notices: Vec<String>,
     /// The counts of the crawl.
-    pub summary: Summary,
+    pub summary: Counts,
     /// The settings of the last session, without secrets.
     pub settings: Vec<Setting>,
     /// Pages over time.
@@ -80,7 +81,7 @@ struct ReportPage<'a> {
     style: Style,
     title: &'a str,
     notices: &'a [String],
-    summary: &'a Summary,
+    summary: &'a Counts,
     settings: &'a [Setting],
     timeline: &'a Timeline,
     hosts: &'a Hosts,
@@ -128,14 +129,6 @@ impl Report {
 /// Serializes a time as RFC 3339 has it, as other commands do.
 fn rfc_3339<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
-}
-
-/// Serializes a time that may be unknown.
-fn maybe_rfc_3339<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => rfc_3339(at, serializer),
-        None => serializer.serialize_none(),
-    }
 }
 
 const STYLE: &str = include_str!("../templates/report.css");

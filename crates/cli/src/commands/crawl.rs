@@ -77,6 +77,8 @@ async fn crawl(
         store,
     } = assembly::assemble(settings, seeds, form, clock, components).await?;
     control.begin(&context);
+    // Before the greeting, which invites to interrupt.
+    let signals = StopSignals::register();
     if !quiet {
         greet(settings, seeds, &warnings, resumed);
     }
@@ -90,7 +92,7 @@ async fn crawl(
         quiet,
     );
     let (handle, stop) = crawl::stop();
-    let listening = tokio::spawn(listen(handle, bar.clone(), quiet));
+    let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
     // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     drop(store);
@@ -185,27 +187,52 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     ));
 }
 
-/// Listens for interrupts, termination and hang-ups while the crawl runs.
-async fn listen(handle: StopHandle, bar: ProgressBar, quiet: bool) {
-    // From the start, so that no interrupt between two calls of `recv` is missed.
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) else {
-        tracing::warn!("interrupts are not heard: an interrupt stops at once");
+/// The signals that ask for an end. Those that arrive between registration and
+/// [`StopSignals::received`] are kept.
+struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Option<Signal>,
+}
+
+impl StopSignals {
+    /// Registers the handlers; none if the system refuses, and then a signal ends the process.
+    fn register() -> Option<Self> {
+        let (Ok(interrupt), Ok(terminate)) = (
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::terminate()),
+        ) else {
+            tracing::warn!("interrupts are not heard: an interrupt stops at once");
+            return None;
+        };
+        Some(Self {
+            interrupt,
+            terminate,
+            hangup: hangups(),
+        })
+    }
+
+    /// Waits for the next signal.
+    async fn received(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            () = received(&mut self.hangup) => {}
+        }
+    }
+}
+
+/// Stops the crawl gently at the first signal, and at once at the second.
+async fn listen(signals: Option<StopSignals>, handle: StopHandle, bar: ProgressBar, quiet: bool) {
+    let Some(mut signals) = signals else {
         return std::future::pending().await;
     };
-    let mut hangup = hangups();
     let lines = [
         "finishing what is under way; interrupt once more to stop at once (both can be continued)",
         "stopping at once",
     ];
     for line in lines {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            () = received(&mut hangup) => {}
-        }
+        signals.received().await;
         // Before the line, which promises it.
         handle.ask();
         if !quiet {

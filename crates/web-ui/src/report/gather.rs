@@ -12,7 +12,7 @@ use web::UrlKey;
 use super::{
     BrokenLink, BrokenLinks, Cluster, Clusters, Duplicate, Failure, Failures, HostLine, HostSums,
     Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report, Setting, Skipped,
-    SkippedKind, Summary, Tally, Timeline, Verdicts,
+    SkippedKind, Tally, Timeline, Verdicts,
 };
 use crate::caps;
 use crate::format::cut;
@@ -56,7 +56,7 @@ impl Report {
         Self {
             title: cut(&title, caps::TEXT),
             notices: notices.iter().map(|text| cut(text, caps::VALUE)).collect(),
-            summary: summary(statistics),
+            summary: *statistics.counts(),
             settings,
             timeline: timeline(statistics),
             hosts: hosts(statistics, least_delay),
@@ -81,39 +81,12 @@ impl Report {
     }
 }
 
-fn summary(statistics: &CrawlStatistics) -> Summary {
-    let counts = statistics.counts();
-    Summary {
-        pages: counts.pages,
-        unique: counts.unique,
-        changed: counts.changed,
-        exact_duplicates: counts.exact_duplicates,
-        near_duplicates: counts.near_duplicates,
-        kept_duplicates: counts.kept_duplicates,
-        failed: counts.failed,
-        excluded: counts.excluded,
-        bytes: counts.bytes,
-        hosts: counts.hosts,
-        requisites: counts.requisites,
-        requisites_missing: counts.requisites_missing,
-        queued: counts.queued,
-        set_aside: counts.set_aside,
-        begun_at: counts.begun_at,
-        last_visit_at: counts.last_visit_at,
-    }
-}
-
 fn timeline(statistics: &CrawlStatistics) -> Timeline {
     let points = statistics.timeline();
     let span = points.first().map_or(Duration::ZERO, |point| point.span);
     let points = points.iter().map(|point| Point {
         at: point.at,
-        pages: point.pages,
-        unique: point.unique,
-        changed: point.changed,
-        duplicates: point.duplicates,
-        failed: point.failed,
-        bytes: point.bytes,
+        sums: point.sums,
         queued: point.queued,
     });
     Timeline::of(points, span)
@@ -121,20 +94,15 @@ fn timeline(statistics: &CrawlStatistics) -> Timeline {
 
 fn hosts(statistics: &CrawlStatistics, least_delay: Duration) -> Hosts {
     let sums = |figures: &HostFigures| HostSums {
-        pages: figures.pages,
-        unique: figures.unique,
-        changed: figures.changed,
-        duplicates: figures.duplicates,
-        failed: figures.failed,
+        visits: figures.sums,
         waiting: figures.waiting,
-        bytes: figures.bytes,
     };
     let known = statistics
         .hosts()
         .map(|(host, figures)| ((host.as_str(), figures), sums(figures)));
     let mut known: Vec<_> = known.collect();
     known.sort_unstable_by_key(|((host, _), sums)| {
-        (Reverse(sums.pages), Reverse(sums.waiting), *host)
+        (Reverse(sums.visits.pages), Reverse(sums.waiting), *host)
     });
     let others = known.split_off(known.len().min(caps::HOSTS));
     let mut rest = sums(statistics.other_hosts());

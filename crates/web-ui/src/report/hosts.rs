@@ -1,37 +1,24 @@
 //! Hosts, and the check that they were asked politely.
 
 use serde::Serialize;
+use statistics::VisitSums;
 use web::WaitReason;
 
-/// Sums over visits to some hosts.
+/// Sums over visits to some hosts, and what waits for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HostSums {
-    /// Pages that were fetched and judged.
-    pub pages: u64,
-    /// Pages among them that are new.
-    pub unique: u64,
-    /// New versions of pages of an earlier crawl.
-    pub changed: u64,
-    /// Pages among them that repeat an earlier one.
-    pub duplicates: u64,
-    /// URLs that could not be fetched.
-    pub failed: u64,
+    /// The sums over their visits.
+    #[serde(flatten)]
+    pub visits: VisitSums,
     /// URLs that wait.
     pub waiting: u64,
-    /// Payload bytes received.
-    pub bytes: u64,
 }
 
 impl HostSums {
     /// Adds the figures of other hosts.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.pages += other.pages;
-        self.unique += other.unique;
-        self.changed += other.changed;
-        self.duplicates += other.duplicates;
-        self.failed += other.failed;
+        self.visits += other.visits;
         self.waiting += other.waiting;
-        self.bytes += other.bytes;
     }
 }
 
@@ -74,7 +61,7 @@ impl Hosts {
 
     /// Returns the greatest number of pages of a host.
     pub(crate) fn most(&self) -> u64 {
-        let pages = self.listed.iter().map(|host| host.sums.pages);
+        let pages = self.listed.iter().map(|host| host.sums.visits.pages);
         pages.max().unwrap_or(0)
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use statistics::VisitSums;
 use web::Timestamp;
 
 use crate::charts::{Column, Part, Plot, columns};
@@ -14,18 +15,9 @@ pub struct Point {
     /// Its beginning.
     #[serde(serialize_with = "super::rfc_3339")]
     pub at: Timestamp,
-    /// Pages that were fetched and judged in it.
-    pub pages: u64,
-    /// Pages among them that are new.
-    pub unique: u64,
-    /// New versions of pages of an earlier crawl.
-    pub changed: u64,
-    /// Pages among them that repeat an earlier one.
-    pub duplicates: u64,
-    /// URLs that could not be fetched.
-    pub failed: u64,
-    /// Payload bytes received.
-    pub bytes: u64,
+    /// The sums over its visits.
+    #[serde(flatten)]
+    pub sums: VisitSums,
     /// URLs that waited at its end.
     pub queued: u64,
 }
@@ -99,19 +91,15 @@ impl Timeline {
             });
         }
         let sum = &mut self.points[place];
-        sum.pages += point.pages;
-        sum.unique += point.unique;
-        sum.changed += point.changed;
-        sum.duplicates += point.duplicates;
-        sum.failed += point.failed;
-        sum.bytes += point.bytes;
+        sum.sums += point.sums;
         sum.queued = point.queued;
     }
 
     /// Draws the pages of each point.
     pub(crate) fn pages_plot(&self) -> Plot {
-        let values =
-            |point: &Point| vec![point.unique, point.changed, point.duplicates, point.failed];
+        let values = |Point { sums, .. }: &Point| {
+            vec![sums.unique, sums.changed, sums.duplicates, sums.failed]
+        };
         self.plot(
             "Pages over time",
             "A column for each part of the crawl's time: unique pages, duplicates and failures, \
@@ -170,9 +158,11 @@ mod tests {
     fn point(minute: u64, pages: u64, queued: u64) -> Point {
         Point {
             at: Timestamp::from_millis(minute * 60_000),
-            pages,
+            sums: VisitSums {
+                pages,
+                ..VisitSums::default()
+            },
             queued,
-            ..Point::default()
         }
     }
 
@@ -194,7 +184,7 @@ mod tests {
                 Timeline::of((0..minutes).map(|minute| point(minute, 1, minute)), MINUTE);
             assert!(timeline.points.len() <= caps::POINTS, "{minutes}");
             assert!(timeline.points.len() > caps::POINTS / 3, "{minutes}");
-            let pages: u64 = timeline.points.iter().map(|point| point.pages).sum();
+            let pages: u64 = timeline.points.iter().map(|point| point.sums.pages).sum();
             assert_eq!(pages, minutes);
             assert_eq!(timeline.points.last().unwrap().queued, minutes - 1);
         }

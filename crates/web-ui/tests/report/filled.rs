@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use statistics::{Counts, VisitSums};
 use web::{Timestamp, WaitReason};
 use web_ui::{
     BrokenLink, BrokenLinks, Cluster, Clusters, Count, Duplicate, Failure, Failures, HostLine,
     HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report,
-    Setting, Skipped, SkippedKind, Summary, Tally, Timeline, Verdicts, caps, cut,
+    Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts, caps, cut,
 };
 
 /// The number of items in each list.
@@ -35,19 +36,24 @@ impl Size {
 /// The largest count.
 const MANY: u64 = 1 << 52;
 
+const VISITS: VisitSums = VisitSums {
+    pages: MANY,
+    unique: MANY / 4,
+    changed: MANY / 4,
+    duplicates: MANY / 4,
+    failed: MANY / 4,
+    excluded: MANY / 4,
+    bytes: MANY,
+};
+
 /// Returns a report with a string in every place, cut as crawls' strings are.
 pub(crate) fn filled(string: &str, size: Size) -> Report {
     let (url, text) = (cut(string, caps::URL), cut(string, caps::TEXT));
     let value = cut(string, caps::VALUE);
     let at = Timestamp::from_millis(1_790_000_000_000);
     let sums = HostSums {
-        pages: MANY,
-        unique: MANY,
-        changed: MANY,
-        duplicates: MANY,
-        failed: MANY,
+        visits: VISITS,
         waiting: MANY,
-        bytes: MANY,
     };
     let duplicate = Duplicate {
         url: url.clone(),
@@ -69,7 +75,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
     Report {
         title: text.clone(),
         notices: size.list(caps::NOTICES, value.clone()),
-        summary: Summary {
+        summary: Counts {
             pages: MANY,
             unique: MANY / 4,
             changed: MANY / 4,
@@ -212,12 +218,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
 fn timeline(size: Size) -> Timeline {
     let point = |minute: usize| Point {
         at: Timestamp::from_millis(1_790_000_000_000 + minute as u64 * 60_000),
-        pages: MANY,
-        unique: MANY / 4,
-        changed: MANY / 4,
-        duplicates: MANY / 4,
-        failed: MANY / 4,
-        bytes: MANY,
+        sums: VISITS,
         queued: MANY,
     };
     Timeline {

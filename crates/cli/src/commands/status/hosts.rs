@@ -49,7 +49,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let mut hosts: Vec<(&Host, &HostFigures)> = statistics.hosts().collect();
     hosts.sort_unstable_by(|(one, left), (other, right)| {
-        let order = right.pages.cmp(&left.pages);
+        let order = right.sums.pages.cmp(&left.sums.pages);
         order
             .then(right.waiting.cmp(&left.waiting))
             .then(one.cmp(other))
@@ -67,7 +67,7 @@ pub(super) fn write(
         let obeyed = pace.crawl_delay.map(|delay| rules.obeyed(delay));
         let line = Line {
             host: host.as_str(),
-            pages: status.pages,
+            pages: status.sums.pages,
             waiting: status.waiting,
             failures: pace.failures,
             crawl_delay: pace.crawl_delay.map(|delay| delay.as_secs_f64()),

@@ -1,0 +1,66 @@
+//! Sums over visits, of a host or of a span of time.
+
+use std::ops::AddAssign;
+
+use serde::Serialize;
+use store::{Fate, VisitRecord};
+
+/// Sums over some visits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VisitSums {
+    /// Pages that were fetched and judged.
+    pub pages: u64,
+    /// Pages among them that are new.
+    pub unique: u64,
+    /// New versions of pages that an earlier crawl archived.
+    pub changed: u64,
+    /// Duplicates.
+    pub duplicates: u64,
+    /// URLs that could not be fetched.
+    pub failed: u64,
+    /// URLs that a rule forbade.
+    pub excluded: u64,
+    /// Payload bytes received, those of requisites included.
+    pub bytes: u64,
+}
+
+impl VisitSums {
+    /// Adds a visit.
+    pub(crate) fn count(&mut self, row: &VisitRecord) {
+        self.change(row, |sum, part| *sum += part);
+    }
+
+    /// Takes back a visit that was added.
+    pub(crate) fn take_back(&mut self, row: &VisitRecord) {
+        self.change(row, |sum, part| *sum = sum.saturating_sub(part));
+    }
+
+    /// Changes the sums by a visit. Requisites are no pages: only their bytes count.
+    fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
+        change(&mut self.bytes, row.bytes);
+        if row.requisite > 0 {
+            return;
+        }
+        change(&mut self.pages, row.fate.is_page().into());
+        let of_fate = match row.fate {
+            Fate::Unique => &mut self.unique,
+            Fate::Changed => &mut self.changed,
+            Fate::ExactDuplicate | Fate::NearDuplicate => &mut self.duplicates,
+            Fate::Failed => &mut self.failed,
+            Fate::Excluded => &mut self.excluded,
+        };
+        change(of_fate, 1);
+    }
+}
+
+impl AddAssign for VisitSums {
+    fn add_assign(&mut self, other: Self) {
+        self.pages += other.pages;
+        self.unique += other.unique;
+        self.changed += other.changed;
+        self.duplicates += other.duplicates;
+        self.failed += other.failed;
+        self.excluded += other.excluded;
+        self.bytes += other.bytes;
+    }
+}
