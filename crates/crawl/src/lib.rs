@@ -11,6 +11,10 @@
 mod page;
 mod run;
 
+// Changes to a running crawl, as text, and values as people write them.
+pub mod control_file;
+pub mod values;
+
 // The crawl's state and rules, and the steps of a visit.
 mod choice;
 mod context;
