@@ -62,6 +62,7 @@ mod duplicates {
     mod canonical; // canonical links
     mod changes; // versions of a page, `changes`
     mod clusters; // `--per-cluster`, `clusters`
+    mod distinct; // `duplicates --distinct`, and its line in control.toml
     mod real_sites; // models of sites that lost pages
     mod verdicts; // exact and near-duplicates, `--on-duplicate`
 }

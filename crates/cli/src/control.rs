@@ -4,17 +4,22 @@
 //! takes effect when two reads in a row find the same, so that a half-written file is not applied.
 //! An invalid file changes nothing. Each change and each mistake is reported once, in crawl.log and
 //! on standard error. `DIR/state/control.json` records what is in force, for `status`, `why` and
-//! `verify`. [`crawl::control_file`] knows the keys.
+//! `verify`. [`crawl::control_file`] knows the keys; `orders.rs` carries out the orders.
 
+pub(crate) mod orders;
+
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
-use crawl::{CrawlContext, RuntimeOverrides};
+use crawl::{CrawlContext, Orders, RuntimeOverrides};
 use disk::SystemDisk;
 use fetch::PacingRules;
+use store::StoreFault;
+use store::embedded::EmbeddedStore;
 use tokio::time::MissedTickBehavior;
 
 use crate::cli_error::{CliError, fault, usage};
@@ -120,15 +125,23 @@ impl ControlWatch {
         })
     }
 
-    /// Applies the file before the first page is requested.
-    pub(crate) fn begin(&mut self, context: &CrawlContext) {
+    /// Applies the file, and carries out its orders, before the first page is requested.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if an order cannot be carried out.
+    pub(crate) async fn begin(
+        &mut self,
+        context: &CrawlContext,
+        store: &Arc<EmbeddedStore>,
+    ) -> Result<(), StoreFault> {
         // `open` refuses an invalid file.
         let overrides = self.seen.overrides().unwrap_or_default();
         self.apply(context, overrides);
+        self.carry_out_orders(context, &Arc::downgrade(store)).await
     }
 
     /// Watches the file while the crawl runs.
-    pub(crate) async fn go_on(mut self, context: Arc<CrawlContext>) {
+    pub(crate) async fn go_on(mut self, context: Arc<CrawlContext>, store: Weak<EmbeddedStore>) {
         let mut ticks = tokio::time::interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -137,25 +150,55 @@ impl ControlWatch {
             let Ok(found) = tokio::task::spawn_blocking(move || FileState::of(&path)).await else {
                 return;
             };
-            self.follow(found, &context);
+            if !self.follow(found, &context) {
+                continue;
+            }
+            if let Err(error) = self.carry_out_orders(&context, &store).await {
+                tracing::error!(%error, "the orders of {CONTROL} cannot be carried out");
+            }
         }
     }
 
-    /// Applies the file if it differs from what was acted on, and two reads found the same.
-    fn follow(&mut self, found: FileState, context: &CrawlContext) {
+    /// Carries out the orders in force that were not carried out before.
+    async fn carry_out_orders(
+        &self,
+        context: &CrawlContext,
+        store: &Weak<EmbeddedStore>,
+    ) -> Result<(), StoreFault> {
+        let overrides = context.overrides.current();
+        let orders = orders::pending(&self.directory, &overrides.orders);
+        if orders == Orders::default() {
+            return Ok(());
+        }
+        let carried_out = orders::carry_out(Weak::clone(store), orders).await?;
+        for effect in &carried_out.effects {
+            tracing::warn!("{CONTROL}: {effect}");
+        }
+        self.keep(context, carried_out.done);
+        // The queue may have been empty: the leasing loop looks again.
+        context.apply((*overrides).clone(), &self.settings);
+        Ok(())
+    }
+
+    /// Applies the file if it differs from what was acted on, and two reads found the same. Returns
+    /// true if it was applied.
+    fn follow(&mut self, found: FileState, context: &CrawlContext) -> bool {
         let is_settled = found == self.seen;
         self.seen = found;
         if !is_settled || self.seen == self.acted_on {
-            return;
+            return false;
         }
         self.acted_on = self.seen.clone();
-        match self.seen.overrides() {
+        let overrides = self.seen.overrides();
+        let is_right = overrides.is_ok();
+        match overrides {
             Ok(overrides) => self.apply(context, overrides),
             Err(wrong) => {
                 self.refused = true;
                 tracing::warn!("{CONTROL} is not obeyed, and what was in force stays so: {wrong}");
             }
         }
+        is_right
     }
 
     fn apply(&mut self, context: &CrawlContext, overrides: RuntimeOverrides) {
@@ -163,15 +206,16 @@ impl ControlWatch {
         self.refused = false;
         let described = control_file::describe(&overrides);
         context.apply(overrides, &self.settings);
-        self.keep(context);
+        self.keep(context, BTreeSet::new());
         if is_new {
             // Logged after the change, so that readers of the line can rely on it.
             tracing::warn!("{CONTROL} is obeyed: {described}");
         }
     }
 
-    /// Stores what is in force, for other commands. If it cannot be written, the crawl continues.
-    fn keep(&self, context: &CrawlContext) {
+    /// Stores what is in force, for other commands, and the orders that were carried out now. If it
+    /// cannot be written, the crawl continues.
+    fn keep(&self, context: &CrawlContext, carried_out: BTreeSet<String>) {
         let text = match &self.seen {
             FileState::Text(text) => Some(text.as_str()),
             FileState::Missing | FileState::Unreadable(_) => None,
@@ -181,9 +225,10 @@ impl ControlWatch {
             return;
         }
         // An unreadable record is replaced by a new one.
-        let record = ControlRecord::of(&state)
+        let mut record = ControlRecord::of(&state)
             .unwrap_or_default()
             .replace(text, &context.overrides.current());
+        record.carried_out.extend(carried_out);
         if let Err(error) = record.keep(&state, &SystemDisk) {
             tracing::warn!(%error, "what {CONTROL} has changed cannot be kept for other commands");
         }

@@ -15,12 +15,13 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use serde::Deserialize;
+use store::PatternName;
 use thiserror::Error;
 use toml::Spanned;
 use web::{CanonicalForm, Exclusions, Host, PageUrl};
 
 pub use self::record::ControlRecord;
-use crate::runtime::runtime_overrides::RuntimeOverrides;
+use crate::runtime::runtime_overrides::{Orders, RuntimeOverrides};
 use crate::values::{Rate, Span, check_concurrency, check_factor, maybe_word};
 
 /// The name of the file, below the directory of the crawl.
@@ -52,7 +53,7 @@ fn in_column(column: Option<usize>) -> String {
 }
 
 /// The keys of the file. Each replaces the setting of the same name, except `exclude`, which adds
-/// to it.
+/// to it, and the orders `reopen` and `distinct`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Control {
@@ -66,6 +67,8 @@ struct Control {
     rate: Option<Rate>,
     exclude: Vec<Spanned<String>>,
     pause: bool,
+    reopen: Vec<Spanned<String>>,
+    distinct: Vec<Spanned<String>>,
     host: BTreeMap<Spanned<String>, HostControl>,
 }
 
@@ -115,6 +118,24 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
             host_delays.insert(named, delay.0);
         }
     }
+    let mut orders = Orders::default();
+    for name in control.reopen {
+        let pattern = PatternName::from_text(name.get_ref()).ok_or_else(|| {
+            let what = format!(
+                "{:?} is no pattern, such as \"a.org/f/{{n}}?a\"",
+                name.get_ref()
+            );
+            wrong(name.span(), what)
+        })?;
+        orders.reopen.push(pattern);
+    }
+    for text in control.distinct {
+        let url = PageUrl::parse(text.get_ref(), &CanonicalForm::keep_all());
+        orders.distinct.push(url.map_err(|error| {
+            let what = format!("{:?} is no URL of a page: {error}", text.get_ref());
+            wrong(text.span(), what)
+        })?);
+    }
     let exclude = Exclusions::new(&patterns);
     Ok(RuntimeOverrides {
         delay: control.delay.map(|span| span.0),
@@ -125,6 +146,7 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
         exclude: exclude.map_err(|error| ControlError::Exclusions(error.to_string()))?,
         host_delays,
         pause: control.pause,
+        orders,
     })
 }
 
@@ -175,6 +197,7 @@ pub fn describe(overrides: &RuntimeOverrides) -> String {
     if overrides.pause {
         parts.push("pause".to_owned());
     }
+    parts.extend(overrides.orders.words());
     if parts.is_empty() {
         parts.push("nothing: the settings hold".to_owned());
     }
@@ -204,7 +227,8 @@ mod tests {
         assert_eq!(
             describe(&overrides),
             "delay 5s, delay-factor 10, max-delay 2m, concurrency 8, rate 4/s, \
-             exclude \"/calendar/\" and \"[?&]sort=\", delay 20s for slow.example.org, pause"
+             exclude \"/calendar/\" and \"[?&]sort=\", delay 20s for slow.example.org, pause, \
+             reopen example.org/news/{n}, distinct http://example.org/guide?v=2"
         );
     }
 
@@ -241,6 +265,12 @@ mod tests {
                 "\"(\" is not a usable expression",
             ),
             ("exclude = \"a\"", 1, "invalid type"),
+            ("\nreopen = [\"a.test\"]", 2, "\"a.test\" is no pattern"),
+            (
+                "distinct = [\n  \"http://a.test/\",\n  \"/b\",\n]",
+                3,
+                "\"/b\" is no URL of a page",
+            ),
             (
                 "[host.\"a.test\"]\ndelay = \"1s\"\n\n[host.\"http://b.test/\"]\n",
                 4,

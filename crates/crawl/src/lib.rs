@@ -37,7 +37,7 @@ pub use runtime::adaptive_signatures::AdaptiveSignatures;
 pub use runtime::disk_space::{DiskSpace, DiskSpaceRules};
 pub use runtime::resuming::{open_archive, settled_end};
 pub use runtime::retry;
-pub use runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
+pub use runtime::runtime_overrides::{ActiveOverrides, Orders, RuntimeOverrides};
 pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Responses, Telemetry};
 pub use runtime::unvisited_urls::DistinctUrls;
 pub use steps::duplicate_links::DuplicateLinks;

@@ -24,6 +24,6 @@ pub struct VisitDetails {
     pub redirects: u32,
     /// The digest of the payload as received, as in `WARC-Payload-Digest` (WARC/1.1, section 5.9).
     pub digest: Option<String>,
-    /// True for a sitemap or a feed that was read for its entries.
-    pub is_listing: bool,
+    /// True for a sitemap that was read for its entries.
+    pub is_sitemap: bool,
 }

@@ -170,6 +170,21 @@ impl VisitRecord {
         self.requisite == 0 && self.fate.is_page()
     }
 
+    /// Returns the kind of the URL: `page`, `requisite`, `sitemap`, or `robots` for a robots.txt
+    /// that a link led to.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        if self.requisite > 0 {
+            "requisite"
+        } else if self.details.is_sitemap {
+            "sitemap"
+        } else if self.url.as_url().path() == "/robots.txt" {
+            "robots"
+        } else {
+            "page"
+        }
+    }
+
     /// Returns the page as the near-duplicate index knows it.
     #[must_use]
     pub fn page(&self) -> Page {

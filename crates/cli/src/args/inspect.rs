@@ -150,6 +150,11 @@ pub(crate) struct DuplicatesArgs {
     /// List clusters of duplicates, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
+    /// Declare that this left-out page is no duplicate: it is queued again, and never compared with
+    /// that original again (repeatable). While the crawl runs, write `distinct = ["URL"]` into
+    /// DIR/control.toml instead
+    #[arg(long, value_name = "URL", conflicts_with = "clusters")]
+    pub(crate) distinct: Vec<String>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,

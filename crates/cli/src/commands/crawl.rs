@@ -76,7 +76,7 @@ async fn crawl(
         resumed,
         store,
     } = assembly::assemble(settings, seeds, form, clock, components).await?;
-    control.begin(&context);
+    control.begin(&context, &store).await?;
     // Before the greeting, which invites to interrupt.
     let signals = StopSignals::register();
     if !quiet {
@@ -95,8 +95,8 @@ async fn crawl(
     let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
     // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&context), Arc::downgrade(&store)));
     drop(store);
-    let controlling = tokio::spawn(control.go_on(Arc::clone(&context)));
     let ended = run_on_a_worker(&context, limits(settings), stop).await;
     controlling.abort();
     watching.abort();

@@ -3,6 +3,7 @@
 //! The crawl writes it after each change; a crawl that is not running has the last one. It is small
 //! enough to be replaced as a whole.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +23,9 @@ pub struct ControlRecord {
     /// milliseconds. `crawler verify` accepts them.
     least_delay: Option<u64>,
     least_max_delay: Option<u64>,
+    /// The orders in the file that were carried out, in words.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub carried_out: BTreeSet<String>,
 }
 
 impl ControlRecord {
@@ -52,17 +56,22 @@ impl ControlRecord {
         disk.replace(&Self::path(state), &bytes)
     }
 
-    /// Returns the record with this file in force.
+    /// Returns the record with this file in force. An order that is no longer in the file is
+    /// forgotten, so that it can be given again.
     #[must_use]
     pub fn replace(self, text: Option<&str>, overrides: &RuntimeOverrides) -> Self {
         let shorter = |before: Option<u64>, ordered: Option<Duration>| {
             let ordered = ordered.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
             before.into_iter().chain(ordered).min()
         };
+        let mut carried_out = self.carried_out;
+        let orders: BTreeSet<String> = overrides.orders.words().collect();
+        carried_out.retain(|order| orders.contains(order));
         Self {
             text: text.map(str::to_owned),
             least_delay: shorter(self.least_delay, overrides.delay),
             least_max_delay: shorter(self.least_max_delay, overrides.max_delay),
+            carried_out,
         }
     }
 

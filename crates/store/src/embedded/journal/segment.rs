@@ -208,6 +208,9 @@ pub(super) struct Segment {
     key: Option<HashKey>,
     /// The format of its records.
     format: u16,
+    /// The offset of the record that was read last.
+    begun: u64,
+    passes_over_signatures: bool,
 }
 
 /// Read-ahead in bytes: large to read a whole segment, small to read one record.
@@ -256,7 +259,14 @@ impl Segment {
             offset: HEADER_BYTES as u64,
             key: head.map(|(key, _)| key),
             format: head.map_or(FORMAT, |(_, format)| format),
+            begun: HEADER_BYTES as u64,
+            passes_over_signatures: false,
         })
+    }
+
+    /// Passes over records about signatures alone from now on.
+    pub(super) fn pass_over_signatures(&mut self) {
+        self.passes_over_signatures = true;
     }
 
     /// Returns the key of every hash in the journal; none if the header is not whole.
@@ -267,6 +277,11 @@ impl Segment {
     /// Returns the position of the first byte.
     pub(super) fn base(&self) -> Position {
         self.base
+    }
+
+    /// Returns the position of the record that was read last.
+    pub(super) fn begun(&self) -> Position {
+        self.base + self.begun
     }
 
     /// Returns the position after the last record or mark that was read.
@@ -343,8 +358,13 @@ impl Segment {
             if crc32fast::hash(&payload) != checksum {
                 return self.bad(tear, "a frame's checksum is wrong");
             }
+            if self.passes_over_signatures && record::is_about_signatures(&payload) {
+                self.offset += whole;
+                continue;
+            }
             let record = record::decode(self.format, payload)
                 .map_err(|error| self.damaged(&format!("a record cannot be read ({error})")))?;
+            self.begun = self.offset;
             self.offset += whole;
             return Ok(Some(record));
         }

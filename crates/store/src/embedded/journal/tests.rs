@@ -210,6 +210,30 @@ fn the_golden_journal_is_still_written_and_read() {
     assert_eq!(all(directory.path()).unwrap(), records);
 }
 
+#[test]
+fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
+    let admitted = Record::Admitted {
+        page: retained(&link("http://a.test/", 0).url).page,
+        signature: Box::new(PageSignature {
+            payload: 77,
+            text: None,
+        }),
+    };
+    let others = [golden_records(), records_since_7(), records_since_8()];
+    for record in [vec![admitted], others.concat()].concat() {
+        let is_about_signatures = matches!(
+            record,
+            Record::Admitted { .. } | Record::Forgotten { .. } | Record::Retained(_)
+        );
+        let payload = postcard::to_stdvec(&record).unwrap();
+        assert_eq!(
+            super::record::is_about_signatures(&payload),
+            is_about_signatures,
+            "{record:?}"
+        );
+    }
+}
+
 /// Journals of earlier versions are continued in a new segment: a program of that version would take
 /// unknown records for damage.
 #[test]
@@ -417,7 +441,7 @@ fn records_since_8() -> Vec<Record> {
         words: Some(300),
         redirects: 2,
         digest: Some("sha1:2JXWZQ5BN2TU5PQNV4ILDK3AWBPOTNQV".to_owned()),
-        is_listing: true,
+        is_sitemap: true,
     };
     vec![
         Record::Settled(SettledVisit {
