@@ -143,9 +143,10 @@ impl Values {
 
 /// Returns a value without its quotes.
 fn shown(item: &Item) -> String {
-    match item.as_str() {
-        Some(text) => text.to_owned(),
-        None => item.to_string().trim().to_owned(),
+    match item.as_value() {
+        Some(Value::String(text)) => text.value().clone(),
+        Some(value) => value.clone().decorated("", "").to_string(),
+        None => String::new(),
     }
 }
 
@@ -169,14 +170,22 @@ fn number<N: std::str::FromStr + Into<Value>>(typed: &str) -> Value {
 
 /// Sets or removes a key. The comments on its line and above it stay.
 fn set(file: &mut DocumentMut, key: &str, value: Option<Value>) {
-    let Some(mut value) = value else {
-        remove(file, key);
+    match value {
+        Some(value) => put(file.as_table_mut(), key, value),
+        None => remove(file, key),
+    }
+}
+
+/// Gives a key a value, with the comments of the old one.
+fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
+    let Some(item) = table.get_mut(key) else {
+        table.insert(key, Item::Value(value));
         return;
     };
-    if let Some(old) = file.get(key).and_then(Item::as_value) {
+    if let Some(old) = item.as_value() {
         *value.decor_mut() = old.decor().clone();
     }
-    file.insert(key, Item::Value(value));
+    *item = Item::Value(value);
 }
 
 /// Removes a key, and leaves the comments above it to the next key.
@@ -230,12 +239,7 @@ fn set_host(file: &mut DocumentMut, host: &str, delay: Option<&str>) -> Option<(
         return Some(());
     };
     let own = hosts.entry(host).or_insert(Item::Table(Table::new()));
-    let own = own.as_table_like_mut()?;
-    let mut value = Value::from(delay);
-    if let Some(old) = own.get("delay").and_then(Item::as_value) {
-        *value.decor_mut() = old.decor().clone();
-    }
-    own.insert("delay", Item::Value(value));
+    put(own.as_table_like_mut()?, "delay", Value::from(delay));
     Some(())
 }
 

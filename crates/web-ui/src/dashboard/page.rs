@@ -146,8 +146,10 @@ fn visited(
             ),
         },
         facts: facts(&row),
-        record: place
-            .map(|(file, offset)| ArchivedRecord::read(&dashboard.crawl.archive, file, offset)),
+        record: place.map(|(file, offset)| {
+            let record = ArchivedRecord::read(&dashboard.crawl.archive, file, offset);
+            record.map_err(|reason| cut(&reason, caps::REASON))
+        }),
         text: text.map(|text| cut(&text, caps::PAGE_TEXT)),
         original: original.as_ref().map(facts).unwrap_or_default(),
         cluster: dashboard.look(|look| cluster_of(look, &row)),
