@@ -22,7 +22,7 @@ pub(crate) use inspect::{
     SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 pub(crate) use report::{ReportArgs, ReportForm};
-pub(crate) use serve::{ListenAddress, ServeArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 
 use crate::settings::{ConfigArgs, CrawlArgs};

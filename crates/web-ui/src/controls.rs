@@ -119,7 +119,9 @@ pub(crate) async fn preview(
     let page = dashboard.answer(move |dashboard| {
         let before = read(&path(dashboard))?;
         let text = before.as_deref().unwrap_or_default();
-        let frame = dashboard.look(|look| dashboard.frame(Tab::Controls, granted, look));
+        let frame = dashboard
+            .look(|look| dashboard.frame(Tab::Controls, granted, look))
+            .still();
         let after = form.orders.write_into(text).map_err(in_file)?;
         let lines = lines::between(text, &after);
         match control_file::read(&after) {

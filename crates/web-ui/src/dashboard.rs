@@ -108,7 +108,7 @@ pub(crate) struct Dashboard {
     pub(crate) clock: Clock,
     /// Held from the reading of control.toml to its replacement.
     pub(crate) ordering: Mutex<()>,
-    slow_questions: Semaphore,
+    slow_questions: Arc<Semaphore>,
 }
 
 impl Dashboard {
@@ -118,7 +118,7 @@ impl Dashboard {
             crawl,
             clock,
             ordering: Mutex::new(()),
-            slow_questions: Semaphore::new(SLOW_QUESTIONS),
+            slow_questions: Arc::new(Semaphore::new(SLOW_QUESTIONS)),
         })
     }
 
@@ -137,9 +137,15 @@ impl Dashboard {
         self: &Arc<Self>,
         answer: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let turn = self.slow_questions.acquire().await;
-        let _turn = turn.map_err(|_closed| Refusal::Fault)?;
-        self.answer(answer).await
+        let turn = Arc::clone(&self.slow_questions).acquire_owned().await;
+        let turn = turn.map_err(|_closed| Refusal::Fault)?;
+        self.answer(move |dashboard| {
+            let answer = answer(dashboard);
+            // The turn lasts as long as the reading, even if nobody waits for it any more.
+            drop(turn);
+            answer
+        })
+        .await
     }
 
     /// Looks at the present figures.

@@ -30,24 +30,25 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let token_file = args.token_file.as_deref();
-    runtime.block_on(async {
-        let signals = signal(SignalKind::interrupt()).and_then(|interrupt| {
-            let terminate = signal(SignalKind::terminate())?;
-            Ok((interrupt, terminate))
-        });
-        let (mut interrupt, mut terminate) = signals.map_err(|error| fault(&error))?;
-        let server = open(&settings, args.listen.0, token_file, machine::clock()).await?;
-        announce(&server);
-        tokio::select! {
-            () = server.run() => {}
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        Ok(())
-    })?;
+    let served = runtime.block_on(serve(&settings, args));
     // A view that reads a large journal is not waited for.
     runtime.shutdown_background();
+    served
+}
+
+/// Serves the dashboard until a signal ends it.
+async fn serve(settings: &Settings, args: &ServeArgs) -> Result<(), CliError> {
+    let register = |kind| signal(kind).map_err(|error| fault(&error));
+    let mut interrupt = register(SignalKind::interrupt())?;
+    let mut terminate = register(SignalKind::terminate())?;
+    let token_file = args.token_file.as_deref();
+    let server = open(settings, args.listen.0, token_file, machine::clock()).await?;
+    announce(&server);
+    tokio::select! {
+        () = server.run() => {}
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
     Ok(())
 }
 

@@ -47,6 +47,8 @@ pub(crate) struct Frame {
     pub(crate) notices: Vec<String>,
     /// True if the viewer has the token.
     pub(crate) may_change: bool,
+    /// True if the page is fetched again when the figures change: not if it answers a question.
+    pub(crate) is_live: bool,
 }
 
 impl Frame {
@@ -69,6 +71,15 @@ impl Frame {
             },
             notices: damage.into_iter().collect(),
             may_change,
+            is_live: !matches!(tab, Tab::Search | Tab::Elsewhere),
+        }
+    }
+
+    /// Returns the frame of a page that stays as it is.
+    pub(crate) fn still(self) -> Self {
+        Self {
+            is_live: false,
+            ..self
         }
     }
 
