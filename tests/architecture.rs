@@ -84,7 +84,18 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("export", &["disk", "neardup", "store", "web"]),
         ("statistics", &["store", "web"]),
         ("batch", &["neardup"]),
-        ("web-ui", &["statistics", "store", "web"]),
+        (
+            "web-ui",
+            &[
+                "crawl",
+                "disk",
+                "search",
+                "sinks",
+                "statistics",
+                "store",
+                "web",
+            ],
+        ),
         (
             "crawl",
             &["disk", "fetch", "neardup", "sinks", "store", "web"],

@@ -96,6 +96,7 @@ mod commands {
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files
     mod report; // `report`
+    mod serve; // `serve`, `--serve`
     mod settings; // files, environment, seeds
     mod similar; // `similar`
     mod status; // `status` against a recount of `export`

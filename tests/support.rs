@@ -1,6 +1,7 @@
 //! Runs the binary in its own directory.
 
 pub(crate) mod barrier;
+pub(crate) mod browser;
 pub(crate) mod cdxj;
 pub(crate) mod damage;
 pub(crate) mod environment;
@@ -172,9 +173,14 @@ impl Crawl {
 
     /// Runs another command of the binary in the same directory.
     pub(crate) fn run_command(&self, arguments: &[impl AsRef<str>]) -> CommandOutput {
+        self.start_command(arguments).end()
+    }
+
+    /// Starts another command of the binary in the same directory.
+    pub(crate) fn start_command(&self, arguments: &[impl AsRef<str>]) -> Running {
         let mut command = self.command();
         command.args(arguments.iter().map(AsRef::as_ref));
-        Running::of(command).end()
+        Running::of(command)
     }
 
     /// Runs another command of the binary with `input` on standard input.
@@ -258,6 +264,11 @@ impl Running {
 
     /// Reads standard error up to a line that contains these words.
     pub(crate) fn wait_for_line(&mut self, words: &str) {
+        self.line_with(words);
+    }
+
+    /// Reads standard error up to a line that contains these words, and returns that line.
+    pub(crate) fn line_with(&mut self, words: &str) -> String {
         loop {
             let before = self.stderr.len();
             let length = self.errors.read_line(&mut self.stderr).unwrap();
@@ -266,8 +277,9 @@ impl Running {
                 "it ended before it printed {words:?}: {}",
                 self.stderr
             );
-            if self.stderr[before..].contains(words) {
-                return;
+            let line = &self.stderr[before..];
+            if line.contains(words) {
+                return line.trim_end().to_owned();
             }
         }
     }

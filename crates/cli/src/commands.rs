@@ -25,6 +25,7 @@ pub(crate) mod reindex;
 pub(crate) mod report;
 pub(crate) mod robots;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 pub(crate) mod status;

@@ -85,6 +85,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Similar(args) => commands::similar::run(&args),
         Command::Patterns(args) => commands::patterns::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
         Command::Fingerprint(args) => commands::fingerprint::run(&args),

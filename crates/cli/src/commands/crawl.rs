@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
-use super::warn;
+use super::{serve, warn};
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
 use crate::log::{self, Verbosity};
@@ -66,6 +66,13 @@ async fn crawl(
     warnings.extend(missing);
     let components = Components::new(settings, secrets, &clock)?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
+    let dashboard = match &args.serve {
+        Some(listen) => {
+            let token_file = args.token_file.as_deref();
+            Some(serve::open(settings, listen.0, token_file, machine::clock()).await?)
+        }
+        None => None,
+    };
     let file = assembly::prepare_directory(settings)?;
     let verbosity = args.verbosity();
     let quiet = verbosity.is_quiet();
@@ -82,6 +89,11 @@ async fn crawl(
     if !quiet {
         greet(settings, seeds, &warnings, resumed);
     }
+
+    if let Some(dashboard) = &dashboard {
+        serve::announce(dashboard);
+    }
+    let serving = dashboard.map(|dashboard| tokio::spawn(dashboard.run()));
 
     let before = context.frontier.standing();
     let started = Instant::now();
@@ -102,6 +114,9 @@ async fn crawl(
     watching.abort();
     listening.abort();
     progress.abort();
+    if let Some(serving) = serving {
+        serving.abort();
+    }
     let kept = features::keep(
         &context.adaptive_signatures,
         &crawl_directory::state(&settings.out),
