@@ -91,6 +91,7 @@ mod commands {
     mod input; // formats, compressions, fields
     mod input_keep; // `dedup --keep`
     mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`
     mod pipeline; // `dedup` with indexes, shards, parts and reports

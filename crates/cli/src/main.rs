@@ -28,6 +28,7 @@ mod secrets;
 mod seeds;
 mod session_clock;
 mod settings;
+mod signals;
 mod skip_report;
 mod suggestions;
 mod summary;
@@ -67,6 +68,9 @@ fn refuse(mistake: &clap::Error) -> CliError {
 }
 
 fn run(command: Command) -> Result<ExitCode, CliError> {
+    if !matches!(command, Command::Crawl(_)) {
+        signals::remove_drafts_at_end();
+    }
     let done = match command {
         Command::Crawl(args) => return commands::crawl::run(&args),
         Command::Verify(args) => return commands::verify::run(&args),

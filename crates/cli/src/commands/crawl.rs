@@ -21,6 +21,7 @@ use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
 use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
+use crate::signals::{received, unless_ignored};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
 use crate::{control, crawl_directory, disk_error, earlier, features, machine, output, progress};
@@ -223,7 +224,8 @@ impl StopSignals {
         Some(Self {
             interrupt,
             terminate,
-            hangup: hangups(),
+            // Ignored under `nohup`.
+            hangup: unless_ignored(SignalKind::hangup()),
         })
     }
 
@@ -253,36 +255,6 @@ async fn listen(signals: Option<StopSignals>, handle: StopHandle, bar: ProgressB
         if !quiet {
             progress::say_above(&bar, line);
         }
-    }
-}
-
-/// Listens for hang-ups, unless they are ignored, as under `nohup`.
-fn hangups() -> Option<Signal> {
-    if is_ignored(SignalKind::hangup()) {
-        return None;
-    }
-    signal(SignalKind::hangup()).ok()
-}
-
-/// Returns true if the process was started with a signal ignored, or if the system does not say, so
-/// that the disposition stays as it was found.
-fn is_ignored(kind: SignalKind) -> bool {
-    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
-        return true;
-    };
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_none_or(|mask| mask >> (kind.as_raw_value() - 1) & 1 == 1)
-}
-
-/// Waits for the signal; forever without one.
-async fn received(signal: &mut Option<Signal>) {
-    let received = match signal {
-        Some(signal) => signal.recv().await,
-        None => None,
-    };
-    if received.is_none() {
-        std::future::pending::<()>().await;
     }
 }
 
