@@ -85,6 +85,7 @@ mod commands {
     mod command_line; // suggestions, verbosity, `config`, `man`, `completions`
     mod control; // settings that change while a crawl runs
     mod dedup; // `dedup`, `plan`
+    mod differences; // `compare --diff`, `duplicates --diff`
     mod export; // `export`
     mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …

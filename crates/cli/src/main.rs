@@ -34,6 +34,7 @@ mod suggestions;
 mod summary;
 mod terminal;
 mod values;
+mod word_diff;
 
 use std::process::ExitCode;
 

@@ -139,6 +139,10 @@ pub(crate) struct CompareArgs {
     /// 1 to 4096 [default: 128]
     #[arg(long, value_name = "N", requires = "measures")]
     pub(crate) minima: Option<usize>,
+    /// Show the words that only one of the texts has, with the words around them, marked
+    /// [-only a-] and {+only b+}
+    #[arg(long)]
+    pub(crate) diff: bool,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
@@ -147,6 +151,7 @@ pub(crate) struct CompareArgs {
 const COMPARE_HELP: &str = "\
 Examples:
   crawler compare a.txt b.txt                        the verdict, and what it is made from
+  crawler compare a.html b.html --diff               the words in which they differ
   crawler compare a.txt b.txt --measures all         every sketch of the literature beside it
   crawler compare a.txt b.txt --measures min-s,mod-m --features word:10 --minima 400
 

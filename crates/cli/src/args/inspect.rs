@@ -169,7 +169,8 @@ pub(crate) struct ChangesArgs {
     /// Directory of the later crawl; best one that was run with --since OLD or --against OLD
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
-    /// Print what changed in the main text of each page, as `diff -u` does
+    /// Show the changed words of the main text of each page, with the words around them, marked
+    /// [-removed-] and {+added+}
     #[arg(long)]
     pub(crate) diff: bool,
     /// Only changes of these kinds, with commas: new, changed, moved, gone, unchanged, unknown
@@ -210,7 +211,7 @@ must still be there.
 Examples:
   crawler --seeds seeds.txt --out tuesday --since monday
   crawler changes monday tuesday                         a line for each page that is not the same
-  crawler changes monday tuesday --only changed --diff   the text of each changed page, like diff -u
+  crawler changes monday tuesday --only changed --diff   the changed words of each page
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
 /// The fate of a page between two crawls.
