@@ -32,6 +32,7 @@ SHELLS = {
             ". /usr/share/bash-completion/bash_completion",
             "bind 'set bell-style none'; bind 'set enable-bracketed-paste off'",
             "crawler() { printf '[%s]\\n' \"$*\"; }",
+            "PS1='rea''dy> '",
         ],
     ),
     "zsh": (
@@ -40,6 +41,7 @@ SHELLS = {
             "unsetopt beep; setopt auto_list no_always_last_prompt; zstyle ':completion:*' menu no",
             "autoload -Uz compinit; compinit -u -D",
             "crawler() { printf '[%s]\\n' \"$*\"; }",
+            "PS1='rea''dy> '",
         ],
     ),
     "fish": (
@@ -48,6 +50,7 @@ SHELLS = {
             "set -g fish_complete_path /usr/share/fish/vendor_completions.d",
             "set -g fish_autosuggestion_enabled 0",
             "function crawler; printf '[%s]\\n' \"$argv\"; end",
+            "function fish_prompt; echo 'rea''dy> '; end",
         ],
     ),
 }
@@ -103,12 +106,11 @@ def main():
         shell = Shell(tree, arguments)
         for line in lines:
             shell.type(line + "\r")
-        # The answer differs from the line that is echoed.
-        shell.type("echo re''ady\r")
-        shell.read_until("ready")
+        # The prompt differs from the line that sets it, which is echoed.
+        shell.read_until("ready> ")
         for typed, expected in CASES:
             shell.type(f"crawler {typed}\t\r")
-            found = shell.read_until(r"\n\[([^]]*)\]\r?\n").group(1).strip()
+            found = shell.read_until(r"\[([^][]*)\]\r?\n(?s:.*)ready> ").group(1).strip()
             failures += found != expected
             if found != expected:
                 print(f"{name}: {typed!r} becomes {found!r}, not {expected!r}")

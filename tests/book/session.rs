@@ -1,0 +1,113 @@
+//! A shell in which the commands of a page run, and the toy web that they reach.
+//!
+//! The pages name sites without a port, and crawls wait between requests. So the program of the
+//! session is a script that adds the flags of a test to each crawl: a proxy that leads to the toy
+//! web, public addresses for its names, and no delays. Everything else is as a reader types it.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+use testkit::{Proxy, Server, ToyWeb};
+
+use crate::support::{BINARY, KEY};
+
+/// An address that is public, and that nobody connects to: the proxy leads to the toy web.
+const PUBLIC: &str = "93.184.216.34";
+
+/// The program of the session. On a terminal, commands print tables; a reader pipes them for JSON.
+const PROGRAM: &str = r#"#!/bin/sh
+case ${1-} in
+--help | --version) exec 'BINARY' "$@" ;;
+crawl | -* | *://*) exec 'BINARY' "$@" FLAGS ;;
+esac
+case "$* $PIPED" in
+*--format* | *' piped') ;;
+*)
+    if "BINARY" "$1" --help | grep -q "default: table on a terminal"; then
+        set -- "$@" --format table
+    fi
+    ;;
+esac
+exec 'BINARY' "$@"
+"#;
+
+/// A working directory, and the toy web.
+pub(super) struct Session {
+    directory: TempDir,
+    _server: Server,
+    _proxy: Proxy,
+}
+
+impl Session {
+    /// Opens a session with the seeds of the toy web in `seeds.txt`.
+    pub(super) fn open() -> Self {
+        let toy = ToyWeb::new();
+        let server = Server::spawn_thread(toy.site());
+        let proxy = Proxy::before(server.address(), None);
+        let directory = tempfile::tempdir().unwrap();
+
+        let mut flags = format!(
+            "--proxy socks5://{} --delay 0s --delay-factor 0 --hash-key {KEY}",
+            proxy.address()
+        );
+        for host in toy.hosts() {
+            write!(flags, " --resolve {host}:80:{PUBLIC}").unwrap();
+        }
+        let script = PROGRAM
+            .replace("BINARY", BINARY)
+            .replace("FLAGS", &flags);
+        let session = Self {
+            directory,
+            _server: server,
+            _proxy: proxy,
+        };
+        session.write("bin/crawler", &script);
+        session.run("chmod +x ../bin/crawler");
+        let seeds: Vec<String> = toy.seeds(80);
+        let seeds = seeds.join("\n").replace(":80/", "/");
+        session.write("work/seeds.txt", &(seeds + "\n"));
+        session
+    }
+
+    /// Writes a file below the directory of the session, whose `work` is where commands run.
+    pub(super) fn write(&self, name: &str, content: &str) {
+        let path = self.directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::create_dir_all(self.work()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    fn work(&self) -> std::path::PathBuf {
+        self.directory.path().join("work")
+    }
+
+    /// Runs a command line; returns its exit code and both of its outputs, as a terminal has them.
+    pub(super) fn run(&self, command: &str) -> (Option<i32>, String) {
+        let programs = self.directory.path().join("bin");
+        let path = match std::env::var_os("PATH") {
+            Some(path) => join(&programs, &path),
+            None => programs.into_os_string(),
+        };
+        let output = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{command}")])
+            .current_dir(self.work())
+            .env("PATH", path)
+            .env("HOME", self.directory.path())
+            .env("COLUMNS", "100")
+            .env("PIPED", if command.contains(['|', '>']) { "piped" } else { "" })
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
+    }
+}
+
+fn join(first: &Path, rest: &std::ffi::OsStr) -> std::ffi::OsString {
+    let mut path = first.as_os_str().to_owned();
+    path.push(":");
+    path.push(rest);
+    path
+}
