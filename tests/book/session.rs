@@ -5,7 +5,7 @@
 //! web, public addresses for its names, and no delays. Everything else is as a reader types it.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
@@ -20,7 +20,13 @@ const PUBLIC: &str = "93.184.216.34";
 const PROGRAM: &str = r#"#!/bin/sh
 case ${1-} in
 --help | --version) exec 'BINARY' "$@" ;;
-crawl | -* | *://*) exec 'BINARY' "$@" FLAGS ;;
+crawl | -* | *://*)
+    # A crawl that is continued has a key.
+    case "$*" in
+    *--seeds*) set -- "$@" --hash-key KEY ;;
+    esac
+    exec 'BINARY' "$@" FLAGS
+    ;;
 esac
 case "$* $PIPED" in
 *--format* | *' piped') ;;
@@ -36,20 +42,22 @@ exec 'BINARY' "$@"
 /// A working directory, and the toy web.
 pub(super) struct Session {
     directory: TempDir,
+    crawl: Option<PathBuf>,
     _server: Server,
     _proxy: Proxy,
 }
 
 impl Session {
-    /// Opens a session with the seeds of the toy web in `seeds.txt`.
-    pub(super) fn open() -> Self {
+    /// Opens a session with the seeds of the toy web in `seeds.txt`, and with the directory of a
+    /// crawl to copy as `$CRAWL`.
+    pub(super) fn open(crawl: Option<&Path>) -> Self {
         let toy = ToyWeb::new();
         let server = Server::spawn_thread(toy.site());
         let proxy = Proxy::before(server.address(), None);
         let directory = tempfile::tempdir().unwrap();
 
         let mut flags = format!(
-            "--proxy socks5://{} --delay 0s --delay-factor 0 --hash-key {KEY}",
+            "--proxy socks5://{} --delay 0s --delay-factor 0",
             proxy.address()
         );
         for host in toy.hosts() {
@@ -57,9 +65,11 @@ impl Session {
         }
         let script = PROGRAM
             .replace("BINARY", BINARY)
-            .replace("FLAGS", &flags);
+            .replace("FLAGS", &flags)
+            .replace("KEY", KEY);
         let session = Self {
             directory,
+            crawl: crawl.map(Path::to_owned),
             _server: server,
             _proxy: proxy,
         };
@@ -79,7 +89,8 @@ impl Session {
         std::fs::write(path, content).unwrap();
     }
 
-    fn work(&self) -> std::path::PathBuf {
+    /// Returns the directory in which commands run.
+    pub(super) fn work(&self) -> PathBuf {
         self.directory.path().join("work")
     }
 
@@ -96,6 +107,7 @@ impl Session {
             .env("PATH", path)
             .env("HOME", self.directory.path())
             .env("COLUMNS", "100")
+            .env("CRAWL", self.crawl.as_deref().unwrap_or(Path::new("")))
             .env("PIPED", if command.contains(['|', '>']) { "piped" } else { "" })
             .stdin(Stdio::null())
             .output()
