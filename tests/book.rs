@@ -1,6 +1,7 @@
 //! The documentation as a book: what it lists, links and shows is so.
 
-mod console; // the commands that pages show
+mod commands; // the commands of the pages run as shown
+mod console; // console blocks
 mod contents; // the table of contents, links
 mod reference; // the page made from `--help`
 mod session; // the shell of the commands

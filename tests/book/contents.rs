@@ -125,7 +125,10 @@ fn links_lead_to_pages_and_headings_that_exist() {
 fn anchors_are_made_as_readers_make_them() {
     for (heading, expected) in [
         ("## Bounds", "bounds"),
-        ("## The life of a journal record", "the-life-of-a-journal-record"),
+        (
+            "## The life of a journal record",
+            "the-life-of-a-journal-record",
+        ),
         ("### `--serve` and /metrics, too", "--serve-and-metrics-too"),
     ] {
         assert_eq!(anchors(heading), [expected.to_owned()].into(), "{heading}");

@@ -16,6 +16,14 @@ use crate::support::{BINARY, KEY};
 /// An address that is public, and that nobody connects to: the proxy leads to the toy web.
 const PUBLIC: &str = "93.184.216.34";
 
+/// Seeds of the toy web. Its fourth host has a calendar without end, which takes a crawl longer
+/// than the other three together.
+const SEEDS: &str = "\
+http://original.test/
+http://mirror.test/notice.html
+http://manual.test/
+";
+
 /// The program of the session. On a terminal, commands print tables; a reader pipes them for JSON.
 const PROGRAM: &str = r#"#!/bin/sh
 case ${1-} in
@@ -48,8 +56,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens a session with the seeds of the toy web in `seeds.txt`, and with the directory of a
-    /// crawl to copy as `$CRAWL`.
+    /// Opens a session with seeds in `seeds.txt`, and with the directory of a crawl to copy as
+    /// `$CRAWL`.
     pub(super) fn open(crawl: Option<&Path>) -> Self {
         let toy = ToyWeb::new();
         let server = Server::spawn_thread(toy.site());
@@ -75,9 +83,7 @@ impl Session {
         };
         session.write("bin/crawler", &script);
         session.run("chmod +x ../bin/crawler");
-        let seeds: Vec<String> = toy.seeds(80);
-        let seeds = seeds.join("\n").replace(":80/", "/");
-        session.write("work/seeds.txt", &(seeds + "\n"));
+        session.write("work/seeds.txt", SEEDS);
         session
     }
 
@@ -108,7 +114,14 @@ impl Session {
             .env("HOME", self.directory.path())
             .env("COLUMNS", "100")
             .env("CRAWL", self.crawl.as_deref().unwrap_or(Path::new("")))
-            .env("PIPED", if command.contains(['|', '>']) { "piped" } else { "" })
+            .env(
+                "PIPED",
+                if command.contains(['|', '>']) {
+                    "piped"
+                } else {
+                    ""
+                },
+            )
             .stdin(Stdio::null())
             .output()
             .unwrap();

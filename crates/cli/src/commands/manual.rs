@@ -78,11 +78,9 @@ const FISH: [(&str, &str); 2] = [
 /// Returns fish's script with [`FISH`] and with the values of arguments that are not options, which
 /// `clap_complete` leaves out.
 fn fish(script: &str) -> String {
-    let mut script = FISH
-        .iter()
-        .fold(script.to_owned(), |script, (from, to)| {
-            script.replace(from, to)
-        });
+    let mut script = FISH.iter().fold(script.to_owned(), |script, (from, to)| {
+        script.replace(from, to)
+    });
     for command in completed().get_subcommands() {
         for arg in command.get_positionals() {
             let values = arg.get_possible_values();
