@@ -16,6 +16,18 @@ ci:
 packages:
     bash .ci/packages
 
+# make the Debian package, the archive and, with a container engine, the image (packaging/README.md)
+package *args:
+    packaging/build all {{args}}
+
+# install, run, upgrade and remove the packages in a bare Debian tree (needs root and mmdebstrap)
+try-packages *args:
+    sudo --preserve-env=PATH,HOME packaging/try {{args}}
+
+# make the reference of the commands anew from `--help`
+reference:
+    UPDATE_REFERENCE=1 cargo test -p crawler --test crawler -- book::reference
+
 # build the Python package, install it into new environments and run its tests and its tutorial
 python:
     crates/python/test.sh

@@ -11,6 +11,8 @@
 
 // Walls between the crates, and rules of the text.
 mod architecture;
+// The documentation as a book: its contents, its commands, its reference.
+mod book;
 // The binary as a child process, its crawls, and the sites that it visits.
 mod support;
 

@@ -235,7 +235,8 @@ impl Crawl {
 /// The hash key of the crawls: with a fixed key the likeness of two texts is always the same.
 pub(crate) const KEY: &str = "0123456789abcdef";
 
-const BINARY: &str = env!("CARGO_BIN_EXE_crawler");
+/// The binary.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_crawler");
 
 /// A running command. It is killed when it is dropped.
 pub(crate) struct Running {

@@ -1,0 +1,165 @@
+//! The commands of the pages run in their order, in one directory, and print what the pages show.
+
+use super::console::{is_output, steps};
+use super::session::Session;
+use super::{pages, root};
+
+/// Pages whose commands do not run here, with the reason.
+const NOT_RUN: [(&str, &str); 1] = [(
+    "guide/python.md",
+    "crates/python/test.sh installs the package, and runs the page",
+)];
+
+/// Programs of others that the pages use. Where one is missing, a command is run up to its pipe.
+const OTHERS: [&str; 2] = ["jq", "man"];
+
+/// Pages whose commands run, each with the commands that make the files which it assumes.
+const RUN: [(&str, &[&str]); 17] = [
+    ("tutorial.md", &[]),
+    (
+        "guide/command-line.md",
+        &[
+            MONDAY,
+            "echo 'max-pages = 100' > my.toml",
+            "mkdir -p ~/.local/share/bash-completion/completions",
+        ],
+    ),
+    ("guide/files.md", &[DIR, CORPUS, FILES]),
+    ("guide/foreign-archives.md", &[DIR, ARCHIVES]),
+    ("guide/left-out.md", &[DIR, MONDAY]),
+    ("guide/limits.md", &[]),
+    ("guide/links.md", &[PAGE]),
+    ("guide/queries.md", &["cp -r $CRAWL crawl", CORPUS, QUERIES]),
+    ("guide/report.md", &[MONDAY]),
+    ("guide/search.md", &[DIR]),
+    ("guide/training-sets.md", &[]),
+    (
+        "guide/traps.md",
+        &["crawler -qq http://library.test/ --out DIR --contact me@example.org"],
+    ),
+    ("formats/archive.md", &[DIR]),
+    ("formats/cdxj.md", &[DIR, ARCHIVES]),
+    ("formats/export.md", &[DIR]),
+    ("formats/log.md", &[DIR]),
+    ("formats/wacz.md", &[MONDAY]),
+];
+
+/// Makes the crawl that the pages call `DIR`.
+const DIR: &str = "cp -r $CRAWL DIR";
+/// Makes the crawl that the pages call `monday`.
+const MONDAY: &str = "cp -r $CRAWL monday";
+
+/// Makes archives of others.
+const ARCHIVES: &str = "
+    crawler export DIR --text --format wet --output CC-MAIN-20240416.warc.wet.gz
+    cp DIR/archive/*.warc.gz wget.warc.gz
+    cp wget.warc.gz pages.warc.gz
+    cp wget.warc.gz a.warc.gz
+    cp wget.warc.gz b.warc.gz";
+
+/// Makes documents, of which the last repeats the beginning of the first.
+const CORPUS: &str = r#"
+    for n in 1 2 3 4; do
+        printf '{"id":"%s","text":"%s"}\n' $n "$(seq -s ' ' $((n * 1000)) $((n * 1000 + 99)))"
+    done > corpus.jsonl
+    cp corpus.jsonl monday.jsonl
+    printf '{"id":"%s","text":"%s"}\n' 7 "$(seq -s ' ' 1000 1097)" > tuesday.jsonl
+    cat tuesday.jsonl >> corpus.jsonl
+    printf '{"id":"8","text":"a text of its own"}\n' >> tuesday.jsonl"#;
+
+/// Makes the files of the guide to files.
+const FILES: &str = r#"
+    mkdir corpus pages
+    gzip -c corpus.jsonl > corpus/part.jsonl.gz
+    crawler export DIR --text --format parquet --output corpus.parquet
+    cp seeds.txt pages/a.txt
+    cp seeds.txt pages/b.txt
+    printf '{"content":"some words","url":"http://a.test/"}\n' > crawl.jsonl"#;
+
+/// Makes the files of the guide to queries.
+const QUERIES: &str = r#"
+    mkdir corpus
+    seq -s ' ' 1000 1099 > corpus/a.txt
+    seq -s ' ' 2000 2199 > corpus/b.txt
+    seq -s ' ' 3000 3199 > corpus/c.txt
+    seq -s ' ' 1000 1299 > a.txt
+    sed 's/1[0-9]50/another/g' a.txt > b.txt
+    seq -s ' ' 1000 1098 > draft.txt
+    printf '{"id":"n7","text":"%s"}\n' "$(cat draft.txt)" > new.jsonl"#;
+
+/// Makes a page with two links.
+const PAGE: &str = r#"
+    printf '<a href=/a>a</a><link rel=stylesheet href=/style.css>' > page.html"#;
+
+#[test]
+fn every_page_with_commands_is_run() {
+    for page in pages() {
+        let name = page.strip_prefix(root().join("docs")).unwrap();
+        let name = name.display().to_string();
+        let has_commands = !steps(&std::fs::read_to_string(&page).unwrap()).is_empty();
+        let is_run = RUN.iter().any(|(page, _)| *page == name);
+        let is_excepted = NOT_RUN.iter().any(|(page, _)| *page == name);
+        assert_eq!(has_commands, is_run || is_excepted, "docs/{name}");
+        assert!(!(is_run && is_excepted), "docs/{name}");
+    }
+}
+
+#[test]
+fn the_commands_of_the_pages_run_as_shown() {
+    // A crawl, of which the pages get copies.
+    let first = Session::open(None);
+    let made = first.run("crawler -qq --seeds seeds.txt --out made");
+    assert_eq!(made, (Some(0), String::new()));
+    let crawl = first.work().join("made");
+
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let checks: Vec<_> = RUN
+            .iter()
+            .map(|(page, before)| {
+                let session = Session::open(Some(&crawl));
+                scope.spawn(move || check(page, before, &session))
+            })
+            .collect();
+        let found = checks.into_iter().flat_map(|check| check.join().unwrap());
+        found.collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Runs the commands of a page; returns those that do not run as shown.
+fn check(page: &str, before: &[&str], session: &Session) -> Vec<String> {
+    for command in before {
+        let (code, output) = session.run(&format!("set -e\n{command}"));
+        assert_eq!(code, Some(0), "{page}: {command}: {output}");
+    }
+    let text = std::fs::read_to_string(root().join("docs").join(page)).unwrap();
+    let mut wrong = Vec::new();
+    for step in steps(&text) {
+        let (command, is_whole) = runnable(&step.command, session);
+        let (code, output) = session.run(command);
+        let fails = step.shown.iter().any(|line| line.starts_with("error: "));
+        let lines: Vec<&str> = output.lines().collect();
+        let is_as_shown = step.shown.is_empty() || !is_whole || is_output(&step.shown, &lines);
+        if (code == Some(0)) == fails || !is_as_shown {
+            let shown = step.shown.join("\n");
+            wrong.push(format!(
+                "docs/{page}\n$ {command}\n{output}(exit code {code:?}), \
+                 and the page shows\n{shown}\n"
+            ));
+        }
+    }
+    wrong
+}
+
+/// Returns the part of a command that can be run here, and whether it is the whole of it.
+fn runnable<'a>(command: &'a str, session: &Session) -> (&'a str, bool) {
+    for other in OTHERS {
+        let has = |program: &str| session.run(&format!("command -v {program}")).0 == Some(0);
+        if let Some((before, _)) = command.split_once(&format!("| {other} "))
+            && !has(other)
+        {
+            return (before, false);
+        }
+    }
+    (command, true)
+}
