@@ -1,6 +1,8 @@
 //! The difference between two texts, line by line.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, InternedInput};
 
 use crate::caps;
 use crate::format::cut;
@@ -52,23 +54,28 @@ pub(crate) fn between(old: &str, new: &str) -> Vec<Line> {
             text: cut(text, caps::REASON),
         }));
     };
-    for step in capture_diff_slices(Algorithm::Myers, &old, &new) {
-        match step {
-            DiffOp::Equal { .. } => add(Change::Kept, &new[step.new_range()]),
-            DiffOp::Delete { .. } => add(Change::Removed, &old[step.old_range()]),
-            DiffOp::Insert { .. } => add(Change::Added, &new[step.new_range()]),
-            DiffOp::Replace { .. } => {
-                add(Change::Removed, &old[step.old_range()]);
-                add(Change::Added, &new[step.new_range()]);
-            }
-        }
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let mut kept_from = 0;
+    for hunk in Diff::compute(Algorithm::Histogram, &input).hunks() {
+        let (before, after) = (indices(hunk.before), indices(hunk.after));
+        add(Change::Kept, &new[kept_from..after.start]);
+        kept_from = after.end;
+        add(Change::Removed, &old[before]);
+        add(Change::Added, &new[after]);
     }
+    add(Change::Kept, &new[kept_from..]);
     // A long file is shown around its changes.
     if lines.len() > caps::LISTED {
         lines.retain(|line| line.change != Change::Kept);
         lines.truncate(caps::LISTED);
     }
     lines
+}
+
+fn indices(lines: Range<u32>) -> Range<usize> {
+    lines.start as usize..lines.end as usize
 }
 
 #[cfg(test)]

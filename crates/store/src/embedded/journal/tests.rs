@@ -7,7 +7,7 @@ use web::{Host, Pace, Timestamp};
 
 use super::follower::JournalFollower;
 use super::history::record_at as record_of;
-use super::record::{DistinctPages, RetainedPage, SettledVisit};
+use super::record::{DistinctPages, RetainedPage, SettledVisit, is_about_signatures};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
 use crate::contract::{at, link, row};
@@ -221,16 +221,12 @@ fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
     };
     let others = [golden_records(), records_since_7(), records_since_8()];
     for record in [vec![admitted], others.concat()].concat() {
-        let is_about_signatures = matches!(
+        let expected = matches!(
             record,
             Record::Admitted { .. } | Record::Forgotten { .. } | Record::Retained(_)
         );
         let payload = postcard::to_stdvec(&record).unwrap();
-        assert_eq!(
-            super::record::is_about_signatures(&payload),
-            is_about_signatures,
-            "{record:?}"
-        );
+        assert_eq!(is_about_signatures(&payload), expected, "{record:?}");
     }
 }
 
