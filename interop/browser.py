@@ -10,113 +10,23 @@ request of the browser must be answered by pywb, with success: it can reach no o
 """
 
 import argparse
-import base64
 import io
 import json
-import os
-import shutil
-import subprocess
-import sys
 import tempfile
-import urllib.request
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-import websocket
 from PIL import Image, UnidentifiedImageError
 
 from crawls import Complaints, served
-from wayback import MANY_MINUTES, Wayback
+from devtools import PICTURES, Browser
+from wayback import Wayback
 
 NEAR = 3
-# High enough for a whole page, so that nothing has to be scrolled into view.
-WINDOW = "1000,4000"
-
-
-class Browser:
-    """Chromium with its DevTools on loopback. It can reach loopback only."""
-
-    def __init__(self, scratch):
-        self.scratch, self.last, self.events = Path(scratch), 0, []
-
-    def __enter__(self):
-        program = shutil.which("chromium")
-        if not program:
-            sys.exit("chromium is missing (Debian: apt-get install chromium)")
-        home = self.scratch / "home"
-        home.mkdir()
-        command = [
-            program, "--headless=new", "--disable-gpu", "--hide-scrollbars", f"--window-size={WINDOW}",
-            "--force-device-scale-factor=1", "--force-color-profile=srgb", "--disable-dev-shm-usage",
-            "--no-first-run", "--no-default-browser-check", "--disable-extensions", "--disable-sync",
-            "--disable-component-update", "--disable-background-networking", "--disable-default-apps",
-            "--disable-domain-reliability", "--metrics-recording-only", "--no-pings", "--no-proxy-server",
-            "--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,CertificateTransparencyComponentUpdater",
-            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            f"--user-data-dir={self.scratch / 'profile'}", "--remote-debugging-port=0", "--remote-allow-origins=*",
-            *(["--no-sandbox"] if os.getuid() == 0 else []), "about:blank",
-        ]
-        environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
-        self.program = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        said = []
-        for line in self.program.stderr:
-            said.append(line)
-            if line.startswith("DevTools listening on "):
-                break
-        else:
-            sys.exit(f"chromium does not start:\n{''.join(said)}")
-        # Nobody reads its further output, and the pipe must not fill up.
-        self.drain = subprocess.Popen(["cat"], stdin=self.program.stderr, stdout=subprocess.DEVNULL)
-        tools = urlsplit(line.split()[-1]).netloc
-        with urllib.request.urlopen(f"http://{tools}/json/list", timeout=MANY_MINUTES) as answer:
-            tab = next(tab for tab in json.load(answer) if tab["type"] == "page")
-        self.socket = websocket.create_connection(tab["webSocketDebuggerUrl"], timeout=MANY_MINUTES, suppress_origin=True)
-        for domain in ("Page", "Network", "Runtime"):
-            self.call(f"{domain}.enable")
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
-        self.program.terminate()
-        self.program.wait()
-        self.drain.wait()
-
-    def call(self, method, **parameters):
-        self.last += 1
-        self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters}))
-        while True:
-            message = json.loads(self.socket.recv())
-            if message.get("id") == self.last:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']}")
-                return message["result"]
-            self.events.append(message)
-
-    def open(self, url):
-        """Opens a page, and waits until it and its resources are loaded and painted."""
-        self.call("Page.navigate", url=url)
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.events.append(json.loads(self.socket.recv()))
-        # The event does not wait for lazily loaded pictures.
-        self.run(f"Promise.all({NAMED}.map(image => image.decode().catch(() => 0))).then(() => true)")
-        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
-
-    def run(self, script):
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(f"{script}: {answer['exceptionDetails']}")
-        return answer["result"].get("value")
-
-    def screenshot(self):
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
 
 BOX = "(box => [box.x, box.y, box.width, box.height])(%s.getBoundingClientRect())"
-# Pictures with a source in the markup; a script may set that of others.
-NAMED = "[...document.images].filter(image => image.getAttribute('src') || image.srcset)"
-PICTURES = f"{NAMED}.map(image => [image.currentSrc, image.complete && image.naturalWidth, {BOX % 'image'}])"
+DRAWN = f"{PICTURES}.map(image => [image.currentSrc, image.complete && image.naturalWidth, {BOX % 'image'}])"
 
 
 class Page:
@@ -142,7 +52,7 @@ class Page:
             self.has_colour(selector, self.browser.run(BOX % f"document.querySelector({json.dumps(selector)})"), colour)
 
     def has_pictures(self, answers):
-        for source, width, box in self.browser.run(PICTURES):
+        for source, width, box in self.browser.run(DRAWN):
             if not width:
                 self.complaints.add(f"the picture {source} was not drawn")
                 continue

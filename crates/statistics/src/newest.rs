@@ -65,6 +65,8 @@ pub struct RecentVisit {
     pub reason: Option<Box<str>>,
     /// True for a requisite of a page.
     pub is_requisite: bool,
+    /// True if the archive has the response of this visit.
+    pub kept: bool,
 }
 
 impl RecentVisit {
@@ -83,6 +85,7 @@ impl RecentVisit {
             resemblance: row.resemblance,
             reason: row.reason.as_deref().map(short),
             is_requisite: row.requisite > 0,
+            kept: row.kept,
         }
     }
 }

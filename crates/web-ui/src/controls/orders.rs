@@ -27,6 +27,10 @@ pub(crate) struct Orders {
     /// The name of a host, for `host-delay`.
     host: Option<String>,
     host_delay: Option<String>,
+    /// A pattern to add to those to be reopened.
+    reopen: Option<String>,
+    /// A URL to add to those of pages that are no duplicates.
+    distinct: Option<String>,
 }
 
 /// The values in a file, as the form shows them.
@@ -41,6 +45,8 @@ pub(crate) struct Values {
     pub(crate) exclude: String,
     /// Hosts with a delay of their own.
     pub(crate) hosts: Vec<(String, String)>,
+    /// Patterns that were ordered to be reopened, and pages declared to be no duplicates.
+    pub(crate) orders: Vec<(&'static str, String)>,
 }
 
 impl Orders {
@@ -90,6 +96,17 @@ impl Orders {
                 set(&mut file, "exclude", array);
             }
         }
+        for (key, field) in [("reopen", &self.reopen), ("distinct", &self.distinct)] {
+            let Some(typed) = field.as_deref().and_then(given) else {
+                continue;
+            };
+            let mut given_before = strings(file.get(key));
+            if !given_before.contains(&typed) {
+                given_before.push(typed);
+                let array = given_before.into_iter().collect();
+                set(&mut file, key, Some(Value::Array(array)));
+            }
+        }
         if let (Some(host), Some(typed)) = (self.host.as_deref().and_then(given), &self.host_delay)
         {
             set_host(&mut file, host, given(typed)).ok_or_else(|| shape("host"))?;
@@ -109,6 +126,8 @@ impl Orders {
             ("exclude", &self.exclude),
             ("host", &self.host),
             ("host-delay", &self.host_delay),
+            ("reopen", &self.reopen),
+            ("distinct", &self.distinct),
         ];
         let fields = fields.into_iter();
         fields
@@ -128,7 +147,12 @@ impl Values {
             let delay = host.as_table_like()?.get("delay")?;
             Some((name.to_owned(), shown(delay)))
         });
+        let orders = ["reopen", "distinct"].into_iter().flat_map(|key| {
+            let given = strings(file.get(key)).into_iter();
+            given.map(move |order| (key, order.to_owned()))
+        });
         Self {
+            orders: orders.collect(),
             pause: file.get("pause").and_then(Item::as_bool) == Some(true),
             delay: word("delay"),
             delay_factor: word("delay-factor"),
@@ -263,6 +287,8 @@ mod tests {
                 "exclude" => &mut orders.exclude,
                 "host" => &mut orders.host,
                 "host-delay" => &mut orders.host_delay,
+                "reopen" => &mut orders.reopen,
+                "distinct" => &mut orders.distinct,
                 other => panic!("{other}"),
             };
             *field = value;
@@ -333,6 +359,34 @@ mod tests {
             control_file::read(&undone),
             Ok(crawl::RuntimeOverrides::default())
         );
+    }
+
+    #[test]
+    fn an_order_is_added_to_those_that_stand_there_once() {
+        let text = "# Mistaken.\ndistinct = [\"http://a.test/1\"] # by hand\n";
+        let both = write(text, &[("distinct", "http://a.test/2")]);
+        let expected = "distinct = [\"http://a.test/1\", \"http://a.test/2\"] # by hand";
+        assert!(both.contains(expected), "{both}");
+        assert_eq!(write(&both, &[("distinct", " http://a.test/2 ")]), both);
+        let reopened = write(&both, &[("reopen", "a.test/f/{n}?a")]);
+        let overrides = control_file::read(&reopened).unwrap();
+        assert_eq!(
+            (
+                overrides.orders.reopen.len(),
+                overrides.orders.distinct.len()
+            ),
+            (1, 2)
+        );
+        assert_eq!(
+            Values::of(&reopened).orders,
+            [
+                ("reopen", "a.test/f/{n}?a".to_owned()),
+                ("distinct", "http://a.test/1".to_owned()),
+                ("distinct", "http://a.test/2".to_owned()),
+            ]
+        );
+        let wrong = write("", &[("distinct", "not a url")]);
+        assert!(control_file::read(&wrong).is_err());
     }
 
     #[test]

@@ -24,6 +24,8 @@ struct DuplicateRow {
     distance: Option<u32>,
     resemblance: Option<String>,
     reason: String,
+    /// True if it was left out, and can be declared to be no duplicate.
+    may_be_distinct: bool,
 }
 
 #[derive(Template)]
@@ -71,8 +73,14 @@ fn row(visit: &RecentVisit) -> DuplicateRow {
         resemblance: visit
             .resemblance
             .map(|resemblance| format!("{resemblance:.2}")),
+        may_be_distinct: !visit.kept && original != Some(&*visit.url) && is_whole(&visit.url),
         reason: cut(visit.reason.as_deref().unwrap_or_default(), caps::TEXT),
     }
+}
+
+/// Returns true if a URL is shown whole, so that it can be ordered by.
+fn is_whole(url: &str) -> bool {
+    cut(url, caps::ADDRESS) == url && !url.ends_with('…')
 }
 
 impl DuplicatesPage<'_> {

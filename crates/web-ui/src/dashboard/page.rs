@@ -67,6 +67,8 @@ struct PagePage {
     cluster: Option<ClusterOfPage>,
     /// True if the page was kept, so that its signature is stored.
     has_signature: bool,
+    /// True if it was left out as a duplicate of another page.
+    may_be_distinct: bool,
 }
 
 /// All that one look at the figures finds about a page.
@@ -154,6 +156,7 @@ fn visited(
         original: original.as_ref().map(facts).unwrap_or_default(),
         cluster: dashboard.look(|look| cluster_of(look, &row)),
         has_signature: row.fate.is_original(),
+        may_be_distinct: is_left_out(&row),
     };
     Html::of(&page).map(Some)
 }
@@ -176,7 +179,14 @@ fn unvisited(dashboard: &Dashboard, granted: Granted, url: &PageUrl) -> Result<H
         original: Vec::new(),
         cluster: None,
         has_signature: false,
+        may_be_distinct: false,
     })
+}
+
+/// Returns true for a page that was left out as a duplicate of another, so that a user may object.
+fn is_left_out(row: &VisitRecord) -> bool {
+    let original = row.duplicate_of.as_ref();
+    row.fate.is_duplicate() && !row.kept && original.is_some_and(|original| *original != row.url)
 }
 
 /// Returns the visit at a position of the journal, if it is one of this URL: two URLs may have one
@@ -212,18 +222,27 @@ fn facts(row: &VisitRecord) -> Vec<Fact> {
             is_url: true,
         })
     }
+    let some = |count: u64| Some(count).filter(|count| *count > 0).map(format::count);
     let place = row.warc_file.as_ref().zip(row.warc_offset);
     let facts = [
         address("URL", Some(&row.url)),
         fact("Title", row.title.clone()),
         fact("Status", row.status.map(|status| status.to_string())),
         fact("Fetched", Some(format::time(row.fetched_at))),
+        fact("Answered within", row.details.duration.map(format::span)),
+        fact("Redirects", some(u64::from(row.details.redirects))),
         address("Final URL", row.final_url.as_ref()),
         address("Canonical URL", row.canonical.as_ref()),
         address("Found on", row.via.as_ref()),
         fact("Links from a seed", Some(row.depth.to_string())),
         fact("Type", row.content_type.clone()),
+        fact("Kind", Some(row.kind().to_owned())),
         fact("Received", Some(format::bytes(row.bytes))),
+        fact("Digest", row.details.digest.clone()),
+        fact(
+            "Words",
+            row.details.words.map(|words| format::count(words.into())),
+        ),
         fact("Character set", row.charset.clone()),
         fact("Language", row.language.clone()),
         fact(
