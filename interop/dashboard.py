@@ -10,10 +10,10 @@ light and in dark, no error in the console, and no request to anybody but the da
 """
 
 import argparse
+import atexit
 import hashlib
 import json
 import re
-import signal
 import subprocess
 import tempfile
 import threading
@@ -92,6 +92,13 @@ class Answer(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
+    def handle(self):
+        try:
+            super().handle()
+        except ConnectionResetError:
+            # The crawl is over.
+            pass
+
     def log_message(self, *_):
         pass
 
@@ -113,12 +120,13 @@ class Crawl:
         self.crawler, self.site, self.directory = crawler, site, Path(directory)
         command = [
             crawler, "--allow-private", "--delay", "20ms", "--delay-factor", "0", "--contact", "tests@example.org",
-            "--resolve", f"{HOST}:{site.server_port}:127.0.0.1", "--out", directory, "--serve", site.url("/"),
+            "--resolve", f"{HOST}:{site.server_port}:127.0.0.1", "--out", directory, "--serve", "127.0.0.1:0", site.url("/"),
         ]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.lines = []
+        self.lines, self.heard = [], 0
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
+        atexit.register(self.process.kill)
 
     def read(self):
         for line in self.process.stderr:
@@ -129,16 +137,17 @@ class Crawl:
             (found[0] for line in self.lines if (found := re.search(r"http://127\.0\.0\.1:\d+/\?token=\w+", line))), None))
 
     def says(self, words):
-        until(f"{words!r} among {self.lines}", lambda: any(words in line for line in self.lines))
+        """Waits for a line behind those that were waited for before."""
+        def found():
+            for number, line in enumerate(self.lines[self.heard :], self.heard):
+                if words in line:
+                    self.heard = number + 1
+                    return True
+        until(f"{words!r} among {self.lines}", found)
 
     def rows(self):
         exported = subprocess.run([self.crawler, "export", self.directory], capture_output=True, check=True, text=True)
         return {row["url"]: row for row in map(json.loads, exported.stdout.splitlines())}
-
-    def end(self):
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait()
-        self.reader.join()
 
 
 class Viewer:
@@ -263,6 +272,7 @@ def slowed_down(crawl, viewer, complaints):
     if min(gaps) < 0.39:
         complaints.add(f"requests came after {min(gaps):.3f} s in spite of a delay of 400 ms")
     viewer.order("/controls", "here.closest('#pace') && here.tagName === 'BUTTON'", [("delay", "20ms")])
+    crawl.says("delay 20ms")
 
 
 def excluded(crawl, viewer, complaints):
@@ -274,10 +284,13 @@ def excluded(crawl, viewer, complaints):
         complaints.add("an excluded URL was requested")
 
 
+LIVE = "[...document.querySelectorAll('main [data-live]')].map(part => part.innerText).join()"
+
+
 def counts_move(viewer, complaints):
     viewer.open("/")
-    born, before = viewer.sees("[performance.timeOrigin, document.querySelector('main [data-live]').innerText]")
-    until("counts that move", lambda: viewer.sees("document.querySelector('main [data-live]').innerText") != before)
+    born, before = viewer.sees(f"[performance.timeOrigin, {LIVE}]")
+    until("counts that move", lambda: viewer.sees(LIVE) != before)
     if viewer.sees("performance.timeOrigin") != born:
         complaints.add("the page was loaded again")
     viewer.check()
@@ -341,7 +354,7 @@ def main():
         if wish.screenshots:
             pictures(viewer, wish.screenshots, page)
         # All of it by forms alone.
-        browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        browser.without_script()
         paused(crawl, viewer, complaints)
         slowed_down(crawl, viewer, complaints)
         searched(crawl, viewer, complaints)

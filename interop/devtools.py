@@ -28,6 +28,7 @@ class Browser:
 
     def __init__(self, scratch):
         self.scratch, self.last, self.events = Path(scratch), 0, []
+        self.has_script = True
 
     def __enter__(self):
         program = shutil.which("chromium")
@@ -93,6 +94,8 @@ class Browser:
         """Waits until the page that was asked for is loaded and painted."""
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(json.loads(self.socket.recv()))
+        if not self.has_script:
+            return
         # The event does not wait for lazily loaded pictures.
         self.run(f"Promise.all({PICTURES}.map(image => image.decode().catch(() => 0))).then(() => true)")
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
@@ -102,6 +105,11 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
+
+    def without_script(self):
+        """Runs no script of a page from now on."""
+        self.has_script = False
+        self.call("Emulation.setScriptExecutionDisabled", value=True)
 
     def screenshot(self):
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

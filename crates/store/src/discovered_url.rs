@@ -12,7 +12,8 @@ pub struct DiscoveredUrl {
     pub depth: u32,
     /// The page that it was found on; none for a seed.
     pub via: Option<PageUrl>,
-    /// The priority; lower goes first, before the depth. A frontier raises it to
+    /// The priority; lower goes first, before the depth, and [`DiscoveredUrl::ORDERED`] first of
+    /// all. A frontier raises it to
     /// [`DiscoveredUrl::BEHIND`] where the pattern of the URL has brought little so far.
     pub priority: u8,
     /// Steps from the page that needs it for display: 1 for a requisite that the page names, 2 for
@@ -26,8 +27,8 @@ impl DiscoveredUrl {
     /// The priority of URLs that go after all others of their host.
     pub const BEHIND: u8 = 128;
 
-    /// The priority of URLs that a user wants to have visited again. They are visited even where
-    /// their pattern is closed.
+    /// The priority of URLs that a user wants to have visited again. They go before all other pages
+    /// of their host, and are visited even where their pattern is closed.
     pub const ORDERED: u8 = 1;
 
     /// The lowest priority value of a probe: a URL known only from pages that were left out as

@@ -48,6 +48,11 @@ impl FromStr for ListenAddress {
         }
         let address = text.parse().map(Self);
         address.map_err(|_error| {
+            if text.contains("://") {
+                return format!(
+                    "{text:?} is no address; write URLs before --serve, or --serve=ADDRESS"
+                );
+            }
             format!("{text:?} is no address (for example 127.0.0.1:8080, [::1]:8080, 8080)")
         })
     }

@@ -84,6 +84,23 @@ async fn a_page_that_is_declared_distinct_is_visited_again_once() {
     assert_eq!(audit.complaints, [""; 0]);
 }
 
+#[tokio::test]
+async fn a_page_that_is_declared_distinct_goes_before_all_others_of_its_host() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = visited(&directory).await;
+    let waiting = ["http://a.test/1", "http://a.test/2"];
+    store
+        .discover(waiting.iter().map(|url| link(url, 0)).collect())
+        .await
+        .unwrap();
+    declare(&store, &[url(COPY)]).await;
+    // Out of the blocks on disk, too.
+    store.flush().await.unwrap();
+    drop(store);
+    let store = open(&directory);
+    assert_eq!(visit_all(&store).await, [COPY, waiting[0], waiting[1]]);
+}
+
 /// The two records of an order are not written in one step.
 #[tokio::test]
 async fn an_order_that_a_kill_cut_short_is_given_again_and_has_its_effect() {

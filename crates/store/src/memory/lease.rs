@@ -122,8 +122,9 @@ impl Queue {
             requisite,
             ..
         } = waiting.entry.discovered;
-        // Requisites go first.
-        let kind = (requisite == 0, requisite, priority);
+        // Requisites go first, then the pages that a user wants to have visited.
+        let is_ordered = priority == DiscoveredUrl::ORDERED;
+        let kind = (requisite == 0, requisite, !is_ordered, priority);
         let ready = self.pace(&host).ready;
         (
             ready,

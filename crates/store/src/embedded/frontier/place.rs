@@ -9,17 +9,20 @@ use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::QueueEntry;
 
-/// A page's place among those of its host: by its priority, nearer to a seed first, then in the
-/// order of discovery.
+/// A page's place among those of its host: requisites, pages that a user wants to have visited, then
+/// all others by their priority; nearer to a seed first, then in the order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Rank {
     /// The order; lower goes first. The highest bit is set for a page; below it are eight bits of
     /// the priority, or of the steps from the page that needs the requisite; below them the depth.
+    /// An ordered page has the bits behind those of all requisites.
     pub(super) priority: u32,
     pub(super) sequence: u64,
 }
 
 const PAGE: u32 = 1 << 31;
+/// In place of the steps of a requisite: an ordered page.
+const ORDERED: u8 = u8::MAX;
 const DEPTH_BITS: u32 = 23;
 /// The maximum depth: URLs farther from a seed are recorded with this one. At a page a second it is
 /// reached in three months.
@@ -56,8 +59,9 @@ impl Rank {
     /// Returns the rank of a page (`requisite` is 0) or a requisite at this depth.
     pub(super) fn new(requisite: u8, priority: u8, depth: u32, sequence: u64) -> Self {
         let (kind, urgency) = match requisite {
+            0 if priority == DiscoveredUrl::ORDERED => (0, ORDERED),
             0 => (PAGE, priority),
-            steps => (0, steps),
+            steps => (0, steps.min(ORDERED - 1)),
         };
         Self {
             priority: kind | u32::from(urgency) << DEPTH_BITS | depth.min(MAX_DEPTH),
@@ -67,7 +71,11 @@ impl Rank {
 
     /// Returns true for a requisite.
     pub(super) fn is_requisite(self) -> bool {
-        self.priority & PAGE == 0
+        self.priority & PAGE == 0 && self.middle() != ORDERED
+    }
+
+    fn is_ordered(self) -> bool {
+        self.priority & PAGE == 0 && self.middle() == ORDERED
     }
 
     /// Returns true for a probe: a URL found on left-out pages only.
@@ -84,6 +92,8 @@ impl Rank {
     fn urgency(self) -> u8 {
         if self.is_requisite() {
             0
+        } else if self.is_ordered() {
+            DiscoveredUrl::ORDERED
         } else {
             self.middle()
         }
