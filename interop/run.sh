@@ -141,6 +141,13 @@ packed gallery
 show gallery "$work/gallery.json"
 
 echo
+echo "### The dashboard of a running crawl, in the same browser"
+rm -rf "$work/dashboard"
+judge "$python" interop/dashboard.py "$work/dashboard" --crawler "$crawler" \
+    --axe "$(dirname "$python")"/../lib/python3*/site-packages/axe_playwright_python/axe.min.js \
+    --screenshots "$work/screenshots"
+
+echo
 echo "### Real documents"
 places=()
 directories=$(interop/documents.sh $documents "$work/documents")

@@ -27,7 +27,7 @@ install() {
 command -v python3 >/dev/null || install python3 python3-venv || missing "python3 is missing (Debian: apt-get install python3)"
 
 # The environment is current if it has the digest of the lists.
-wanted=$(cat "$here/build-requirements.txt" "$here/requirements.txt" | sha256sum)
+wanted=$(cat "$here/build-requirements.txt" "$here/requirements.txt" "$here/axe-requirements.txt" | sha256sum)
 get=("$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes)
 if [ "$(cat "$venv/made-of" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$venv"
@@ -35,6 +35,7 @@ if [ "$(cat "$venv/made-of" 2>/dev/null)" != "$wanted" ]; then
     python3 -m venv "$venv" >&2 || { rm -rf "$venv"; install python3-venv && python3 -m venv "$venv" >&2; } \
         || missing "python3 cannot make a virtual environment (Debian: apt-get install python3-venv)"
     "${get[@]}" -r "$here/build-requirements.txt" >&2 && "${get[@]}" --no-build-isolation -r "$here/requirements.txt" >&2 \
+        && "${get[@]}" --no-deps -r "$here/axe-requirements.txt" >&2 \
         || missing "the package index cannot be reached, or does not have what interop/requirements.txt names"
     echo "$wanted" >"$venv/made-of"
 fi
