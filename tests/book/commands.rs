@@ -14,8 +14,9 @@ const NOT_RUN: [(&str, &str); 1] = [(
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 17] = [
+const RUN: [(&str, &[&str]); 18] = [
     ("tutorial.md", &[]),
+    ("explanation/near-duplicates.md", &[]),
     (
         "guide/command-line.md",
         &[
