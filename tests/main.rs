@@ -94,6 +94,7 @@ mod commands {
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`
+    mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files
     mod report; // `report`
