@@ -75,6 +75,10 @@ bench-traps *args:
 bench-export *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-export -- {{args}}
 
+# measure the difference of two texts, word by word (docs/measurements/speed.md)
+bench-difference *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-difference -- {{args}}
+
 # measure the search index, and compare 200 queries with a plain scan (docs/guide/search.md)
 bench-search *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-search -- {{args}}

@@ -6,12 +6,13 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "anybytes",
     "batch",
     "cli",
     "corpus",
     "crawl",
+    "differences",
     "disk",
     "export",
     "fetch",
@@ -77,6 +78,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("neardup", &[][..]),
         ("web", &[]),
         ("disk", &[]),
+        ("differences", &["neardup"]),
         ("store", &["disk", "neardup", "web"]),
         ("sinks", &["disk", "web"]),
         ("fetch", &["disk", "web"]),
@@ -84,7 +86,18 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("export", &["disk", "neardup", "store", "web"]),
         ("statistics", &["store", "web"]),
         ("batch", &["neardup"]),
-        ("web-ui", &["statistics", "store", "web"]),
+        (
+            "web-ui",
+            &[
+                "crawl",
+                "disk",
+                "search",
+                "sinks",
+                "statistics",
+                "store",
+                "web",
+            ],
+        ),
         (
             "crawl",
             &["disk", "fetch", "neardup", "sinks", "store", "web"],
@@ -99,6 +112,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "batch",
                 "corpus",
                 "crawl",
+                "differences",
                 "disk",
                 "export",
                 "fetch",
@@ -132,7 +146,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
 
 #[test]
 fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
-    for name in ["neardup", "web"] {
+    for name in ["differences", "neardup", "web"] {
         let known = dependencies(name, "dependencies");
         for other in [
             "disk", "tokio", "reqwest", "sled", "hyper", "tempfile", "testkit",

@@ -64,6 +64,7 @@ mod duplicates {
     mod canonical; // canonical links
     mod changes; // versions of a page, `changes`
     mod clusters; // `--per-cluster`, `clusters`
+    mod distinct; // `duplicates --distinct`, and its line in control.toml
     mod real_sites; // models of sites that lost pages
     mod verdicts; // exact and near-duplicates, `--on-duplicate`
 }
@@ -86,18 +87,21 @@ mod commands {
     mod command_line; // suggestions, verbosity, `config`, `man`, `completions`
     mod control; // settings that change while a crawl runs
     mod dedup; // `dedup`, `plan`
+    mod differences; // `compare --diff`, `duplicates --diff`
     mod export; // `export`
     mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …
     mod input; // formats, compressions, fields
     mod input_keep; // `dedup --keep`
     mod inspection; // `status`, `why`, `export` and others on a crawl
+    mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`
     mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files
     mod report; // `report`
+    mod serve; // `serve`, `--serve`
     mod settings; // files, environment, seeds
     mod similar; // `similar`
     mod status; // `status` against a recount of `export`

@@ -1,6 +1,7 @@
 //! Runs the binary in its own directory.
 
 pub(crate) mod barrier;
+pub(crate) mod browser;
 pub(crate) mod cdxj;
 pub(crate) mod damage;
 pub(crate) mod environment;
@@ -14,7 +15,7 @@ pub(crate) mod settled_web;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -144,6 +145,16 @@ impl Crawl {
         self.start_in(&["sh"], &script, arguments).end()
     }
 
+    /// Runs a shell script that has the binary as `$0` and these arguments as `$@`.
+    pub(crate) fn run_command_by(
+        &self,
+        shell: &str,
+        script: &str,
+        arguments: &[impl AsRef<str>],
+    ) -> CommandOutput {
+        self.start_in(&[shell], script, arguments).end()
+    }
+
     /// Runs another command with a limit on the address space, in KiB.
     pub(crate) fn run_command_with_memory_limit(
         &self,
@@ -172,9 +183,14 @@ impl Crawl {
 
     /// Runs another command of the binary in the same directory.
     pub(crate) fn run_command(&self, arguments: &[impl AsRef<str>]) -> CommandOutput {
+        self.start_command(arguments).end()
+    }
+
+    /// Starts another command of the binary in the same directory.
+    pub(crate) fn start_command(&self, arguments: &[impl AsRef<str>]) -> Running {
         let mut command = self.command();
         command.args(arguments.iter().map(AsRef::as_ref));
-        Running::of(command).end()
+        Running::of(command)
     }
 
     /// Runs another command of the binary with `input` on standard input.
@@ -186,6 +202,20 @@ impl Crawl {
         let mut command = self.command();
         command.args(arguments.iter().map(AsRef::as_ref));
         Running::with_input(command, input.as_ref()).end()
+    }
+
+    /// Starts another command of the binary, and gives it the beginning of standard input, which
+    /// does not end before the result is dropped.
+    pub(crate) fn start_command_with_open_input(
+        &self,
+        arguments: &[impl AsRef<str>],
+        beginning: impl AsRef<[u8]>,
+    ) -> (Running, ChildStdin) {
+        let mut command = self.command();
+        command.args(arguments.iter().map(AsRef::as_ref));
+        let (running, mut input) = Running::with_open_input(command);
+        input.write_all(beginning.as_ref()).unwrap();
+        (running, input)
     }
 
     /// Runs the crawl with `input` on standard input.
@@ -220,20 +250,27 @@ impl Running {
         Self::with_input(command, b"")
     }
 
-    fn with_input(mut command: Command, input: &[u8]) -> Self {
+    fn with_input(command: Command, input: &[u8]) -> Self {
+        let (running, mut open) = Self::with_open_input(command);
+        // A command that refuses its arguments does not read its input.
+        let _unread = open.write_all(input);
+        running
+    }
+
+    fn with_open_input(mut command: Command) -> (Self, ChildStdin) {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A command that refuses its arguments does not read its input.
-        let _unread = child.stdin.take().unwrap().write_all(input);
+        let input = child.stdin.take().unwrap();
         let errors = BufReader::new(child.stderr.take().unwrap());
-        Self {
+        let running = Self {
             child,
             errors,
             stderr: String::new(),
-        }
+        };
+        (running, input)
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -259,6 +296,11 @@ impl Running {
 
     /// Reads standard error up to a line that contains these words.
     pub(crate) fn wait_for_line(&mut self, words: &str) {
+        self.line_with(words);
+    }
+
+    /// Reads standard error up to a line that contains these words, and returns that line.
+    pub(crate) fn line_with(&mut self, words: &str) -> String {
         loop {
             let before = self.stderr.len();
             let length = self.errors.read_line(&mut self.stderr).unwrap();
@@ -267,8 +309,9 @@ impl Running {
                 "it ended before it printed {words:?}: {}",
                 self.stderr
             );
-            if self.stderr[before..].contains(words) {
-                return;
+            let line = &self.stderr[before..];
+            if line.contains(words) {
+                return line.trim_end().to_owned();
             }
         }
     }

@@ -175,6 +175,7 @@ fn row(number: u64, random: &mut Random) -> VisitRecord {
         canonical: None,
         payload: None,
         requisite: 0,
+        details: store::VisitDetails::default(),
     }
 }
 

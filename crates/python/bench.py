@@ -73,15 +73,32 @@ def against_engine(texts):
     index.add_all(texts)
     each = [
         ("Simhash(text)", "simhash", lambda: [neardup.Simhash(text) for text in texts]),
-        ("MinHash.from_text(text)", "minhash", lambda: [neardup.MinHash.from_text(text) for text in texts]),
+        (
+            "MinHash.from_text(text)",
+            "minhash",
+            lambda: [neardup.MinHash.from_text(text) for text in texts],
+        ),
         ("SignatureIndex.query(text)", "query", lambda: [index.query(text) for text in texts]),
-        ("fingerprints(texts, threads=1)", "simhash", lambda: neardup.fingerprints(texts, threads=1)),
+        (
+            "fingerprints(texts, threads=1)",
+            "simhash",
+            lambda: neardup.fingerprints(texts, threads=1),
+        ),
         ("minhashes(texts, threads=1)", "minhash", lambda: neardup.minhashes(texts, threads=1)),
-        ("dedup(texts, threads=1)", "dedup", lambda: sum(1 for _ in neardup.dedup(texts, threads=1))),
-        (f"dedup(texts), all cores ({os.cpu_count()})", "dedup", lambda: sum(1 for _ in neardup.dedup(texts))),
+        (
+            "dedup(texts, threads=1)",
+            "dedup",
+            lambda: sum(1 for _ in neardup.dedup(texts, threads=1)),
+        ),
+        (
+            f"dedup(texts), all cores ({os.cpu_count()})",
+            "dedup",
+            lambda: sum(1 for _ in neardup.dedup(texts)),
+        ),
     ]
     rows = [(name, best(call, len(texts)), alone[cost]) for name, cost, call in each]
-    table("call                                        Python      engine alone   engine/Python", rows)
+    columns = "Python      engine alone   engine/Python"
+    table(f"{'call':<43} {columns}", rows)
     missed = [name for name, ours, theirs in rows if ours > 2 * theirs]
     print("  at most twice the engine:", "yes" if not missed else "NOT " + ", ".join(missed))
 
@@ -164,7 +181,8 @@ def against_datasketch(texts):
         ),
     ]
     rows = [(name, best(mine, count), best(other, count, rounds=2)) for name, mine, other in pairs]
-    table(f"call                                       neardup      datasketch {datasketch.__version__}   ratio", rows)
+    columns = f"neardup      datasketch {datasketch.__version__}   ratio"
+    table(f"{'call':<42} {columns}", rows)
 
 
 INTERRUPTED = """

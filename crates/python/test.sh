@@ -4,9 +4,9 @@
 #
 #     crates/python/test.sh              # CRAWLER=… names the binary for the test of crawls
 #
-# Needs Python 3.10 or later, a C compiler and Rust. Extra packages come from PyPI; without a network
-# SKIP_EXTRAS=1 runs what needs none. WITH_SPARK=1 runs the block about PySpark as well, which needs
-# Java and a package of 400 MB.
+# Needs Python 3.10 or later, a C compiler and Rust. Extra packages come from PyPI; without a
+# network SKIP_EXTRAS=1 runs what needs none. WITH_SPARK=1 runs the block about PySpark as well,
+# which needs Java and a package of 400 MB.
 set -euo pipefail
 cd "$(dirname "$0")"
 

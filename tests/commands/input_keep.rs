@@ -141,6 +141,38 @@ fn records_are_kept_with_those_that_refer_to_them() {
     );
 }
 
+/// "Zstandard compression for WARC files" (IIPC, draft 1.0): the dictionary stands before the
+/// records in a skippable frame. Copied as they are, its records could not be read without it.
+#[test]
+fn records_that_need_a_dictionary_are_kept_without_it() {
+    const DICTIONARY: &[u8] = include_bytes!("../../crates/sinks/tests/warc/golden/pages.dict");
+    let crawl = Crawl::bare();
+    let mut packed = [0x5d, 0x2a, 0x4d, 0x18].to_vec();
+    packed.extend((DICTIONARY.len() as u32).to_le_bytes());
+    packed.extend(DICTIONARY);
+    let mut compressor = zstd::bulk::Compressor::with_dictionary(3, DICTIONARY).unwrap();
+    let whole = archive();
+    for (start, _) in whole.match_indices("WARC/1.1") {
+        let rest = &whole[start + 1..];
+        let end = rest
+            .find("WARC/1.1")
+            .map_or(whole.len(), |at| start + 1 + at);
+        packed.extend(compressor.compress(&whole.as_bytes()[start..end]).unwrap());
+    }
+    crawl.write("in.warc.zst", packed);
+    crawl.write("in.warc", whole);
+    good(crawl.run_command(&["dedup", "in.warc", "--keep", "expected.warc"]));
+    for output in ["out.warc", "out.warc.gz", "out.warc.zst"] {
+        good(crawl.run_command(&["dedup", "in.warc.zst", "--keep", output]));
+        assert_eq!(
+            ids(&crawl, output, &[]),
+            ids(&crawl, "expected.warc", &[]),
+            "{output}"
+        );
+    }
+    assert_eq!(read(&crawl, "out.warc"), read(&crawl, "expected.warc"));
+}
+
 #[test]
 fn files_are_listed_or_copied() {
     let crawl = Crawl::bare();

@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 25] = [
     "url",
     "final_url",
     "status",
@@ -69,6 +69,10 @@ const COLUMNS: [&str; 21] = [
     "warc_offset",
     "kind",
     "canonical",
+    "duration_ms",
+    "words",
+    "redirects",
+    "digest",
 ];
 
 #[test]

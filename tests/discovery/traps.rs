@@ -257,6 +257,34 @@ fn a_closed_pattern_is_reported_and_its_urls_are_visited_once_it_is_reopened() {
 }
 
 #[test]
+fn a_line_of_control_toml_reopens_a_pattern_once() {
+    let renewed = Arc::new(AtomicBool::new(false));
+    let server = Server::spawn_thread(catalogue(480, Arc::clone(&renewed)));
+    let crawl = Crawl::of(&server, &["shop.test"])
+        .with(&["--concurrency", "1"])
+        .seeds(&[server.url("shop.test", "/0")]);
+    let left_out = crawl.complete()["excluded"].as_u64().unwrap();
+    assert!(left_out > 100, "{left_out}");
+    crawl.write(
+        "crawl/control.toml",
+        "reopen = [\"shop.test/item/{n}\", \"shop.test/nothing\"]",
+    );
+    let run = crawl.run();
+    for sentence in [
+        &format!("shop.test/item/{{n}} is open again, and {left_out} URLs wait"),
+        "shop.test/nothing is no pattern of this crawl",
+    ] {
+        assert!(run.errors.contains(sentence), "{run:?}");
+    }
+    // They bring nothing new yet, so the pattern is closed again. The line stays in the file.
+    let requests = server.log().targets("shop.test").len();
+    let run = crawl.run();
+    assert!(!run.errors.contains("is open again"), "{run:?}");
+    assert_eq!(server.log().targets("shop.test").len(), requests);
+    crawl.is_sound();
+}
+
+#[test]
 fn a_crawl_that_is_killed_while_it_closes_patterns_ends_with_the_same_result() {
     let server = Server::spawn_thread(catalogue(460, Arc::default()));
     let crawl = Crawl::of(&server, &["shop.test"]).seeds(&[server.url("shop.test", "/0")]);

@@ -260,9 +260,19 @@ fn independent_crawls_are_compared_by_their_archives() {
     );
     assert_eq!(changed.len(), 7, "{changed:?}");
     assert_eq!(changed["/moved"]["from"], server.url(HOST, "/old"));
-    let diff = changed["/2"]["diff"].as_str().unwrap();
-    assert!(diff.contains(&format!("\n+{CORRECTION}\n")), "{diff}");
-    assert!(diff.starts_with("@@ -"), "{diff}");
+    let diff = &changed["/2"]["diff"];
+    let kinds: Vec<_> = diff["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| &run["run"])
+        .collect();
+    assert_eq!(kinds, ["same", "only-b", "same"], "{diff}");
+    assert_eq!(diff["runs"][1]["b"], CORRECTION);
+    assert_eq!(
+        (&diff["words_only_a"], &diff["words_only_b"]),
+        (&0.into(), &8.into())
+    );
     assert!(
         counts.contains("1 new, 6 changed, 1 moved, 1 gone, 5 unchanged, 0 unknown"),
         "{counts}"
@@ -283,6 +293,14 @@ fn independent_crawls_are_compared_by_their_archives() {
         "{table}"
     );
     assert!(!table.contains("unchanged"), "{table}");
+    let differences = second
+        .run_command(&[&arguments[..], &["--diff"]].concat())
+        .output;
+    assert!(
+        differences.contains(&format!("\n{{+{CORRECTION}+}}\n")),
+        "{differences}"
+    );
+    assert!(!differences.contains('\u{1b}'), "no colours in a pipe");
 }
 
 /// Near-duplicates that were archived and marked had no signature in the journal: each crawl

@@ -47,7 +47,10 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
             answered: now,
             ..(now + wait).into()
         };
-        let again = Settlement::Again { at: now + 2 * wait };
+        let again = Settlement::Again {
+            at: now + 2 * wait,
+            reason: "no answer".to_owned(),
+        };
         store.settle(lease, again, pace).await.unwrap();
     }
     if in_order {

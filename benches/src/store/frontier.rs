@@ -82,7 +82,10 @@ async fn frontier(options: &Options, directory: &Path) -> Result<(), Failure> {
         for lease in leases {
             popped += 1;
             let settlement = if popped % 100 == 0 && lease.entry.attempts == 0 {
-                Settlement::Again { at: now }
+                Settlement::Again {
+                    at: now,
+                    reason: "no answer".to_owned(),
+                }
             } else {
                 let row = row(lease.url(), lease.discovered().depth, now);
                 let finds = links(options, &mut number, 1)?;
@@ -209,6 +212,7 @@ pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
         canonical: None,
         payload: None,
         requisite: 0,
+        details: store::VisitDetails::default(),
     }
 }
 

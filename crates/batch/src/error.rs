@@ -1,7 +1,7 @@
 //! The reasons for which a batch cannot be finished.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use neardup::ALGORITHM;
 use neardup::tables::MAX_DISTANCE;
@@ -121,4 +121,14 @@ pub enum BatchError {
         /// The other.
         other: PathBuf,
     },
+}
+
+impl BatchError {
+    /// Returns the error of a file that is not as it was written.
+    pub(crate) fn damaged(path: &Path, what: &'static str) -> Self {
+        Self::Damaged {
+            path: path.to_owned(),
+            what,
+        }
+    }
 }

@@ -1,4 +1,6 @@
-//! Fields of fixed size in byte strings.
+//! Fields of fixed size in byte strings, and the checksums of blocks of them.
+
+use neardup::HashKey;
 
 /// Splits the next `N` bytes off `rest`, which has as many: what is read was written by the same
 /// program, or its length is checked before.
@@ -8,4 +10,10 @@ pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
         .expect("what is written is as long as what is read");
     *rest = left;
     *taken
+}
+
+/// Returns the checksum of a block: the low half of xxh3-128, seeded with the number of the block,
+/// so that blocks that are exchanged are noticed.
+pub(crate) fn checksum(number: u64, bytes: &[u8]) -> [u8; 8] {
+    (HashKey::new(number).digest(bytes) as u64).to_le_bytes()
 }

@@ -21,10 +21,10 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use neardup::{ALGORITHM, Fingerprint, HashKey, Recipe};
+use neardup::{ALGORITHM, Fingerprint, Recipe};
 
 use crate::error::BatchError;
-use crate::fields::take;
+use crate::fields::{checksum, take};
 use crate::shard::Shard;
 
 const VERSION: u16 = 1;
@@ -62,21 +62,24 @@ impl FingerprintFile {
         }) {
             Ok(metadata) => metadata.len(),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(damaged(&path, "it is too short"));
+                return Err(BatchError::damaged(&path, "it is too short"));
             }
             Err(source) => return Err(BatchError::Read { path, source }),
         };
         let mut fields = &header[..];
         if take::<8>(&mut fields) != Self::MAGIC {
-            return Err(damaged(&path, "it does not begin like one"));
+            return Err(BatchError::damaged(&path, "it does not begin like one"));
         }
         // Before the checksum, because another version may have another header.
         let version = u16::from_le_bytes(take(&mut fields));
         if version != VERSION {
             return Err(BatchError::OtherFormat { path, version });
         }
-        if check(0, &header[..CHECKED]) != header[CHECKED..] {
-            return Err(damaged(&path, "its header does not pass the check"));
+        if checksum(0, &header[..CHECKED]) != header[CHECKED..] {
+            return Err(BatchError::damaged(
+                &path,
+                "its header does not pass the check",
+            ));
         }
         let algorithm = u16::from_le_bytes(take(&mut fields));
         if algorithm != ALGORITHM {
@@ -84,7 +87,7 @@ impl FingerprintFile {
         }
         let flags = u32::from_le_bytes(take(&mut fields));
         if flags & !WITH_IDS != 0 {
-            return Err(damaged(&path, "it has flags that do not exist"));
+            return Err(BatchError::damaged(&path, "it has flags that do not exist"));
         }
         let file = Self {
             path,
@@ -96,7 +99,7 @@ impl FingerprintFile {
             + u128::from(file.blocks()) * 8
             + HEADER as u128;
         if bytes != u128::from(length) {
-            return Err(damaged(
+            return Err(BatchError::damaged(
                 &file.path,
                 "it has not the length that its header tells",
             ));
@@ -246,8 +249,11 @@ impl FingerprintReader<'_> {
                 source,
             })?;
         let (entries, sum) = self.bytes.split_at(length);
-        if check(self.block, entries) != *sum {
-            return Err(damaged(&self.file.path, "a block does not pass its check"));
+        if checksum(self.block, entries) != *sum {
+            return Err(BatchError::damaged(
+                &self.file.path,
+                "a block does not pass its check",
+            ));
         }
         let (bits, ids) = entries.split_at(8 * count);
         numbers(bits, &mut self.bits);
@@ -374,7 +380,7 @@ impl FingerprintWriter {
         header.extend(self.len.to_le_bytes());
         header.extend(self.recipe.to_bytes());
         header.resize(CHECKED, 0);
-        header.extend(check(0, &header));
+        header.extend(checksum(0, &header));
         let written = self.target.flush().and_then(|()| {
             let file = self.target.get_mut();
             file.rewind()?;
@@ -398,24 +404,13 @@ impl FingerprintWriter {
     fn write_block(&mut self) -> Result<(), BatchError> {
         let number = (self.len - 1) / BLOCK as u64;
         self.bits.append(&mut self.ids);
-        self.bits.extend(check(number, &self.bits));
+        self.bits.extend(checksum(number, &self.bits));
         let written = self.target.write_all(&self.bits);
         self.bits.clear();
         written.map_err(|source| BatchError::Write {
             path: self.path.clone(),
             source,
         })
-    }
-}
-
-fn check(number: u64, bytes: &[u8]) -> [u8; 8] {
-    (HashKey::new(number).digest(bytes) as u64).to_le_bytes()
-}
-
-fn damaged(path: &Path, what: &'static str) -> BatchError {
-    BatchError::Damaged {
-        path: path.to_owned(),
-        what,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use neardup::tables::Pair;
 
-use crate::control::{Control, Gauge, Step};
+use crate::control::Control;
 use crate::error::BatchError;
 use crate::fields::take;
 use crate::fingerprint_file::FingerprintFile;
@@ -15,8 +15,6 @@ use crate::sorter::Sorter;
 
 /// The size of a pair that is sorted: two positions and the distance.
 const RECORD: usize = 4 + 4 + 1;
-/// The number of pairs after which progress is reported.
-const REPORTED: u64 = 1 << 12;
 
 /// Gives every pair of fingerprints in `file` within the distance to `visit`, each once, in the
 /// order of the first and then of the second. Half of the memory is for sorting.
@@ -36,16 +34,7 @@ pub fn ordered_pairs<E: From<BatchError>>(
         ..options.clone()
     };
     let mut joined = self_join::<E>(file, &join, control, |pair| Ok(sorter.push(encoded(pair))?))?;
-    let mut gauge = Gauge::new(control, Some(joined.pairs));
-    let mut sorted = sorter.finish();
-    let mut visited = 0;
-    while let Some(record) = sorted.next()? {
-        visit(decoded(&record))?;
-        visited += 1;
-        if visited % REPORTED == 0 {
-            gauge.advance(Step::Reporting, REPORTED)?;
-        }
-    }
+    sorter.visit_in_order(joined.pairs, control, |record| visit(decoded(record)))?;
     joined.spilled += scratch.written();
     Ok(joined)
 }

@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::LEAST_MEMORY;
-use crate::control::{Control, Gauge, Step};
+use crate::control::Control;
 use crate::error::BatchError;
 use crate::fields::take;
 use crate::fingerprint_file::FingerprintFile;
@@ -48,8 +48,6 @@ pub struct QuerySummary {
 
 /// The size of a match that is sorted: position, query and distance.
 const RECORD: usize = 8 + 4 + 1;
-/// The number of matches after which progress is reported.
-const REPORTED: u64 = 1 << 12;
 
 /// Gives every match of `queries` in a shard of `repository` to `visit`, each pair once, in the
 /// order of the repository, and for one position in the order of the queries.
@@ -75,16 +73,7 @@ pub fn ordered_query<E: From<BatchError>>(
             Ok(sorter.push(encoded(found))?)
         })?;
     drop(indexed);
-    let mut gauge = Gauge::new(control, Some(matches));
-    let mut sorted = sorter.finish();
-    let mut visited = 0;
-    while let Some(record) = sorted.next()? {
-        visit(decoded(&record))?;
-        visited += 1;
-        if visited % REPORTED == 0 {
-            gauge.advance(Step::Reporting, REPORTED)?;
-        }
-    }
+    sorter.visit_in_order(matches, control, |record| visit(decoded(record)))?;
     Ok(QuerySummary {
         queries: queries.len(),
         searched,

@@ -30,9 +30,10 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use neardup::{ALGORITHM, BandDesign, HashKey, Recipe};
+use neardup::{ALGORITHM, BandDesign, Recipe};
 
 use crate::error::BatchError;
+use crate::fields::checksum;
 use crate::shard::Shard;
 use crate::signature_bytes::next;
 
@@ -93,12 +94,12 @@ impl SignatureHeader {
         bytes.extend(shard.of().to_le_bytes());
         bytes.extend(self.recipe.to_bytes());
         bytes.resize(HEADER - 8, 0);
-        bytes.extend(check(0, &bytes));
+        bytes.extend(checksum(0, &bytes));
         bytes.try_into().expect("a header has 64 bytes")
     }
 
     fn from_bytes(bytes: &[u8; HEADER], path: &Path) -> Result<Self, BatchError> {
-        let damaged = |what| damaged(path, what);
+        let damaged = |what| BatchError::damaged(path, what);
         let mut fields = &bytes[..];
         let mut is_short = || damaged("its header is too short");
         if next(&mut fields).ok_or_else(&mut is_short)? != MAGIC {
@@ -110,7 +111,7 @@ impl SignatureHeader {
             let path = path.to_owned();
             return Err(BatchError::OtherFormat { path, version });
         }
-        if check(0, &bytes[..HEADER - 8]) != bytes[HEADER - 8..] {
+        if checksum(0, &bytes[..HEADER - 8]) != bytes[HEADER - 8..] {
             return Err(damaged("its header does not pass the check"));
         }
         let algorithm = u16::from_le_bytes(next(&mut fields).ok_or_else(&mut is_short)?);
@@ -208,17 +209,5 @@ impl SignatureFile {
     /// As [`open`](Self::open).
     pub fn read(&self) -> Result<SignatureReader, BatchError> {
         SignatureReader::open(&self.path)
-    }
-}
-
-/// Returns the checksum of a block.
-fn check(number: u64, bytes: &[u8]) -> [u8; 8] {
-    (HashKey::new(number).digest(bytes) as u64).to_le_bytes()
-}
-
-fn damaged(path: &Path, what: &'static str) -> BatchError {
-    BatchError::Damaged {
-        path: path.to_owned(),
-        what,
     }
 }

@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 
 use rayon::slice::ParallelSliceMut;
 
+use crate::control::{Control, Gauge, Step};
 use crate::error::BatchError;
 use crate::scratch::{Scratch, SpillFile};
 
@@ -18,6 +19,8 @@ use crate::scratch::{Scratch, SpillFile};
 const FAN: usize = 64;
 /// The least number of bytes of a run that are read at once.
 const LEAST_PIECE: usize = 4_096;
+/// The number of records after which progress is reported.
+const REPORTED: u64 = 1 << 12;
 
 /// A sorter that takes records in any order.
 #[derive(Debug)]
@@ -68,6 +71,26 @@ impl<'s, const N: usize> Sorter<'s, N> {
             merged.push(&record)?;
         }
         self.add_run(level + 1, merged.finish()?)
+    }
+
+    /// Gives all records, of which there are `count`, to `visit` in order, and reports progress.
+    pub(crate) fn visit_in_order<E: From<BatchError>>(
+        self,
+        count: u64,
+        control: Control<'_>,
+        mut visit: impl FnMut(&[u8; N]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut gauge = Gauge::new(control, Some(count));
+        let mut sorted = self.finish();
+        let mut visited = 0;
+        while let Some(record) = sorted.next()? {
+            visit(&record)?;
+            visited += 1;
+            if visited % REPORTED == 0 {
+                gauge.advance(Step::Reporting, REPORTED)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns all records in order.

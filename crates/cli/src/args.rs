@@ -6,6 +6,7 @@ mod files;
 pub(crate) mod input;
 mod inspect;
 mod report;
+pub(crate) mod serve;
 mod shell;
 
 use clap::{Parser, Subcommand};
@@ -21,6 +22,7 @@ pub(crate) use inspect::{
     SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 pub(crate) use report::{ReportArgs, ReportForm};
+pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 
 use crate::settings::{ConfigArgs, CrawlArgs};
@@ -55,6 +57,7 @@ Examples:
   crawler --seeds seeds.txt --out tuesday --since monday   fetch only what has changed
   crawler changes monday tuesday --diff             what is new, changed, moved and gone
   crawler report monday                             a page that shows the crawl
+  crawler serve monday                              the same in a browser, live
   crawler why monday https://example.org/a          which rule decided on a URL
   crawler duplicates monday --clusters              clusters of duplicates
   crawler similar monday draft.html                 pages like this file
@@ -91,6 +94,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Write a report of a crawl: one file for a browser or a printer; works while the crawl runs
     Report(ReportArgs),
+    /// Show a crawl in a browser, and change its pace; works while the crawl runs
+    Serve(ServeArgs),
     /// Pack a crawl into one WACZ file, which ReplayWeb.page, pywb and others open
     Wacz(WaczArgs),
     /// Check that archive, index, search, journal and tables agree, and that hosts were asked

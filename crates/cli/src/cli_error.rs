@@ -74,6 +74,14 @@ impl CliError {
         self
     }
 
+    /// Returns it as one line, for a page.
+    pub(crate) fn in_one_line(&self) -> String {
+        match &self.remedy {
+            Some(remedy) => format!("{} ({remedy})", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// Prints it as a warning.
     pub(crate) fn warn(&self) {
         say(&format!("warning: {}", printable(&self.message)));

@@ -25,6 +25,7 @@ pub(crate) mod reindex;
 pub(crate) mod report;
 pub(crate) mod robots;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 pub(crate) mod status;
@@ -37,9 +38,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ::crawl::control_file::CONTROL;
 use corpus::MAX_DOCUMENT;
 use disk::SystemDisk;
 use store::embedded::{EarlierCrawls, EmbeddedStore};
+use store::{Frontier, StoreFault};
 use tokio::runtime::Runtime;
 use web::{CanonicalForm, Clock, PageUrl, Scope};
 
@@ -47,7 +50,7 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::input;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, control};
+use crate::{assembly, control, crawl_directory, earlier, machine};
 
 /// Reads a file, or standard input for `-`.
 fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
@@ -111,6 +114,32 @@ fn open_store(
     let disk: Arc<dyn disk::Disk> = Arc::new(SystemDisk);
     let options = assembly::store_options(settings, earlier, clock, &disk)?;
     Ok(EmbeddedStore::open(state, &options)?)
+}
+
+/// Opens the store of a crawl that is not running, carries out an order, and closes the store.
+/// `line` is the line of `control.toml` that gives the same order to a running crawl.
+fn order<T>(
+    directory: &Path,
+    line: &str,
+    carry_out: impl AsyncFnOnce(&EmbeddedStore) -> Result<T, StoreFault>,
+) -> Result<T, CliError> {
+    let settings = Settings::of_crawl(directory)?;
+    let earlier = earlier::load(&settings)?.map(Arc::new);
+    let state = crawl_directory::state(directory);
+    let disk: Arc<dyn disk::Disk> = Arc::new(SystemDisk);
+    let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
+    let store = EmbeddedStore::open(&state, &options).map_err(|error| match error {
+        StoreFault::InUse { .. } => CliError::of_usage(&error).with_remedy(format!(
+            "the running crawl obeys within seconds if you write `{line}` into {}",
+            directory.join(CONTROL).display()
+        )),
+        error => error.into(),
+    })?;
+    runtime()?.block_on(async {
+        let effect = carry_out(&store).await?;
+        store.close().await?;
+        Ok(effect)
+    })
 }
 
 /// Returns a runtime for asynchronous calls of a command that has none.

@@ -1,19 +1,20 @@
-//! A file that gets its name only when it is complete, and is removed otherwise.
+//! A file that gets its name only when it is complete, and is removed otherwise, also by a signal.
 //!
 //! `export::WholeFile` does the same for files that only grow, and can continue one. A ZIP seeks
 //! back to write the lengths of its members, and an index is written at once.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use disk::DraftPath;
 use export::draft_of;
 
 /// A file that is being written.
 pub(crate) struct DraftFile {
     file: File,
     path: PathBuf,
-    is_complete: bool,
+    draft: DraftPath,
 }
 
 impl DraftFile {
@@ -26,43 +27,30 @@ impl DraftFile {
         if path.exists() && !path.is_file() {
             return Err(io::Error::other("it is not a file; - is standard output"));
         }
-        let draft = draft_of(&path);
-        let mut options = File::options();
-        let file = options
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&draft)?;
-        file.try_lock().map_err(|_taken| {
-            let message = format!("another process writes {}", draft.display());
-            io::Error::new(io::ErrorKind::ResourceBusy, message)
-        })?;
-        file.set_len(0)?;
-        Ok(Self {
-            file,
-            path,
-            is_complete: false,
-        })
+        let (file, draft) = DraftPath::begin(&draft_of(&path), create)?;
+        Ok(Self { file, path, draft })
     }
 
     /// Syncs the file and gives it its name.
-    pub(crate) fn complete(mut self) -> io::Result<()> {
+    pub(crate) fn complete(self) -> io::Result<()> {
         self.file.sync_all()?;
-        fs::rename(draft_of(&self.path), &self.path)?;
-        self.is_complete = true;
+        self.draft.complete(&self.path)?;
         let directory = self.path.parent().unwrap_or(Path::new(""));
         File::open(Path::new(".").join(directory))?.sync_all()
     }
 }
 
-impl Drop for DraftFile {
-    fn drop(&mut self) {
-        if !self.is_complete
-            && let Err(error) = fs::remove_file(draft_of(&self.path))
-        {
-            tracing::debug!(path = %self.path.display(), %error, "the draft stays");
-        }
-    }
+/// Creates a draft that no other process writes. One that a killed process has left is emptied.
+fn create(draft: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    let options = options.create(true).truncate(false).write(true);
+    let file = options.open(draft)?;
+    file.try_lock().map_err(|_taken| {
+        let message = format!("another process writes {}", draft.display());
+        io::Error::new(io::ErrorKind::ResourceBusy, message)
+    })?;
+    file.set_len(0)?;
+    Ok(file)
 }
 
 impl Write for DraftFile {

@@ -1,7 +1,7 @@
 //! Features of fingerprints: units, stop words, and document frequencies.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use neardup::frequencies::DocumentFrequencies;
 use neardup::{Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords, Weights};
 
 use crate::cli_error::{CliError, fault, usage};
+use crate::draft_file::DraftFile;
 
 /// The name of the file of learned document frequencies, in the state directory of a crawl.
 const LEARNED: &str = "frequencies.txt";
@@ -157,7 +158,7 @@ pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Re
         .and_then(|()| SystemDisk.replace(&path, &bytes));
     written.map_err(|error| {
         let message = format!("cannot write {}: {error}", path.display());
-        fault(&std::io::Error::other(message))
+        fault(&io::Error::other(message))
     })
 }
 
@@ -169,12 +170,23 @@ pub(crate) fn write(
     let Some(path) = output else {
         return crate::output::file_to_stdout(|out| frequencies.write(out));
     };
-    let written = File::create(path).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        frequencies.write(&mut out)?;
-        out.flush()
-    });
+    // A device or a pipe is written as it is.
+    let written = match path.exists() && !path.is_file() {
+        true => File::options()
+            .write(true)
+            .open(path)
+            .and_then(|device| write_to(frequencies, device).map(drop)),
+        false => DraftFile::begin(path)
+            .and_then(|draft| write_to(frequencies, draft))
+            .and_then(DraftFile::complete),
+    };
     written.map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
+}
+
+fn write_to<W: Write>(frequencies: &DocumentFrequencies, out: W) -> io::Result<W> {
+    let mut out = BufWriter::new(out);
+    frequencies.write(&mut out)?;
+    out.into_inner().map_err(IntoInnerError::into_error)
 }
 
 fn read(path: &Path) -> Result<DocumentFrequencies, CliError> {

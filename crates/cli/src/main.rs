@@ -28,11 +28,13 @@ mod secrets;
 mod seeds;
 mod session_clock;
 mod settings;
+mod signals;
 mod skip_report;
 mod suggestions;
 mod summary;
 mod terminal;
 mod values;
+mod word_diff;
 
 use std::process::ExitCode;
 
@@ -67,6 +69,9 @@ fn refuse(mistake: &clap::Error) -> CliError {
 }
 
 fn run(command: Command) -> Result<ExitCode, CliError> {
+    if !matches!(command, Command::Crawl(_)) {
+        signals::remove_drafts_at_end();
+    }
     let done = match command {
         Command::Crawl(args) => return commands::crawl::run(&args),
         Command::Verify(args) => return commands::verify::run(&args),
@@ -85,6 +90,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Similar(args) => commands::similar::run(&args),
         Command::Patterns(args) => commands::patterns::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
         Command::Fingerprint(args) => commands::fingerprint::run(&args),

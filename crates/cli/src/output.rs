@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::cli_error::{CliError, fault};
-use crate::terminal::{Escaping, printable};
+use crate::terminal::{Escaping, has_colours, printable};
 
 /// The form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -51,6 +51,19 @@ pub(crate) fn to_stdout(
 ) -> Result<(), CliError> {
     let out = io::BufWriter::new(io::stdout().lock());
     write_and_flush(&mut Escaping::new(out), write)
+}
+
+/// Like [`to_stdout`], and our own colours pass if the format is for people and standard output has
+/// colours. `write` is told.
+pub(crate) fn coloured_to_stdout(
+    format: Format,
+    write: impl FnOnce(&mut dyn Write, bool) -> io::Result<()>,
+) -> Result<(), CliError> {
+    if format == Format::Json || !has_colours() {
+        return to_stdout(|out| write(out, false));
+    }
+    let out = io::BufWriter::new(io::stdout().lock());
+    write_and_flush(&mut Escaping::with_colours(out), |out| write(out, true))
 }
 
 /// Like [`to_stdout`] for a file that is read again: escaped on a terminal only.

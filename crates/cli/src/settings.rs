@@ -23,7 +23,6 @@ use sinks::warc::Packing;
 use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
-pub(crate) use self::check::{check_concurrency, check_factor};
 pub(crate) use self::flags::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
 pub(crate) use self::layers::one_line;
 pub(crate) use self::origins::Origins;

@@ -4,7 +4,8 @@
 //! the table of them, with its sources.
 //!
 //! Invariant: of these characters, only line ends and tabs reach standard output and standard
-//! error. Each value is made [`printable`], and all output passes [`Escaping`] besides.
+//! error. Each value is made [`printable`], and all output passes [`Escaping`] besides. A command
+//! that marks words by colours lets three fixed sequences pass, [`RED`], [`GREEN`] and [`PLAIN`].
 
 use std::io::{self, IsTerminal, Write};
 
@@ -37,6 +38,19 @@ pub(crate) fn say_panics() {
     }));
 }
 
+/// The sequence that makes the following text red (ECMA-48, section 8.3.117).
+pub(crate) const RED: &str = "\u{1b}[31m";
+/// The sequence that makes it green.
+pub(crate) const GREEN: &str = "\u{1b}[32m";
+/// The sequence that ends a colour.
+pub(crate) const PLAIN: &str = "\u{1b}[m";
+
+/// Returns true if standard output is a terminal with colours, or is to be taken for one
+/// (`NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE`; bixense.com/clicolors).
+pub(crate) fn has_colours() -> bool {
+    console::colors_enabled()
+}
+
 /// Greatest number of printed characters of a panic's message.
 const MAX_PANIC: usize = 2_000;
 
@@ -46,6 +60,8 @@ pub(crate) struct Escaping<W> {
     inner: W,
     /// The first bytes of a character whose end comes with the next call: at most two.
     begun: Vec<u8>,
+    /// True if our colours pass. A write must not cut them.
+    has_colours: bool,
 }
 
 impl<W: Write> Escaping<W> {
@@ -53,13 +69,33 @@ impl<W: Write> Escaping<W> {
         Self {
             inner,
             begun: Vec::with_capacity(2),
+            has_colours: false,
         }
+    }
+
+    /// Creates a writer that lets our colours pass.
+    pub(crate) fn with_colours(inner: W) -> Self {
+        Self {
+            has_colours: true,
+            ..Self::new(inner)
+        }
+    }
+
+    /// Returns the bytes behind one of our colours; none if they do not begin with one.
+    fn after_colour<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
+        let mut colours = [RED, GREEN, PLAIN].iter().filter(|_| self.has_colours);
+        colours.find_map(|colour| bytes.strip_prefix(colour.as_bytes()))
     }
 
     fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while let Some(place) = bytes.iter().position(|byte| may_command(*byte)) {
             self.inner.write_all(&bytes[..place])?;
             bytes = &bytes[place..];
+            if let Some(rest) = self.after_colour(bytes) {
+                self.inner.write_all(&bytes[..bytes.len() - rest.len()])?;
+                bytes = rest;
+                continue;
+            }
             let length = length_of(bytes[0]);
             let Some(character) = bytes.get(..length) else {
                 self.begun.extend_from_slice(bytes);
@@ -159,6 +195,18 @@ mod tests {
             assert_eq!(printable(text), in_a_line);
             assert_eq!(escaped([text.as_bytes()]), in_a_text);
         }
+    }
+
+    #[test]
+    fn only_our_colours_pass_and_only_where_they_are_wanted() {
+        let text = format!("{RED}a{PLAIN}\u{1b}[31;5mb\u{1b}[33m{GREEN}");
+        let mut out = Vec::new();
+        Escaping::with_colours(&mut out)
+            .write_all(text.as_bytes())
+            .unwrap();
+        let expected = format!("{RED}a{PLAIN}\\u001b[31;5mb\\u001b[33m{GREEN}");
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert!(!escaped([text.as_bytes()]).contains('\u{1b}'));
     }
 
     proptest! {

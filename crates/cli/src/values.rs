@@ -2,30 +2,20 @@
 //! the same words.
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::num::NonZeroU32;
 use std::str::FromStr;
-use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::ValueEnum;
 use neardup::HashKey;
 use neardup::tables::{Plan, TableDesign};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 use web::{InvalidLastmod, Lastmod};
 
-/// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span(pub(crate) Duration);
+pub(crate) use crawl::values::{Rate, Span, maybe_word, word};
 
 /// A size: `50MiB`, `1.5 GB`; a bare number is bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
-
-/// A number of requests in a time: `3/s`, `30/m`; a bare number is per second. Kept as requests a
-/// second, rounded up to one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rate(pub(crate) NonZeroU32);
 
 /// A number of things: `8000000`, `8_000_000`, `8e9`, `2^34`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,26 +135,6 @@ impl fmt::Display for Tables {
     }
 }
 
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a time span");
-        if let Ok(seconds) = text.parse::<f64>() {
-            let span = Duration::try_from_secs_f64(seconds);
-            return span.map(Self).map_err(|_out_of_range| wrong());
-        }
-        let span = humantime::parse_duration(text).map(Self);
-        span.map_err(|error| format!("{}: {error} (for example 500ms, 1s, 2h)", wrong()))
-    }
-}
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        humantime::format_duration(self.0).fmt(f)
-    }
-}
-
 impl FromStr for Size {
     type Err = String;
 
@@ -209,22 +179,6 @@ impl FromStr for Count {
     }
 }
 
-impl FromStr for Rate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let rate = text.strip_suffix("/s").unwrap_or(text).trim().parse();
-        rate.map(Self)
-            .map_err(|_error| format!("{text:?} is not a rate (for example 3/s)"))
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/s", self.0)
-    }
-}
-
 impl FromStr for Key {
     type Err = String;
 
@@ -258,90 +212,10 @@ impl Switch {
     }
 }
 
-/// A value that is written as one word, in flags and files alike.
-pub(crate) mod word {
-    use super::*;
-
-    pub(crate) fn serialize<T: fmt::Display, S: Serializer>(
-        value: &T,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err: fmt::Display>,
-        D: Deserializer<'de>,
-    {
-        deserializer.deserialize_any(OneWord(PhantomData))
-    }
-}
-
-/// Reads a value that is written as one word. For a number without quotes, which has no unit, the
-/// error says how it is written.
-struct OneWord<T>(PhantomData<T>);
-
-impl<T: FromStr<Err: fmt::Display>> OneWord<T> {
-    /// Returns the error for a number, with the first unit that makes it a value.
-    fn unquoted<E: de::Error>(number: &dyn fmt::Display) -> E {
-        let mut words = ["s", "B", "/s", ""]
-            .iter()
-            .map(|unit| format!("{number}{unit}"));
-        match words.find(|word| word.parse::<T>().is_ok()) {
-            Some(meant) => E::custom(format_args!("{number} must be written {meant:?}")),
-            None => E::custom(format_args!("{number} is no value here")),
-        }
-    }
-}
-
-impl<T: FromStr<Err: fmt::Display>> de::Visitor<'_> for OneWord<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a word in quotes")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map_err(E::custom)
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
-        Err(Self::unquoted(&number))
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
-        Err(Self::unquoted(&number))
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-        Err(Self::unquoted(&number))
-    }
-}
-
-/// [`word`] for what may be absent.
-pub(crate) mod maybe_word {
-    use super::*;
-
-    pub(crate) fn serialize<T: fmt::Display, S: Serializer>(
-        value: &Option<T>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.as_ref().map(T::to_string).serialize(serializer)
-    }
-
-    pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
-    where
-        T: FromStr<Err: fmt::Display>,
-        D: Deserializer<'de>,
-    {
-        // An absent key never gets here, and no file has a null.
-        word::deserialize(deserializer).map(Some)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -1,12 +1,15 @@
 //! A file that gets its name once it is complete.
 //!
 //! Until then it is called `NAME.part`, and it is removed if it is not completed: a full disk
-//! leaves nothing half. An earlier file of that name stays until the end, so a file can be read and
+//! or an interrupt leaves nothing half ([`DraftPath`]), and a killed process leaves a draft that the
+//! next one replaces. An earlier file of that name stays until the end, so a file can be read and
 //! replaced by what was made from it.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use disk::DraftPath;
 
 /// A file in progress.
 #[derive(Debug)]
@@ -14,8 +17,8 @@ pub(crate) struct Draft {
     file: File,
     /// The name that it gets.
     pub(crate) path: PathBuf,
-    /// The name until it is complete; none for a device or a pipe, and once it is complete.
-    draft: Option<PathBuf>,
+    /// The path until it is complete; none for a device or a pipe, and once it is complete.
+    draft: Option<DraftPath>,
     /// The number of bytes written.
     pub(crate) written: u64,
     /// The system's code of the last error, which libraries turn into text.
@@ -36,12 +39,14 @@ impl Draft {
     /// is.
     pub(crate) fn begin(path: &Path) -> Result<Self, DraftError> {
         let is_special = path.metadata().is_ok_and(|about| !about.is_file());
-        let draft = (!is_special).then(|| draft_of(path));
-        let file = match &draft {
-            Some(draft) => File::create(draft),
-            None => File::options().write(true).open(path),
+        let begun = if is_special {
+            let device = File::options().write(true).open(path);
+            device.map(|device| (device, None))
+        } else {
+            let begun = DraftPath::begin(&draft_of(path), |draft| File::create(draft));
+            begun.map(|(file, draft)| (file, Some(draft)))
         };
-        let file = file.map_err(|source| DraftError {
+        let (file, draft) = begun.map_err(|source| DraftError {
             path: path.to_owned(),
             written: 0,
             source,
@@ -59,11 +64,7 @@ impl Draft {
     pub(crate) fn complete(&mut self) -> Result<u64, DraftError> {
         let path = self.path.clone();
         let named = self.draft.take().map_or(Ok(()), |draft| {
-            let named = self
-                .file
-                .sync_all()
-                .and_then(|()| std::fs::rename(&draft, &path));
-            named.inspect_err(|_| remove(&draft))
+            self.file.sync_all().and_then(|()| draft.complete(&path))
         });
         match named {
             Ok(()) => Ok(self.written),
@@ -100,24 +101,11 @@ impl Write for Draft {
     }
 }
 
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if let Some(draft) = &self.draft {
-            remove(draft);
-        }
-    }
-}
-
 /// Returns the name of a file or directory until it is complete.
 pub(crate) fn draft_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     name.into()
-}
-
-/// Removes a draft. If that fails, its name says that it is none.
-fn remove(draft: &Path) {
-    drop(std::fs::remove_file(draft));
 }
 
 #[cfg(test)]

@@ -11,6 +11,10 @@
 mod page;
 mod run;
 
+// Changes to a running crawl, as text, and values as people write them.
+pub mod control_file;
+pub mod values;
+
 // The crawl's state and rules, and the steps of a visit.
 mod choice;
 mod context;
@@ -33,7 +37,7 @@ pub use runtime::adaptive_signatures::AdaptiveSignatures;
 pub use runtime::disk_space::{DiskSpace, DiskSpaceRules};
 pub use runtime::resuming::{open_archive, settled_end};
 pub use runtime::retry;
-pub use runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
+pub use runtime::runtime_overrides::{ActiveOverrides, Orders, RuntimeOverrides};
 pub use runtime::telemetry::{Counts, MAX_TYPES, OTHER_TYPES, Responses, Telemetry};
 pub use runtime::unvisited_urls::DistinctUrls;
 pub use steps::duplicate_links::DuplicateLinks;

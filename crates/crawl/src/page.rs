@@ -108,7 +108,7 @@ async fn retry_or_fail(
     };
     tracing::info!(url = %lease.url(), reason, ?wait, "will be tried again");
     let at = until.max(context.clock.now() + wait);
-    politeness::settle(context, lease, Settlement::Again { at }).await?;
+    politeness::settle(context, lease, Settlement::Again { at, reason }).await?;
     Ok(Outcome::Postponed)
 }
 
@@ -140,7 +140,7 @@ fn whole_visit(
         url: record.url.clone(),
         at: record.fetched_at,
         robots: context.robots_files.take(record.url.key()),
-        metadata: visit_record::metadata(record, exchanges.last(), notes),
+        metadata: visit_record::metadata(record, notes),
         exchanges,
         keeping: Keeping::Whole,
         payload: None,
@@ -157,12 +157,11 @@ async fn archive_and_settle(
     links: Outlinks,
     reached: Vec<PageUrl>,
 ) -> Result<Outcome, Fault> {
-    let took = visit.exchanges.last().map(|exchange| exchange.elapsed);
     let archived = context.sink.write(visit).await?;
     record.warc_file = Some(archived.file.clone());
     record.warc_offset = Some(archived.page_offset);
     let fate = record.fate;
-    visit_record::announce(context, &record, took);
+    visit_record::announce(context, &record);
     let span = ArchiveSpan {
         ticket: archived.ticket,
         file: archived.file,

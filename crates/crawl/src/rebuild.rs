@@ -10,9 +10,10 @@ mod legacy_reason;
 
 use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
-use store::{DiscoveredUrl, Fate, Verdict, VisitRecord};
+use store::{DiscoveredUrl, Fate, Verdict, VisitDetails, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::legacy_reason::Matched;
@@ -187,6 +188,9 @@ fn archived_record(
 ) -> VisitRecord {
     let fate = notes.text("verdict").and_then(Fate::of_word);
     let fate = fate.unwrap_or(Fate::Unique);
+    let row = visit_record::without_page(page, exchanges, at, fate, String::new());
+    let matched_by = notes.text(visit_record::MATCHED_BY);
+    let fetch_time = notes.parsed("fetchTimeMs").map(Duration::from_millis);
     VisitRecord {
         reason: notes
             .parsed("reason")
@@ -195,7 +199,14 @@ fn archived_record(
         duplicate_of: notes.url("duplicate-of"),
         distance: notes.parsed("distance"),
         resemblance: notes.parsed("resemblance"),
-        ..visit_record::without_page(page, exchanges, at, fate, String::new())
+        details: VisitDetails {
+            rule: matched_by.and_then(visit_record::rule_matched_by),
+            duration: fetch_time.or(row.details.duration),
+            words: notes.parsed("words"),
+            digest: notes.parsed("payload-digest"),
+            ..row.details
+        },
+        ..row
     }
 }
 

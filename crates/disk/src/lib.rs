@@ -7,12 +7,15 @@
 //! disk. The testkit has a disk that fails the n-th call, writes short, and forgets what was not
 //! synced.
 //!
+//! A [`DraftPath`] is the path of a file in progress, which an interrupted process does not leave.
+//!
 //! Reads use `std::fs` directly, because a reader notices a failed read. Three writers bypass
 //! [`Disk`] too: sled, which writes its own files; the lock on a directory, which holds no data;
 //! and a [`Spool`], which does not outlive the process.
 
 mod calls;
 mod cut;
+mod draft;
 mod error_kind;
 mod reserve;
 mod reserved;
@@ -21,6 +24,7 @@ mod system;
 
 pub use calls::{Disk, DiskFile, ShortWrite};
 pub use cut::{set_aside, set_aside_whole};
+pub use draft::{DraftPath, DraftsEnded, end_drafts};
 pub use error_kind::DiskErrorKind;
 pub use reserve::{Reserve, Restored};
 pub use reserved::ReservedDisk;

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use neardup::{PageSignature, SKETCH_BYTES};
 use serde::ser::{Serialize, Serializer};
@@ -30,13 +31,13 @@ pub struct Visit {
 
 /// A record for each visit.
 pub const VISITS: Table = Table {
-    schema: "visits/2",
+    schema: "visits/3",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/2",
+    schema: "visits-sketches/3",
     columns: COLUMNS,
 };
 
@@ -62,6 +63,10 @@ const COLUMNS: &[Column] = &[
     Column::maybe("warc_offset", Kind::U64),
     Column::always("kind", Kind::Text),
     Column::maybe("canonical", Kind::Text),
+    Column::maybe("duration_ms", Kind::U64),
+    Column::maybe("words", Kind::U32),
+    Column::always("redirects", Kind::U32),
+    Column::maybe("digest", Kind::Text),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -79,6 +84,8 @@ fn fields<'a>(
 ) -> [Option<Value<'a>>; COLUMNS.len()] {
     let text = |text: &'a Option<String>| text.as_deref().map(Value::Text);
     let url = |url: &'a web::PageUrl| Value::Text(url.as_str());
+    let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    let details = &row.details;
     [
         Some(url(&row.url)),
         Some(url(row.final_url.as_ref().unwrap_or(&row.url))),
@@ -99,12 +106,12 @@ fn fields<'a>(
         text(&row.reason),
         text(&row.warc_file),
         row.warc_offset.map(Value::Number),
-        Some(Value::Text(if row.requisite > 0 {
-            "requisite"
-        } else {
-            "page"
-        })),
+        Some(Value::Text(row.kind())),
         row.canonical.as_ref().map(url),
+        details.duration.map(millis).map(Value::Number),
+        details.words.map(|words| Value::Number(words.into())),
+        Some(Value::Number(details.redirects.into())),
+        text(&details.digest),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
 }
@@ -193,7 +200,8 @@ mod tests {
             names.join(" "),
             "url final_url status fetched_at depth via content_type \
              bytes charset language title verdict duplicate_of \
-             distance resemblance fingerprint reason warc_file warc_offset kind canonical sketch"
+             distance resemblance fingerprint reason warc_file warc_offset kind canonical \
+             duration_ms words redirects digest sketch"
         );
     }
 }

@@ -32,7 +32,7 @@
 //! Pure: no clock, no disk, no threads. The pieces stand alone, from the text upwards:
 //!
 //! - [`NormalText`]: the words of a text, case folded and composed; or the tokens of a tokenizer of
-//!   your own.
+//!   your own. [`word_ranges`]: their places in the text.
 //! - [`Features`] → [`Fingerprint`]: a simhash, 64 bits that differ in few places if the texts
 //!   differ little (Charikar 2002); [`WeightedFeatures`] has the exact cosine that it estimates.
 //! - [`Fingerprinter`]: a simhash without [`StopWords`], or weighted by
@@ -115,7 +115,7 @@ mod simd;
 pub use stop_words::StopWords;
 #[cfg(feature = "stop-words")]
 pub use stop_words::UnknownLanguage;
-pub use text::{MAX_TEXT, NormalText};
+pub use text::{MAX_TEXT, NormalText, word_ranges};
 pub use word_shingles::{readable_shingles, word_shingles};
 pub use words::HashedText;
 

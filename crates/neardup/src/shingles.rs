@@ -100,7 +100,9 @@ impl Shingles {
         ratio(self.shared_with(other), self.len())
     }
 
-    fn shared_with(&self, other: &Shingles) -> usize {
+    /// Returns the number of shingles in both sets.
+    #[must_use]
+    pub fn shared_with(&self, other: &Shingles) -> usize {
         shared(&self.hashes, &other.hashes)
     }
 }

@@ -14,12 +14,15 @@
 mod ascii;
 mod fold;
 pub(crate) mod letters;
+mod ranges;
 pub(crate) mod unicode;
 mod words;
 
 use crate::key::HashKey;
 use unicode::WORTH_A_CHANGE;
 use words::Words;
+
+pub use ranges::word_ranges;
 
 /// The number of bytes of a text that are read: 1 GiB. The rest is ignored.
 pub const MAX_TEXT: usize = 1 << 30;

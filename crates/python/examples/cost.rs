@@ -1,6 +1,11 @@
 //! The cost of the engine without Python, on the documents of `bench.py`: one text a line. Prints
 //! lines of a name and the nanoseconds a document, the best of five rounds.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it measures time, and has no directory of its own"
+)]
+
 use std::hint::black_box;
 use std::io::Write;
 use std::num::NonZeroUsize;

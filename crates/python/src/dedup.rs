@@ -23,7 +23,7 @@ use self::indexes::Indexes;
 use self::run::{ProgressShown, Reading};
 use crate::documents::DocumentSource;
 use crate::errors::{invalid, of_batch};
-use crate::settings::{SignatureSettings, VerdictSettings};
+use crate::settings::{SignatureSettings, VerdictSettings, usual_temp_dir};
 use crate::{index_file, parallel};
 
 /// Finds near-duplicates among documents, and returns an iterator over them.
@@ -78,7 +78,8 @@ use crate::{index_file, parallel};
 ))]
 #[expect(
     clippy::too_many_arguments,
-    reason = "they are Python's keyword arguments"
+    clippy::needless_pass_by_value,
+    reason = "they are Python's keyword arguments, which PyO3 hands over by value"
 )]
 pub(crate) fn dedup(
     py: Python<'_>,
@@ -125,7 +126,7 @@ pub(crate) fn dedup(
         has_own_shingles: features.is_some(),
     };
     let threads = parallel::threads(threads);
-    let mut options = Options::new(kind, temp_dir.unwrap_or_else(std::env::temp_dir));
+    let mut options = Options::new(kind, temp_dir.unwrap_or_else(usual_temp_dir));
     options.criterion = verdict.criterion()?;
     options.bands = verdict.bands()?;
     options.workers = threads;

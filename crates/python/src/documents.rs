@@ -26,6 +26,7 @@ pub(crate) use self::files::Unread;
 use crate::arrow_text::{IdColumn, Layout, RowId, TextColumn};
 use crate::errors::system;
 use crate::id::Id;
+use crate::settings::usual_temp_dir;
 use crate::tokens::refuse_text;
 
 /// The most documents in a batch.
@@ -169,7 +170,7 @@ impl DocumentSource {
         refuse_text(documents, "documents")?;
         let has = |method: &str| documents.hasattr(method);
         let kind = if let Some(paths) = files::paths(documents)? {
-            let mut options = InputOptions::new(std::env::temp_dir());
+            let mut options = InputOptions::new(usual_temp_dir());
             options.text_field = (text != USUAL_TEXT).then(|| text.to_owned());
             options.id_field = id.map(str::to_owned);
             let documents = Documents::below(&paths, &options).map_err(|error| system(&error))?;

@@ -30,7 +30,7 @@ impl Id {
         if let Ok(text) = id.cast::<PyString>() {
             let text = text
                 .to_str()
-                .map_err(|_| surrogate("id of document", number))?;
+                .map_err(|_not_utf8| surrogate("id of document", number))?;
             return Ok(Self::Text(text.to_owned()));
         }
         if let Ok(number) = id.extract::<i64>() {

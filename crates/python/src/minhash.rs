@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::documents::TextSource;
 use crate::errors::invalid;
+use crate::results::Reduced;
 use crate::{parallel, settings, tokens};
 
 /// The MinHash of a set: `num_perm` minima, which estimate its resemblance to other sets with a
@@ -214,7 +215,7 @@ impl MinHash {
 
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<String>))> {
+    ) -> PyResult<Reduced<'py, (Bound<'py, PyBytes>, Option<String>)>> {
         let restore = slf.get_type().getattr("from_bytes")?;
         let this = slf.borrow();
         Ok((restore, (this.to_bytes(slf.py()), this.shingles())))

@@ -6,6 +6,7 @@
 //! of five words.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use neardup::{
@@ -21,6 +22,15 @@ const OF_OTHER_SHINGLES: f64 = 0.8;
 
 /// The distance of candidates unless another is asked for, in bits.
 pub(crate) const DEFAULT_DISTANCE: u32 = 3;
+
+/// Returns the system's directory for temporary files, for calls that name none.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a package has no directory of its own, as a crawl has"
+)]
+pub(crate) fn usual_temp_dir() -> PathBuf {
+    std::env::temp_dir()
+}
 
 /// Parses features, such as `word:1`, with weights, such as `log-tf`, that replace theirs.
 ///

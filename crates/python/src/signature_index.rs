@@ -114,7 +114,8 @@ impl SignatureIndex {
     ))]
     #[expect(
         clippy::too_many_arguments,
-        reason = "they are Python's keyword arguments"
+        clippy::needless_pass_by_value,
+        reason = "they are Python's keyword arguments, which PyO3 hands over by value"
     )]
     fn load(
         py: Python<'_>,
@@ -146,6 +147,10 @@ impl SignatureIndex {
 
     /// Writes the index to a file, which gets its name once it is complete. Whole numbers as ids
     /// are written as strings.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 hands a path over by value"
+    )]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let written = py.detach(|| {
             let mut draft = Draft::begin(&path, &self.header())?;

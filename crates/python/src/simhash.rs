@@ -4,7 +4,6 @@
 //! Invariant: a fingerprint knows its features, and those of different features are not compared. A
 //! number of the caller's, from a file or another program, is compared with any of as many bits.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 
 use neardup::{Features, Fingerprint, Fingerprinter, HashKey};
@@ -13,8 +12,12 @@ use pyo3::prelude::*;
 
 use crate::documents::TextSource;
 use crate::errors::invalid;
+use crate::results::Reduced;
 use crate::settings;
 use crate::{parallel, tokens};
+
+/// The arguments of `Simhash._restore`: features, stop words, value and bits.
+type MadeFrom = (Option<String>, Option<String>, u64, u32);
 
 /// The features of a fingerprint.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,9 +151,7 @@ impl Simhash {
     }
 
     fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.fingerprint.hash(&mut hasher);
-        hasher.finish()
+        self.fingerprint.as_u64()
     }
 
     fn __str__(&self) -> String {
@@ -165,12 +166,7 @@ impl Simhash {
         format!("Simhash.from_value(0x{self}{bits})", self = self.__str__())
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(
-        Bound<'py, PyAny>,
-        (Option<String>, Option<String>, u64, u32),
-    )> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py, MadeFrom>> {
         let this = slf.get();
         let (features, stop_words) = match &this.origin {
             Origin::Text(features, stop_words) => (Some(features.to_string()), stop_words.clone()),

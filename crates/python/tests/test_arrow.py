@@ -119,7 +119,8 @@ class Out(unittest.TestCase):
     def test_findings_become_tables_of_every_kind(self):
         pa = wanted("pyarrow")
         duplicates = pa.table(dedup(TEXTS))
-        self.assertEqual(dict(zip(*duplicates.select(["id", "duplicate_of"]).to_pydict().values())), REPEATED)
+        ids, originals = duplicates.select(["id", "duplicate_of"]).to_pydict().values()
+        self.assertEqual(dict(zip(ids, originals)), REPEATED)
         self.assertEqual(
             [(field.name, str(field.type)) for field in duplicates.schema],
             [
@@ -134,7 +135,8 @@ class Out(unittest.TestCase):
         self.assertEqual(pairs.column_names[:2], ["a", "b"])
         self.assertEqual(str(pairs.schema.field("a").type), "string")
         clusters = pa.table(dedup(TEXTS, clusters=True))
-        self.assertEqual({tuple(one) for one in clusters["members"].to_pylist()}, {(a, b) for b, a in REPEATED.items()})
+        members = {tuple(one) for one in clusters["members"].to_pylist()}
+        self.assertEqual(members, {(a, b) for b, a in REPEATED.items()})
         clusters = pa.table(dedup(zip(IDS, TEXTS), clusters=True))
         self.assertIn(["d0", "d1"], clusters["members"].to_pylist())
 

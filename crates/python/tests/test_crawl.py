@@ -29,7 +29,8 @@ def crawl(directory):
     site = pathlib.Path(directory, "site")
     site.mkdir()
     text = " ".join(words(1, 300))
-    (site / "index.html").write_text('<title>Start</title><a href="a.html">a</a> <a href="b.html">b</a>')
+    links = '<a href="a.html">a</a> <a href="b.html">b</a>'
+    (site / "index.html").write_text("<title>Start</title>" + links)
     (site / "a.html").write_text(f"<title>A page</title><p>{text}")
     (site / "b.html").write_text(f"<title>A page</title><p>{text}<!-- other bytes -->")
     handler = functools.partial(Quiet, directory=site)

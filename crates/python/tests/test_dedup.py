@@ -26,7 +26,8 @@ class WhatIsFound(unittest.TestCase):
         self.assertEqual({pair.b: pair.a for pair in pairs}, REPEATED)
         self.assertIsInstance(pairs[0], Pair)
         clusters = list(dedup(TEXTS, clusters=True))
-        self.assertEqual({tuple(one.members) for one in clusters}, {(a, b) for b, a in REPEATED.items()})
+        expected = {(a, b) for b, a in REPEATED.items()}
+        self.assertEqual({tuple(one.members) for one in clusters}, expected)
         self.assertIsInstance(clusters[0], Cluster)
 
     def test_chains_connect_what_originals_keep_apart(self):
@@ -76,15 +77,16 @@ class WhatIsFound(unittest.TestCase):
         self.assertEqual((list(findings), findings.documents), ([], 0))
 
     def test_a_million_equal_documents_and_an_enormous_one_are_no_trouble(self):
-        findings = dedup("again" for _ in range(100_000))
-        self.assertEqual(sum(1 for _ in findings), 99_999)
+        findings = dedup("again" for _ in range(1_000_000))
+        self.assertEqual(sum(1 for _ in findings), 999_999)
         huge = "word " * 2_000_000
         self.assertEqual(found_in(["", huge, "", huge]), {2: 0, 3: 1})
 
     def test_findings_are_tuples_that_pickle(self):
         (found,) = dedup(["one", "one"])
         number, original, distance, resemblance, measure = found
-        self.assertEqual((number, original, distance, resemblance, measure), (1, 0, 0, 1.0, "bytes"))
+        self.assertEqual((number, original, distance), (1, 0, 0))
+        self.assertEqual((resemblance, measure), (1.0, "bytes"))
         self.assertEqual(pickle.loads(pickle.dumps(found)), found)
         self.assertIsInstance(found, Duplicate)
 

@@ -51,7 +51,10 @@ def in_child(queue):
 class Interrupts(unittest.TestCase):
     def check(self, program):
         child = subprocess.Popen(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", program],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         self.assertEqual(child.stdout.readline(), "begun\n")
         child.send_signal(signal.SIGINT)

@@ -73,7 +73,8 @@ class Fingerprints(unittest.TestCase):
         self.assertEqual(fingerprints([]).shape, (0,))
 
     def test_fingerprints_survive_pickling(self):
-        for one in [Simhash("a", "char:5+tf"), Simhash.from_value(7, bits=32), Simhash.from_tokens("a b".split())]:
+        of_tokens = Simhash.from_tokens("a b".split())
+        for one in [Simhash("a", "char:5+tf"), Simhash.from_value(7, bits=32), of_tokens]:
             again = pickle.loads(pickle.dumps(one))
             self.assertEqual(again, one)
             self.assertEqual(again.distance(one), 0)
@@ -110,7 +111,8 @@ class MinHashes(unittest.TestCase):
     def test_the_estimate_is_near_the_resemblance(self):
         one, two = TEXTS[0], changed(TEXTS[0], 5, 10)
         exact = Shingles(one).resemblance(Shingles(two))
-        estimate = MinHash.from_text(one, num_perm=1024).jaccard(MinHash.from_text(two, num_perm=1024))
+        other = MinHash.from_text(two, num_perm=1024)
+        estimate = MinHash.from_text(one, num_perm=1024).jaccard(other)
         self.assertAlmostEqual(estimate, exact, delta=5 * (exact * (1 - exact) / 1024) ** 0.5)
 
     def test_minhashes_of_many_texts_are_those_of_each(self):
@@ -124,14 +126,17 @@ class MinHashes(unittest.TestCase):
 
     def test_sets_of_different_kinds_are_not_compared(self):
         one = MinHash.from_text("a text")
-        for other in [MinHash(), MinHash.from_text("a text", "word:2"), MinHash.from_text("a", num_perm=7)]:
+        of_pairs = MinHash.from_text("a text", "word:2")
+        for other in [MinHash(), of_pairs, MinHash.from_text("a", num_perm=7)]:
             self.assertRaises(ValueError, one.jaccard, other)
             self.assertRaises(ValueError, one.merge, other)
         self.assertRaisesRegex(ValueError, "takes no tokens", one.update, "token")
 
     def test_a_copy_and_a_pickle_are_equal_and_independent(self):
         one = MinHash(tokens=["a"])
-        for other in [one.copy(), copy.copy(one), pickle.loads(pickle.dumps(one)), MinHash.from_bytes(one.to_bytes())]:
+        pickled = pickle.loads(pickle.dumps(one))
+        restored = MinHash.from_bytes(one.to_bytes())
+        for other in [one.copy(), copy.copy(one), pickled, restored]:
             self.assertEqual(other, one)
             other.update("b")
             self.assertNotEqual(other, one)
@@ -142,7 +147,8 @@ class MinHashes(unittest.TestCase):
         one = MinHash(tokens=["a"])
         one.digest()[0] = 0
         self.assertNotEqual(one.digest()[0], 0)
-        self.assertEqual((len(one), one.num_perm, one.is_empty(), MinHash().is_empty()), (128, 128, False, True))
+        self.assertEqual((len(one), one.num_perm), (128, 128))
+        self.assertEqual((one.is_empty(), MinHash().is_empty()), (False, True))
 
     def test_impossible_arguments_are_refused(self):
         for error, call in [
@@ -164,7 +170,8 @@ class Lsh(unittest.TestCase):
         self.assertEqual(len(lsh), len(TEXTS))
         for repeated, original in REPEATED.items():
             self.assertEqual(lsh.query(sets[repeated]), [original, repeated])
-        self.assertEqual(lsh.query(MinHash.from_text("something else entirely, and of some length")), [])
+        other = MinHash.from_text("something else entirely, and of some length")
+        self.assertEqual(lsh.query(other), [])
 
     def test_the_recall_is_the_one_that_is_asked_for(self):
         for threshold, recall in [(0.5, 0.99), (0.8, 0.9), (0.95, 0.999)]:

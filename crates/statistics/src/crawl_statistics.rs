@@ -139,8 +139,17 @@ impl CrawlStatistics {
                 host.waiting = host.waiting.saturating_sub(1);
             }
             Record::Died { sequences } => sequences.iter().for_each(|one| self.die(*one)),
-            Record::Postponed { entry, pace, .. } => {
-                self.hosts.pace(host_of(&entry.discovered.url), *pace);
+            Record::Postponed {
+                entry,
+                pace,
+                reason,
+                ..
+            } => {
+                let host = host_of(&entry.discovered.url);
+                self.hosts.pace(host, *pace);
+                if reason.is_some() {
+                    self.hosts.of(host).fail(reason.as_deref());
+                }
             }
             Record::Paced { host, pace } | Record::Returned { host, pace, .. } => {
                 self.hosts.pace(host.as_str(), *pace);
@@ -165,7 +174,8 @@ impl CrawlStatistics {
             | Record::Archived { .. }
             | Record::PatternClosed(_)
             | Record::PatternReopened(_)
-            | Record::ClockSet { .. } => {}
+            | Record::ClockSet { .. }
+            | Record::Distinct(_) => {}
         }
     }
 

@@ -18,8 +18,16 @@ pub struct HostFigures {
     pub waiting: u64,
     /// Its pace, as last recorded.
     pub pace: Pace,
-    /// The reason of the last URL that failed for good, even if that visit was revoked.
+    /// The reason of its last failure, for good or until the next attempt, even if that visit was
+    /// revoked.
     pub last_failure: Option<Box<str>>,
+}
+
+impl HostFigures {
+    /// Records a failure.
+    pub(crate) fn fail(&mut self, reason: Option<&str>) {
+        self.last_failure = reason.map(|reason| cut(reason, MAX_FAILURE_CHARACTERS).into());
+    }
 }
 
 /// The figures of all hosts.
@@ -79,8 +87,7 @@ impl Hosts {
         let had_pages = figures.sums.pages > 0;
         figures.sums.count(row);
         if row.fate == Fate::Failed {
-            let reason = row.reason.as_deref();
-            figures.last_failure = reason.map(|reason| cut(reason, MAX_FAILURE_CHARACTERS).into());
+            figures.fail(row.reason.as_deref());
         }
         let has_pages = figures.sums.pages > 0;
         self.note(host, had_pages, has_pages);

@@ -78,6 +78,12 @@ pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
     }
 }
 
+/// Returns the settlement of a visit that failed and is repeated at this time.
+pub(crate) fn again(at: Timestamp) -> Settlement {
+    let reason = "no answer".to_owned();
+    Settlement::Again { at, reason }
+}
+
 pub(crate) fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
@@ -307,7 +313,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
         seed(frontier, ["http://a.test/1", "http://a.test/2"]).await;
         let first = lease(frontier, 0).await;
         assert_eq!(first.entry.attempts, 0, "{name}");
-        settle(frontier, first, Settlement::Again { at: at(1000) }, 10).await;
+        settle(frontier, first, again(at(1000)), 10).await;
 
         let other = lease(frontier, 10).await;
         assert_eq!(other.url().as_str(), "http://a.test/2", "{name}");

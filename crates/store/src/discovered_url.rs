@@ -26,6 +26,10 @@ impl DiscoveredUrl {
     /// The priority of URLs that go after all others of their host.
     pub const BEHIND: u8 = 128;
 
+    /// The priority of URLs that a user wants to have visited again. They are visited even where
+    /// their pattern is closed.
+    pub const ORDERED: u8 = 1;
+
     /// The lowest priority value of a probe: a URL known only from pages that were left out as
     /// duplicates. A probe waits until no other page of the crawl waits or is out on lease. The
     /// order of probes is drawn from their URLs, so that the first ones are a sample.
@@ -59,6 +63,20 @@ impl DiscoveredUrl {
     #[must_use]
     pub const fn is_probed(&self) -> bool {
         self.priority >= Self::PROBED && self.requisite == 0
+    }
+
+    /// Returns the same as a URL that a user wants to have visited: see [`DiscoveredUrl::ORDERED`].
+    #[must_use]
+    pub fn ordered(self) -> Self {
+        Self {
+            priority: Self::ORDERED,
+            ..self
+        }
+    }
+
+    /// Returns true for a URL that a user wants to have visited.
+    pub(crate) const fn is_ordered(&self) -> bool {
+        self.priority == Self::ORDERED
     }
 
     /// Returns the same URL as a requisite, this number of steps from the page that needs it.

@@ -1,8 +1,10 @@
 //! Rules by which a page was found to repeat another.
 //!
-//! A visit record has no field for the rule. It is recognised by the words of its reason, which are
-//! constants of this module; the crawl writes the reasons with them, and a test holds the two
-//! together.
+//! Journals of formats before 8 have no field for the rule, nor has the record of a revocation. The
+//! rule is recognised there by the words of the reason, which are constants of this module; the
+//! crawl writes the reasons with them, and a test holds the two together.
+
+use serde::{Deserialize, Serialize};
 
 use crate::visit_record::{Fate, VisitRecord};
 
@@ -14,8 +16,8 @@ pub const SAME_TEXT: &str = "the same text";
 /// canonical.
 pub const OF_CANONICAL: &str = " that it calls canonical";
 
-/// The rule by which a page was found to repeat another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The rule by which a page was found to repeat another. The order is on disk (postcard).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DuplicateRule {
     /// The same bytes, or not modified since an earlier crawl by the word of the server.
     SameBytes,
@@ -50,6 +52,11 @@ impl DuplicateRule {
     /// Returns the rule by which a visit's page repeats another; none if it repeats none.
     #[must_use]
     pub fn of(row: &VisitRecord) -> Option<Self> {
+        row.details.rule.or_else(|| Self::of_reason(row))
+    }
+
+    /// Returns the rule that the reason of a record without details begins with.
+    fn of_reason(row: &VisitRecord) -> Option<Self> {
         let reason = row.reason.as_deref().unwrap_or_default();
         match row.fate {
             Fate::ExactDuplicate if reason.starts_with(SAME_TEXT) => Some(Self::SameText),

@@ -32,6 +32,7 @@ mod journal_rebuild;
 mod lock;
 mod near_dup;
 mod options;
+mod orders;
 mod recovery;
 mod store;
 mod tables;
@@ -49,6 +50,7 @@ pub use self::lock::DirectoryLock;
 pub use self::near_dup::memory_index::SignatureMemory;
 pub use self::near_dup::records::{SignatureRecord, SignatureRecords};
 pub use self::options::StoreOptions;
+pub use self::orders::DistinctOrder;
 pub use self::recovery::archive_tail::ArchiveTail;
 pub use self::store::EmbeddedStore;
 pub use self::tables::{Posting, Scan, SortedTables, Summary, Table};
@@ -58,6 +60,8 @@ pub use self::verify::{Audit, audit};
 mod damage_tests;
 #[cfg(test)]
 mod likeness_tests;
+#[cfg(test)]
+mod orders_tests;
 #[cfg(test)]
 mod power_tests;
 #[cfg(test)]

@@ -196,6 +196,8 @@ pub enum Settlement {
     Again {
         /// The earliest time of the next visit.
         at: Timestamp,
+        /// The failure.
+        reason: String,
     },
     /// The visit was not begun: the URL keeps its place, and no attempt is counted.
     Returned,

@@ -37,11 +37,12 @@ pub(crate) trait Originals {
     /// Returns the original of this group that is like `signature`, with the preference of
     /// [`neardup::SignatureIndex::find_in`]: the first with the same payload, else the first with
     /// the same text, else the near duplicate of the highest resemblance, and of equals the
-    /// earliest.
+    /// earliest. Pages in `except` are passed over.
     fn find_in(
         &mut self,
         group: u64,
         signature: &PageSignature,
+        except: &[UrlKey],
     ) -> Result<Option<(Held, Likeness)>, StoreFault>;
 
     /// Adds a page that is not an original yet.
@@ -62,6 +63,8 @@ pub(crate) struct Known<O> {
     taken: HashMap<Cluster, Vec<u32>>,
     /// The retained duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), Held>,
+    /// The pages with which a page is not compared, by the word of a user. Symmetric.
+    distinct: HashMap<UrlKey, Vec<UrlKey>>,
     earlier: Option<Arc<EarlierCrawls>>,
 }
 
@@ -146,6 +149,7 @@ impl<O: Originals> Known<O> {
             retained: HashMap::new(),
             taken,
             copies: HashMap::new(),
+            distinct: HashMap::new(),
             earlier,
         }
     }
@@ -193,12 +197,15 @@ impl<O: Originals> Known<O> {
             return Ok(Decision::Retained(retained.place));
         }
         let group = self.group(page);
-        let mut nearest = self.nearest(group, signature)?;
+        let except = self.distinct.get(&key).cloned().unwrap_or_default();
+        let mut nearest = self.nearest(group, signature, &except)?;
         let is_like_others = nearest.is_some();
         if !is_like_others
             && let Some(canonical) = canonical.filter(|url| may_be_canonical(url, page))
         {
-            nearest = self.called_canonical(group, canonical.key(), signature)?;
+            nearest = self
+                .called_canonical(group, canonical.key(), signature)?
+                .filter(|(of, _)| !except.contains(&self.cluster(*of).original));
         }
         let Some((of, likeness)) = nearest else {
             return Ok(Decision::New);
@@ -284,6 +291,16 @@ impl<O: Originals> Known<O> {
         self.retained.insert(page, retained);
     }
 
+    /// Separates two pages: neither is compared with the other from now on.
+    pub(crate) fn separate(&mut self, one: UrlKey, other: UrlKey) {
+        for (page, other) in [(one, other), (other, one)] {
+            let others = self.distinct.entry(page).or_default();
+            if !others.contains(&other) {
+                others.push(other);
+            }
+        }
+    }
+
     /// Returns true for a retained duplicate.
     pub(crate) fn is_retained(&self, page: UrlKey) -> bool {
         self.retained.contains_key(&page)
@@ -329,19 +346,20 @@ impl<O: Originals> Known<O> {
         &mut self.originals
     }
 
-    /// Returns the original with the most certain likeness; of equals, the one of the earlier
-    /// crawl.
+    /// Returns the original with the most certain likeness that is not in `except`; of equals, the
+    /// one of the earlier crawl.
     fn nearest(
         &mut self,
         group: u64,
         signature: &PageSignature,
+        except: &[UrlKey],
     ) -> Result<Option<(PageRef, Likeness)>, StoreFault> {
         let ours = self
             .originals
-            .find_in(group, signature)?
+            .find_in(group, signature, except)?
             .map(|(held, likeness)| (PageRef::Current(held), likeness));
         let earlier = self.earlier.as_deref();
-        let theirs = earlier.and_then(|earlier| earlier.find(group, signature));
+        let theirs = earlier.and_then(|earlier| earlier.find(group, signature, except));
         Ok(more_certain(theirs.map(of_earlier), ours))
     }
 

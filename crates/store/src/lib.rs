@@ -25,6 +25,7 @@ mod patterns;
 mod rules;
 mod skipped;
 mod totals;
+mod visit_details;
 mod visit_record;
 
 pub use discovered_url::DiscoveredUrl;
@@ -40,4 +41,5 @@ pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
 pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};
 pub use totals::Totals;
+pub use visit_details::VisitDetails;
 pub use visit_record::{Fate, VisitRecord};

@@ -160,4 +160,12 @@ pub trait NearDupIndex: Send + Sync {
     /// # Errors
     /// A fault of the store.
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault>;
+
+    /// Separates two pages that are not alike by the word of a user. From now on neither is ever a
+    /// duplicate of the other, in this session and in later ones; other pages are compared with
+    /// both. Verdicts that were given before stay. Idempotent.
+    ///
+    /// # Errors
+    /// A fault of the store.
+    async fn separate(&self, page: &PageUrl, original: &PageUrl) -> Result<(), StoreFault>;
 }

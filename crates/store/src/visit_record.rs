@@ -6,6 +6,7 @@ use web::{PageUrl, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
 use crate::near_dup::Page;
+use crate::visit_details::VisitDetails;
 
 /// The outcome of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,8 +72,8 @@ impl Fate {
     }
 }
 
-/// One visited URL. The order of the fields is on disk (postcard): new ones go to the end, with a
-/// new format version of the journal.
+/// One visited URL. The order of the fields is on disk (postcard), in the journal and in the tables,
+/// so it stays; what else a journal knows of a visit is in [`VisitDetails`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisitRecord {
     /// Its URL as it was queued.
@@ -125,6 +126,9 @@ pub struct VisitRecord {
     /// The name of the page's payload in the index (the first 128 bits of its SHA-1), whether the
     /// archive has it or not.
     pub payload: Option<u128>,
+    /// Further details, which the journal has with the settlement of the visit only.
+    #[serde(skip)]
+    pub details: VisitDetails,
 }
 
 impl VisitRecord {
@@ -156,6 +160,7 @@ impl VisitRecord {
             canonical: None,
             requisite: page.requisite,
             payload: None,
+            details: VisitDetails::default(),
         }
     }
 
@@ -163,6 +168,21 @@ impl VisitRecord {
     #[must_use]
     pub const fn is_page(&self) -> bool {
         self.requisite == 0 && self.fate.is_page()
+    }
+
+    /// Returns the kind of the URL: `page`, `requisite`, `sitemap`, or `robots` for a robots.txt
+    /// that a link led to.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        if self.requisite > 0 {
+            "requisite"
+        } else if self.details.is_sitemap {
+            "sitemap"
+        } else if self.url.as_url().path() == "/robots.txt" {
+            "robots"
+        } else {
+            "page"
+        }
     }
 
     /// Returns the page as the near-duplicate index knows it.

@@ -1,4 +1,4 @@
-//! The bounds of what is shown, in one place.
+//! The bounds of what is shown, in one place: those of a report first, then those of the dashboard.
 //!
 //! A report is at most [`REPORT`] bytes however large the crawl is: each list has a greatest length
 //! and each text a greatest number of bytes in HTML (see [`crate::cut`]). The test
@@ -34,3 +34,18 @@ pub const URL: usize = 240;
 pub const TEXT: usize = 200;
 /// Bytes of the value of a setting: some are lists.
 pub const VALUE: usize = 400;
+
+/// Entries of a list of the dashboard, or of one page of it.
+pub const LISTED: usize = 500;
+/// Hits of a search that can be reached, and those of one page.
+pub const HITS: usize = 500;
+/// See [`HITS`].
+pub const HITS_OF_A_PAGE: usize = 20;
+/// Header fields of an archived response.
+pub const HEADERS: usize = 100;
+/// Bytes of a URL in the dashboard, which is whole in nearly all cases, so that it can be a link.
+pub const ADDRESS: usize = 2_000;
+/// Bytes of a reason that stands alone on a page.
+pub const REASON: usize = 2_000;
+/// Bytes of the text, or of the source, of an archived page.
+pub const PAGE_TEXT: usize = 64 << 10;

@@ -1,15 +1,19 @@
 //! Pages of HTML that show a crawl, made from its figures.
 //!
 //! The figures are those of `statistics`; this crate selects, bounds, draws and formats them. It is
-//! the only one that knows the template engine. The templates of a section are fragments, so that
-//! every page with that section includes the same one.
+//! the only one that knows the template engine and the web server. The templates of a section are
+//! fragments, so that every page with that section includes the same one.
 //!
 //! - `report` has the sections of a report as values, which are also its JSON.
+//! - `server` serves the dashboard: `access` decides who may read and change, `dashboard` has a
+//!   module for each view, `controls` writes control.toml, `live` says when figures changed, and
+//!   `metrics` has them for monitoring. `figures` follow the journal; `machine` reads the rest.
 //! - `charts` draws SVG; `format` writes numbers, sizes, times and text from the web.
 //! - `caps` has the bounds.
 //!
 //! Invariants: text from the web is escaped by the templates, and nothing but our own SVG and style
-//! sheet is exempt. A page refers to nothing outside itself. The same figures make the same bytes.
+//! sheet is exempt. A page refers to nothing outside itself but our own files. The same figures
+//! make the same bytes.
 
 pub mod caps;
 mod charts;
@@ -19,7 +23,22 @@ mod charts;
 )]
 mod filters;
 mod format;
+mod paging;
 mod report;
 
+// The dashboard.
+mod access;
+mod controls;
+mod dashboard;
+mod figures;
+mod live;
+mod machine;
+mod metrics;
+mod server;
+
+pub use access::{LEAST_TOKEN, MOST_TOKEN, Token, TokenError};
+pub use dashboard::{CrawlQueries, Explanation, Question, SimilarPage, WatchedCrawl};
 pub use format::cut;
+pub use metrics::{METRICS, Metric, MetricKind};
 pub use report::*;
+pub use server::{DashboardServer, ServeError, ServeOptions};

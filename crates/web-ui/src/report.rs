@@ -7,10 +7,10 @@
 //!
 //! Source of the policy in its head: W3C, Content Security Policy Level 3, sections 6.1 and 6.6.
 
-mod gather;
+pub(crate) mod gather;
 mod hosts;
 mod links;
-mod summary;
+pub(crate) mod summary;
 mod tally;
 mod timeline;
 mod verdicts;
@@ -79,6 +79,8 @@ pub struct Report {
 #[template(path = "report.html")]
 struct ReportPage<'a> {
     style: Style,
+    /// False: a report is handed on, and leads nowhere.
+    linked: bool,
     title: &'a str,
     notices: &'a [String],
     summary: &'a Counts,
@@ -105,6 +107,7 @@ impl Report {
     pub fn write_html(&self, out: &mut impl io::Write) -> io::Result<()> {
         let page = ReportPage {
             style: Style(STYLE),
+            linked: false,
             title: &self.title,
             notices: &self.notices,
             summary: &self.summary,

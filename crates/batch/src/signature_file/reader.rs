@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use neardup::BandedSignature;
 
-use super::{HEADER, MAX_BLOCK, SignatureHeader, check, damaged};
+use super::{HEADER, MAX_BLOCK, SignatureHeader};
 use crate::dedup::Document;
 use crate::error::BatchError;
+use crate::fields::checksum;
 use crate::signature_bytes::{decode, next};
 
 /// A document with its number in reading order, from 0.
@@ -49,7 +50,7 @@ pub(super) fn open(path: &Path) -> Result<(BufReader<File>, SignatureHeader), Ba
     match opened {
         Ok(source) => Ok((source, SignatureHeader::from_bytes(&header, path)?)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Err(damaged(path, "it is too short"))
+            Err(BatchError::damaged(path, "it is too short"))
         }
         Err(source) => Err(BatchError::Read {
             path: path.to_owned(),
@@ -98,16 +99,23 @@ impl SignatureReader {
         let mut size = || next(&mut head).map_or(0, u32::from_le_bytes) as usize;
         let (documents, bytes) = (size(), size());
         if bytes > MAX_BLOCK {
-            return Err(damaged(&self.path, "a block is longer than any"));
+            return Err(BatchError::damaged(
+                &self.path,
+                "a block is longer than any",
+            ));
         }
         block.resize(8 + bytes + 8, 0);
         self.read_exact(&mut block[8..])?;
         let (content, sum) = block.split_at(8 + bytes);
-        if check(self.block, content) != *sum {
-            return Err(damaged(&self.path, "a block does not pass its check"));
+        if checksum(self.block, content) != *sum {
+            return Err(BatchError::damaged(
+                &self.path,
+                "a block does not pass its check",
+            ));
         }
         let mut records = &content[8..];
-        let damaged = || damaged(&self.path, "a block has not the documents that it tells");
+        let damaged =
+            || BatchError::damaged(&self.path, "a block has not the documents that it tells");
         if documents == 0 {
             self.total = Some(u64::from_le_bytes(next(&mut records).ok_or_else(damaged)?));
         }

@@ -4,9 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BLOCK, MAX_ID, SignatureHeader, SignatureReader, check};
+use super::{BLOCK, MAX_ID, SignatureHeader, SignatureReader};
 use crate::dedup::Document;
 use crate::error::BatchError;
+use crate::fields::checksum;
 use crate::signature_bytes::encode;
 
 /// A writer of a signature file; the file is complete after [`finish`](Self::finish). After a kill
@@ -171,7 +172,7 @@ impl<W: Write> SignatureWriter<W> {
         block.extend(self.documents.to_le_bytes());
         block.extend((self.records.len() as u32).to_le_bytes());
         block.append(&mut self.records);
-        block.extend(check(self.number, &block));
+        block.extend(checksum(self.number, &block));
         self.documents = 0;
         self.number += 1;
         let written = self.target.write_all(&block);

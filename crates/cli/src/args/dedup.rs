@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use batch::Shard;
 use clap::{Args, ValueEnum};
 
-use crate::args::input::InputArgs;
+use crate::args::input::{InputArgs, WorkArgs};
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
-use crate::values::{Size, Switch};
+use crate::values::Switch;
 
 /// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
 /// ({"id", "text"}), Parquet, Arrow, WARC archives.
@@ -91,22 +91,12 @@ pub(crate) struct DedupArgs {
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) main_content: Option<Switch>,
-    /// Approximate memory limit; the rest goes to temporary files [default: 512MiB]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Size>,
-    /// Directory for temporary files [default: the system's]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) temp_dir: Option<PathBuf>,
-    /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
     /// json, table, parquet or arrow [default: by the name of --output; table on a terminal, json
     /// otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<FindingForm>,
-    /// No progress and no closing line
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 /// The form of findings.
@@ -198,13 +188,13 @@ impl PartUnit {
 impl DedupArgs {
     /// Returns true if only the kept documents are wanted, and no findings.
     pub(crate) fn keeps_silently(&self) -> bool {
-        self.keep.is_some() && self.output.is_none() && self.format.is_none()
+        self.keep.is_some() && self.work.output.is_none() && self.format.is_none()
     }
 
     /// Returns the form of the findings.
     pub(crate) fn finding_form(&self) -> FindingForm {
         let by_name = || {
-            let extension = self.output.as_ref()?.extension()?;
+            let extension = self.work.output.as_ref()?.extension()?;
             match extension.to_str()? {
                 "parquet" => Some(FindingForm::Parquet),
                 "arrow" | "feather" => Some(FindingForm::Arrow),

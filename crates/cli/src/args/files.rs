@@ -6,10 +6,10 @@ use batch::Shard;
 use clap::{Args, ValueEnum};
 use neardup::Features;
 
-use crate::args::input::InputArgs;
+use crate::args::input::{InputArgs, WorkArgs};
 use crate::likeness::{FeatureArgs, VerdictArgs};
 use crate::output::Format;
-use crate::values::{Count, Size};
+use crate::values::Count;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
@@ -104,22 +104,11 @@ pub(crate) struct QueryArgs {
     /// the output of one run
     #[arg(long, value_name = "I/N", requires = "repository")]
     pub(crate) shard: Option<Shard>,
-    /// Approximate memory limit for matches or pairs; the rest goes to temporary files [default:
-    /// 256MiB]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Size>,
-    /// Directory for temporary files [default: the system's]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) temp_dir: Option<PathBuf>,
-    /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
-    /// No progress and no closing line
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 /// Compare two files: bits between their fingerprints, resemblance and containment of their
@@ -150,6 +139,10 @@ pub(crate) struct CompareArgs {
     /// 1 to 4096 [default: 128]
     #[arg(long, value_name = "N", requires = "measures")]
     pub(crate) minima: Option<usize>,
+    /// Show the words that only one of the texts has, with the words around them, marked
+    /// [-only a-] and {+only b+}
+    #[arg(long)]
+    pub(crate) diff: bool,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
@@ -158,6 +151,7 @@ pub(crate) struct CompareArgs {
 const COMPARE_HELP: &str = "\
 Examples:
   crawler compare a.txt b.txt                        the verdict, and what it is made from
+  crawler compare a.html b.html --diff               the words in which they differ
   crawler compare a.txt b.txt --measures all         every sketch of the literature beside it
   crawler compare a.txt b.txt --measures min-s,mod-m --features word:10 --minima 400
 

@@ -1,9 +1,11 @@
-//! The options by which files become documents.
+//! The options by which files become documents, and those of a long work on them.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use corpus::InputOptions;
+
+use crate::values::Size;
 
 /// The fields of documents in JSON lines and tables.
 #[derive(Debug, Default, Args)]
@@ -25,6 +27,38 @@ impl InputArgs {
         options.text_field.clone_from(&self.text_field);
         options.id_field.clone_from(&self.id_field);
         options
+    }
+}
+
+/// The options of a work that may exceed the memory and takes a while.
+#[derive(Debug, Default, Args)]
+pub(crate) struct WorkArgs {
+    /// Approximate memory limit; the rest goes to temporary files [default: 512MiB; of `query`,
+    /// for matches or pairs, 256MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    /// Directory for temporary files [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
+    /// Write to this file instead of standard output: to FILE.part, which becomes FILE once it is
+    /// whole
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No progress and no closing line
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl WorkArgs {
+    /// Returns the memory limit in bytes, if one is given.
+    pub(crate) fn memory(&self) -> Option<usize> {
+        let memory = self.memory?;
+        Some(usize::try_from(memory.0).unwrap_or(usize::MAX))
+    }
+
+    /// Returns the directory for temporary files.
+    pub(crate) fn temp_dir(&self) -> PathBuf {
+        self.temp_dir.clone().unwrap_or_else(usual_temp_dir)
     }
 }
 

@@ -150,6 +150,11 @@ pub(crate) struct DuplicatesArgs {
     /// List clusters of duplicates, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
+    /// Declare that this left-out page is no duplicate: it is queued again, and never compared with
+    /// that original again (repeatable). While the crawl runs, write `distinct = ["URL"]` into
+    /// DIR/control.toml instead
+    #[arg(long, value_name = "URL", conflicts_with = "clusters")]
+    pub(crate) distinct: Vec<String>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
@@ -164,7 +169,8 @@ pub(crate) struct ChangesArgs {
     /// Directory of the later crawl; best one that was run with --since OLD or --against OLD
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
-    /// Print what changed in the main text of each page, as `diff -u` does
+    /// Show the changed words of the main text of each page, with the words around them, marked
+    /// [-removed-] and {+added+}
     #[arg(long)]
     pub(crate) diff: bool,
     /// Only changes of these kinds, with commas: new, changed, moved, gone, unchanged, unknown
@@ -205,7 +211,7 @@ must still be there.
 Examples:
   crawler --seeds seeds.txt --out tuesday --since monday
   crawler changes monday tuesday                         a line for each page that is not the same
-  crawler changes monday tuesday --only changed --diff   the text of each changed page, like diff -u
+  crawler changes monday tuesday --only changed --diff   the changed words of each page
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
 /// The fate of a page between two crawls.

@@ -4,11 +4,11 @@ use std::fs::{DirEntry, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use crawl::control_file::CONTROL;
 use disk::Disk;
 use store::embedded::EmbeddedStore;
 
 use crate::cli_error::{CliError, usage};
-use crate::control::CONTROL;
 use crate::disk_space::cannot;
 use crate::seeds::Seeds;
 use crate::settings::{SETTINGS_FILE, Settings};

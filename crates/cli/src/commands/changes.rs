@@ -6,29 +6,30 @@
 
 mod captures;
 mod line;
-mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use neardup::{HashKey, NormalText, Shingles, Width};
+use differences::RunKind;
 use store::{Fate, StoreFault, VisitRecord, embedded};
 use web::{Media, UrlKey};
 
 use self::captures::{Journals, Side, State};
 use self::line::{Change, ChangedText};
-use self::words::ChangedWords;
 use crate::args::{ChangeKind, ChangesArgs};
 use crate::cli_error::CliError;
 use crate::output::{self, Format};
 use crate::progress::SlowProgress;
 use crate::terminal::say;
+use crate::word_diff::WordDiff;
 
 /// Two crawls, compared by key.
 struct Changes<'a> {
     args: &'a ChangesArgs,
     format: Format,
+    /// True if the output has colours.
+    has_colours: bool,
     journals: Journals,
     /// The old URL of each page that moved, by its new one.
     moved: HashMap<UrlKey, UrlKey>,
@@ -45,6 +46,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
     let mut changes = Changes {
         args,
         format: Format::or_fitting(args.format),
+        has_colours: false,
         journals: Journals::read(&args.old, &args.new)?,
         moved: HashMap::new(),
         moved_from: HashMap::new(),
@@ -55,7 +57,8 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
     changes.match_moved();
     changes.name_moved()?;
     let mut written = Ok(());
-    output::to_stdout(|out| {
+    output::coloured_to_stdout(changes.format, |out, has_colours| {
+        changes.has_colours = has_colours;
         written = changes.write(out)?;
         Ok(())
     })?;
@@ -264,22 +267,28 @@ impl Changes<'_> {
         if before == now {
             (before, now) = (old.full_text(), new.full_text());
         }
-        let words = ChangedWords::between(before, now);
-        let is_same_text = words == ChangedWords::default();
-        let reason = match (is_same_text, old.title == new.title) {
+        let diff = WordDiff::of(before, now);
+        let reason = match (diff.difference().is_empty(), old.title == new.title) {
             (false, _) => None,
-            (true, true) => Some("the same text in other bytes".to_owned()),
+            (true, true) if before.split_whitespace().eq(now.split_whitespace()) => {
+                Some("the same text in other bytes".to_owned())
+            }
+            (true, true) => Some("the same words; capitals or punctuation differ".to_owned()),
             (true, false) => Some(format!(
-                "the same text under another title: {:?}, now {:?}",
+                "the same words under another title: {:?}, now {:?}",
                 old.title.as_deref().unwrap_or_default(),
                 new.title.as_deref().unwrap_or_default()
             )),
         };
+        let wanted = |format| self.args.diff && self.format == format;
+        let resemblance = diff.difference().figures().resemblance;
         Change {
-            resemblance: Some(resemblance(before, now)),
+            resemblance: Some((resemblance * 10_000.0).round() / 10_000.0),
             text: Some(ChangedText {
-                diff: self.args.diff.then(|| words::unified(before, now)),
-                words,
+                added: diff.words_of(RunKind::OnlyB),
+                removed: diff.words_of(RunKind::OnlyA),
+                diff: wanted(Format::Json).then(|| diff.printed()),
+                shown: wanted(Format::Table).then(|| diff.shown(self.has_colours)),
             }),
             reason,
             ..Change::of(ChangeKind::Changed, row)
@@ -294,10 +303,4 @@ impl Changes<'_> {
         });
         counts.collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Returns the exact resemblance of two texts, to four places.
-fn resemblance(one: &str, two: &str) -> f64 {
-    let shingles = |text| Shingles::of(&NormalText::of(text), Width::VERIFICATION, HashKey::ZERO);
-    (shingles(one).resemblance(&shingles(two)) * 10_000.0).round() / 10_000.0
 }

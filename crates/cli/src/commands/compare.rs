@@ -1,7 +1,8 @@
 //! `crawler compare`: the likeness of two files.
 //!
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
-//! key is zero, so that fingerprints can be compared between machines.
+//! key is zero, so that fingerprints can be compared between machines. `--diff` shows the words in
+//! which the texts differ.
 
 mod measures;
 
@@ -16,6 +17,7 @@ use super::column;
 use crate::args::CompareArgs;
 use crate::cli_error::CliError;
 use crate::output::{self, Format};
+use crate::word_diff::{PrintedDifference, WordDiff};
 
 #[derive(Serialize)]
 struct Comparison {
@@ -34,11 +36,16 @@ struct Comparison {
     /// Present if `--measures` asks for some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     measures: Vec<Measure>,
+    /// Present if `--diff` asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<PrintedDifference>,
 }
 
 /// A document with its signature.
 struct ComparedDocument {
     text: NormalText,
+    /// The text as it was written.
+    written: String,
     fingerprint: Fingerprint,
     signature: PageSignature,
 }
@@ -54,8 +61,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
     let compared = |path| -> Result<ComparedDocument, CliError> {
         let document =
             corpus::only_document(path, &input).map_err(|error| CliError::of_usage(&error))?;
+        let page = reader.read(&document.content);
+        let written = reader.text(&page).map_or("", |page| page.text).to_owned();
         Ok(ComparedDocument {
-            text: reader.normal_text(&document.content),
+            text: NormalText::of(&written),
+            written,
             fingerprint: reader.fingerprint(&signature_builder, &document.content),
             signature: reader.signature(&signature_builder, &document.content),
         })
@@ -70,11 +80,20 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CliError> {
         let measures = Measures::new(&args.measures, args.minima, args.features.bits())?;
         comparison.measures = measures.of(&measured(&a), &measured(&b))?;
     }
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    let diff = args.diff.then(|| WordDiff::of(&a.written, &b.written));
+    comparison.diff = diff.as_ref().map(WordDiff::printed);
+    let format = Format::or_fitting(args.format);
+    output::coloured_to_stdout(format, |out, has_colours| match format {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => {
             output::columns(out, &comparison.lines())?;
-            measures::table(out, &comparison.measures)
+            measures::table(out, &comparison.measures)?;
+            let Some(diff) = &diff else {
+                return Ok(());
+            };
+            writeln!(out)?;
+            diff.write_figures(out, "a", "b")?;
+            out.write_all(diff.shown(has_colours).as_bytes())
         }
     })
 }
@@ -109,6 +128,7 @@ impl Comparison {
             verdict,
             reason: reason(a, b, args, criterion, resemblance, likeness),
             measures: Vec::new(),
+            diff: None,
         }
     }
 

@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
-use super::warn;
+use super::{serve, warn};
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
 use crate::log::{self, Verbosity};
@@ -21,6 +21,7 @@ use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
 use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
+use crate::signals::{received, unless_ignored};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
 use crate::{control, crawl_directory, disk_error, earlier, features, machine, output, progress};
@@ -66,6 +67,13 @@ async fn crawl(
     warnings.extend(missing);
     let components = Components::new(settings, secrets, &clock)?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
+    let dashboard = match &args.serve {
+        Some(listen) => {
+            let token_file = args.token_file.as_deref();
+            Some(serve::open(settings, listen.0, token_file, machine::clock()).await?)
+        }
+        None => None,
+    };
     let file = assembly::prepare_directory(settings)?;
     let verbosity = args.verbosity();
     let quiet = verbosity.is_quiet();
@@ -76,12 +84,17 @@ async fn crawl(
         resumed,
         store,
     } = assembly::assemble(settings, seeds, form, clock, components).await?;
-    control.begin(&context);
+    control.begin(&context, &store).await?;
     // Before the greeting, which invites to interrupt.
     let signals = StopSignals::register();
     if !quiet {
         greet(settings, seeds, &warnings, resumed);
     }
+
+    if let Some(dashboard) = &dashboard {
+        serve::announce(dashboard);
+    }
+    let serving = dashboard.map(|dashboard| tokio::spawn(dashboard.run()));
 
     let before = context.frontier.standing();
     let started = Instant::now();
@@ -95,13 +108,16 @@ async fn crawl(
     let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
     // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&context), Arc::downgrade(&store)));
     drop(store);
-    let controlling = tokio::spawn(control.go_on(Arc::clone(&context)));
     let ended = run_on_a_worker(&context, limits(settings), stop).await;
     controlling.abort();
     watching.abort();
     listening.abort();
     progress.abort();
+    if let Some(serving) = serving {
+        serving.abort();
+    }
     let kept = features::keep(
         &context.adaptive_signatures,
         &crawl_directory::state(&settings.out),
@@ -208,7 +224,8 @@ impl StopSignals {
         Some(Self {
             interrupt,
             terminate,
-            hangup: hangups(),
+            // Ignored under `nohup`.
+            hangup: unless_ignored(SignalKind::hangup()),
         })
     }
 
@@ -238,36 +255,6 @@ async fn listen(signals: Option<StopSignals>, handle: StopHandle, bar: ProgressB
         if !quiet {
             progress::say_above(&bar, line);
         }
-    }
-}
-
-/// Listens for hang-ups, unless they are ignored, as under `nohup`.
-fn hangups() -> Option<Signal> {
-    if is_ignored(SignalKind::hangup()) {
-        return None;
-    }
-    signal(SignalKind::hangup()).ok()
-}
-
-/// Returns true if the process was started with a signal ignored, or if the system does not say, so
-/// that the disposition stays as it was found.
-fn is_ignored(kind: SignalKind) -> bool {
-    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
-        return true;
-    };
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_none_or(|mask| mask >> (kind.as_raw_value() - 1) & 1 == 1)
-}
-
-/// Waits for the signal; forever without one.
-async fn received(signal: &mut Option<Signal>) {
-    let received = match signal {
-        Some(signal) => signal.recv().await,
-        None => None,
-    };
-    if received.is_none() {
-        std::future::pending::<()>().await;
     }
 }
 

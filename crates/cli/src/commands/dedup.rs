@@ -34,7 +34,6 @@ use self::progress::DedupProgress;
 use self::report::Report;
 use self::survivors::Survivors;
 use crate::args::DedupArgs;
-use crate::args::input::usual_temp_dir;
 use crate::cli_error::{CliError, fault};
 use crate::skip_report::SkipReport;
 use crate::terminal::say;
@@ -84,7 +83,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
 impl<'a> DedupRun<'a> {
     fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
         let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
-        let mut input = args.input.options(args.temp_dir.as_deref());
+        let mut input = args.input.options(args.work.temp_dir.as_deref());
         let survivors = Survivors::of(args, &mut input)?;
         let signature_builder = args
             .features
@@ -99,7 +98,7 @@ impl<'a> DedupRun<'a> {
             signature_builder,
             options,
             resemblance,
-            progress: DedupProgress::new(args.quiet),
+            progress: DedupProgress::new(args.work.quiet),
             skipped: RefCell::default(),
             tally: RefCell::default(),
             oddities: RefCell::default(),
@@ -231,7 +230,7 @@ impl<'a> DedupRun<'a> {
     }
 
     fn say_shard(&self, number: u32, of: u32, written: u64) {
-        if !self.args.quiet {
+        if !self.args.work.quiet {
             say(&format!(
                 "shard {number} of {of}: the signatures of {} documents are written{}",
                 HumanCount(written),
@@ -241,7 +240,7 @@ impl<'a> DedupRun<'a> {
     }
 
     fn say_closing(&self, summary: &Summary, kept: Option<&KeptSummary>) {
-        if self.args.quiet {
+        if self.args.work.quiet {
             return;
         }
         say(&closing(summary, self.options.kind, &self.skipped_note()));
@@ -275,15 +274,13 @@ fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
         },
         _ => FindingKind::Duplicates,
     };
-    let mut options = Options::new(kind, args.temp_dir.clone().unwrap_or_else(usual_temp_dir));
+    let mut options = Options::new(kind, args.work.temp_dir());
     options.criterion = args.verdict.criterion(&args.features)?;
     let (bands, resemblance) = args.verdict.bands(&args.features, args.recall)?;
     options.bands = bands;
     options.originals = args.save_index.is_some();
     options.workers = available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    if let Some(memory) = args.memory {
-        options.memory = usize::try_from(memory.0).unwrap_or(usize::MAX);
-    }
+    options.memory = args.work.memory().unwrap_or(options.memory);
     Ok((options, resemblance))
 }
 

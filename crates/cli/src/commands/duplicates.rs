@@ -6,13 +6,18 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use store::embedded::DistinctOrder;
 use store::{StoreFault, VisitRecord, embedded};
+use web::PageUrl;
 
+use super::{order, parse_url};
 use crate::args::DuplicatesArgs;
-use crate::cli_error::CliError;
+use crate::cli_error::{CliError, usage};
+use crate::control::orders::sentence;
 use crate::crawl_directory;
 use crate::output::{self, Format};
-use crate::terminal::printable;
+use crate::settings::Settings;
+use crate::terminal::{printable, say};
 
 /// A page that repeats another.
 #[derive(Serialize)]
@@ -37,6 +42,9 @@ struct Cluster {
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
+    if !args.distinct.is_empty() {
+        return declare_distinct(args);
+    }
     let format = Format::or_fitting(args.format);
     if args.clusters {
         let clusters = clusters(&state)?;
@@ -60,6 +68,36 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
         Ok(())
     })?;
     Ok(read?)
+}
+
+/// Queues pages again that are no duplicates.
+fn declare_distinct(args: &DuplicatesArgs) -> Result<(), CliError> {
+    let form = Settings::of_crawl(&args.directory)?.canonical_form();
+    let urls = args.distinct.iter().map(|url| parse_url(url, &form));
+    let urls: Vec<PageUrl> = urls.collect::<Result<_, _>>()?;
+    let quoted: Vec<String> = urls.iter().map(|url| format!("\"{url}\"")).collect();
+    let line = format!("distinct = [{}]", quoted.join(", "));
+    let effects = order(&args.directory, &line, async |store| {
+        store.declare_distinct(&urls).await
+    })?;
+    let mut wrong = None;
+    for (url, effect) in urls.iter().zip(effects) {
+        let sentence = sentence(url.as_str(), &effect);
+        match effect {
+            DistinctOrder::Queued { .. } | DistinctOrder::Done => say(&sentence),
+            DistinctOrder::NotLeftOut(_) | DistinctOrder::NotVisited => wrong = Some(sentence),
+        }
+    }
+    let directory = args.directory.display();
+    match wrong {
+        Some(sentence) => Err(usage(sentence).with_remedy(format!(
+            "`crawler duplicates {directory}` lists those that were"
+        ))),
+        None => {
+            say(&format!("`crawler --out {directory}` goes on"));
+            Ok(())
+        }
+    }
 }
 
 /// Returns the clusters in the order of their first duplicates. A page that only repeats itself in

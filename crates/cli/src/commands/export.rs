@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::{Disk, SystemDisk};
+use disk::{Disk, DraftPath, SystemDisk};
 use export::{
     BROKEN_LINKS, Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed,
     Parts, SKETCHES, TEXTS, Table, TableWriter, VISITS, Visits, WholeFile, draft_of, linked_so_far,
@@ -161,7 +161,15 @@ impl Export<'_> {
             (true, true) => Beginning::Behind(linked.bytes),
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        let mut file = WholeFile::begin(disk, path, beginning)?;
+        // A draft that can be continued outlives an interrupt.
+        let (mut file, draft) = match self.form.can_continue(path) {
+            true => (WholeFile::begin(disk, path, beginning)?, None),
+            false => {
+                let begin = |_: &Path| WholeFile::begin(disk, path, beginning);
+                let (file, draft) = DraftPath::begin(&draft_of(path), begin)?;
+                (file, Some(draft))
+            }
+        };
         let compression = match self.form {
             // Its records are compressed one by one.
             OutputForm::Wet => None,
@@ -172,7 +180,10 @@ impl Export<'_> {
         self.fill(&mut destination, linked.visits)?;
         destination.finish()?;
         packed.finish()?;
-        file.complete()?;
+        match draft {
+            Some(draft) => draft.complete_with(|_| file.complete())?,
+            None => file.complete()?,
+        }
         Ok(())
     }
 

@@ -1,25 +1,22 @@
 //! `crawler patterns`: lists URL patterns that bring new pages, patterns that were closed for
 //! bringing none, and links that were taken for traps. Reads the journal, so it works while the
-//! crawl runs; reopening a pattern needs the crawl to itself.
+//! crawl runs; reopening a pattern needs the crawl to itself,
+//! or a line in its control.toml.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use serde::Serialize;
 use store::embedded::History;
 use store::embedded::record::Record;
-use store::{
-    Example, Frontier, LeftOut, PatternName, PatternReport, PatternState, Patterns, StoreFault,
-};
+use store::{Example, LeftOut, PatternName, PatternReport, PatternState, Patterns};
 
-use super::{open_store, runtime};
+use super::order;
 use crate::args::PatternsArgs;
 use crate::cli_error::{CliError, usage};
+use crate::crawl_directory;
 use crate::output::{self, Format};
-use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{crawl_directory, earlier, machine};
 
 /// Examples of the links that a rule left out.
 const EXAMPLES: usize = 3;
@@ -102,16 +99,11 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
         usage(format!("{name:?} is no pattern of this crawl")).with_remedy(remedy)
     };
     let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
-    let settings = Settings::of_crawl(&args.directory)?;
-    let earlier = earlier::load(&settings)?.map(Arc::new);
-    let state = crawl_directory::state(&args.directory);
-    let store = open_store(&settings, earlier, &machine::clock(), &state)?;
-    let reopened = runtime()?.block_on(async {
-        let reopened = store.reopen(&pattern).await?;
-        store.close().await?;
-        Ok::<_, StoreFault>(reopened)
-    });
-    let queued = reopened?.ok_or_else(unknown)?;
+    let line = format!("reopen = [\"{pattern}\"]");
+    let queued = order(&args.directory, &line, async |store| {
+        store.reopen(&pattern).await
+    })?;
+    let queued = queued.ok_or_else(unknown)?;
     say(&format!(
         "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
          goes on",

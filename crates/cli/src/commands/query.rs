@@ -7,7 +7,6 @@
 
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
@@ -21,7 +20,6 @@ use serde::Serialize;
 
 use super::unwritable;
 use crate::args::QueryArgs;
-use crate::args::input::usual_temp_dir;
 use crate::cli_error::{CliError, fault};
 use crate::draft_file::DraftFile;
 use crate::named_fingerprints::{Name, NamedFingerprints, of_batch};
@@ -56,7 +54,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
         queries.check_recipe(repository)?;
     }
     let search = |out: &mut dyn Write| {
-        let bar = SearchProgress(progress::counting_bar(args.quiet));
+        let bar = SearchProgress(progress::counting_bar(args.work.quiet));
         let found = match &repository {
             Some(repository) => matches(args, &queries, repository, &bar, out),
             None => pairs(args, &queries, &bar, out),
@@ -65,6 +63,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
         found
     };
     let to_file = args
+        .work
         .output
         .as_deref()
         .filter(|path| !is_standard_input(path));
@@ -91,7 +90,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CliError> {
             }
         }
     };
-    if !args.quiet {
+    if !args.work.quiet {
         say(&closing);
     }
     Ok(())
@@ -108,9 +107,9 @@ fn matches(
     let options = QueryOptions {
         distance: args.distance,
         shard: args.shard.unwrap_or(Shard::WHOLE),
-        memory: memory(args),
+        memory: args.work.memory().unwrap_or(MEMORY),
         workers: workers(),
-        scratch: scratch(args),
+        scratch: args.work.temp_dir(),
     };
     let never = AtomicBool::new(false);
     let control = Control::new(progress, &never);
@@ -165,9 +164,9 @@ fn pairs(
 ) -> Result<String, QueryError> {
     let options = JoinOptions {
         distance: args.distance,
-        memory: memory(args),
+        memory: args.work.memory().unwrap_or(MEMORY),
         workers: workers(),
-        scratch: scratch(args),
+        scratch: args.work.temp_dir(),
     };
     let never = AtomicBool::new(false);
     let control = Control::new(progress, &never);
@@ -195,18 +194,8 @@ fn pairs(
     ))
 }
 
-fn memory(args: &QueryArgs) -> usize {
-    args.memory.map_or(MEMORY, |memory| {
-        usize::try_from(memory.0).unwrap_or(usize::MAX)
-    })
-}
-
 fn workers() -> NonZeroUsize {
     available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
-
-fn scratch(args: &QueryArgs) -> PathBuf {
-    args.temp_dir.clone().unwrap_or_else(usual_temp_dir)
 }
 
 fn printable_name(name: &Name) -> String {

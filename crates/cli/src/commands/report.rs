@@ -98,7 +98,7 @@ impl Reading {
 }
 
 /// Names the crawl by the hosts of its seeds.
-fn title(settings: &Settings) -> String {
+pub(super) fn title(settings: &Settings) -> String {
     let form = settings.canonical_form();
     let mut hosts: Vec<String> = Vec::new();
     for seed in &settings.url {
@@ -118,7 +118,7 @@ fn title(settings: &Settings) -> String {
 }
 
 /// Returns the settings as `crawler.toml` keeps them: without secrets.
-fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CliError> {
+pub(super) fn shown_settings(settings: &Settings) -> Result<Vec<Setting>, CliError> {
     let table = table_of(settings)?;
     let defaults = table_of(&Settings::default())?;
     let shown = table

@@ -17,6 +17,7 @@ use store::embedded::record::Record;
 use store::embedded::{EmbeddedStore, History};
 use store::{Fate, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
+use web_ui::{SimilarPage, caps};
 
 use super::parse_url;
 use crate::args::SimilarArgs;
@@ -126,6 +127,29 @@ fn pages(args: &SimilarArgs) -> Result<(), CliError> {
         }
         Ok(())
     })
+}
+
+/// Returns the pages of a crawl that are similar to one of them, nearest first.
+pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, CliError> {
+    let state = crawl_directory::state_of(directory)?;
+    let settings = Settings::of_crawl(directory)?;
+    let url = parse_url(url, &settings.canonical_form())?;
+    let scan = JournalScan::of(&state, Some(&url))?;
+    let query = SimilarityQuery {
+        signature: scan.signature_of(&url, directory)?,
+        page: Some(url),
+        distance: u64::BITS,
+        resemblance: settings.resemblance.unwrap_or(NEAR),
+        limit: caps::LISTED,
+    };
+    let hits = query.nearest(&state, &scan.forgotten)?.into_iter();
+    let pages = hits.map(|hit| SimilarPage {
+        verdict: Fate::of_word(hit.verdict).unwrap_or(Fate::Unique),
+        url: hit.url,
+        distance: hit.distance,
+        resemblance: hit.resemblance,
+    });
+    Ok(pages.collect())
 }
 
 /// Returns the signature of a file under the crawl's key and settings.

@@ -5,6 +5,7 @@ mod hosts;
 
 use std::collections::BTreeMap;
 
+use crawl::control_file;
 use serde::Serialize;
 use statistics::CrawlStatistics;
 use store::PatternState;
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     let (statistics, _) = CrawlStatistics::read(&state)?;
     let mut status = Status::of(&statistics);
     if let Some(ControlInForce { table, overrides }) = control::last_in_force(&args.directory)? {
-        status.control_in_words = Some(control::in_words(&overrides));
+        status.control_in_words = Some(control_file::describe(&overrides));
         status.control = Some(table);
     }
     // A file that disappears meanwhile was in use for a moment.

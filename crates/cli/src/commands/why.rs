@@ -62,10 +62,7 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
     let url = parse_url(&args.url, &form)?;
-    let mut history = UrlHistory::default();
-    for record in History::open(&state)? {
-        history.apply(record?, &url);
-    }
+    let mut history = UrlHistory::of(&url, &state)?;
     if let Some(row) = &history.row {
         history.original = original_of(row, &state, &settings)?;
     }
@@ -83,6 +80,15 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
         Format::Json => output::json_line(out, &answer),
         Format::Table => output::columns(out, &lines(&answer, &history)),
     })
+}
+
+/// Explains which rule decided on a URL: the verdict, and the reason.
+pub(super) fn explain(directory: &Path, url: &str) -> Result<(&'static str, String), CliError> {
+    let state = crawl_directory::state_of(directory)?;
+    let settings = Settings::of_crawl(directory)?;
+    let form = settings.canonical_form();
+    let url = parse_url(url, &form)?;
+    UrlHistory::of(&url, &state)?.explain(&url, &settings, &form)
 }
 
 /// Returns the visit of a duplicate's original; none if the page is no duplicate, or if the earlier
@@ -117,6 +123,15 @@ fn original_of(
 }
 
 impl UrlHistory {
+    /// Reads the history of a URL from the journal of the store in `state`.
+    fn of(url: &PageUrl, state: &Path) -> Result<Self, StoreFault> {
+        let mut history = Self::default();
+        for record in History::open(state)? {
+            history.apply(record?, url);
+        }
+        Ok(history)
+    }
+
     fn apply(&mut self, record: Record, url: &PageUrl) {
         match record {
             Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),

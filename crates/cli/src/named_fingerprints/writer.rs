@@ -8,6 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use batch::FingerprintWriter;
+use disk::DraftPath;
 use neardup::{Fingerprint, RecipePart, SignatureBuilder};
 use serde::Serialize;
 
@@ -17,10 +18,17 @@ use crate::cli_error::{CliError, fault, usage};
 /// A writer of fingerprints and names. Without [`finish`](Self::finish) neither file appears.
 pub(crate) struct NamedFingerprintWriter {
     path: PathBuf,
-    fingerprints: Option<FingerprintWriter>,
+    fingerprints: FingerprintWriter,
     names: BufWriter<File>,
+    drafts: Drafts,
     /// The position of the next name.
     at: u64,
+}
+
+/// The paths of both files until they are complete.
+struct Drafts {
+    fingerprints: DraftPath,
+    names: DraftPath,
 }
 
 impl NamedFingerprintWriter {
@@ -36,13 +44,21 @@ impl NamedFingerprintWriter {
         }
         let draft = with_suffix(path, ".part");
         let recipe = builder.fingerprint_recipe();
-        let fingerprints = FingerprintWriter::create(&draft, recipe, true)
-            .map_err(|error| CliError::of_usage(&error))?;
-        let names = File::create(names_of(&draft)).map_err(unwritable(path))?;
+        let begun = DraftPath::begin(&draft, |draft| {
+            FingerprintWriter::create(draft, recipe, true)
+        });
+        let (fingerprints, draft_fingerprints) =
+            begun.map_err(|error| CliError::of_usage(&error))?;
+        let begun = DraftPath::begin(&names_of(&draft), |draft| File::create(draft));
+        let (names, draft_names) = begun.map_err(unwritable(path))?;
         let mut writer = Self {
             path: path.to_owned(),
-            fingerprints: Some(fingerprints),
+            fingerprints,
             names: BufWriter::new(names),
+            drafts: Drafts {
+                fingerprints: draft_fingerprints,
+                names: draft_names,
+            },
             at: 0,
         };
         let parts = builder.fingerprint_parts().into_iter();
@@ -60,27 +76,23 @@ impl NamedFingerprintWriter {
     pub(crate) fn push(&mut self, fingerprint: Fingerprint, name: &str) -> Result<(), CliError> {
         let at = self.at;
         self.line(&name)?;
-        if let Some(fingerprints) = &mut self.fingerprints {
-            fingerprints
-                .push(fingerprint, at)
-                .map_err(|error| fault(&error))?;
-        }
-        Ok(())
+        let pushed = self.fingerprints.push(fingerprint, at);
+        pushed.map_err(|error| fault(&error))
     }
 
     /// Syncs both files and gives them their names. Returns the number of fingerprints.
     pub(crate) fn finish(mut self) -> Result<u64, CliError> {
-        let draft = with_suffix(&self.path, ".part");
-        let Some(fingerprints) = self.fingerprints.take() else {
-            return Ok(0);
-        };
-        let written = fingerprints.finish().map_err(|error| fault(&error))?;
+        let written = self.fingerprints.finish().map_err(|error| fault(&error))?;
+        let Drafts {
+            fingerprints,
+            names,
+        } = self.drafts;
         let moved = self
             .names
             .flush()
             .and_then(|()| self.names.get_ref().sync_all())
-            .and_then(|()| std::fs::rename(names_of(&draft), names_of(&self.path)))
-            .and_then(|()| std::fs::rename(&draft, &self.path));
+            .and_then(|()| names.complete(&names_of(&self.path)))
+            .and_then(|()| fingerprints.complete(&self.path));
         moved.map_err(unwritable(&self.path))?;
         Ok(written.len())
     }
@@ -95,21 +107,6 @@ impl NamedFingerprintWriter {
         });
         self.at += written.map_err(unwritable(&self.path))?;
         Ok(())
-    }
-}
-
-/// Removes what is unfinished.
-impl Drop for NamedFingerprintWriter {
-    fn drop(&mut self) {
-        if self.fingerprints.take().is_none() {
-            return;
-        }
-        let draft = with_suffix(&self.path, ".part");
-        for path in [names_of(&draft), draft] {
-            if let Err(error) = std::fs::remove_file(&path) {
-                tracing::debug!(path = %path.display(), %error, "the draft stays");
-            }
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crawl::values::{check_concurrency, check_factor};
 use neardup::tables::MAX_DISTANCE;
 use web::MainSelectors;
 
@@ -78,26 +79,4 @@ impl Settings {
 
 fn refuse(option: &str, value: &dyn Display, range: &str) -> Result<(), CliError> {
     Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
-}
-
-/// Checks the delay factor.
-///
-/// # Errors
-/// The possible factors, if this is not one of them.
-pub(crate) fn check_factor(factor: f64) -> Result<(), &'static str> {
-    let is_possible = (0.0..=1000.0).contains(&factor);
-    is_possible
-        .then_some(())
-        .ok_or("it must be from 0 to 1000; 5 is the default")
-}
-
-/// Checks the number of pages under way.
-///
-/// # Errors
-/// The possible numbers, if this is not one of them.
-pub(crate) fn check_concurrency(pages: usize) -> Result<(), &'static str> {
-    let is_possible = (1..=10_000).contains(&pages);
-    is_possible
-        .then_some(())
-        .ok_or("it must be from 1 to 10000 pages; 64 is the default")
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
 use super::Settings;
+use crate::args::serve::{DEFAULT, ListenAddress};
 use crate::log::Verbosity;
 use crate::output::Format;
 use crate::secrets::SecretArgs;
@@ -31,6 +32,19 @@ pub(crate) struct RunArgs {
     /// The final summary on standard output: text or json [default: text]
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     pub(crate) summary: Option<SummaryForm>,
+    /// Show the crawl in a browser while it runs, as `crawler serve` does: the URL is printed.
+    /// Without ADDR on a free port of this machine
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        default_missing_value = DEFAULT,
+        help_heading = "Output"
+    )]
+    pub(crate) serve: Option<ListenAddress>,
+    /// Read the token of the dashboard from this file, as for `crawler serve`
+    #[arg(long, value_name = "FILE", requires = "serve", help_heading = "Output")]
+    pub(crate) token_file: Option<PathBuf>,
     /// Show each visit, with its result; twice (-vv), also details. crawl.log has the same whatever
     /// is shown
     #[arg(

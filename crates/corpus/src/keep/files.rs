@@ -1,8 +1,10 @@
 //! Chosen files: copies of them in a directory, or a list of their paths.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use disk::DraftPath;
 
 use super::{KeepError, KeptDocuments, Pass};
 use crate::draft::draft_of;
@@ -11,6 +13,9 @@ use crate::oddities::Oddities;
 use crate::open_file;
 use crate::packed_draft::PackedDraft;
 use crate::paths::Files;
+
+/// The name of a file in a directory in progress.
+const MARK: &str = ".crawler-unfinished";
 
 /// The name of a copy of standard input.
 const STANDARD_INPUT: &str = "standard-input";
@@ -59,15 +64,15 @@ fn list(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
     Ok(out.complete()?)
 }
 
-/// A directory in progress, which is removed if it is not completed.
-struct Directory(Option<PathBuf>);
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        if let Some(draft) = &self.0 {
-            drop(fs::remove_dir_all(draft));
-        }
+/// Creates a directory in progress. One that a killed run has left, which its mark shows, is
+/// replaced.
+fn create_directory(draft: &Path) -> io::Result<()> {
+    let mark = draft.join(MARK);
+    if mark.is_file() {
+        fs::remove_dir_all(draft)?;
     }
+    fs::create_dir(draft)?;
+    fs::write(mark, "")
 }
 
 fn copies(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
@@ -88,8 +93,7 @@ fn copies(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
         return Err(KeepError::unsupported(&output, reason));
     }
     let draft = draft_of(&output);
-    fs::create_dir(&draft).map_err(failed(0))?;
-    let mut directory = Directory(Some(draft.clone()));
+    let ((), directory) = DraftPath::begin(&draft, create_directory).map_err(failed(0))?;
     let roots = Files::below(&kept.paths)?.roots();
     each(kept, pass, |path| {
         let copy = draft.join(below_roots(path, &roots));
@@ -102,7 +106,7 @@ fn copies(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
         }
         let copied = match kept.options.file(path) {
             Some(mut spooled) => {
-                fs::File::create(&copy).and_then(|mut copy| std::io::copy(&mut spooled, &mut copy))
+                fs::File::create(&copy).and_then(|mut copy| io::copy(&mut spooled, &mut copy))
             }
             None => fs::copy(path, &copy),
         };
@@ -112,8 +116,8 @@ fn copies(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, KeepError> {
     if output.is_dir() {
         fs::remove_dir(&output).map_err(failed(written))?;
     }
-    fs::rename(&draft, &output).map_err(failed(written))?;
-    directory.0 = None;
+    fs::remove_file(draft.join(MARK)).map_err(failed(written))?;
+    directory.complete(&output).map_err(failed(written))?;
     Ok(written)
 }
 

@@ -3,6 +3,9 @@
 //! A `request` or `metadata` record that refers to a chosen document (`WARC-Concurrent-To`,
 //! `WARC-Refers-To`; WARC/1.1, sections 5.7 and 5.11) is copied beside it, and so is every
 //! `warcinfo`. Records that are no documents, such as redirects, are left out.
+//!
+//! A Zstandard dictionary, which the records of its file need, is not copied, because the output
+//! can have records of several files: such records are compressed anew.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -74,6 +77,7 @@ pub(super) fn write(kept: &KeptDocuments, pass: &mut Pass<'_>) -> Result<u64, Ke
             path: &path,
             file,
             packing,
+            dictionary: Vec::new(),
             waiting: VecDeque::new(),
             last: None,
         };
@@ -118,6 +122,8 @@ struct Copier<'a> {
     path: &'a Path,
     file: PositionedFile,
     packing: Option<Compression>,
+    /// The Zstandard dictionary of the archive; empty if it has none.
+    dictionary: Vec<u8>,
     /// Records before the document that they refer to.
     waiting: VecDeque<(References, Extent)>,
     /// The last document, and true if it was chosen.
@@ -137,6 +143,9 @@ impl Copier<'_> {
                 Ok(None) => return Ok(()),
                 Err(_broken) => continue, // The first reading reported it.
             };
+            if self.dictionary.is_empty() {
+                self.dictionary = stream.zstd_dictionary().to_vec();
+            }
             let extent = Extent {
                 offset: record.offset,
                 length: record.length,
@@ -207,6 +216,11 @@ impl Copier<'_> {
         let packed = self.file.clone().take(extent.length);
         let known = Compression::of(&peeked);
         let written = match (known, self.packing) {
+            (Some(Compression::Zstandard), wanted) if !self.dictionary.is_empty() => {
+                let packed = BufReader::new(packed);
+                zstd::stream::read::Decoder::with_dictionary(packed, &self.dictionary)
+                    .and_then(|unpacked| pack(unpacked, wanted, out))
+            }
             // A member is copied as it is.
             (Some(known), Some(wanted)) if known == wanted => copy(packed, out),
             (Some(known), wanted) => known

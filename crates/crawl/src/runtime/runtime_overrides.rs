@@ -10,12 +10,13 @@
 //! Invariant: a wait that was promised to a host stays. Longer delays count from its last answer,
 //! shorter ones from its next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::PacingRules;
+use store::PatternName;
 use tokio::sync::watch;
 use web::{Exclusions, Host, PageUrl};
 
@@ -38,6 +39,18 @@ pub struct RuntimeOverrides {
     pub host_delays: BTreeMap<Host, Duration>,
     /// True if no new visit begins.
     pub pause: bool,
+    /// Orders about single URLs and patterns.
+    pub orders: Orders,
+}
+
+/// Orders of a user that are carried out once each: they are events, not settings. The holder of
+/// the store carries them out, since they concern the journal alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Orders {
+    /// Patterns and folders to be reopened.
+    pub reopen: Vec<PatternName>,
+    /// Left-out pages that do not repeat their originals, to be visited again.
+    pub distinct: Vec<PageUrl>,
 }
 
 impl RuntimeOverrides {
@@ -51,6 +64,31 @@ impl RuntimeOverrides {
             max_delay: self.max_delay.unwrap_or(settings.max_delay).max(delay),
             rate: self.rate.or(settings.rate),
             ..settings.clone()
+        }
+    }
+}
+
+impl Orders {
+    /// Returns each order in words, `reopen a.org/f/{n}`, by which it is remembered.
+    pub fn words(&self) -> impl Iterator<Item = String> + '_ {
+        let reopen = self.reopen.iter().map(|name| format!("reopen {name}"));
+        let distinct = self.distinct.iter().map(|url| format!("distinct {url}"));
+        reopen.chain(distinct)
+    }
+
+    /// Returns the orders whose words are not in `carried_out`.
+    #[must_use]
+    pub fn without(&self, carried_out: &BTreeSet<String>) -> Self {
+        let is_left = |words: String| !carried_out.contains(&words);
+        let reopen = self.reopen.iter().cloned();
+        let distinct = self.distinct.iter().cloned();
+        Self {
+            reopen: reopen
+                .filter(|name| is_left(format!("reopen {name}")))
+                .collect(),
+            distinct: distinct
+                .filter(|url| is_left(format!("distinct {url}")))
+                .collect(),
         }
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use neardup::Likeness;
 use sinks::{Keeping, MetadataField};
 use store::{
-    DiscoveredUrl, EarlierCapture, Fate, Lease, OF_CANONICAL, Original, RetainedDuplicate,
-    SAME_BYTES, SAME_TEXT, Verdict, VisitRecord,
+    DiscoveredUrl, DuplicateRule, EarlierCapture, Fate, Lease, OF_CANONICAL, Original,
+    RetainedDuplicate, SAME_BYTES, SAME_TEXT, Verdict, VisitDetails, VisitRecord,
 };
-use web::{Exchange, PageUrl, Timestamp};
+use web::{Exchange, ListingKind, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;
 use crate::steps::admission::{self, Admission};
@@ -30,6 +30,7 @@ pub(crate) fn without_page(
         .and_then(|exchange| exchange.header("content-type"))
         .map(web::essence);
     let row = VisitRecord::new(page, fate, last.map_or(now, |exchange| exchange.started));
+    let redirects = exchanges.len().saturating_sub(1);
     VisitRecord {
         final_url: final_url.cloned(),
         status: last.map(|exchange| exchange.status),
@@ -37,8 +38,18 @@ pub(crate) fn without_page(
         bytes: exchanges.iter().map(|exchange| exchange.body.len()).sum(),
         reason: Some(reason),
         kept: !exchanges.is_empty(),
+        details: VisitDetails {
+            duration: last.map(|exchange| in_millis(exchange.elapsed)),
+            redirects: u32::try_from(redirects).unwrap_or(u32::MAX),
+            ..VisitDetails::default()
+        },
         ..row
     }
+}
+
+/// Returns a span in whole milliseconds, as the archive has it.
+fn in_millis(span: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// Returns the row of a page that was read and admitted. `page` is the last exchange, or the
@@ -109,6 +120,7 @@ fn record_duplicate(
 ) {
     row.duplicate_of = Some(original.page.url.clone());
     row.of_earlier = original.earlier;
+    row.details.rule = Some(rule(original));
     let (fate, distance, resemblance) = match original.likeness {
         Likeness::SamePayload | Likeness::SameText => (Fate::ExactDuplicate, 0, 1.0),
         Likeness::Near {
@@ -124,9 +136,23 @@ fn record_duplicate(
     }
 }
 
+/// Returns the rule by which a page repeats its original.
+fn rule(original: &Original) -> DuplicateRule {
+    match original.likeness {
+        _ if original.by_canonical => DuplicateRule::ByCanonical,
+        Likeness::SamePayload => DuplicateRule::SameBytes,
+        Likeness::SameText => DuplicateRule::SameText,
+        Likeness::Near { .. } => DuplicateRule::Near,
+    }
+}
+
 /// Records the content of the page.
 pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
-    row.fingerprint = reading.signature.text.as_ref().map(|text| text.fingerprint);
+    let text = reading.signature.text.as_ref();
+    row.fingerprint = text.map(|text| text.fingerprint);
+    row.details.words = text.map(|text| text.words);
+    row.details.digest = Some(reading.payload.to_string());
+    row.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
     if let Some(document) = &reading.document {
         row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
         row.language.clone_from(&document.language);
@@ -185,15 +211,25 @@ pub(crate) fn match_fields(verdict: Option<&Verdict>) -> Vec<MetadataField> {
     let Some((original, retained)) = verdict.and_then(admission::repeated) else {
         return Vec::new();
     };
-    let matched_by = match original.likeness {
-        _ if original.by_canonical => BY_CANONICAL,
-        Likeness::SamePayload => "payload",
-        Likeness::SameText => "text",
-        Likeness::Near { .. } => "resemblance",
-    };
-    let mut fields = vec![(MATCHED_BY, matched_by.to_owned())];
+    let mut fields = vec![(MATCHED_BY, matched_by(rule(original)).to_owned())];
     fields.extend(retained.map(|retained| (CLUSTER_RANK, retained.rank.to_string())));
     fields
+}
+
+/// Returns the value of [`MATCHED_BY`] for a rule.
+const fn matched_by(rule: DuplicateRule) -> &'static str {
+    match rule {
+        DuplicateRule::ByCanonical => BY_CANONICAL,
+        DuplicateRule::SameBytes => "payload",
+        DuplicateRule::SameText => "text",
+        DuplicateRule::Near => "resemblance",
+    }
+}
+
+/// Returns the rule with this value of [`MATCHED_BY`].
+pub(crate) fn rule_matched_by(value: &str) -> Option<DuplicateRule> {
+    let mut rules = DuplicateRule::ALL.into_iter();
+    rules.find(|rule| matched_by(*rule) == value)
 }
 
 /// The field with the feature that matched a page with its original.
@@ -206,17 +242,14 @@ pub(crate) const BY_CANONICAL: &str = "canonical";
 /// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
 pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 
-/// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `more` the
-/// fields of [`match_fields`] and those of the page's links.
-pub(crate) fn metadata(
-    row: &VisitRecord,
-    last: Option<&Exchange>,
-    more: Vec<MetadataField>,
-) -> Vec<MetadataField> {
+/// Returns the fields of the archive's `metadata` record. `more` are the fields of [`match_fields`]
+/// and those of the page's links.
+pub(crate) fn metadata(row: &VisitRecord, more: Vec<MetadataField>) -> Vec<MetadataField> {
     let resemblance = row.resemblance.map(|share| format!("{share:.4}"));
     // A payload in the archive has a digest of its own there.
     let payload = row.payload.filter(|_| !row.kept);
-    let fetch_time = last.map(|exchange| exchange.elapsed.as_millis());
+    let digest = row.details.digest.clone().filter(|_| !row.kept);
+    let fetch_time = row.details.duration.map(|span| span.as_millis());
     let fields = [
         ("verdict", text(Some(row.fate.as_str()))),
         ("reason", row.reason.clone()),
@@ -230,6 +263,8 @@ pub(crate) fn metadata(
             text(row.of_earlier.then_some("yes")),
         ),
         ("payload", payload.map(|payload| format!("{payload:032x}"))),
+        ("payload-digest", digest),
+        ("words", text(row.details.words)),
         ("http-status", text(row.status)),
         ("content-type", row.content_type.clone()),
         ("bytes", text(Some(row.bytes))),
@@ -254,9 +289,9 @@ fn text(value: Option<impl ToString>) -> Option<String> {
     value.map(|value| value.to_string())
 }
 
-/// Writes an archived visit to the log, and counts its response. `took` is the time of its last
-/// exchange.
-pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord, took: Option<Duration>) {
+/// Writes an archived visit to the log, and counts its response.
+pub(crate) fn announce(context: &CrawlContext, record: &VisitRecord) {
+    let took = record.details.duration;
     let millis = took.and_then(|took| u64::try_from(took.as_millis()).ok());
     tracing::info!(
         url = %record.url, fate = record.fate.as_str(), status = record.status,

@@ -217,17 +217,24 @@ impl Words {
 #[cold]
 pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8])) {
     let mut rest = piece;
-    while let Some(first) = rest.chars().next() {
-        let end = if is_word_by_itself(first) {
-            let tail = rest[first.len_utf8()..].trim_start_matches(belongs_to_what_is_before);
-            rest.len() - tail.len()
-        } else {
-            rest.find(is_word_by_itself).unwrap_or(rest.len())
-        };
-        for word in rest[..end].unicode_words() {
+    while !rest.is_empty() {
+        let (part, others) = rest.split_at(first_part(rest));
+        for word in part.unicode_words() {
             visit(folded(word).as_bytes());
         }
-        rest = &rest[end..];
+        rest = others;
+    }
+}
+
+/// Returns the length of the part at the start of `text` that is cut into words by itself: an
+/// ideograph or kana with its marks, or the text before the next of them; 0 for an empty text.
+pub(super) fn first_part(text: &str) -> usize {
+    match text.chars().next() {
+        Some(first) if is_word_by_itself(first) => {
+            let tail = text[first.len_utf8()..].trim_start_matches(belongs_to_what_is_before);
+            text.len() - tail.len()
+        }
+        _ => text.find(is_word_by_itself).unwrap_or(text.len()),
     }
 }
 

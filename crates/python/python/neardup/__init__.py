@@ -4,7 +4,8 @@
   cores.
 - `SignatureIndex`: an index of texts that finds the near-duplicates of a text.
 - `Simhash`, `fingerprints`: fingerprints that differ in few bits if texts differ little.
-- `MinHash`, `minhashes`, `MinHashLSH`: sets as minima, which estimate resemblance; an index of them.
+- `MinHash`, `minhashes`, `MinHashLSH`: sets as minima, which estimate resemblance, and an index
+  of them.
 - `Shingles`, `resemblance`, `containment`: exact measures.
 - `Crawl`: the pages that `crawler` has visited, as Arrow data.
 """

@@ -40,7 +40,7 @@ class Cluster(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A document in an index that resembles the one asked for. The fields are those of `Duplicate`."""
+    """A document in an index that resembles the one asked for, with the fields of `Duplicate`."""
 
     id: Id
     distance: int

@@ -112,7 +112,7 @@ impl Reading {
                     control,
                     |found| match found {
                         Finding::Original(original) => indexes.add(original),
-                        found => findings.take(found),
+                        found => findings.take(&found),
                     },
                 );
             findings.end(result.and_then(|summary| indexes.finish().map(|()| summary)));
@@ -256,7 +256,7 @@ impl Sender {
         }
     }
 
-    fn take(&mut self, finding: Finding<'_>) -> Result<(), BatchError> {
+    fn take(&mut self, finding: &Finding<'_>) -> Result<(), BatchError> {
         self.batch.push(match finding {
             Finding::Original(_) => return Ok(()),
             Finding::Duplicate(found) => Found::Duplicate(

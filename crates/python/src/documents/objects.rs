@@ -93,7 +93,7 @@ fn backed(text: &Bound<'_, PyAny>, number: usize) -> PyResult<PyBackedStr> {
     let Ok(text) = text.cast::<PyString>() else {
         return Err(no_text(text, number));
     };
-    PyBackedStr::try_from(text.clone()).map_err(|_| surrogate("text of document", number))
+    PyBackedStr::try_from(text.clone()).map_err(|_not_utf8| surrogate("text of document", number))
 }
 
 fn no_key(fields: &Bound<'_, PyDict>, key: &str, number: usize) -> PyErr {

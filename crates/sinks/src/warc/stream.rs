@@ -109,6 +109,13 @@ impl WarcStream {
         self.input.packed_offset()
     }
 
+    /// Returns the Zstandard dictionary of the file, which its records cannot be unpacked without;
+    /// empty if there is none, and before the first record is read.
+    #[must_use]
+    pub fn zstd_dictionary(&self) -> &[u8] {
+        self.input.dictionary()
+    }
+
     /// Returns the next record with the first `keep` bytes of its block; `None` at the end.
     ///
     /// # Errors

@@ -145,6 +145,11 @@ impl<R: Read> Unpacker<R> {
         Ok(())
     }
 
+    /// Returns the Zstandard dictionary that was read; empty if there was none.
+    pub(super) fn dictionary(&self) -> &[u8] {
+        self.unzstd.as_ref().map_or(&[], Unzstd::dictionary)
+    }
+
     /// Enters the next member and skips the rest of the current one; returns `None` at the end.
     pub(super) fn enter(&mut self) -> io::Result<Option<Member>> {
         self.out.consume(self.out.rest().len());

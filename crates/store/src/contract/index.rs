@@ -367,6 +367,50 @@ pub(super) fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules)
 }
 
 #[tokio::test]
+async fn separated_pages_are_never_duplicates_of_each_other() {
+    let (tea, again, mate) = (about("tea", 1), about("tea", 2), about("mate", 3));
+    for subject in subjects(FrontierRules::default()) {
+        let (first, second) = ("http://a.test/", "http://b.test/");
+        let pages = [
+            (first, &tea, "unique"),
+            (second, &again, "duplicate of http://a.test/"),
+            ("http://c.test/", &mate, "unique"),
+        ];
+        check(&subject, &pages).await;
+        for _twice in 0..2 {
+            let separated = subject.index.separate(&url(second), &url(first)).await;
+            separated.unwrap();
+        }
+        let verdict = claiming(&*subject.index, second, &nearly(1), first).await;
+        assert_eq!(verdict, "unique", "{}", subject.name);
+        let pages = [
+            // Every other page is compared with both.
+            ("http://d.test/", &nearly(1), "duplicate of http://b.test/"),
+            ("http://e.test/", &tea, "duplicate of http://a.test/"),
+        ];
+        check(&subject, &pages).await;
+        // The original was not archived after all: it is not compared with the page either.
+        subject.index.forget(url(first).key()).await.unwrap();
+        check(&subject, &[(first, &nearly(1), "unique")]).await;
+        // A page may still repeat a third one.
+        subject.index.forget(url(second).key()).await.unwrap();
+        check(&subject, &[(second, &mate, "duplicate of http://c.test/")]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_separated_from_an_original_of_an_earlier_crawl() {
+    let before = crawled_before(&[("http://a.test/", about("tea", 1))], 1).await;
+    for subject in after(&[&before], LikenessRules::default()) {
+        let (page, original) = (url("http://b.test/"), url("http://a.test/"));
+        subject.index.separate(&page, &original).await.unwrap();
+        check(&subject, &[("http://b.test/", &nearly(2), "unique")]).await;
+        let verdict = admitted(&*subject.index, "http://c.test/", &about("tea", 9)).await;
+        assert_eq!(verdict, "duplicate of http://a.test/", "{}", subject.name);
+    }
+}
+
+#[tokio::test]
 async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
     let pages = [
         ("http://a.test/", about("tea", 1)),

@@ -107,9 +107,7 @@ impl User {
             } if !self.out.is_empty() => {
                 let lease = self.out.remove(which % self.out.len());
                 let settlement = match kind {
-                    0 => Settlement::Again {
-                        at: at(self.now + ready * 3),
-                    },
+                    0 => again(at(self.now + ready * 3)),
                     1 => Settlement::Returned,
                     2 => done_with(&lease, None, discovered(links)),
                     _ => {
@@ -192,7 +190,7 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Vec<Link>]) -> Vec<PageUrl>
             let ready = now + Duration::from_millis(7);
             // Every page fails once before its visit.
             let settlement = if lease.entry.attempts == 0 {
-                Settlement::Again { at: ready }
+                again(ready)
             } else {
                 visited.push(lease.url().clone());
                 done(&lease)

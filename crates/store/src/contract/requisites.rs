@@ -72,7 +72,7 @@ async fn a_requisite_that_failed_comes_back_as_one() {
         seed(frontier, ["http://a.test/"]).await;
         discover(frontier, [needed("http://a.test/x", 3)]).await;
         let first = lease(frontier, 0).await;
-        settle(frontier, first, Settlement::Again { at: at(50) }, 0).await;
+        settle(frontier, first, again(at(50)), 0).await;
         let too_early = supply_of(frontier, 1, LeaseFilter::Requisites).await;
         assert_eq!(too_early, Supply::NothingBefore(at(50)), "{name}");
         let due = supply_of(frontier, 50, LeaseFilter::Requisites).await;

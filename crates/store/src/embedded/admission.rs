@@ -11,7 +11,7 @@ use neardup::PageSignature;
 use web::{PageUrl, UrlKey};
 
 use super::journal::frame::{Position, encode};
-use super::journal::record::{Record, RetainedPage};
+use super::journal::record::{DistinctPages, Record, RetainedPage};
 use super::near_dup::SignatureStore;
 use super::store::EmbeddedStore;
 use crate::fault::StoreFault;
@@ -83,6 +83,14 @@ impl NearDupIndex for EmbeddedStore {
         }
         Ok(())
     }
+
+    async fn separate(&self, page: &PageUrl, original: &PageUrl) -> Result<(), StoreFault> {
+        let record = Record::Distinct(DistinctPages {
+            page: page.clone(),
+            original: original.clone(),
+        });
+        self.append(&mut self.signatures(), &record, &encode(&record))
+    }
 }
 
 impl EmbeddedStore {
@@ -94,8 +102,9 @@ impl EmbeddedStore {
         frame: &[u8],
     ) -> Result<(), StoreFault> {
         let end = self.journal.append_frame(frame)?;
-        self.queue().apply(end, record);
-        signatures.apply(end - frame.len() as u64, record)
+        let begin = end - frame.len() as u64;
+        self.queue().apply(begin..end, record);
+        signatures.apply(begin, record)
     }
 
     fn forget_known(

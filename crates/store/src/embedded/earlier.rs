@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use neardup::{Fingerprint, HashKey, Likeness, PageSignature, SignatureIndex};
+use neardup::{Fingerprint, HashKey, Likeness, Match, PageSignature, SignatureIndex};
 use web::UrlKey;
 
 use super::journal::frame::Position;
@@ -385,11 +385,25 @@ impl EarlierCrawls {
         same.map(|(_, number)| *number)
     }
 
-    /// Returns the original that is like this signature.
-    pub(crate) fn find(&self, group: u64, signature: &PageSignature) -> Option<(u32, Likeness)> {
-        let found = self.originals.find_in(group, signature)?;
-        let number = u32::try_from(found.of).expect("it was inserted under a number of 32 bits");
-        Some((number, found.likeness))
+    /// Returns the original that is like this signature and has none of the URLs in `except`.
+    pub(crate) fn find(
+        &self,
+        group: u64,
+        signature: &PageSignature,
+        except: &[UrlKey],
+    ) -> Option<(u32, Likeness)> {
+        let number = |found: Match| {
+            u32::try_from(found.of).expect("it was inserted under a number of 32 bits")
+        };
+        let found = match except {
+            [] => self.originals.find_in(group, signature)?,
+            _ => {
+                let all = self.originals.find_all_in(group, signature).into_iter();
+                let mut others = all.filter(|found| !except.contains(&self.key_of(number(*found))));
+                others.next()?
+            }
+        };
+        Some((number(found), found.likeness))
     }
 
     /// Returns the original with this URL, if a page that calls it canonical is like it; of several

@@ -190,17 +190,20 @@ impl Queue {
         self.hosts.last_answered().max(opened).since(now)
     }
 
-    /// Reopens a pattern. Returns false if it is not known.
+    /// Reopens a pattern, and queues what it left out as far as that is remembered. Returns the
+    /// number of these URLs; none if the pattern is not known.
     pub(super) fn reopen(
         &mut self,
         journal: &Journal,
         name: &PatternName,
-    ) -> Result<bool, StoreFault> {
-        let known = self.state.patterns.contains(name);
-        if known {
-            self.record(journal, &Record::PatternReopened(name.clone()))?;
+    ) -> Result<Option<u64>, StoreFault> {
+        if !self.state.patterns.contains(name) {
+            return Ok(None);
         }
-        Ok(known)
+        let before = self.state.next_sequence;
+        self.record(journal, &Record::PatternReopened(name.clone()))?;
+        self.requeue_reopened(journal)?;
+        Ok(Some(self.state.next_sequence - before))
     }
 
     /// Shortens waits of hosts and of postponed entries to `latest`. Not journalled: every opening
@@ -380,8 +383,8 @@ impl Queue {
 
     /// Appends a record to the journal and applies it.
     pub(super) fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
-        let position = journal.append(record)?;
-        self.apply(position, record);
+        let span = journal.append_at(record)?;
+        self.apply(span, record);
         Ok(())
     }
 

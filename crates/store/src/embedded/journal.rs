@@ -26,6 +26,7 @@ pub(super) mod reader;
 pub mod record;
 pub(super) mod segment;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -151,6 +152,13 @@ impl Journal {
     /// repeated. [`StoreFault::Poisoned`] after an earlier failure of another kind.
     pub fn append(&self, record: &Record) -> Result<Position, StoreFault> {
         self.append_frame(&encode(record))
+    }
+
+    /// Appends a record as [`Journal::append`] does, and returns the span of its frame.
+    pub(super) fn append_at(&self, record: &Record) -> Result<Range<Position>, StoreFault> {
+        let frame = encode(record);
+        let end = self.append_frame(&frame)?;
+        Ok(end - frame.len() as u64..end)
     }
 
     /// Appends a record that is a frame already, as [`Journal::append`] does.

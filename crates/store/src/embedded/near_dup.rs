@@ -40,7 +40,7 @@ use self::settings::{IndexSettings, IndexState, SignatureStoreOptions};
 use super::database::Database;
 use super::journal::Journal;
 use super::journal::frame::Position;
-use super::journal::record::Record;
+use super::journal::record::{DistinctPages, Record};
 use crate::fault::StoreFault;
 use crate::known::{Decision, Known, RetainedEntry};
 use crate::near_dup::Page;
@@ -92,6 +92,9 @@ impl SignatureStore {
         let mut known = Known::new(options.rules, options.key, documents, options.earlier);
         for (page, retained) in disk.retained(position)? {
             known.retain(page, retained);
+        }
+        for (page, original) in disk.distinct(position)? {
+            known.separate(page, original);
         }
         Ok(Self {
             disk,
@@ -146,6 +149,12 @@ impl SignatureStore {
                     self.changed_retained(*page, None);
                 }
                 self.known.forget(*page)?;
+            }
+            Record::Distinct(DistinctPages { page, original }) => {
+                let pair = (page.key(), original.key());
+                self.known.separate(pair.0, pair.1);
+                let memtable = self.known.originals_mut().memtable_mut();
+                memtable.distinct.insert(pair, begin);
             }
             // No other record concerns signatures.
             _ => {}

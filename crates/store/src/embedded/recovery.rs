@@ -227,7 +227,7 @@ impl Loaded {
             }
             self.signatures.apply(begin, &record)?;
             self.signatures.flush_if_large()?;
-            self.queue.apply(end, &record);
+            self.queue.apply(begin..end, &record);
             begin = end;
             if self.queue.wants_flush() {
                 self.flush(begin)?;

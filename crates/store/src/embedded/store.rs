@@ -16,9 +16,8 @@ use super::checkpoint::LastCheckpoint;
 use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::earlier::EarlierCrawls;
-use super::frontier::{self, Queue, Void};
+use super::frontier::{self, Queue};
 use super::journal::Journal;
-use super::journal::history::rows;
 use super::journal::reader::JournalReader;
 use super::journal::record::Record;
 use super::journal::segment::{self, TornTail};
@@ -32,7 +31,6 @@ use crate::frontier::{
     ArchivePlace, ArchiveSpan, Durable, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply,
 };
 use crate::host_memory::{HostMemory, Robots};
-use crate::patterns::name::PatternName;
 
 /// The memory of a crawl, in a directory. See the module's documentation.
 pub struct EmbeddedStore {
@@ -116,28 +114,6 @@ impl EmbeddedStore {
     #[must_use]
     pub fn resumed(&self) -> bool {
         self.opened.resumed
-    }
-
-    /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; none
-    /// if there is no such pattern. Durable when it returns. Call it before the first lease.
-    ///
-    /// # Errors
-    /// [`StoreFault`] if the journal or the tables cannot be read or written.
-    pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
-        if !self.queue().reopen(&self.journal, name)? {
-            return Ok(None);
-        }
-        let mut count = 0;
-        for row in rows(&self.directory)? {
-            let row = row?;
-            if PatternName::that_left_out(&row).as_ref() == Some(name) {
-                let (row, reached) = (Box::new(row), Vec::new());
-                self.queue().revoke(&self.journal, Void { row, reached })?;
-                count += 1;
-            }
-        }
-        self.sync().await?;
-        Ok(Some(count))
     }
 
     /// Makes every decision so far durable; concurrent callers share one fdatasync.

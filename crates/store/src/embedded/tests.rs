@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use web::{Host, Pace};
 
 use super::*;
-use crate::contract::{at, done, done_with, leases, link, options, row, url};
+use crate::contract::{again, at, done, done_with, leases, link, options, row, url};
 use crate::fault::StoreFault;
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
 use crate::host_memory::Robots;
@@ -141,7 +141,7 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
         .unwrap();
     for lease in leases(&store, 0, 9).await {
         let settlement = match lease.url().host().as_str() {
-            "a.test" => Settlement::Again { at: at(500) },
+            "a.test" => again(at(500)),
             _ => done(&lease),
         };
         store.settle(lease, settlement, at(0).into()).await.unwrap();
@@ -393,12 +393,7 @@ async fn a_clock_that_was_set_back_makes_no_wait_longer_than_the_maximum() {
     for lease in leases(&store, MONTH, 2).await {
         let (settlement, ready) = match lease.url().host().as_str() {
             "a.test" => (done(&lease), at(MONTH + 1000)),
-            _ => (
-                Settlement::Again {
-                    at: at(MONTH + 2000),
-                },
-                at(MONTH),
-            ),
+            _ => (again(at(MONTH + 2000)), at(MONTH)),
         };
         store.settle(lease, settlement, ready.into()).await.unwrap();
     }
@@ -447,9 +442,7 @@ async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
             answered: at(DAY + 1_000),
             ..at(DAY + 3_000).into()
         };
-        let again = Settlement::Again {
-            at: at(DAY + 9_000),
-        };
+        let again = again(at(DAY + 9_000));
         store.settle(lease, again, pace).await.unwrap();
         if flushed {
             store.flush().await.unwrap();
@@ -674,7 +667,7 @@ proptest! {
                     break;
                 }
                 let settlement = if step % postpone == 0 {
-                    Settlement::Again { at: at(step as u64) }
+                    again(at(step as u64))
                 } else {
                     settled += 1;
                     Settlement::Done(FinishedVisit {

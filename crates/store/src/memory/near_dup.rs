@@ -83,6 +83,12 @@ impl NearDupIndex for MemoryStore {
         state.queue.forget(page);
         Ok(())
     }
+
+    async fn separate(&self, page: &PageUrl, original: &PageUrl) -> Result<(), StoreFault> {
+        let known = &mut self.state().index.known;
+        known.separate(page.key(), original.key());
+        Ok(())
+    }
 }
 
 impl State {
@@ -171,8 +177,10 @@ impl Originals for MemoryOriginals {
         &mut self,
         group: u64,
         signature: &PageSignature,
+        except: &[UrlKey],
     ) -> Result<Option<(Held, Likeness)>, StoreFault> {
-        let found = self.signatures.find_in(group, signature);
+        let mut found = self.signatures.find_all_in(group, signature).into_iter();
+        let found = found.find(|found| !except.contains(&UrlKey::from_u64(found.of)));
         Ok(found.map(|found| {
             let key = UrlKey::from_u64(found.of);
             let place = self.places[&key];

@@ -170,7 +170,7 @@ impl Queue {
                 let wanted = self.out_probes.remove(lease.url()).flatten();
                 self.discover(wanted.into_iter().collect());
             }
-            Settlement::Again { at } => {
+            Settlement::Again { at, .. } => {
                 self.out_probes.remove(lease.url());
                 let waiting = &mut self.entries[index];
                 waiting.leased = false;

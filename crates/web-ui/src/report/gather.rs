@@ -41,23 +41,18 @@ impl Report {
         let Beside {
             title,
             mut notices,
-            mut settings,
+            settings,
             least_delay,
             broken_links,
             mut politeness,
         } = beside;
         notices.truncate(caps::NOTICES);
-        settings.truncate(caps::SETTINGS);
-        for setting in &mut settings {
-            setting.name = cut(&setting.name, caps::TEXT);
-            setting.value = cut(&setting.value, caps::VALUE);
-        }
         politeness.complaints.truncate(caps::NOTICES);
         Self {
             title: cut(&title, caps::TEXT),
             notices: notices.iter().map(|text| cut(text, caps::VALUE)).collect(),
             summary: *statistics.counts(),
-            settings,
+            settings: self::settings(settings),
             timeline: timeline(statistics),
             hosts: hosts(statistics, least_delay),
             verdicts: verdicts(statistics),
@@ -65,10 +60,10 @@ impl Report {
             status_codes: tally(statistics.status_codes()),
             types: tally(statistics.types()),
             languages: tally(statistics.languages()),
-            failures: failures(statistics),
+            failures: failures(statistics, caps::FAILURES),
             broken_links,
             skipped: skipped(statistics),
-            patterns: patterns(statistics),
+            patterns: patterns(statistics, caps::PATTERNS),
             politeness: Politeness {
                 complaints: politeness
                     .complaints
@@ -81,7 +76,18 @@ impl Report {
     }
 }
 
-fn timeline(statistics: &CrawlStatistics) -> Timeline {
+/// Cuts the settings to what is shown.
+pub(crate) fn settings(mut settings: Vec<Setting>) -> Vec<Setting> {
+    settings.truncate(caps::SETTINGS);
+    for setting in &mut settings {
+        setting.name = cut(&setting.name, caps::TEXT);
+        setting.value = cut(&setting.value, caps::VALUE);
+    }
+    settings
+}
+
+/// Gathers the section `timeline`.
+pub(crate) fn timeline(statistics: &CrawlStatistics) -> Timeline {
     let points = statistics.timeline();
     let span = points.first().map_or(Duration::ZERO, |point| point.span);
     let points = points.iter().map(|point| Point {
@@ -127,7 +133,8 @@ fn hosts(statistics: &CrawlStatistics, least_delay: Duration) -> Hosts {
     }
 }
 
-fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
+/// Gathers the section `verdicts`.
+pub(crate) fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
     let rules = statistics.verdict_rules();
     let rules = [
         ("the same bytes", rules.same_bytes),
@@ -144,7 +151,8 @@ fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
     }
 }
 
-fn clusters(statistics: &CrawlStatistics) -> Clusters {
+/// Gathers the section `clusters`.
+pub(crate) fn clusters(statistics: &CrawlStatistics) -> Clusters {
     let largest = statistics.clusters().largest().into_iter();
     let listed = largest.take(caps::CLUSTERS).map(|cluster| Cluster {
         original: cut(cluster.original.as_str(), caps::URL),
@@ -173,14 +181,16 @@ fn duplicate(visit: &RecentVisit) -> Duplicate {
     }
 }
 
-fn tally(counts: &NameCounts) -> Tally {
+/// Gathers counts by name.
+pub(crate) fn tally(counts: &NameCounts) -> Tally {
     Tally::of(counts.sorted(), counts.other())
 }
 
-fn failures(statistics: &CrawlStatistics) -> Failures {
+/// Gathers the failures, of which at most `most` are listed.
+pub(crate) fn failures(statistics: &CrawlStatistics, most: usize) -> Failures {
     let newest = statistics.newest(Newest::Failures);
     let newest = newest.filter(|visit| !visit.is_requisite);
-    let newest = newest.take(caps::FAILURES).map(|visit| Failure {
+    let newest = newest.take(most).map(|visit| Failure {
         url: cut(&visit.url, caps::URL),
         at: visit.at,
         status: visit.status,
@@ -193,7 +203,8 @@ fn failures(statistics: &CrawlStatistics) -> Failures {
     }
 }
 
-fn skipped(statistics: &CrawlStatistics) -> Skipped {
+/// Gathers the section `skipped`.
+pub(crate) fn skipped(statistics: &CrawlStatistics) -> Skipped {
     let waiting = statistics.counts().queued;
     let waiting = SkippedKind {
         kind: "waiting",
@@ -234,7 +245,8 @@ const fn meaning(kind: SkippedBy) -> &'static str {
     }
 }
 
-fn patterns(statistics: &CrawlStatistics) -> Patterns {
+/// Gathers the patterns that are not open, of which at most `most` are listed.
+pub(crate) fn patterns(statistics: &CrawlStatistics, most: usize) -> Patterns {
     let (mut closed, mut left_out) = (0, 0);
     let mut reports: Vec<PatternReport<'_>> = Vec::new();
     for report in statistics.patterns().reports() {
@@ -252,7 +264,7 @@ fn patterns(statistics: &CrawlStatistics) -> Patterns {
     Patterns {
         closed,
         left_out,
-        listed: reports.iter().take(caps::PATTERNS).map(pattern).collect(),
+        listed: reports.iter().take(most).map(pattern).collect(),
     }
 }
 

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::VisitRecord;
 
-use super::words::ChangedWords;
 use crate::args::ChangeKind;
 use crate::terminal::printable;
+use crate::word_diff::PrintedDifference;
 
 /// The change of a page: a line of the output.
 #[derive(Debug, Serialize)]
@@ -27,13 +27,18 @@ pub(super) struct Change<'a> {
 }
 
 /// The difference between two texts.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 pub(super) struct ChangedText {
-    #[serde(flatten)]
-    pub(super) words: ChangedWords,
-    /// The output of `diff -u`, if it is wanted.
+    /// The runs of words that only the new text has.
+    pub(super) added: Vec<String>,
+    /// Those that only the old text has.
+    pub(super) removed: Vec<String>,
+    /// All runs, if they are wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) diff: Option<String>,
+    pub(super) diff: Option<PrintedDifference>,
+    /// The same for people, printable.
+    #[serde(skip)]
+    pub(super) shown: Option<String>,
 }
 
 /// Runs of words that a table shows of a page; JSON has all.
@@ -73,13 +78,10 @@ impl<'a> Change<'a> {
         let Some(text) = &self.text else {
             return Ok(());
         };
-        if let Some(diff) = &text.diff {
-            for line in diff.lines() {
-                writeln!(out, "{}", printable(line))?;
-            }
-            return Ok(());
+        if let Some(shown) = &text.shown {
+            return out.write_all(shown.as_bytes());
         }
-        for (sign, runs) in [('+', &text.words.added), ('-', &text.words.removed)] {
+        for (sign, runs) in [('+', &text.added), ('-', &text.removed)] {
             for run in runs.iter().take(RUNS_SHOWN) {
                 writeln!(out, "           {sign} {}", printable(&beginning(run)))?;
             }

@@ -61,7 +61,7 @@ impl<'a> Findings<'a> {
     /// Chooses the form: that of `--format`, or of the name of the output.
     pub(super) fn of(args: &'a DedupArgs) -> Result<Self, CliError> {
         let form = args.finding_form();
-        if let (Some(format), None) = (form.table(), &args.output) {
+        if let (Some(format), None) = (form.table(), &args.work.output) {
             let error = usage(format!("--format {format} needs a file"));
             return Err(error.with_remedy("name it with --output"));
         }
@@ -74,7 +74,7 @@ impl<'a> Findings<'a> {
         &self,
         compare: impl FnOnce(&mut Output<'_>) -> Result<S, DedupError>,
     ) -> Result<Option<S>, DedupError> {
-        let format = match (self.form, &self.args.output) {
+        let format = match (self.form, &self.args.work.output) {
             (FindingForm::Parquet, Some(path)) => {
                 return self
                     .write_table(path, TableFormat::Parquet, compare)
@@ -88,7 +88,7 @@ impl<'a> Findings<'a> {
             (FindingForm::Table, _) => Format::Table,
             _ => Format::Json,
         };
-        let written = match &self.args.output {
+        let written = match &self.args.work.output {
             Some(path) if path.is_file() || !path.exists() => {
                 let mut draft = DraftFile::begin(path).map_err(|error| self.unwritable(error))?;
                 let compared = write_lines(&mut draft, format, compare);
@@ -137,7 +137,7 @@ impl<'a> Findings<'a> {
     }
 
     fn unwritable(&self, error: io::Error) -> DedupError {
-        DedupError::Cli(match &self.args.output {
+        DedupError::Cli(match &self.args.work.output {
             Some(path) => unwritable(path)(error),
             None => fault(&error),
         })

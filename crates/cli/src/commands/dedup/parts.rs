@@ -80,7 +80,7 @@ impl DedupRun<'_> {
             (Some(survivors), Some(parts)) => Some(survivors.write_without(parts, &tally, unit)?),
             _ => None,
         };
-        if !self.args.quiet {
+        if !self.args.work.quiet {
             say(&format!(
                 "{} documents of {} {}: {} repeat an earlier one{}",
                 HumanCount(summary.documents),

@@ -222,6 +222,7 @@ mod tests {
             entry,
             at: Timestamp::default(),
             pace: web::Pace::default(),
+            reason: None,
         }
     }
 

@@ -59,6 +59,11 @@ impl Unzstd {
         })
     }
 
+    /// Returns the dictionary; empty if there is none.
+    pub(super) fn dictionary(&self) -> &[u8] {
+        &self.dictionary
+    }
+
     /// Returns another decompressor with the same dictionary.
     pub(super) fn again(&self) -> io::Result<Self> {
         Self::with(self.dictionary.clone())

@@ -1,11 +1,12 @@
 //! The effect of a record on the frontier: the same when it is written and when it is read again.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use web::{Host, Pace, PageUrl, Timestamp};
 
-use super::super::journal::frame::{self, Position};
+use super::super::journal::frame::Position;
 use super::super::journal::record::{Record, SettledVisit};
 use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
@@ -16,8 +17,8 @@ use crate::frontier::{ArchiveSpan, QueueEntry};
 use crate::patterns::PatternName;
 
 impl Queue {
-    /// Applies a record; `position` is the journal's after it.
-    pub(in super::super) fn apply(&mut self, position: Position, record: &Record) {
+    /// Applies a record; `span` is its frame in the journal.
+    pub(in super::super) fn apply(&mut self, span: Range<Position>, record: &Record) {
         match record {
             Record::Begun { .. } => {}
             Record::Discovered {
@@ -39,13 +40,14 @@ impl Queue {
                     self.wait_again(place);
                 }
             }
-            Record::Postponed { entry, at, pace } => {
+            Record::Postponed {
+                entry, at, pace, ..
+            } => {
                 self.keep_pace(&entry.discovered.url.host(), *pace);
                 self.postpone(entry, *at);
             }
             Record::Settled(settled) => {
-                let begins = || position - frame::encode(record).len() as u64;
-                let row_place = PatternName::that_left_out(&settled.visit.row).map(|_| begins());
+                let row_place = PatternName::that_left_out(&settled.visit.row).map(|_| span.start);
                 self.apply_settled(settled);
                 self.state.patterns.apply_at(record, row_place);
                 self.queue(settled.first, &settled.visit.finds);
@@ -71,8 +73,9 @@ impl Queue {
                 self.set_back(*to, *least_wait);
                 self.touch_all();
             }
-            // Waits are counted by a clock that cannot be set.
-            Record::ClockSet { .. } => {}
+            // Waits are counted by a clock that cannot be set. Pages that are not alike concern the
+            // signatures.
+            Record::ClockSet { .. } | Record::Distinct(_) => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
                     self.state.under_way.remove(sequence);
@@ -81,11 +84,10 @@ impl Queue {
             }
             Record::Paced { host, pace } => self.keep_pace(host, *pace),
             Record::RobotsRead { origin, .. } => {
-                let begins = position - frame::encode(record).len() as u64;
-                self.robots.insert(origin.clone(), begins);
+                self.robots.insert(origin.clone(), span.start);
             }
             Record::Archived { file, end } => {
-                self.state.archived_at = [self.state.archived_at[1], position];
+                self.state.archived_at = [self.state.archived_at[1], span.end];
                 if std::mem::take(&mut self.state.archive_cut) {
                     self.state.archive = Some(ArchiveSpan {
                         ticket: 0,

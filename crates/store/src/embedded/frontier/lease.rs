@@ -152,7 +152,9 @@ impl Queue {
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
         let (patterns, rules) = (&mut self.state.patterns, self.hosts.rules());
         let barred = match found.requisite {
-            0 if !is_begun => patterns.bar(&found.url, found.priority, rules),
+            0 if !is_begun && !found.is_ordered() => {
+                patterns.bar(&found.url, found.priority, rules)
+            }
             _ => None,
         };
         if is_probed {

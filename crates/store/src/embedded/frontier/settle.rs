@@ -52,12 +52,19 @@ impl Queue {
                     }
                 }
             }
-            Settlement::Again { at } => {
+            Settlement::Again { at, reason } => {
                 // It is visited even if its folder is closed meanwhile.
                 let _begun = self.wanted_meanwhile(&lease);
                 let mut entry = lease.entry;
                 entry.attempts += 1;
-                self.record(journal, &Record::Postponed { entry, at, pace })
+                let reason = Some(reason);
+                let postponed = Record::Postponed {
+                    entry,
+                    at,
+                    pace,
+                    reason,
+                };
+                self.record(journal, &postponed)
             }
             Settlement::Returned => {
                 let wanted = self.wanted_meanwhile(&lease);
@@ -106,11 +113,11 @@ impl Queue {
             },
             visit,
         });
-        let position = journal.append(&record)?;
+        let span = journal.append_at(&record)?;
         self.hosts.change(host, |host| {
             host.unrecorded = host.unrecorded.saturating_sub(page);
         });
-        self.apply(position, &record);
+        self.apply(span, &record);
         if let Some(found) = self.wanted_meanwhile(&lease) {
             // It is new only if it was left out.
             self.discover(journal, vec![found])?;
@@ -149,6 +156,18 @@ impl Queue {
         let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
         let found = found.needed(row.requisite);
         self.revoke_as(journal, found, void)
+    }
+
+    /// Revokes the record of a visit that a user wants repeated, and queues its URL again: it is
+    /// visited even where its pattern is closed.
+    pub(in super::super) fn revoke_by_order(
+        &mut self,
+        journal: &Journal,
+        void: Void,
+    ) -> Result<(), StoreFault> {
+        let row = &void.row;
+        let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
+        self.revoke_as(journal, found.ordered(), void)
     }
 
     /// Revokes a visit record and queues its URL again as it is discovered now.

@@ -1,6 +1,7 @@
 //! Reads a journal while it is written: each call continues where the last one ended.
 //!
-//! Takes no lock and changes nothing. An unfinished frame at the end of the last segment is not yet
+//! Takes no lock and changes nothing. Records about signatures are passed over, because no figure of
+//! a crawl depends on them and decoding them would take most of the time. An unfinished frame at the end of the last segment is not yet
 //! a record and is looked at again by the next call. `crawler rebuild` replaces a journal by
 //! another one: the follower keeps its segment open and compares it with the file of that name, so
 //! that it notices.
@@ -66,7 +67,7 @@ impl JournalFollower {
         Ok(())
     }
 
-    /// Returns the next record and the position at which it begins, for
+    /// Returns the next record that is not about signatures, and the position at which it begins, for
     /// [`record_at`](super::history::record_at); none at the present end of the journal.
     ///
     /// # Errors
@@ -107,7 +108,8 @@ impl JournalFollower {
 
     /// Opens a segment. Returns false if its header is not whole yet.
     fn enter(&mut self, path: &Path, base: Position) -> Result<bool, StoreFault> {
-        let segment = Segment::open(path, base, AHEAD, Tear::Allowed)?;
+        let mut segment = Segment::open(path, base, AHEAD, Tear::Allowed)?;
+        segment.pass_over_signatures();
         let Some(key) = segment.key() else {
             return Ok(false);
         };
@@ -121,6 +123,6 @@ impl JournalFollower {
 }
 
 fn next_of(segment: &mut Segment, tear: Tear) -> Result<Option<(Position, Record)>, StoreFault> {
-    let begin = segment.position();
-    Ok(segment.next(tear)?.map(|record| (begin, record)))
+    let record = segment.next(tear)?;
+    Ok(record.map(|record| (segment.begun(), record)))
 }

@@ -11,11 +11,35 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
 use crate::discovered_url::DiscoveredUrl;
-use crate::frontier::{FinishedVisit, QueueEntry};
+use crate::frontier::{ArchiveSpan, FinishedVisit, QueueEntry};
 use crate::host_memory::Robots;
 use crate::near_dup::Page;
 use crate::patterns::name::PatternName;
+use crate::visit_details::VisitDetails;
 use crate::visit_record::VisitRecord;
+
+/// The first format with [`VisitDetails`], [`Record::Postponed`]'s reason and [`Record::Distinct`].
+const FORMAT_WITH_DETAILS: u16 = 8;
+
+/// Decodes the payload of a frame in a segment of this format.
+///
+/// Formats before 8 lack the last fields of two records, the absence of which is encoded as zero
+/// bytes: these are appended.
+pub(super) fn decode(format: u16, mut payload: Vec<u8>) -> postcard::Result<Record> {
+    if format < FORMAT_WITH_DETAILS {
+        let absent = postcard::to_allocvec(&VisitDetails::default())?;
+        payload.extend(absent);
+    }
+    postcard::from_bytes(&payload)
+}
+
+/// Returns true if the payload of a frame concerns signatures alone: an admission, the end of one,
+/// or a retained duplicate. They are the larger part of a journal, and take most of the time of
+/// decoding it.
+pub(super) fn is_about_signatures(payload: &[u8]) -> bool {
+    // The number of the variant comes first, as a varint (postcard's wire format, "tagged union").
+    matches!(payload.first(), Some(2 | 3 | 7))
+}
 
 /// An event in a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +78,8 @@ pub enum Record {
         at: Timestamp,
         /// The pace of its host.
         pace: Pace,
+        /// The failure; none in formats before 8.
+        reason: Option<String>,
     },
     /// A visit ended.
     Settled(SettledVisit),
@@ -162,12 +188,23 @@ pub enum Record {
         /// The time by which they are behind it; one of the two is zero.
         behind: Duration,
     },
+    /// A user declares that a page does not repeat another: the two are never compared again.
+    Distinct(DistinctPages),
+}
+
+/// A page and another one that it does not repeat, by the word of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DistinctPages {
+    /// The page that was left out.
+    pub page: PageUrl,
+    /// The page that it was found to repeat.
+    pub original: PageUrl,
 }
 
 /// A finished visit in the journal, with its queue entry.
 ///
-/// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `row`,
-/// `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `left_out`.
+/// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `row` (without
+/// its details), `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `left_out`, `details`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledVisit {
     /// The sequence number of its queue entry.
@@ -182,6 +219,16 @@ pub struct SettledVisit {
     pub visit: FinishedVisit,
 }
 
+/// The first fields of a [`SettledVisit`].
+type SettledFields = (
+    u64,
+    Box<VisitRecord>,
+    Option<ArchiveSpan>,
+    u64,
+    Vec<DiscoveredUrl>,
+    Vec<PageUrl>,
+);
+
 impl Serialize for SettledVisit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let FinishedVisit {
@@ -192,14 +239,16 @@ impl Serialize for SettledVisit {
             left_out,
         } = &self.visit;
         let fields = (self.sequence, row, archived, self.first, finds, reached);
-        (fields, self.pace, self.priority, left_out).serialize(serializer)
+        let details = &row.details;
+        (fields, self.pace, self.priority, left_out, details).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for SettledVisit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (fields, pace, priority, left_out) = Deserialize::deserialize(deserializer)?;
-        let (sequence, row, archived, first, finds, reached) = fields;
+        let (fields, pace, priority, left_out, details) = Deserialize::deserialize(deserializer)?;
+        let (sequence, mut row, archived, first, finds, reached): SettledFields = fields;
+        row.details = details;
         Ok(Self {
             sequence,
             priority,

@@ -26,12 +26,12 @@ use neardup::HashKey;
 
 use super::frame::{FRAME_HEAD_BYTES, Position, head_of, whole_frame};
 use super::mark;
-use super::record::Record;
+use super::record::{self, Record};
 use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
-pub(in crate::embedded) const FORMAT: u16 = 7;
-/// The oldest format that is read: since then records were added and none changed.
+pub(in crate::embedded) const FORMAT: u16 = 8;
+/// The oldest format that is read: since then records were added, and fields at the end of records.
 const OLDEST_FORMAT: u16 = 6;
 /// The longest record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
@@ -56,7 +56,7 @@ fn read_header(
     path: &Path,
     header: &[u8; HEADER_BYTES],
     base: Position,
-) -> Result<HashKey, StoreFault> {
+) -> Result<(HashKey, u16), StoreFault> {
     let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| header[at + i]));
     let damaged = |what: &str| StoreFault::Damaged {
@@ -87,7 +87,7 @@ fn read_header(
     if long(24) != base {
         return Err(damaged("the header names another position than the file"));
     }
-    Ok(HashKey::new(long(16)))
+    Ok((HashKey::new(long(16)), half(8)))
 }
 
 /// Returns true if a segment has the current format; others take no new records.
@@ -206,6 +206,11 @@ pub(super) struct Segment {
     length: u64,
     offset: u64,
     key: Option<HashKey>,
+    /// The format of its records.
+    format: u16,
+    /// The offset of the record that was read last.
+    begun: u64,
+    passes_over_signatures: bool,
 }
 
 /// Read-ahead in bytes: large to read a whole segment, small to read one record.
@@ -225,7 +230,7 @@ impl Segment {
             .map_err(StoreFault::file("examine", path))?
             .len();
         let mut reader = BufReader::with_capacity(ahead, file);
-        let key = if length < HEADER_BYTES as u64 {
+        let head = if length < HEADER_BYTES as u64 {
             None
         } else {
             let mut header = [0; HEADER_BYTES];
@@ -233,7 +238,7 @@ impl Segment {
                 .read_exact(&mut header)
                 .map_err(StoreFault::file("read", path))?;
             match read_header(path, &header, base) {
-                Ok(key) => Some(key),
+                Ok(head) => Some(head),
                 // An unknown format may be garbage too: a header of ours, of any format, ends in
                 // its checksum.
                 Err(_)
@@ -252,8 +257,16 @@ impl Segment {
             reader,
             length,
             offset: HEADER_BYTES as u64,
-            key,
+            key: head.map(|(key, _)| key),
+            format: head.map_or(FORMAT, |(_, format)| format),
+            begun: HEADER_BYTES as u64,
+            passes_over_signatures: false,
         })
+    }
+
+    /// Passes over records about signatures alone from now on.
+    pub(super) fn pass_over_signatures(&mut self) {
+        self.passes_over_signatures = true;
     }
 
     /// Returns the key of every hash in the journal; none if the header is not whole.
@@ -264,6 +277,11 @@ impl Segment {
     /// Returns the position of the first byte.
     pub(super) fn base(&self) -> Position {
         self.base
+    }
+
+    /// Returns the position of the record that was read last.
+    pub(super) fn begun(&self) -> Position {
+        self.base + self.begun
     }
 
     /// Returns the position after the last record or mark that was read.
@@ -340,8 +358,13 @@ impl Segment {
             if crc32fast::hash(&payload) != checksum {
                 return self.bad(tear, "a frame's checksum is wrong");
             }
-            let record = postcard::from_bytes(&payload)
+            if self.passes_over_signatures && record::is_about_signatures(&payload) {
+                self.offset += whole;
+                continue;
+            }
+            let record = record::decode(self.format, payload)
                 .map_err(|error| self.damaged(&format!("a record cannot be read ({error})")))?;
+            self.begun = self.offset;
             self.offset += whole;
             return Ok(Some(record));
         }

@@ -7,10 +7,10 @@ use web::{Host, Pace, Timestamp};
 
 use super::follower::JournalFollower;
 use super::history::record_at as record_of;
-use super::record::{RetainedPage, SettledVisit};
+use super::record::{DistinctPages, RetainedPage, SettledVisit, is_about_signatures};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
-use crate::contract::{link, row};
+use crate::contract::{at, link, row};
 use crate::frontier::{FinishedVisit, Lease};
 use crate::near_dup::Page;
 use crate::visit_record::Fate;
@@ -171,7 +171,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
     assert!(
         refused
             .to_string()
-            .ends_with("was written in format 99, this program reads format 7"),
+            .ends_with("was written in format 99, this program reads format 8"),
         "{refused}"
     );
 }
@@ -193,7 +193,7 @@ fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../../golden/journal.hex");
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
-    let records = [golden_records(), newer_records()].concat();
+    let records = [golden_records(), records_since_7(), records_since_8()].concat();
     for record in &records {
         journal.append(record).unwrap();
     }
@@ -210,22 +210,49 @@ fn the_golden_journal_is_still_written_and_read() {
     assert_eq!(all(directory.path()).unwrap(), records);
 }
 
-/// Journals of version 6 are read and continued in a new segment: a program of that version would
-/// take unknown records for damage.
 #[test]
-fn a_journal_of_the_previous_version_is_read_and_continued() {
-    let golden = include_str!("../../../golden/journal-6.hex");
+fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
+    let admitted = Record::Admitted {
+        page: retained(&link("http://a.test/", 0).url).page,
+        signature: Box::new(PageSignature {
+            payload: 77,
+            text: None,
+        }),
+    };
+    let others = [golden_records(), records_since_7(), records_since_8()];
+    for record in [vec![admitted], others.concat()].concat() {
+        let expected = matches!(
+            record,
+            Record::Admitted { .. } | Record::Forgotten { .. } | Record::Retained(_)
+        );
+        let payload = postcard::to_stdvec(&record).unwrap();
+        assert_eq!(is_about_signatures(&payload), expected, "{record:?}");
+    }
+}
+
+/// Journals of earlier versions are continued in a new segment: a program of that version would take
+/// unknown records for damage.
+#[test]
+fn journals_of_earlier_versions_are_read_and_continued() {
+    let format_6 = include_str!("../../../golden/journal-6.hex");
+    is_read_and_continued(format_6, &golden_records());
+    let format_7 = include_str!("../../../golden/journal-7.hex");
+    let records = [golden_records(), records_since_7()].concat();
+    is_read_and_continued(format_7, &records);
+}
+
+fn is_read_and_continued(golden: &str, records: &[Record]) {
     let digits: String = golden.split_whitespace().collect();
     let byte = |at: usize| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap();
     let bytes: Vec<u8> = (0..digits.len() / 2).map(byte).collect();
     let header = &bytes[..HEADER_BYTES];
-    for (bytes, expected) in [(&bytes[..], golden_records()), (header, Vec::new())] {
+    for (bytes, expected) in [(&bytes[..], records.to_vec()), (header, Vec::new())] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("00000000000000000000.log");
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(all(directory.path()).unwrap(), expected);
         let journal = journal(directory.path(), 1 << 20);
-        for record in newer_records() {
+        for record in records_since_8() {
             journal.append(&record).unwrap();
         }
         let untouched = std::fs::read(&path).unwrap();
@@ -234,7 +261,7 @@ fn a_journal_of_the_previous_version_is_read_and_continued() {
         assert_eq!(files(directory.path()).len(), if is_alone { 1 } else { 2 });
         assert_eq!(
             all(directory.path()).unwrap(),
-            [expected, newer_records()].concat()
+            [expected, records_since_8()].concat()
         );
     }
 }
@@ -253,6 +280,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         pace: Pace,
         priority: u8,
         left_out: Vec<crate::LeftOut>,
+        details: crate::VisitDetails,
     }
     let seed = link("http://a.test/", 0);
     let row = crate::VisitRecord::new(seed.clone(), Fate::Unique, Timestamp::from_millis(5));
@@ -288,6 +316,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         pace: Timestamp::from_millis(11).into(),
         priority: 7,
         left_out: visit.left_out,
+        details: crate::VisitDetails::default(),
     };
     let bytes = postcard::to_stdvec(&settled).unwrap();
     assert_eq!(bytes, postcard::to_stdvec(&layout).unwrap());
@@ -340,6 +369,7 @@ fn golden_records() -> Vec<Record> {
             entry: entry.clone(),
             at: Timestamp::from_millis(2),
             pace,
+            reason: None,
         },
         Record::SeedAdopted {
             url: seed.url.clone(),
@@ -397,8 +427,41 @@ fn golden_records() -> Vec<Record> {
     ]
 }
 
+/// Returns records with all that format 8 added.
+fn records_since_8() -> Vec<Record> {
+    let found = link("http://a.test/print", 1);
+    let mut row = crate::VisitRecord::new(found.clone(), Fate::NearDuplicate, at(5));
+    row.details = crate::VisitDetails {
+        rule: Some(crate::DuplicateRule::ByCanonical),
+        duration: Some(std::time::Duration::from_millis(1_250)),
+        words: Some(300),
+        redirects: 2,
+        digest: Some("sha1:2JXWZQ5BN2TU5PQNV4ILDK3AWBPOTNQV".to_owned()),
+        is_sitemap: true,
+    };
+    vec![
+        Record::Settled(SettledVisit {
+            sequence: 4,
+            priority: crate::DiscoveredUrl::ORDERED,
+            first: 5,
+            pace: Pace::default(),
+            visit: FinishedVisit::new(row),
+        }),
+        Record::Postponed {
+            entry: crate::QueueEntry::new(6, found.clone()),
+            at: at(7),
+            pace: Pace::default(),
+            reason: Some("no answer within 60s".to_owned()),
+        },
+        Record::Distinct(DistinctPages {
+            page: found.url,
+            original: link("http://a.test/", 0).url,
+        }),
+    ]
+}
+
 /// Returns the records that format 7 added.
-fn newer_records() -> Vec<Record> {
+fn records_since_7() -> Vec<Record> {
     let second = std::time::Duration::from_secs(1);
     vec![
         Record::Restarted {

@@ -2,7 +2,7 @@
 //!
 //! Keys lie in sorted tables (tables.rs): an exact key under its 32 bits, a fingerprint once for
 //! each permutation of the design, in its order. Tree `seats` has a small value for each
-//! retained duplicate.
+//! retained duplicate, tree `distinct` one for each pair of distinct pages.
 //!
 //! Invariant: a document whose addition or removal was cut short is harmless. Adding writes the
 //! record first and the page's key last, removing deletes that key before the record. So a document
@@ -28,11 +28,13 @@ use crate::fault::StoreFault;
 use crate::known::RetainedEntry;
 
 const RETAINED_TREE: &str = "seats";
+const DISTINCT_TREE: &str = "distinct";
 
 pub(super) struct DiskIndex {
     tables: SortedTables,
     records: SignatureRecords,
     retained: Tree,
+    distinct: Tree,
     design: Design,
 }
 
@@ -42,6 +44,7 @@ impl DiskIndex {
             tables: SortedTables::open(database)?,
             records: SignatureRecords::open(database)?,
             retained: database.tree(RETAINED_TREE)?,
+            distinct: database.tree(DISTINCT_TREE)?,
             design,
         })
     }
@@ -55,7 +58,8 @@ impl DiskIndex {
             self.tables.clear(table_of_permutation(number))?;
         }
         self.records.clear()?;
-        self.retained.clear()
+        self.retained.clear()?;
+        self.distinct.clear()
     }
 
     /// Returns the record of a document that a table names.
@@ -158,7 +162,33 @@ impl DiskIndex {
                 None => batch.remove(&key),
             }
         }
-        self.retained.apply(batch)
+        self.retained.apply(batch)?;
+        let mut batch = Batch::default();
+        for ((page, original), place) in &memtable.distinct {
+            let key = [page, original]
+                .map(|key| key.as_u64().to_be_bytes())
+                .concat();
+            batch.insert(&key, &seal::written(&key, place));
+        }
+        self.distinct.apply(batch)
+    }
+
+    /// Returns the pairs of distinct pages that were recorded before position `end` of the journal.
+    pub(super) fn distinct(&self, end: u64) -> Result<Vec<(UrlKey, UrlKey)>, StoreFault> {
+        let mut found = Vec::new();
+        for entry in self.distinct.under(&[]) {
+            let (key, value) = entry?;
+            let place: u64 = self.distinct.open_seal(&key, &value)?;
+            let ([page, original], []) = key.as_chunks::<8>() else {
+                let what = "a pair of pages is malformed".to_owned();
+                return Err(self.distinct.broken(what));
+            };
+            if place < end {
+                let key = |bytes: &[u8; 8]| UrlKey::from_u64(u64::from_be_bytes(*bytes));
+                found.push((key(page), key(original)));
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the duplicates that were kept before position `end` of the journal.

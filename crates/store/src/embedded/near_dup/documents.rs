@@ -207,16 +207,19 @@ impl Documents {
         Ok(None)
     }
 
-    /// Returns the first live document under `key` with a signature that `is_wanted` accepts.
+    /// Returns the first live document under `key` with a signature that `is_wanted` accepts, of a
+    /// page that is not in `except`.
     fn first(
         &mut self,
         key: ExactKey,
         group: u64,
+        except: &[UrlKey],
         is_wanted: impl Fn(&PageSignature) -> bool,
     ) -> Result<Option<Held>, StoreFault> {
         for document in self.under(key)? {
             let record = self.record(document)?;
             if record.group == group
+                && !except.contains(&record.page)
                 && is_wanted(&record.signature)
                 && self.lives(document, &record)?
             {
@@ -230,6 +233,7 @@ impl Documents {
         &mut self,
         group: u64,
         signature: &PageSignature,
+        except: &[UrlKey],
     ) -> Result<Option<(Held, Likeness)>, StoreFault> {
         let Some(resemblance) = keys::of_resemblance(group, signature) else {
             return Ok(None);
@@ -237,7 +241,7 @@ impl Documents {
         let mut best: Option<(f64, Held, Likeness)> = None;
         for document in self.near(&resemblance)? {
             let record = self.record(document)?;
-            if record.group != group {
+            if record.group != group || except.contains(&record.page) {
                 continue;
             }
             let likeness = self.thresholds.likeness(signature, &record.signature);
@@ -274,18 +278,19 @@ impl Originals for Documents {
         &mut self,
         group: u64,
         signature: &PageSignature,
+        except: &[UrlKey],
     ) -> Result<Option<(Held, Likeness)>, StoreFault> {
         let payload = signature.payload;
-        let same_payload = self.first(keys::of_payload(group, payload), group, |held| {
-            held.payload == payload
-        })?;
+        let key = keys::of_payload(group, payload);
+        let same_payload = self.first(key, group, except, |held| held.payload == payload)?;
         if let Some(held) = same_payload {
             return Ok(Some((held, Likeness::SamePayload)));
         }
         let Some(text) = signature.text.as_deref() else {
             return Ok(None);
         };
-        let same_text = self.first(keys::of_text(group, text.digest), group, |held| {
+        let key = keys::of_text(group, text.digest);
+        let same_text = self.first(key, group, except, |held| {
             held.text
                 .as_ref()
                 .is_some_and(|held| held.digest == text.digest)
@@ -293,7 +298,7 @@ impl Originals for Documents {
         if let Some(held) = same_text {
             return Ok(Some((held, Likeness::SameText)));
         }
-        self.nearest(group, signature)
+        self.nearest(group, signature, except)
     }
 
     fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature) {

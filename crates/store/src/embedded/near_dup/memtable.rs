@@ -7,6 +7,7 @@ use web::UrlKey;
 
 use super::memory_index::MemoryIndex;
 use super::records::SignatureRecord;
+use crate::embedded::journal::frame::Position;
 use crate::known::RetainedEntry;
 
 /// The approximate memory of a record: itself, its text's signature, and its entry in a map.
@@ -22,6 +23,8 @@ pub(super) struct Memtable {
     pub(super) removed: BTreeMap<u32, Arc<SignatureRecord>>,
     /// Duplicates that were kept; none if that was withdrawn.
     pub(super) retained: BTreeMap<UrlKey, Option<RetainedEntry>>,
+    /// Pairs of distinct pages, with the place of their record in the journal.
+    pub(super) distinct: BTreeMap<(UrlKey, UrlKey), Position>,
     /// The keys of added documents, if the keys are not all in memory.
     pub(super) recent: Option<MemoryIndex>,
 }
@@ -59,11 +62,13 @@ impl Memtable {
             self.remove(document, record);
         }
         self.retained.extend(later.retained);
+        self.distinct.extend(later.distinct);
     }
 
     /// Returns the approximate memory in bytes, without the keys.
     pub(super) fn memory(&self) -> usize {
         (self.added.len() + self.removed.len()) * RECORD_BYTES
             + self.retained.len() * size_of::<(UrlKey, Option<RetainedEntry>)>()
+            + self.distinct.len() * size_of::<(UrlKey, UrlKey, Position)>()
     }
 }

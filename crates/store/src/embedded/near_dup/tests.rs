@@ -100,6 +100,8 @@ enum Step {
     /// A page, and the page that it calls canonical.
     Admit(u8, Variant, Option<u8>),
     Forget(u8),
+    /// Two pages are distinct by the word of a user.
+    Separate(u8, u8),
     /// A complete checkpoint.
     Checkpoint,
     /// A flush is begun; what follows happens while it is being written.
@@ -123,6 +125,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         24 => (0..40_u8, variant(), prop::option::of(0..40_u8))
             .prop_map(|(page, variant, canonical)| Step::Admit(page, variant, canonical)),
         4 => (0..40_u8).prop_map(Step::Forget),
+        4 => (0..40_u8, 0..40_u8).prop_map(|(page, other)| Step::Separate(page, other)),
         1 => Just(Step::Checkpoint),
         2 => Just(Step::Flush),
         2 => Just(Step::Flushed),
@@ -201,7 +204,7 @@ impl<'a> Subject<'a> {
 
     async fn step(mut self, step: &Step) -> Self {
         match *step {
-            Step::Admit(..) | Step::Forget(_) => {}
+            Step::Admit(..) | Step::Forget(_) | Step::Separate(..) => {}
             Step::Checkpoint => {
                 self.under_way = None;
                 crate::Frontier::checkpoint(&self.store, None)
@@ -293,6 +296,11 @@ async fn play(
             Step::Forget(number) => {
                 memory.forget(page(*number).key()).await.unwrap();
                 subject.store.forget(page(*number).key()).await.unwrap();
+            }
+            Step::Separate(one, other) => {
+                let (one, other) = (page(*one).url, page(*other).url);
+                memory.separate(&one, &other).await.unwrap();
+                subject.store.separate(&one, &other).await.unwrap();
             }
             other => subject = subject.step(other).await,
         }

@@ -1,0 +1,100 @@
+//! The arguments of `crawler serve`, and the options of the dashboard of a running crawl.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+/// Shows a crawl in a browser: counts and rates, hosts, duplicates, failures, skipped URLs, search
+/// and single pages, and controls. It reads the journal, the archive and the search index, and
+/// takes no lock, so the crawl may be running. Ctrl-C ends it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ServeArgs {
+    /// Directory of the crawl; it may be running
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Listen on this address: IP:PORT, a port, or localhost:PORT; port 0 is any free one
+    #[arg(long, value_name = "ADDR", default_value = DEFAULT)]
+    pub(crate) listen: ListenAddress,
+    /// Read the token that allows changes from this file, of 16 characters or more; without it,
+    /// each start has a new one. Beyond loopback it is required, and every request needs it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+}
+
+/// The address of a dashboard that is not named: loopback, and any free port.
+pub(crate) const DEFAULT: &str = "127.0.0.1:0";
+
+/// An address to listen on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListenAddress(pub(crate) SocketAddr);
+
+impl FromStr for ListenAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let loopback = IpAddr::from(Ipv4Addr::LOCALHOST);
+        if let Ok(port) = text.parse() {
+            return Ok(Self(SocketAddr::new(loopback, port)));
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self(SocketAddr::new(address, 0)));
+        }
+        let named = text.strip_prefix("localhost:");
+        if let Some(port) = named.and_then(|port| port.parse().ok()) {
+            return Ok(Self(SocketAddr::new(loopback, port)));
+        }
+        let address = text.parse().map(Self);
+        address.map_err(|_error| {
+            format!("{text:?} is no address (for example 127.0.0.1:8080, [::1]:8080, 8080)")
+        })
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  crawler serve monday                              a free port; the URL is printed
+  crawler serve monday --listen 127.0.0.1:8080
+  crawler serve monday --listen 0.0.0.0:8080 --token-file token
+  crawler --seeds seeds.txt --serve                 the same, while it crawls
+
+Changes are lines of monday/control.toml, and are shown before they are written. /metrics has the
+figures for Prometheus, and /healthz says whether the crawl can be read. docs/guide/dashboard.md
+has more.
+
+Exit codes: 0 ended by Ctrl-C, 1 a fault, 2 wrong usage: no crawl there, or an address that is in
+use or not one of this machine.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        let address = |text: &str| {
+            text.parse()
+                .map(|ListenAddress(address)| address.to_string())
+        };
+        for (text, expected) in [
+            (DEFAULT, "127.0.0.1:0"),
+            ("8080", "127.0.0.1:8080"),
+            ("localhost:8080", "127.0.0.1:8080"),
+            ("0.0.0.0:80", "0.0.0.0:80"),
+            ("::1", "[::1]:0"),
+            ("[::1]:8080", "[::1]:8080"),
+        ] {
+            assert_eq!(address(text).as_deref(), Ok(expected), "{text}");
+        }
+        for wrong in [
+            "",
+            "example.org:80",
+            "http://127.0.0.1",
+            "127.0.0.1:99999",
+            ":80",
+        ] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
+}

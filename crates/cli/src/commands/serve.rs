@@ -1,0 +1,136 @@
+//! `crawler serve`, and `--serve` with a crawl: the dashboard.
+//!
+//! Both show the same: the server knows the directory of a crawl, and nothing of a crawl that runs
+//! in this process.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use tokio::signal::unix::{SignalKind, signal};
+use web::Clock;
+use web_ui::{
+    CrawlQueries, DashboardServer, Explanation, ServeError, ServeOptions, Token, WatchedCrawl,
+};
+
+use super::{report, similar, why};
+use crate::args::ServeArgs;
+use crate::cli_error::{CliError, fault, usage};
+use crate::settings::Settings;
+use crate::terminal::say;
+use crate::{assembly, crawl_directory, input, machine, search_index};
+
+/// Bytes of a token file.
+const MAX_TOKEN_FILE: u64 = 4_096;
+
+pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
+    crawl_directory::state_of(&args.directory)?;
+    let settings = Settings::of_crawl(&args.directory)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| fault(&error))?;
+    let served = runtime.block_on(serve(&settings, args));
+    // A view that reads a large journal is not waited for.
+    runtime.shutdown_background();
+    served
+}
+
+/// Serves the dashboard until a signal ends it.
+async fn serve(settings: &Settings, args: &ServeArgs) -> Result<(), CliError> {
+    let register = |kind| signal(kind).map_err(|error| fault(&error));
+    let mut interrupt = register(SignalKind::interrupt())?;
+    let mut terminate = register(SignalKind::terminate())?;
+    let token_file = args.token_file.as_deref();
+    let server = open(settings, args.listen.0, token_file, machine::clock()).await?;
+    announce(&server);
+    tokio::select! {
+        () = server.run() => {}
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+/// Opens the dashboard of the crawl in `settings.out`, which need not exist yet.
+pub(super) async fn open(
+    settings: &Settings,
+    listen: SocketAddr,
+    token_file: Option<&Path>,
+    clock: Clock,
+) -> Result<DashboardServer, CliError> {
+    let options = ServeOptions {
+        listen,
+        token: token(token_file)?,
+    };
+    let server = DashboardServer::open(&options, watched(settings)?, clock).await;
+    server.map_err(|error| {
+        let remedy = match &error {
+            ServeError::BeyondLoopback(_) => {
+                "name a file with a token by --token-file, or listen on 127.0.0.1".to_owned()
+            }
+            ServeError::Listen { address, .. } => format!(
+                "choose another port, or {} for any free one",
+                SocketAddr::new(address.ip(), 0)
+            ),
+        };
+        CliError::of_usage(&error).with_remedy(remedy)
+    })
+}
+
+/// Prints the URL of the dashboard, with its token.
+pub(super) fn announce(server: &DashboardServer) {
+    say(&format!("dashboard: {}", server.url()));
+}
+
+/// Reads the token of a file, or makes one.
+fn token(file: Option<&Path>) -> Result<Token, CliError> {
+    let Some(path) = file else {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&machine::random()?.to_be_bytes());
+        bytes[8..].copy_from_slice(&machine::random()?.to_be_bytes());
+        return Ok(Token::of_random(bytes));
+    };
+    let shown = path.display();
+    let bytes = input::read(path, MAX_TOKEN_FILE);
+    let bytes = bytes.map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
+    let token = Token::parse(&String::from_utf8_lossy(&bytes));
+    token.map_err(|error| usage(format!("{shown}: {error}")))
+}
+
+/// Returns the crawl as the dashboard sees it.
+fn watched(settings: &Settings) -> Result<WatchedCrawl, CliError> {
+    let directory = settings.out.clone();
+    let archive = crawl_directory::archive(&directory);
+    Ok(WatchedCrawl {
+        state: crawl_directory::state(&directory),
+        search: search_index::directory(&directory),
+        title: report::title(settings),
+        settings: report::shown_settings(settings)?,
+        least_delay: settings.delay.0,
+        form: settings.canonical_form(),
+        queries: queries(settings, &directory, archive.clone()),
+        archive,
+        directory,
+    })
+}
+
+/// Returns the questions that the commands of the same names answer.
+fn queries(settings: &Settings, directory: &Path, archive: PathBuf) -> CrawlQueries {
+    let policy = assembly::policy(settings, settings.canonical_form());
+    let (of_why, of_similar) = (directory.to_owned(), directory.to_owned());
+    CrawlQueries {
+        explain: Box::new(move |url| {
+            let explained = why::explain(&of_why, url);
+            let (verdict, reason) = explained.map_err(|error| error.in_one_line())?;
+            Ok(Explanation {
+                verdict: verdict.to_owned(),
+                reason,
+            })
+        }),
+        similar: Box::new(move |url| {
+            similar::to_page(&of_similar, url).map_err(|error| error.in_one_line())
+        }),
+        text: Box::new(move |file, offset| search_index::text_at(&archive, file, offset, &policy)),
+    }
+}

@@ -1,0 +1,29 @@
+//! The difference of two texts, word by word, for people to read.
+//!
+//! Words are those of `neardup`, so that a difference shows what decided on a near duplicate:
+//! capitals, punctuation and white space make none. Words are compared by imara-diff; a reader sees
+//! the texts as they were written.
+//!
+//! ```
+//! use differences::{Difference, RunKind};
+//!
+//! let (a, b) = ("The quick fox, again.", "the QUICK brown fox, again!");
+//! let difference = Difference::of(a, b);
+//! let runs = difference.runs().iter();
+//! let only_b: Vec<&str> = runs
+//!     .filter(|run| run.kind == RunKind::OnlyB)
+//!     .map(|run| &b[run.b.clone()])
+//!     .collect();
+//! assert_eq!(only_b, ["brown"]);
+//! assert_eq!(difference.figures().shared_shingles, 0);
+//! ```
+//!
+//! Pure: no clock, no disk, no threads.
+
+mod alignment;
+mod difference;
+mod figures;
+mod side;
+
+pub use difference::{Difference, MAX_TEXT, MAX_WORDS, Run, RunKind, Stretch};
+pub use figures::Figures;

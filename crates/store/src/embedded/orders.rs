@@ -1,0 +1,149 @@
+//! Orders of a user about URLs that were left out: to visit them again.
+//!
+//! Both read the journal, which takes seconds for a million visits, without a lock, and may be
+//! given while the crawl runs. Invariant: an order that was cut short by a kill may be repeated,
+//! and has its effect then; one that had its effect changes nothing.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use web::{PageUrl, UrlKey};
+
+use super::frontier::Void;
+use super::journal::history::{History, rows};
+use super::journal::record::Record;
+use super::store::EmbeddedStore;
+use crate::fault::StoreFault;
+use crate::near_dup::NearDupIndex;
+use crate::patterns::name::PatternName;
+use crate::visit_record::Fate;
+
+/// The effect of [`EmbeddedStore::declare_distinct`] on one URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DistinctOrder {
+    /// The page will be visited again, and not compared with this original.
+    Queued {
+        /// The page that it was found to repeat.
+        original: PageUrl,
+    },
+    /// It was declared distinct before, and waits for its visit or is in the archive.
+    Done,
+    /// It was visited, and was not left out as a duplicate.
+    NotLeftOut(Fate),
+    /// It was not visited.
+    NotVisited,
+}
+
+/// The last state of a URL in the journal.
+#[derive(Default)]
+struct LastState {
+    /// The record of its visit, if that was not revoked.
+    visit: Option<Void>,
+    /// The pages from which it was declared distinct.
+    distinct_from: Vec<PageUrl>,
+}
+
+impl EmbeddedStore {
+    /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; none
+    /// if there is no such pattern. Durable when it returns. Reads the journal on this thread.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
+        let Some(mut count) = self.queue().reopen(&self.journal, name)? else {
+            return Ok(None);
+        };
+        for row in rows(&self.directory)? {
+            let row = row?;
+            if PatternName::that_left_out(&row).as_ref() == Some(name) {
+                let (row, reached) = (Box::new(row), Vec::new());
+                self.queue().revoke(&self.journal, Void { row, reached })?;
+                count += 1;
+            }
+        }
+        self.sync().await?;
+        Ok(Some(count))
+    }
+
+    /// Declares that these pages do not repeat the originals for which they were left out, and
+    /// queues them again: they are visited even where their pattern is closed. Returns the effect
+    /// on each, in order. Durable when it returns. Reads the journal on this thread.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn declare_distinct(
+        &self,
+        urls: &[PageUrl],
+    ) -> Result<Vec<DistinctOrder>, StoreFault> {
+        let mut states = last_states(&self.directory, urls)?;
+        let mut effects = Vec::with_capacity(urls.len());
+        for url in urls {
+            let state = states.remove(&url.key()).unwrap_or_default();
+            effects.push(self.visit_as_distinct(state).await?);
+        }
+        self.sync().await?;
+        Ok(effects)
+    }
+
+    async fn visit_as_distinct(&self, state: LastState) -> Result<DistinctOrder, StoreFault> {
+        let Some(void) = state.visit else {
+            return Ok(match state.distinct_from.is_empty() {
+                true => DistinctOrder::NotVisited,
+                false => DistinctOrder::Done,
+            });
+        };
+        let row = &void.row;
+        let original = row.duplicate_of.clone().filter(|_| row.fate.is_duplicate());
+        // A page that repeats its own capture of an earlier crawl has no other original.
+        let original = original.filter(|original| *original != row.url);
+        let Some(original) = original.filter(|_| !row.kept) else {
+            return Ok(match state.distinct_from.is_empty() {
+                true => DistinctOrder::NotLeftOut(row.fate),
+                false => DistinctOrder::Done,
+            });
+        };
+        // The pair first: a kill between the two records leaves a page that is still left out, so
+        // that the order is given again.
+        if !state.distinct_from.contains(&original) {
+            self.separate(&row.url, &original).await?;
+        }
+        self.queue().revoke_by_order(&self.journal, void)?;
+        Ok(DistinctOrder::Queued { original })
+    }
+}
+
+/// Reads the last state of each of these URLs from the journal in `directory`.
+fn last_states(
+    directory: &Path,
+    urls: &[PageUrl],
+) -> Result<HashMap<UrlKey, LastState>, StoreFault> {
+    let mut states: HashMap<UrlKey, LastState> = urls
+        .iter()
+        .map(|url| (url.key(), LastState::default()))
+        .collect();
+    for record in History::open(directory)? {
+        match record? {
+            Record::Settled(settled) => {
+                let visit = settled.visit;
+                if let Some(state) = states.get_mut(&visit.row.url.key()) {
+                    state.visit = Some(Void {
+                        row: visit.row,
+                        reached: visit.reached,
+                    });
+                }
+            }
+            Record::Revoked { row, .. } => {
+                if let Some(state) = states.get_mut(&row.url.key()) {
+                    state.visit = None;
+                }
+            }
+            Record::Distinct(pair) => {
+                if let Some(state) = states.get_mut(&pair.page.key()) {
+                    state.distinct_from.push(pair.original);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(states)
+}

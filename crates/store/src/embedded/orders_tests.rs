@@ -1,0 +1,118 @@
+//! Orders about left-out pages: their effect, once, after kills, and in a closed pattern.
+
+use web::PageUrl;
+
+use super::{DistinctOrder, EmbeddedStore};
+use crate::contract::{at, leases, link, options, row, url};
+use crate::frontier::{FinishedVisit, Frontier, FrontierRules, Lease, Settlement};
+use crate::visit_record::{Fate, VisitRecord};
+
+const ORIGINAL: &str = "http://a.test/article";
+const COPY: &str = "http://a.test/article?print=1";
+
+fn open(directory: &tempfile::TempDir) -> EmbeddedStore {
+    EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap()
+}
+
+/// Returns the record of a page that was left out as a copy of [`ORIGINAL`].
+fn left_out(lease: &Lease) -> VisitRecord {
+    VisitRecord {
+        duplicate_of: Some(url(ORIGINAL)),
+        kept: false,
+        ..row(lease, Fate::NearDuplicate)
+    }
+}
+
+/// Visits everything that waits: [`COPY`] is left out, all else is new. Returns the URLs.
+async fn visit_all(store: &EmbeddedStore) -> Vec<String> {
+    let mut visited = Vec::new();
+    while let Some(lease) = leases(store, 0, 1).await.pop() {
+        visited.push(lease.url().to_string());
+        let record = match lease.url().as_str() {
+            COPY => left_out(&lease),
+            _ => row(&lease, Fate::Unique),
+        };
+        let settlement = Settlement::Done(FinishedVisit::new(record));
+        store.settle(lease, settlement, at(0).into()).await.unwrap();
+    }
+    visited
+}
+
+async fn visited(directory: &tempfile::TempDir) -> EmbeddedStore {
+    let store = open(directory);
+    let found = vec![link(ORIGINAL, 0), link(COPY, 0)];
+    store.discover(found).await.unwrap();
+    assert_eq!(visit_all(&store).await, [ORIGINAL, COPY]);
+    store
+}
+
+async fn declare(store: &EmbeddedStore, urls: &[PageUrl]) -> Vec<DistinctOrder> {
+    store.declare_distinct(urls).await.unwrap()
+}
+
+fn queued() -> DistinctOrder {
+    DistinctOrder::Queued {
+        original: url(ORIGINAL),
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_declared_distinct_is_visited_again_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = visited(&directory).await;
+    let orders = [url(COPY), url(ORIGINAL), url("http://a.test/unknown")];
+    let effects = [
+        queued(),
+        DistinctOrder::NotLeftOut(Fate::Unique),
+        DistinctOrder::NotVisited,
+    ];
+    assert_eq!(declare(&store, &orders).await, effects);
+    assert_eq!(declare(&store, &orders[..1]).await, [DistinctOrder::Done]);
+    // A kill changes nothing.
+    drop(store);
+    let store = open(&directory);
+    assert_eq!(declare(&store, &orders[..1]).await, [DistinctOrder::Done]);
+
+    let lease = leases(&store, 0, 9).await.remove(0);
+    let settlement = Settlement::Done(FinishedVisit::new(row(&lease, Fate::Unique)));
+    store.settle(lease, settlement, at(0).into()).await.unwrap();
+    assert_eq!(declare(&store, &orders[..1]).await, [DistinctOrder::Done]);
+    assert_eq!(visit_all(&store).await, [""; 0]);
+    store.close().await.unwrap();
+    drop(store);
+    let audit = super::audit(directory.path()).unwrap();
+    assert_eq!(audit.complaints, [""; 0]);
+}
+
+/// The two records of an order are not written in one step.
+#[tokio::test]
+async fn an_order_that_a_kill_cut_short_is_given_again_and_has_its_effect() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = visited(&directory).await;
+    crate::NearDupIndex::separate(&store, &url(COPY), &url(ORIGINAL))
+        .await
+        .unwrap();
+    store.sync().await.unwrap();
+    drop(store);
+    let store = open(&directory);
+    assert_eq!(visit_all(&store).await, [""; 0]);
+    assert_eq!(declare(&store, &[url(COPY)]).await, [queued()]);
+    assert_eq!(visit_all(&store).await, [COPY]);
+}
+
+#[tokio::test]
+async fn a_page_that_repeats_its_own_earlier_capture_has_no_original_to_differ_from() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory);
+    store.discover(vec![link(ORIGINAL, 0)]).await.unwrap();
+    let lease = leases(&store, 0, 1).await.remove(0);
+    let record = VisitRecord {
+        of_earlier: true,
+        fate: Fate::ExactDuplicate,
+        ..left_out(&lease)
+    };
+    let settlement = Settlement::Done(FinishedVisit::new(record));
+    store.settle(lease, settlement, at(0).into()).await.unwrap();
+    let effects = declare(&store, &[url(ORIGINAL)]).await;
+    assert_eq!(effects, [DistinctOrder::NotLeftOut(Fate::ExactDuplicate)]);
+}

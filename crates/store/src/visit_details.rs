@@ -1,0 +1,29 @@
+//! Details of a visit that no decision depends on.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::duplicate_rule::DuplicateRule;
+
+/// Details of a visit, for exports and statistics. All are absent in records of journal formats
+/// before 8.
+///
+/// The order of the fields is on disk (postcard): a new one goes to the end, with a new format
+/// version of the journal. Invariant: each field of the default is encoded as one zero byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VisitDetails {
+    /// The rule by which the page repeats another.
+    pub rule: Option<DuplicateRule>,
+    /// The time from the first byte of the last request to the last byte of its response, in whole
+    /// milliseconds.
+    pub duration: Option<Duration>,
+    /// The number of words of the text that was judged.
+    pub words: Option<u32>,
+    /// The number of redirects that were followed.
+    pub redirects: u32,
+    /// The digest of the payload as received, as in `WARC-Payload-Digest` (WARC/1.1, section 5.9).
+    pub digest: Option<String>,
+    /// True for a sitemap that was read for its entries.
+    pub is_sitemap: bool,
+}

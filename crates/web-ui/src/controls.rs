@@ -1,0 +1,216 @@
+//! Controls: a form whose fields become lines of `control.toml`.
+//!
+//! First a preview shows the lines that the file will get, then the file is replaced in one step;
+//! the crawl's own watch obeys it. Nothing is written that [`control_file::read`] refuses, and
+//! nothing if the file changed since the preview. The file is the only way in: what an editor can
+//! write there, and no more, can be ordered here.
+
+mod lines;
+mod orders;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Form, Query, State};
+use axum::http::{HeaderName, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
+use data_encoding::HEXLOWER;
+use disk::{Disk, SystemDisk};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use self::lines::Line;
+use self::orders::{Orders, Values};
+use crate::access::Granted;
+use crate::caps;
+use crate::dashboard::Dashboard;
+use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::filters;
+use crate::format::cut;
+
+/// The policy of pages with forms: with the usual one, browsers withhold the origin of a form, and
+/// some send nothing in its place.
+const REFERRER_POLICY: (HeaderName, &str) = (header::REFERRER_POLICY, "same-origin");
+
+/// The end of the controls' address after a change was written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ControlsQuery {
+    written: bool,
+}
+
+/// An order, and the file that its preview was made of.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct OrderForm {
+    #[serde(default)]
+    base: String,
+    #[serde(flatten)]
+    orders: Orders,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/controls.html")]
+struct ControlsPage {
+    frame: Frame,
+    values: Values,
+    /// The text of the file, if there is one.
+    text: Option<String>,
+    /// The mistake in it, if it has one.
+    mistake: Option<String>,
+    /// The overrides in force, in words.
+    in_force: String,
+    written: bool,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/preview.html")]
+struct PreviewPage {
+    frame: Frame,
+    fields: Vec<(&'static str, String)>,
+    base: String,
+    lines: Vec<Line>,
+    has_changes: bool,
+    /// The overrides that the new file stands for, in words.
+    effect: String,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/mistake.html")]
+struct MistakePage {
+    frame: Frame,
+    mistake: String,
+    lines: Vec<Line>,
+}
+
+/// Shows the controls.
+pub(crate) async fn show(
+    State(dashboard): State<Arc<Dashboard>>,
+    Extension(granted): Extension<Granted>,
+    Query(query): Query<ControlsQuery>,
+) -> Result<Response, Refusal> {
+    let page = dashboard.answer(move |dashboard| {
+        let text = read(&path(dashboard))?;
+        let mistake = control_file::read(text.as_deref().unwrap_or_default()).err();
+        let record = ControlRecord::of(&dashboard.crawl.state).unwrap_or_default();
+        let in_force = record.overrides().ok().flatten().unwrap_or_default();
+        Html::of(&ControlsPage {
+            frame: dashboard.look(|look| dashboard.frame(Tab::Controls, granted, look)),
+            values: Values::of(text.as_deref().unwrap_or_default()),
+            text: text.map(|text| cut(&text, caps::PAGE_TEXT)),
+            mistake: mistake.map(|mistake| cut(&mistake.to_string(), caps::REASON)),
+            in_force: cut(&control_file::describe(&in_force), caps::REASON),
+            written: query.written,
+        })
+    });
+    Ok(([REFERRER_POLICY], page.await?).into_response())
+}
+
+/// Shows the lines that an order writes.
+pub(crate) async fn preview(
+    State(dashboard): State<Arc<Dashboard>>,
+    Extension(granted): Extension<Granted>,
+    Form(form): Form<OrderForm>,
+) -> Result<Response, Refusal> {
+    let page = dashboard.answer(move |dashboard| {
+        let before = read(&path(dashboard))?;
+        let text = before.as_deref().unwrap_or_default();
+        let frame = dashboard
+            .look(|look| dashboard.frame(Tab::Controls, granted, look))
+            .still();
+        let after = form.orders.write_into(text).map_err(in_file)?;
+        let lines = lines::between(text, &after);
+        match control_file::read(&after) {
+            Ok(overrides) => Html::of(&PreviewPage {
+                frame,
+                fields: form.orders.fields(),
+                base: digest(before.as_deref()),
+                has_changes: after != text,
+                lines,
+                effect: cut(&control_file::describe(&overrides), caps::REASON),
+            }),
+            Err(mistake) => Html::of(&MistakePage {
+                frame,
+                mistake: cut(&mistake.to_string(), caps::REASON),
+                lines,
+            }),
+        }
+    });
+    Ok(([REFERRER_POLICY], page.await?).into_response())
+}
+
+/// Writes an order into the file.
+pub(crate) async fn write(
+    State(dashboard): State<Arc<Dashboard>>,
+    Form(form): Form<OrderForm>,
+) -> Result<Redirect, Refusal> {
+    let written = dashboard.answer(move |dashboard| {
+        let ordering = dashboard.ordering.lock();
+        let _ordering = ordering.unwrap_or_else(PoisonError::into_inner);
+        let path = path(dashboard);
+        let before = read(&path)?;
+        if digest(before.as_deref()) != form.base {
+            return Err(Refusal::Conflict(format!(
+                "{CONTROL} has changed since its preview: go back to the controls and order again."
+            )));
+        }
+        let after = form
+            .orders
+            .write_into(before.as_deref().unwrap_or_default());
+        let after = after.map_err(in_file)?;
+        control_file::read(&after).map_err(in_file)?;
+        if after.len() as u64 > MAX_BYTES {
+            return Err(Refusal::Question(format!(
+                "{CONTROL} would have more than {MAX_BYTES} bytes"
+            )));
+        }
+        let replaced = SystemDisk.replace(&path, after.as_bytes());
+        replaced.map_err(|error| {
+            Refusal::Unavailable(format!("cannot write {}: {error}", path.display()))
+        })
+    });
+    written.await?;
+    Ok(Redirect::to("/controls?written=true"))
+}
+
+fn path(dashboard: &Dashboard) -> PathBuf {
+    dashboard.crawl.directory.join(CONTROL)
+}
+
+/// Returns the refusal of a file that cannot be changed as ordered.
+fn in_file(mistake: impl std::fmt::Display) -> Refusal {
+    Refusal::Question(format!("{CONTROL}: {mistake}"))
+}
+
+/// Reads the file; none if there is none.
+fn read(path: &Path) -> Result<Option<String>, Refusal> {
+    let unreadable = |reason: String| {
+        let what = format!("cannot read {}: {reason}", path.display());
+        Refusal::Unavailable(what)
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error.to_string())),
+    };
+    let mut text = String::new();
+    let length = file.take(MAX_BYTES + 1).read_to_string(&mut text);
+    match length {
+        Ok(length) if length as u64 > MAX_BYTES => {
+            Err(unreadable(format!("it has more than {MAX_BYTES} bytes")))
+        }
+        Ok(_) => Ok(Some(text)),
+        Err(error) => Err(unreadable(error.to_string())),
+    }
+}
+
+/// Names a version of the file.
+fn digest(text: Option<&str>) -> String {
+    text.map_or_else(String::new, |text| {
+        HEXLOWER.encode(&Sha256::digest(text.as_bytes()))
+    })
+}

@@ -1,0 +1,169 @@
+//! The dashboard: pages that show a crawl while it runs, beside it or after it.
+//!
+//! Each view is a module with a handler (`show`), a value with its figures, and a template in
+//! `templates/dashboard`, which shares fragments with the report. A handler works in three steps:
+//! it reads the question, looks at the figures off the reactor, and renders. `frame.rs` is common
+//! to all pages.
+//!
+//! The dashboard knows a directory, and no crawl: it reads the journal, the archive and the search
+//! index, and takes no lock (docs/adr/0019). Answers that need the settings of the crawl come from
+//! [`CrawlQueries`].
+//!
+//! Invariants: text from the web is escaped and cut; a list has at most [`caps::LISTED`] entries or
+//! is paged; no route opens a file whose name came with a request.
+//!
+//! [`caps::LISTED`]: crate::caps::LISTED
+
+pub(crate) mod duplicates;
+pub(crate) mod failures;
+pub(crate) mod frame;
+pub(crate) mod hosts;
+pub(crate) mod overview;
+pub(crate) mod page;
+pub(crate) mod search;
+pub(crate) mod similar;
+pub(crate) mod skipped;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crawl::control_file::ControlRecord;
+use store::Fate;
+use tokio::sync::Semaphore;
+use web::{CanonicalForm, Clock};
+
+use crate::access::Granted;
+use crate::dashboard::frame::{Frame, Refusal, Tab};
+use crate::figures::{Figures, Look};
+use crate::machine;
+use crate::report::Setting;
+
+/// Questions that read the whole journal, at a time: each takes seconds of a large crawl.
+const SLOW_QUESTIONS: usize = 1;
+
+/// The crawl that a dashboard shows.
+pub struct WatchedCrawl {
+    /// Its directory, which has `control.toml`.
+    pub directory: PathBuf,
+    /// The directory of its state.
+    pub state: PathBuf,
+    /// The directory of its archive.
+    pub archive: PathBuf,
+    /// The directory of its search index.
+    pub search: PathBuf,
+    /// The seeds' hosts, in words.
+    pub title: String,
+    /// The settings of the last session, without secrets.
+    pub settings: Vec<Setting>,
+    /// The shortest wait of any host.
+    pub least_delay: Duration,
+    /// The form in which its URLs are compared.
+    pub form: CanonicalForm,
+    /// Answers that need its settings.
+    pub queries: CrawlQueries,
+}
+
+/// Answers that need the settings of a crawl, which only the binary reads. All of them read files,
+/// so they are called off the reactor.
+pub struct CrawlQueries {
+    /// Explains which rule decided on a URL. Reads the whole journal.
+    pub explain: Question<Explanation>,
+    /// Lists the kept pages that are similar to a page, nearest first. Reads the whole journal.
+    pub similar: Question<Vec<SimilarPage>>,
+    /// Reads the text of the page whose record is at an offset of an archive file; none if there is
+    /// no text.
+    pub text: Box<dyn Fn(&str, u64) -> Option<String> + Send + Sync>,
+}
+
+/// A question about a URL, and its answer or the reason why there is none.
+pub type Question<A> = Box<dyn Fn(&str) -> Result<A, String> + Send + Sync>;
+
+/// The rule that decided on a URL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// The verdict, as `crawler why` has it.
+    pub verdict: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// A page that is similar to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimilarPage {
+    /// Its URL.
+    pub url: String,
+    /// The crawl's verdict on it.
+    pub verdict: Fate,
+    /// Bits between the two fingerprints.
+    pub distance: u32,
+    /// The estimated resemblance of the two texts, 0 to 1.
+    pub resemblance: f64,
+}
+
+/// All that the views share.
+pub(crate) struct Dashboard {
+    pub(crate) crawl: WatchedCrawl,
+    pub(crate) figures: Figures,
+    pub(crate) clock: Clock,
+    /// Held from the reading of control.toml to its replacement.
+    pub(crate) ordering: Mutex<()>,
+    slow_questions: Arc<Semaphore>,
+}
+
+impl Dashboard {
+    pub(crate) fn new(crawl: WatchedCrawl, clock: Clock) -> Arc<Self> {
+        Arc::new(Self {
+            figures: Figures::of(crawl.state.clone()),
+            crawl,
+            clock,
+            ordering: Mutex::new(()),
+            slow_questions: Arc::new(Semaphore::new(SLOW_QUESTIONS)),
+        })
+    }
+
+    /// Answers off the reactor: views read files, and sort.
+    pub(crate) async fn answer<T: Send + 'static>(
+        self: &Arc<Self>,
+        answer: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let dashboard = Arc::clone(self);
+        let answered = tokio::task::spawn_blocking(move || answer(&dashboard)).await;
+        answered.unwrap_or_else(|_panicked| Err(Refusal::Fault))
+    }
+
+    /// Answers a question that reads the whole journal, one at a time.
+    pub(crate) async fn answer_slowly<T: Send + 'static>(
+        self: &Arc<Self>,
+        answer: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let turn = Arc::clone(&self.slow_questions).acquire_owned().await;
+        let turn = turn.map_err(|_closed| Refusal::Fault)?;
+        self.answer(move |dashboard| {
+            let answer = answer(dashboard);
+            // The turn lasts as long as the reading, even if nobody waits for it any more.
+            drop(turn);
+            answer
+        })
+        .await
+    }
+
+    /// Looks at the present figures.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Look<'_>) -> T) -> T {
+        self.figures.look(self.clock.now(), look)
+    }
+
+    /// Returns the frame of a page.
+    pub(crate) fn frame(&self, tab: Tab, granted: Granted, look: &Look<'_>) -> Frame {
+        let record = ControlRecord::of(&self.crawl.state).unwrap_or_default();
+        let overrides = record.overrides().ok().flatten();
+        Frame::new(
+            tab,
+            &self.crawl.title,
+            granted == Granted::Change,
+            machine::process(&self.crawl.state).is_some(),
+            overrides.is_some_and(|overrides| overrides.pause),
+            look,
+        )
+    }
+}

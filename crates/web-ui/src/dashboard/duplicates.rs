@@ -1,0 +1,83 @@
+//! Duplicates: the rules that found them, distances and resemblances, the newest, and clusters.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::State;
+use statistics::{Newest, RecentVisit};
+
+use super::Dashboard;
+use crate::access::Granted;
+use crate::caps;
+use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::filters;
+use crate::format::cut;
+use crate::report::gather;
+use crate::report::{Clusters, Verdicts};
+
+/// A duplicate with its original.
+struct DuplicateRow {
+    url: String,
+    original: Option<String>,
+    verdict: &'static str,
+    distance: Option<u32>,
+    resemblance: Option<String>,
+    reason: String,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/duplicates.html")]
+struct DuplicatesPage<'a> {
+    frame: Frame,
+    linked: bool,
+    verdicts: &'a Verdicts,
+    clusters: &'a Clusters,
+    newest: Vec<DuplicateRow>,
+    total: u64,
+}
+
+/// Shows the duplicates.
+pub(crate) async fn show(
+    State(dashboard): State<Arc<Dashboard>>,
+    Extension(granted): Extension<Granted>,
+) -> Result<Html, Refusal> {
+    dashboard
+        .answer(move |dashboard| of(dashboard, granted))
+        .await
+}
+
+fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
+    dashboard.look(|look| {
+        let newest = look.statistics.newest(Newest::Duplicates);
+        Html::of(&DuplicatesPage {
+            frame: dashboard.frame(Tab::Duplicates, granted, look),
+            linked: true,
+            verdicts: &gather::verdicts(look.statistics),
+            clusters: &gather::clusters(look.statistics),
+            newest: newest.take(caps::LISTED).map(row).collect(),
+            total: look.statistics.counts().duplicates(),
+        })
+    })
+}
+
+fn row(visit: &RecentVisit) -> DuplicateRow {
+    let original = visit.duplicate_of.as_deref();
+    DuplicateRow {
+        url: cut(&visit.url, caps::ADDRESS),
+        original: original.map(|url| cut(url, caps::ADDRESS)),
+        verdict: visit.verdict.as_str(),
+        distance: visit.distance,
+        resemblance: visit
+            .resemblance
+            .map(|resemblance| format!("{resemblance:.2}")),
+        reason: cut(visit.reason.as_deref().unwrap_or_default(), caps::TEXT),
+    }
+}
+
+impl DuplicatesPage<'_> {
+    /// Returns the number of URLs that are listed.
+    fn shown(&self) -> u64 {
+        self.newest.len() as u64
+    }
+}

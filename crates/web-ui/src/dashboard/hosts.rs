@@ -1,0 +1,120 @@
+//! Hosts: the wait that each asked for, the wait that is used, its reason, and the next request.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Duration;
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+use statistics::{CrawlStatistics, HostFigures, VisitSums};
+use web::{Timestamp, WaitReason};
+
+use super::Dashboard;
+use crate::access::Granted;
+use crate::caps;
+use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::filters;
+use crate::format::{self, cut};
+use crate::paging::Paging;
+
+/// The question: a part of a host's name, and the first host of the page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct HostsQuery {
+    q: String,
+    from: usize,
+}
+
+/// A host.
+pub(crate) struct HostRow {
+    pub(crate) host: String,
+    pub(crate) sums: VisitSums,
+    pub(crate) waiting: u64,
+    /// The wait that the host asked for: its `Crawl-delay` or its `Retry-After`.
+    pub(crate) crawl_delay: Option<String>,
+    pub(crate) retry_after: Option<String>,
+    /// The wait that is used, and its reason.
+    pub(crate) delay: String,
+    pub(crate) why: WaitReason,
+    pub(crate) failures: u32,
+    /// The time until the next request: `now`, `in 4s`, or nothing if no URL waits.
+    pub(crate) next: String,
+    pub(crate) last_failure: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/hosts.html")]
+struct HostsPage {
+    frame: Frame,
+    query: String,
+    rows: Vec<HostRow>,
+    paging: Paging,
+    has_changed: bool,
+}
+
+/// Shows a page of hosts, those with most pages first.
+pub(crate) async fn show(
+    State(dashboard): State<Arc<Dashboard>>,
+    Extension(granted): Extension<Granted>,
+    Query(query): Query<HostsQuery>,
+) -> Result<Html, Refusal> {
+    dashboard
+        .answer(move |dashboard| of(dashboard, granted, &query))
+        .await
+}
+
+fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Html, Refusal> {
+    dashboard.look(|look| {
+        let mut found = matching(look.statistics, &query.q);
+        let paging = Paging::of("/hosts", &query.q, query.from, caps::LISTED, found.len());
+        let row = |(host, figures): (&str, &HostFigures)| {
+            row(host, figures, dashboard.crawl.least_delay, look.now)
+        };
+        let rows = found.drain(paging.range()).map(row);
+        Html::of(&HostsPage {
+            frame: dashboard.frame(Tab::Hosts, granted, look),
+            query: cut(&query.q, caps::TEXT),
+            rows: rows.collect(),
+            paging,
+            has_changed: look.statistics.counts().changed > 0,
+        })
+    })
+}
+
+/// Returns the hosts whose names contain these letters, those with most pages first.
+fn matching<'a>(statistics: &'a CrawlStatistics, letters: &str) -> Vec<(&'a str, &'a HostFigures)> {
+    let letters = letters.trim().to_lowercase();
+    let named = statistics.hosts();
+    let named = named.map(|(host, figures)| (host.as_str(), figures));
+    let mut found: Vec<_> = named
+        .filter(|(host, _)| letters.is_empty() || host.contains(&letters))
+        .collect();
+    found.sort_unstable_by_key(|(host, figures)| {
+        (Reverse(figures.sums.pages), Reverse(figures.waiting), *host)
+    });
+    found
+}
+
+fn row(host: &str, figures: &HostFigures, least: Duration, now: Timestamp) -> HostRow {
+    let pace = &figures.pace;
+    let failure = figures.last_failure.as_deref();
+    HostRow {
+        host: cut(host, caps::TEXT),
+        sums: figures.sums,
+        waiting: figures.waiting,
+        crawl_delay: pace.crawl_delay.map(format::span),
+        retry_after: pace.retry_after.map(format::span),
+        delay: format::span(pace.wait.max(least)),
+        why: pace.why,
+        failures: pace.failures,
+        next: match figures.waiting {
+            0 => String::new(),
+            _ if pace.ready <= now => "now".to_owned(),
+            // To the second: the rest differs with every look.
+            _ => format!("in {}s", pace.ready.since(now).as_secs() + 1),
+        },
+        last_failure: failure.map(|reason| cut(reason, caps::TEXT)),
+    }
+}

@@ -1,0 +1,136 @@
+//! The overview: counts, rates, the timeline and the machine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::State;
+use crawl::control_file::{self, ControlRecord};
+use statistics::{Counts, TimelinePoint};
+use web::Timestamp;
+
+use super::Dashboard;
+use crate::access::Granted;
+use crate::caps;
+use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::filters;
+use crate::format::cut;
+use crate::machine::MachineFigures;
+use crate::report::gather;
+use crate::report::{Setting, Tally, Timeline};
+
+/// The time over which rates are taken.
+const RECENT: Duration = Duration::from_secs(300);
+
+#[derive(Template)]
+#[template(path = "dashboard/overview.html")]
+struct OverviewPage<'a> {
+    frame: Frame,
+    summary: &'a Counts,
+    timeline: &'a Timeline,
+    status_codes: &'a Tally,
+    types: &'a Tally,
+    languages: &'a Tally,
+    settings: &'a [Setting],
+    machine: MachineFigures,
+    rates: Rates,
+    /// The overrides in force, in words.
+    in_force: Option<String>,
+}
+
+/// The speed of a crawl in its last minutes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rates {
+    /// Pages a minute.
+    pub(crate) pages: f64,
+    /// Bytes a second.
+    pub(crate) bytes: u64,
+}
+
+impl Rates {
+    /// Returns the rates over the last [`RECENT`], or since the crawl began if that is less.
+    fn of(points: &[TimelinePoint], begun: Option<Timestamp>, now: Timestamp) -> Self {
+        let since = now.before(RECENT).max(begun.unwrap_or_default());
+        let recent = points
+            .iter()
+            .rev()
+            .take_while(|point| point.at + point.span > since);
+        let (mut pages, mut bytes, mut first) = (0, 0, now);
+        for point in recent {
+            pages += point.sums.pages;
+            bytes += point.sums.bytes;
+            first = point.at.max(begun.unwrap_or_default());
+        }
+        let seconds = now.since(first).as_secs_f64().max(1.0);
+        Self {
+            pages: pages as f64 * 60.0 / seconds,
+            bytes: (bytes as f64 / seconds) as u64,
+        }
+    }
+}
+
+/// Shows the overview.
+pub(crate) async fn show(
+    State(dashboard): State<Arc<Dashboard>>,
+    Extension(granted): Extension<Granted>,
+) -> Result<Html, Refusal> {
+    dashboard
+        .answer(move |dashboard| of(dashboard, granted))
+        .await
+}
+
+fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
+    let crawl = &dashboard.crawl;
+    let machine = MachineFigures::read(&crawl.state, &crawl.archive);
+    let record = ControlRecord::of(&crawl.state).unwrap_or_default();
+    let in_force = record.overrides().ok().flatten();
+    let in_force = in_force.map(|overrides| cut(&control_file::describe(&overrides), caps::REASON));
+    dashboard.look(|look| {
+        let statistics = look.statistics;
+        let counts = statistics.counts();
+        Html::of(&OverviewPage {
+            frame: dashboard.frame(Tab::Overview, granted, look),
+            summary: counts,
+            timeline: &gather::timeline(statistics),
+            status_codes: &gather::tally(statistics.status_codes()),
+            types: &gather::tally(statistics.types()),
+            languages: &gather::tally(statistics.languages()),
+            settings: &gather::settings(crawl.settings.clone()),
+            machine,
+            rates: Rates::of(statistics.timeline(), counts.begun_at, look.now),
+            in_force,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use statistics::VisitSums;
+
+    use super::*;
+
+    fn minute(minute: u64, pages: u64) -> TimelinePoint {
+        TimelinePoint {
+            at: Timestamp::from_millis(minute * 60_000),
+            span: Duration::from_secs(60),
+            sums: VisitSums {
+                pages,
+                bytes: pages * 600,
+                ..VisitSums::default()
+            },
+            queued: 0,
+        }
+    }
+
+    #[test]
+    fn a_rate_is_that_of_the_last_minutes() {
+        let points = [minute(0, 1_000), minute(7, 60), minute(9, 60)];
+        let at = |minute: u64| Timestamp::from_millis(minute * 60_000);
+        let rates = |begun, now| Rates::of(&points, Some(at(begun)), at(now));
+        assert_eq!(rates(0, 10).pages, 40.0);
+        assert_eq!(rates(0, 10).bytes, 400);
+        assert_eq!(rates(9, 10).pages, 60.0);
+        assert_eq!(rates(0, 60), Rates::default());
+    }
+}

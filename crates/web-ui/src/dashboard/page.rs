@@ -1,0 +1,275 @@
+//! One page: its visit, the rule that decided, the record in the archive, its text, its original
+//! and its cluster.
+
+mod archived;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+use statistics::RecentVisit;
+use store::VisitRecord;
+use store::embedded::record::Record;
+use store::embedded::{Position, record_at};
+use web::PageUrl;
+
+use self::archived::ArchivedRecord;
+use super::{Dashboard, Explanation};
+use crate::access::Granted;
+use crate::caps;
+use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::figures::Look;
+use crate::filters;
+use crate::format::{self, cut};
+use crate::paging::encoded;
+
+/// The question: a URL.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PageQuery {
+    pub(crate) url: String,
+}
+
+/// A fact about a page: a label, and its value.
+pub(crate) struct Fact {
+    pub(crate) label: &'static str,
+    pub(crate) value: String,
+    /// True if the value is a URL.
+    pub(crate) is_url: bool,
+}
+
+/// A cluster that the page belongs to.
+pub(crate) struct ClusterOfPage {
+    pub(crate) original: String,
+    pub(crate) duplicates: u64,
+    pub(crate) examples: Vec<Member>,
+}
+
+/// A duplicate in a cluster.
+pub(crate) struct Member {
+    pub(crate) url: String,
+    pub(crate) verdict: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/page.html")]
+struct PagePage {
+    frame: Frame,
+    linked: bool,
+    url: String,
+    explanation: Explanation,
+    facts: Vec<Fact>,
+    record: Option<Result<ArchivedRecord, String>>,
+    text: Option<String>,
+    /// The facts of the page that it repeats.
+    original: Vec<Fact>,
+    cluster: Option<ClusterOfPage>,
+    /// True if the page was kept, so that its signature is stored.
+    has_signature: bool,
+}
+
+/// All that one look at the figures finds about a page.
+struct Found {
+    frame: Frame,
+    position: Option<Position>,
+}
+
+/// Shows a page.
+pub(crate) async fn show(
+    State(dashboard): State<Arc<Dashboard>>,
+    Extension(granted): Extension<Granted>,
+    Query(query): Query<PageQuery>,
+) -> Result<Html, Refusal> {
+    let url = parse(&dashboard, &query.url)?;
+    let asked = url.clone();
+    let visited = dashboard
+        .answer(move |dashboard| visited(dashboard, granted, &asked))
+        .await?;
+    match visited {
+        Some(page) => Ok(page),
+        // Only the whole journal knows about a URL that was not visited.
+        None => {
+            dashboard
+                .answer_slowly(move |dashboard| unvisited(dashboard, granted, &url))
+                .await
+        }
+    }
+}
+
+/// Returns the name of an archive file; none for a path, which would lead out of the archive.
+pub(crate) fn archived_name(file: &str) -> Option<&str> {
+    archived::is_name(file).then_some(file)
+}
+
+/// Reads the URL of a question.
+pub(crate) fn parse(dashboard: &Dashboard, url: &str) -> Result<PageUrl, Refusal> {
+    PageUrl::parse(url.trim(), &dashboard.crawl.form)
+        .map_err(|error| Refusal::Question(format!("{:?}: {error}", cut(url, caps::ADDRESS))))
+}
+
+/// Returns the page of a visited URL; none if it was not visited.
+fn visited(
+    dashboard: &Dashboard,
+    granted: Granted,
+    url: &PageUrl,
+) -> Result<Option<Html>, Refusal> {
+    let find = |look: &Look<'_>, url: &PageUrl| Found {
+        frame: dashboard.frame(Tab::Elsewhere, granted, look),
+        position: look.statistics.position_of(url),
+    };
+    let found = dashboard.look(|look| find(look, url));
+    let Some(row) = row_at(dashboard, found.position, url)? else {
+        return Ok(None);
+    };
+    let original = match &row.duplicate_of {
+        Some(original) if !row.of_earlier => {
+            let position = dashboard.look(|look| look.statistics.position_of(original));
+            row_at(dashboard, position, original)?
+        }
+        _ => None,
+    };
+    let place = row.warc_file.as_deref().zip(row.warc_offset);
+    let kept = place.filter(|_| row.kept);
+    let text = kept
+        .and_then(|(file, offset)| (dashboard.crawl.queries.text)(archived_name(file)?, offset));
+    let reason = row.reason.as_deref();
+    let page = PagePage {
+        frame: found.frame,
+        linked: true,
+        url: cut(row.url.as_str(), caps::ADDRESS),
+        explanation: Explanation {
+            verdict: row.fate.as_str().to_owned(),
+            reason: cut(
+                reason.unwrap_or("it says something new, and was kept"),
+                caps::REASON,
+            ),
+        },
+        facts: facts(&row),
+        record: place.map(|(file, offset)| {
+            let record = ArchivedRecord::read(&dashboard.crawl.archive, file, offset);
+            record.map_err(|reason| cut(&reason, caps::REASON))
+        }),
+        text: text.map(|text| cut(&text, caps::PAGE_TEXT)),
+        original: original.as_ref().map(facts).unwrap_or_default(),
+        cluster: dashboard.look(|look| cluster_of(look, &row)),
+        has_signature: row.fate.is_original(),
+    };
+    Html::of(&page).map(Some)
+}
+
+/// Returns the page of a URL that was not visited.
+fn unvisited(dashboard: &Dashboard, granted: Granted, url: &PageUrl) -> Result<Html, Refusal> {
+    let explained = (dashboard.crawl.queries.explain)(url.as_str());
+    let explanation = explained.map_err(Refusal::Unavailable)?;
+    Html::of(&PagePage {
+        frame: dashboard.look(|look| dashboard.frame(Tab::Elsewhere, granted, look)),
+        linked: true,
+        url: cut(url.as_str(), caps::ADDRESS),
+        explanation: Explanation {
+            verdict: explanation.verdict,
+            reason: cut(&explanation.reason, caps::REASON),
+        },
+        facts: Vec::new(),
+        record: None,
+        text: None,
+        original: Vec::new(),
+        cluster: None,
+        has_signature: false,
+    })
+}
+
+/// Returns the visit at a position of the journal, if it is one of this URL: two URLs may have one
+/// key.
+fn row_at(
+    dashboard: &Dashboard,
+    position: Option<Position>,
+    url: &PageUrl,
+) -> Result<Option<VisitRecord>, Refusal> {
+    let Some(position) = position else {
+        return Ok(None);
+    };
+    let record = record_at(&dashboard.crawl.state, position);
+    match record.map_err(|fault| Refusal::Unavailable(fault.to_string()))? {
+        Record::Settled(settled) if settled.visit.row.url == *url => Ok(Some(*settled.visit.row)),
+        _ => Ok(None),
+    }
+}
+
+/// Returns the facts about a visit, in the order in which they are shown.
+fn facts(row: &VisitRecord) -> Vec<Fact> {
+    fn fact(label: &'static str, value: Option<String>) -> Option<Fact> {
+        value.map(|value| Fact {
+            label,
+            value: cut(&value, caps::REASON),
+            is_url: false,
+        })
+    }
+    fn address(label: &'static str, url: Option<&PageUrl>) -> Option<Fact> {
+        url.map(|url| Fact {
+            label,
+            value: cut(url.as_str(), caps::ADDRESS),
+            is_url: true,
+        })
+    }
+    let place = row.warc_file.as_ref().zip(row.warc_offset);
+    let facts = [
+        address("URL", Some(&row.url)),
+        fact("Title", row.title.clone()),
+        fact("Status", row.status.map(|status| status.to_string())),
+        fact("Fetched", Some(format::time(row.fetched_at))),
+        address("Final URL", row.final_url.as_ref()),
+        address("Canonical URL", row.canonical.as_ref()),
+        address("Found on", row.via.as_ref()),
+        fact("Links from a seed", Some(row.depth.to_string())),
+        fact("Type", row.content_type.clone()),
+        fact("Received", Some(format::bytes(row.bytes))),
+        fact("Character set", row.charset.clone()),
+        fact("Language", row.language.clone()),
+        fact(
+            "Fingerprint",
+            row.fingerprint.map(|print| print.to_string()),
+        ),
+        address("Repeats", row.duplicate_of.as_ref()),
+        fact(
+            "Of an earlier crawl",
+            row.of_earlier.then(|| "yes".to_owned()),
+        ),
+        fact("Distance", row.distance.map(|bits| format!("{bits} bits"))),
+        fact(
+            "Resemblance",
+            row.resemblance
+                .map(|resemblance| format!("{resemblance:.3}")),
+        ),
+        fact(
+            "Archived",
+            place.map(|(file, offset)| format!("{file} at {}", format::count(offset))),
+        ),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+/// Returns the cluster of a page, if it is one of the largest, whose members are known.
+fn cluster_of(look: &Look<'_>, row: &VisitRecord) -> Option<ClusterOfPage> {
+    let original = row.duplicate_of.as_ref().unwrap_or(&row.url);
+    let largest = look.statistics.clusters().largest();
+    let cluster = largest
+        .into_iter()
+        .find(|cluster| cluster.original == *original && cluster.of_earlier == row.of_earlier)?;
+    let member = |visit: &RecentVisit| Member {
+        url: cut(&visit.url, caps::ADDRESS),
+        verdict: visit.verdict.as_str(),
+    };
+    Some(ClusterOfPage {
+        original: cut(cluster.original.as_str(), caps::ADDRESS),
+        duplicates: cluster.duplicates,
+        examples: cluster.examples.iter().map(member).collect(),
+    })
+}
+
+impl PagePage {
+    /// Returns the address of the list of similar pages.
+    fn similar(&self) -> String {
+        format!("/similar?url={}", encoded(&self.url))
+    }
+}

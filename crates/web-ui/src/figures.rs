@@ -1,0 +1,92 @@
+//! The figures of a crawl, kept up to date while somebody looks.
+//!
+//! A look catches up with the journal first, unless that was done less than [`FRESH`] ago. So
+//! several viewers cost as much as one, a crawl that nobody looks at costs nothing, and what is
+//! shown is at most half a second old. Looks follow each other: each takes milliseconds.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use statistics::CrawlStatistics;
+use store::StoreFault;
+use store::embedded::{JournalFollower, Position};
+use web::Timestamp;
+
+/// The age up to which figures are shown without reading on.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// The figures of a crawl.
+pub(crate) struct Figures {
+    state: PathBuf,
+    reading: Mutex<Reading>,
+}
+
+/// A journal that is being read.
+struct Reading {
+    statistics: CrawlStatistics,
+    /// None until the journal could be opened.
+    follower: Option<JournalFollower>,
+    read_at: Option<Timestamp>,
+    damage: Option<String>,
+}
+
+/// The figures at one time.
+pub(crate) struct Look<'a> {
+    pub(crate) statistics: &'a CrawlStatistics,
+    /// The reason why the figures are incomplete, if they are.
+    pub(crate) damage: Option<&'a str>,
+    /// The end of what was read of the journal.
+    pub(crate) position: Position,
+    pub(crate) now: Timestamp,
+}
+
+impl Figures {
+    /// Returns figures of the journal in `state`, of which nothing was read yet.
+    pub(crate) fn of(state: PathBuf) -> Self {
+        Self {
+            state,
+            reading: Mutex::new(Reading {
+                statistics: CrawlStatistics::with_index(),
+                follower: None,
+                read_at: None,
+                damage: None,
+            }),
+        }
+    }
+
+    /// Calls `look` with the figures at the time `now`. Reads the disk.
+    pub(crate) fn look<T>(&self, now: Timestamp, look: impl FnOnce(&Look<'_>) -> T) -> T {
+        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        // A clock that was set back counts as a long time.
+        let is_fresh = |read: Timestamp| read <= now && now.since(read) < FRESH;
+        if !reading.read_at.is_some_and(is_fresh) {
+            reading.damage = reading.catch_up(&self.state).err().map(|fault| {
+                let position = reading.position();
+                format!("{fault}. The figures are those of the {position} bytes before.")
+            });
+            reading.read_at = Some(now);
+        }
+        look(&Look {
+            statistics: &reading.statistics,
+            damage: reading.damage.as_deref(),
+            position: reading.position(),
+            now,
+        })
+    }
+}
+
+impl Reading {
+    fn catch_up(&mut self, state: &Path) -> Result<(), StoreFault> {
+        let follower = match &mut self.follower {
+            Some(follower) => follower,
+            empty => empty.insert(JournalFollower::open(state)?),
+        };
+        self.statistics.catch_up(follower)?;
+        Ok(())
+    }
+
+    fn position(&self) -> Position {
+        self.follower.as_ref().map_or(0, JournalFollower::position)
+    }
+}

@@ -1,0 +1,96 @@
+//! `/events`: server-sent events (HTML Standard, section 9.2) that say when the figures changed.
+//!
+//! An event carries the position in the journal and nothing else. The script then fetches the page
+//! that it is on and takes over the parts that are marked with `data-live`, so that everything is
+//! rendered by one set of templates, and a page without script lacks nothing but the movement.
+//!
+//! Bounded: at most [`MAX_VIEWERS`] streams, one event a second each; the connection of a stream
+//! ends like every other (`server/connections.rs`), and browsers connect again.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use store::embedded::Position;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Interval, MissedTickBehavior};
+
+use crate::dashboard::Dashboard;
+use crate::machine;
+
+/// Streams at a time.
+pub(crate) const MAX_VIEWERS: usize = 16;
+/// The least time between two events.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A stream of events to one viewer.
+struct Viewer {
+    dashboard: Arc<Dashboard>,
+    ticks: Interval,
+    seen: Option<(Position, bool)>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// The places of the viewers.
+#[derive(Clone)]
+pub(crate) struct Places(Arc<Semaphore>);
+
+impl Places {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_VIEWERS)))
+    }
+}
+
+/// Opens a stream.
+pub(crate) async fn events(
+    State(dashboard): State<Arc<Dashboard>>,
+    Extension(places): Extension<Places>,
+) -> Response {
+    let Ok(place) = places.0.try_acquire_owned() else {
+        let full = format!("{MAX_VIEWERS} viewers are connected already\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, full).into_response();
+    };
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let viewer = Viewer {
+        dashboard,
+        ticks,
+        seen: None,
+        _place: place,
+    };
+    let events = stream::unfold(viewer, |mut viewer| async move {
+        let event = viewer.next().await;
+        Some((Ok::<_, Infallible>(event), viewer))
+    });
+    Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+impl Viewer {
+    /// Waits for the next change. The first event comes at once: the figures may have changed since
+    /// the page was made.
+    async fn next(&mut self) -> Event {
+        loop {
+            self.ticks.tick().await;
+            let look = |dashboard: &Dashboard| {
+                let is_running = machine::process(&dashboard.crawl.state).is_some();
+                Ok(dashboard.look(|look| (look.position, is_running)))
+            };
+            let Ok(found) = self.dashboard.answer(look).await else {
+                continue;
+            };
+            if self.seen != Some(found) {
+                self.seen = Some(found);
+                let (position, _) = found;
+                return Event::default().event("change").data(position.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The web server of the dashboard: its routes, and the socket that they are served from.
+//!
+//! `access.rs` decides about each request first; `dashboard`, `controls`, `metrics` and `live`
+//! answer; `connections.rs` bounds what slow clients cost. This crate is the only one that knows
+//! axum.
+
+mod connections;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use thiserror::Error;
+use tokio::net::TcpListener;
+use web::Clock;
+
+use crate::access::{self, Access, Token};
+use crate::dashboard::frame::Refusal;
+use crate::dashboard::{
+    Dashboard, WatchedCrawl, duplicates, failures, hosts, overview, page, search, similar, skipped,
+};
+use crate::live::{self, Places};
+use crate::{controls, metrics};
+
+/// Bytes of the body of a request.
+const MAX_BODY: usize = 64 << 10;
+/// The time in which a request is answered, its body included; streams of events are not bound by
+/// it.
+const LONGEST_ANSWER: Duration = Duration::from_secs(60);
+
+/// The files of ours that pages refer to.
+const STYLE: &str = concat!(
+    include_str!("../templates/report.css"),
+    include_str!("../templates/dashboard.css")
+);
+const SCRIPT: &str = include_str!("../templates/live.js");
+const ICON: &str = include_str!("../templates/icon.svg");
+
+/// The place of a dashboard, and its secret.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The address to listen on; port 0 is any free one.
+    pub listen: SocketAddr,
+    /// The secret of this start, or the one that the user has chosen.
+    pub token: Token,
+}
+
+/// An error of opening the server. All of them are the user's to change.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// Others could reach the dashboard, and the user has not chosen a token.
+    #[error("{0} can be reached from other machines, and no token was chosen")]
+    BeyondLoopback(SocketAddr),
+    /// The address is in use, or is not one of this machine.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+/// A server that listens and does not answer yet.
+pub struct DashboardServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    token: Token,
+    router: Router,
+}
+
+impl DashboardServer {
+    /// Listens on the address. Reads nothing of the crawl yet.
+    ///
+    /// # Errors
+    /// [`ServeError`]: the address is in use, is not one of this machine, or needs a token.
+    pub async fn open(
+        options: &ServeOptions,
+        crawl: WatchedCrawl,
+        clock: Clock,
+    ) -> Result<Self, ServeError> {
+        let wanted = options.listen;
+        if !wanted.ip().is_loopback() && !options.token.is_chosen() {
+            return Err(ServeError::BeyondLoopback(wanted));
+        }
+        let cannot = |source| ServeError::Listen {
+            address: wanted,
+            source,
+        };
+        let listener = TcpListener::bind(wanted).await.map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        let token = options.token.clone();
+        Ok(Self {
+            listener,
+            address,
+            router: router(crawl, clock, Access::new(address, token.clone())),
+            token,
+        })
+    }
+
+    /// Returns the address that it listens on.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the URL to open, with the token of this start. A token that the user has chosen is
+    /// not repeated: they know it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let address = self.address;
+        match self.token.is_chosen() {
+            true => format!("http://{address}/?token=…"),
+            false => format!("http://{address}/?token={}", self.token.as_str()),
+        }
+    }
+
+    /// Answers requests, for ever.
+    pub async fn run(self) {
+        connections::serve(self.listener, self.router).await;
+    }
+}
+
+/// Returns all routes, behind the rules of access.
+fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
+    let files = Router::new()
+        .route("/style.css", get(|| file("text/css; charset=utf-8", STYLE)))
+        .route(
+            "/live.js",
+            get(|| file("text/javascript; charset=utf-8", SCRIPT)),
+        )
+        .route("/icon.svg", get(|| file("image/svg+xml", ICON)));
+    let views = Router::new()
+        .route("/", get(overview::show))
+        .route("/hosts", get(hosts::show))
+        .route("/duplicates", get(duplicates::show))
+        .route("/failures", get(failures::show))
+        .route("/skipped", get(skipped::show))
+        .route("/search", get(search::show))
+        .route("/page", get(page::show))
+        .route("/similar", get(similar::show))
+        // The place of the comparison of a duplicate with its original: /difference?url=
+        .route("/controls", get(controls::show).post(controls::write))
+        .route("/controls/preview", post(controls::preview))
+        .route("/metrics", get(metrics::show))
+        .route("/healthz", get(metrics::health));
+    let views = views.merge(files);
+    let views = views.layer(middleware::from_fn(in_time));
+    let events = Router::new().route("/events", get(live::events));
+    views
+        .merge(events)
+        .fallback(|| async { Refusal::NoSuchPage })
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(Extension(Places::new()))
+        .layer(middleware::from_fn_with_state(
+            Arc::new(access),
+            access::guard,
+        ))
+        .with_state(Dashboard::new(crawl, clock))
+}
+
+async fn file(media: &'static str, text: &'static str) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, media)], text)
+}
+
+/// Ends a request that takes too long, such as one whose body comes a byte at a time.
+async fn in_time(request: Request, next: Next) -> Response {
+    let answered = tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await;
+    answered.unwrap_or_else(|_elapsed| StatusCode::REQUEST_TIMEOUT.into_response())
+}

@@ -1,0 +1,155 @@
+//! The directory of a crawl, written without a crawl: a journal with one string in each place that
+//! text from the web can have.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use disk::SystemDisk;
+use neardup::{Fingerprint, HashKey};
+use store::embedded::journal::{Journal, SEGMENT_BYTES};
+use store::embedded::record::{Record, SettledVisit};
+use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, VisitRecord};
+use tempfile::TempDir;
+use web::{CanonicalForm, Pace, PageUrl, Timestamp};
+use web_ui::{CrawlQueries, Explanation, Setting, SimilarPage, WatchedCrawl};
+
+pub(crate) const UNIQUE: &str = "http://site.test/";
+pub(crate) const DUPLICATE: &str = "http://site.test/copy";
+pub(crate) const FAILED: &str = "http://site.test/broken";
+pub(crate) const EXCLUDED: &str = "http://site.test/closed";
+
+/// A crawl of a few visits.
+pub(crate) struct CrawlFixture {
+    directory: TempDir,
+    /// The string that stands wherever the web chooses one.
+    string: String,
+    /// The archive file that the journal names.
+    pub(crate) file: String,
+    pub(crate) journal: Journal,
+    next: std::cell::Cell<u64>,
+}
+
+fn url(text: &str) -> PageUrl {
+    PageUrl::parse(text, &CanonicalForm::default()).unwrap()
+}
+
+impl CrawlFixture {
+    /// Writes a crawl whose pages and servers say `string` wherever they can.
+    pub(crate) fn saying(string: &str) -> Self {
+        let fixture = Self::empty(string);
+        for (place, fate) in [
+            (UNIQUE, Fate::Unique),
+            (DUPLICATE, Fate::NearDuplicate),
+            (FAILED, Fate::Failed),
+            (EXCLUDED, Fate::Excluded),
+        ] {
+            fixture.visit(place, fate);
+        }
+        fixture
+    }
+
+    /// Writes a crawl that has visited nothing.
+    pub(crate) fn empty(string: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let journal = directory.path().join("state/journal");
+        std::fs::create_dir_all(&journal).unwrap();
+        std::fs::create_dir_all(directory.path().join("archive")).unwrap();
+        let disk = Arc::new(SystemDisk);
+        let journal = Journal::open(disk, &journal, HashKey::new(7), SEGMENT_BYTES).unwrap();
+        let at = Timestamp::from_millis(1_790_000_000_000);
+        let features = "word:1".to_owned();
+        journal.append(&Record::Begun { at, features }).unwrap();
+        Self {
+            directory,
+            string: string.to_owned(),
+            file: "crawl-00000.warc.gz".to_owned(),
+            journal,
+            next: std::cell::Cell::new(0),
+        }
+    }
+
+    /// Appends a visit to the journal.
+    pub(crate) fn visit(&self, place: &str, fate: Fate) {
+        let sequence = self.next.replace(self.next.get() + 1);
+        let found = DiscoveredUrl::new(url(place), 1, Some(url(UNIQUE)));
+        let finds = vec![found.clone()];
+        let first = sequence;
+        self.journal
+            .append(&Record::Discovered { first, finds })
+            .unwrap();
+        let at = Timestamp::from_millis(1_790_000_000_000 + sequence);
+        let mut row = VisitRecord::new(found, fate, at);
+        let string = || Some(self.string.clone());
+        row.status = Some(200);
+        row.bytes = 1_000;
+        (row.title, row.reason) = (string(), string());
+        (row.content_type, row.charset, row.language) = (string(), string(), string());
+        row.fingerprint = Some(Fingerprint::new(sequence));
+        (row.warc_file, row.warc_offset) = (Some(self.file.clone()), Some(0));
+        row.kept = fate == Fate::Unique;
+        if fate.is_duplicate() {
+            row.duplicate_of = Some(url(UNIQUE));
+            (row.distance, row.resemblance) = (Some(3), Some(0.91));
+        }
+        let visit = FinishedVisit {
+            left_out: vec![LeftOut {
+                rule: self.string.clone(),
+                links: 3,
+                example: url(EXCLUDED),
+            }],
+            ..FinishedVisit::new(row)
+        };
+        let settled = SettledVisit {
+            sequence,
+            priority: 0,
+            first: sequence + 1,
+            pace: Pace::from(at),
+            visit,
+        };
+        self.journal.append(&Record::Settled(settled)).unwrap();
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Returns the crawl as the dashboard sees it. Its settings, and its answers to questions, have
+    /// the string as well.
+    pub(crate) fn watched(&self) -> WatchedCrawl {
+        let directory = self.directory.path().to_owned();
+        let [of_why, of_similar, of_text] = [(); 3].map(|()| self.string.clone());
+        let setting = Setting {
+            name: self.string.clone(),
+            value: self.string.clone(),
+            is_changed: true,
+        };
+        WatchedCrawl {
+            state: directory.join("state"),
+            archive: directory.join("archive"),
+            search: directory.join("search"),
+            directory,
+            title: self.string.clone(),
+            settings: vec![setting],
+            least_delay: Duration::from_secs(1),
+            form: CanonicalForm::default(),
+            queries: CrawlQueries {
+                explain: Box::new(move |_| {
+                    Ok(Explanation {
+                        verdict: "not-queued".to_owned(),
+                        reason: of_why.clone(),
+                    })
+                }),
+                similar: Box::new(move |_| {
+                    Ok(vec![SimilarPage {
+                        url: of_similar.clone(),
+                        verdict: Fate::NearDuplicate,
+                        distance: 2,
+                        resemblance: 0.9,
+                    }])
+                }),
+                text: Box::new(move |_, _| Some(of_text.clone())),
+            },
+        }
+    }
+}
