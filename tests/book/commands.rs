@@ -5,10 +5,16 @@ use super::session::Session;
 use super::{pages, root};
 
 /// Pages whose commands do not run here, with the reason.
-const NOT_RUN: [(&str, &str); 1] = [(
-    "guide/python.md",
-    "crates/python/test.sh installs the package, and runs the page",
-)];
+const NOT_RUN: [(&str, &str); 2] = [
+    (
+        "guide/dashboard.md",
+        "its commands serve until they are interrupted; tests/commands/serve.rs runs them",
+    ),
+    (
+        "guide/python.md",
+        "crates/python/test.sh installs the package, and runs the page",
+    ),
+];
 
 /// Programs of others that the pages use. Where one is missing, a command is run up to it.
 const OTHERS: [&str; 2] = ["jq", "man"];
