@@ -97,6 +97,7 @@ mod commands {
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`
+    mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files
     mod report; // `report`

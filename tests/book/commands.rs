@@ -5,17 +5,24 @@ use super::session::Session;
 use super::{pages, root};
 
 /// Pages whose commands do not run here, with the reason.
-const NOT_RUN: [(&str, &str); 1] = [(
-    "guide/python.md",
-    "crates/python/test.sh installs the package, and runs the page",
-)];
+const NOT_RUN: [(&str, &str); 2] = [
+    (
+        "guide/dashboard.md",
+        "its commands serve until they are interrupted; tests/commands/serve.rs runs them",
+    ),
+    (
+        "guide/python.md",
+        "crates/python/test.sh installs the package, and runs the page",
+    ),
+];
 
-/// Programs of others that the pages use. Where one is missing, a command is run up to its pipe.
+/// Programs of others that the pages use. Where one is missing, a command is run up to it.
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 17] = [
+const RUN: [(&str, &[&str]); 18] = [
     ("tutorial.md", &[]),
+    ("explanation/near-duplicates.md", &[]),
     (
         "guide/command-line.md",
         &[
@@ -151,13 +158,17 @@ fn check(page: &str, before: &[&str], session: &Session) -> Vec<String> {
     wrong
 }
 
-/// Returns the part of a command that can be run here, and whether it is the whole of it.
+/// Returns the part of a command before the first program that is missing here, and true if that is
+/// the whole of it.
 fn runnable<'a>(command: &'a str, session: &Session) -> (&'a str, bool) {
     for other in OTHERS {
-        let has = |program: &str| session.run(&format!("command -v {program}")).0 == Some(0);
-        if let Some((before, _)) = command.split_once(&format!("| {other} "))
-            && !has(other)
-        {
+        let is_missing = || session.run(&format!("command -v {other}")).0 != Some(0);
+        let before = match command.split_once(&format!("| {other} ")) {
+            Some((before, _)) => before,
+            None if command.starts_with(&format!("{other} ")) => ":",
+            None => continue,
+        };
+        if is_missing() {
             return (before, false);
         }
     }

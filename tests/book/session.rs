@@ -4,6 +4,7 @@
 //! session is a script that adds the flags of a test to each crawl: a proxy that leads to the toy
 //! web, public addresses for its names, and no delays. Everything else is as a reader types it.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -107,6 +108,7 @@ impl Session {
             Some(path) => join(&programs, &path),
             None => programs.into_os_string(),
         };
+        let is_piped = command.contains(['|', '>']);
         let output = Command::new("sh")
             .args(["-c", &format!("exec 2>&1\n{command}")])
             .current_dir(self.work())
@@ -114,14 +116,7 @@ impl Session {
             .env("HOME", self.directory.path())
             .env("COLUMNS", "100")
             .env("CRAWL", self.crawl.as_deref().unwrap_or(Path::new("")))
-            .env(
-                "PIPED",
-                if command.contains(['|', '>']) {
-                    "piped"
-                } else {
-                    ""
-                },
-            )
+            .env("PIPED", if is_piped { "piped" } else { "" })
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -130,7 +125,8 @@ impl Session {
     }
 }
 
-fn join(first: &Path, rest: &std::ffi::OsStr) -> std::ffi::OsString {
+/// Returns a search path with another directory at its beginning.
+fn join(first: &Path, rest: &OsStr) -> OsString {
     let mut path = first.as_os_str().to_owned();
     path.push(":");
     path.push(rest);
