@@ -150,6 +150,10 @@ pub(crate) struct DuplicatesArgs {
     /// List clusters of duplicates, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
+    /// Compare this page with its original: the words in which they differ, and the figures of the
+    /// verdict
+    #[arg(long, value_name = "URL", conflicts_with = "clusters")]
+    pub(crate) diff: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,

@@ -98,7 +98,8 @@ impl ArchivedPages {
         Ok(())
     }
 
-    fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
+    /// Reads the page of a visit.
+    pub(super) fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
         let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
             return Err("the journal does not say where it is".to_owned());
         };
@@ -152,6 +153,6 @@ impl ArchivedPages {
 
 /// Returns true if the archive has the page with its text: not if it was left out, nor if its bytes
 /// are archived elsewhere.
-fn has_page(row: &VisitRecord) -> bool {
+pub(super) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }
