@@ -73,7 +73,8 @@ fn colours_are_for_terminals_and_a_text_has_none_of_its_own() {
     assert!(!plain.contains(['\u{1b}', '\u{202e}']), "{plain}");
 }
 
-/// A page, nearly the same page, the same bytes, and the same words in other bytes.
+/// A page, nearly the same page, the same bytes, the same words in other bytes, and nearly the same
+/// page that forbids archiving it.
 fn site() -> Server {
     Server::spawn_thread(Site::new(|request| {
         let page = |title: &str, more: &str| {
@@ -93,6 +94,7 @@ fn site() -> Server {
             "/a" | "/bytes" => page("Tides", "of spring"),
             "/near" => page("Tides", "of autumn"),
             "/words" => page("Tides", "OF SPRING!"),
+            "/secret" => page("Tides", "of tomorrow").header("X-Robots-Tag", "noarchive"),
             "/other" => Reply::html(article(9, NONE)),
             _ => Reply::status(404),
         }
@@ -109,7 +111,7 @@ fn crawl(server: &Server) -> Crawl {
 #[test]
 fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
     let server = site();
-    let crawl = crawl(&server).with(&["--on-duplicate", "mark"]);
+    let crawl = crawl(&server).with(&["--on-duplicate", "keep"]);
     crawl.complete();
     let show = |path: &str, format: &str| {
         let url = server.url(HOST, path);
@@ -172,4 +174,71 @@ fn without_its_text_a_left_out_page_has_the_figures_of_its_row() {
     );
     assert!(near["figures"]["differing_bits"].is_array(), "{near}");
     assert!(near["figures"]["equal_bands"].is_null(), "{near}");
+}
+
+#[test]
+fn left_out_pages_keep_their_text_on_request_and_every_reader_of_the_archive_still_agrees() {
+    let server = site();
+    let crawl = crawl(&server).with(&["--duplicate-text", "on"]);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["near_duplicates"], &summary["exact_duplicates"]),
+        (&1.into(), &2.into())
+    );
+    let records = crawl.records();
+    let conversions = records
+        .iter()
+        .filter(|record| record.kind() == "conversion");
+    let kept: Vec<_> = conversions
+        .map(|record| record.target().unwrap().to_owned())
+        .collect();
+    // The archive has the bytes of `/bytes`, and `/secret` forbids archiving it.
+    assert_eq!(kept, ["/near", "/words"].map(|path| server.url(HOST, path)));
+
+    let show = || {
+        let url = server.url(HOST, "/near");
+        crawl
+            .run_command(&["duplicates", "crawl", "--diff", &url])
+            .json()
+    };
+    let near = show();
+    assert_eq!(near["diff"]["words_only_b"], 1, "{near}");
+    assert!(
+        !near["figures"]["equal_bands"]
+            .as_array()
+            .unwrap()
+            .is_empty(),
+        "{near}"
+    );
+    let bytes = server.url(HOST, "/bytes");
+    let same = crawl
+        .run_command(&["duplicates", "crawl", "--diff", &bytes])
+        .json();
+    assert_eq!(
+        same["diff"]["runs"].as_array().map(Vec::len),
+        Some(1),
+        "{same}"
+    );
+
+    crawl.is_sound();
+    for command in [
+        &["index", "crawl"][..],
+        &["wacz", "crawl", "--output", "packed.wacz"],
+        &["verify", "packed.wacz"],
+    ] {
+        let run = crawl.run_command(command);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    let index = std::fs::read_to_string(crawl.out().join("indexes/index.cdxj")).unwrap();
+    assert!(
+        index.contains("/a\"") && !index.contains("/near\""),
+        "{index}"
+    );
+
+    let before = crawl.rows();
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    assert_eq!(crawl.rows(), before);
+    assert_eq!(show(), near);
+    crawl.is_sound();
 }

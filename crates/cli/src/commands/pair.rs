@@ -2,8 +2,8 @@
 //! the figures of the verdict. `duplicates --diff` prints it.
 //!
 //! The journal has the rows of both pages and the signature of the original. Texts are in the
-//! archive; a page with the bytes of its original shares its text. Without its text, the figures of
-//! a page are those of its row.
+//! archive, those of left-out pages with `--duplicate-text on`; a page with the bytes of its
+//! original shares its text. Without its text, the figures of a page are those of its row.
 
 use std::path::Path;
 
@@ -117,10 +117,17 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair
         signature: history.signature.clone(),
         text: PageTextState::NotKept,
     };
-    let Some(row) = row.filter(|row| has_page(row)) else {
+    let Some(row) = row else {
         return page;
     };
     let pages = ArchivedPages::of(settings);
+    if !has_page(row) {
+        page.text = match pages.duplicate_text(row) {
+            Ok(text) => text.map_or(PageTextState::NotKept, PageTextState::Known),
+            Err(trouble) => PageTextState::Unreadable(trouble),
+        };
+        return page;
+    }
     page.text = match pages.read(row) {
         Err(trouble) => PageTextState::Unreadable(trouble),
         Ok(archived) => {

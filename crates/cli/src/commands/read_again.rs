@@ -112,13 +112,7 @@ impl ArchivedPages {
     }
 
     fn read_page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
-        let open = || WarcReader::open_at(&warc::locate(&self.archive, file), offset);
-        // The crawl may be about to close the file, which changes its name.
-        let reader = open().or_else(|_renamed| open());
-        let mut reader = reader.map_err(|fault| fault.to_string())?;
-        let record = reader
-            .next_record(MAX_RECORD)
-            .map_err(|fault| fault.to_string())?;
+        let record = self.record_at(file, offset)?;
         let no_answer = || format!("{file} at {offset} is not its answer");
         let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
         let record = record.filter(is_answer).ok_or_else(no_answer)?;
@@ -133,6 +127,30 @@ impl ArchivedPages {
             record: record.id().to_owned(),
             digest: digest.map(str::to_owned),
         })
+    }
+
+    /// Returns the text of a page that was left out: of a crawl with `--duplicate-text on`; none
+    /// if it was not kept.
+    pub(super) fn duplicate_text(&self, row: &VisitRecord) -> Result<Option<String>, String> {
+        let left_out = Some(row).filter(|row| !row.kept && row.fate.is_duplicate());
+        let place = left_out.and_then(|row| row.warc_file.as_ref().zip(row.warc_offset));
+        let Some((file, offset)) = place else {
+            return Ok(None);
+        };
+        let record = self.record_at(file, offset)?;
+        let text = record.filter(|record| record.kind() == "conversion");
+        Ok(text.map(|record| String::from_utf8_lossy(&record.block).into_owned()))
+    }
+
+    /// Reads the record at `offset` of an archive file; none at its end.
+    fn record_at(&self, file: &str, offset: u64) -> Result<Option<Record>, String> {
+        let open = || WarcReader::open_at(&warc::locate(&self.archive, file), offset);
+        // The crawl may be about to close the file, which changes its name.
+        let reader = open().or_else(|_renamed| open());
+        let mut reader = reader.map_err(|fault| fault.to_string())?;
+        reader
+            .next_record(MAX_RECORD)
+            .map_err(|fault| fault.to_string())
     }
 
     fn count_unread(&self, row: &VisitRecord, trouble: &str) {

@@ -385,7 +385,9 @@ impl Visit<'_> {
         let page = self.row.final_url.as_ref().unwrap_or(&self.row.url);
         let is_known = match kind {
             "response" if is_page && self.row.kept => target == page.as_str(),
-            "revisit" | "metadata" if is_page && !self.row.kept => target == page.as_str(),
+            "revisit" | "conversion" | "metadata" if is_page && !self.row.kept => {
+                target == page.as_str()
+            }
             _ if is_page => {
                 let kept = if self.row.kept { "kept" } else { "not kept" };
                 return Err(format!("a {kind} record for a page that was {kept}"));
