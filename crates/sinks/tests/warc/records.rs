@@ -286,7 +286,7 @@ async fn the_text_of_a_page_that_was_left_out_is_a_conversion_and_no_capture() {
     let [conversion, metadata] = records.as_slice() else {
         panic!("{:?}", kinds(&records));
     };
-    assert_eq!(text(conversion), "Grüße\nthere");
+    assert_eq!(conversion.block, "Grüße\nthere".as_bytes());
     assert_eq!(conversion.target(), Some("http://example.org/a"));
     assert_eq!(
         conversion.field("Content-Type"),

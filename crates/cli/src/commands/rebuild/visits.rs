@@ -3,8 +3,8 @@
 //! `sinks::warc` writes the records of a visit side by side: a `resource` for each robots.txt that
 //! was read for it; hop by hop a `response` and its `request`; the page (`response` or `revisit`,
 //! with its `request`; none if it was left out, or a `conversion` with its text); and always a
-//! `metadata` record. So a visit ends with its `metadata`. Records without one are of a visit that was not written to its end: it was
-//! never settled, and is made once more.
+//! `metadata` record. So a visit ends with its `metadata`. Records without one are of a visit that
+//! was not written to its end: it was never settled, and is made once more.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -45,6 +45,8 @@ pub(super) struct Counts {
     revisits: u64,
     resources: u64,
     metadata: u64,
+    /// Texts of pages that were left out.
+    conversions: u64,
     /// Files of other crawlers, and what is in them.
     pub(super) foreign_files: u64,
     pub(super) foreign_records: u64,
@@ -439,6 +441,7 @@ impl Counts {
             "revisit" => self.revisits += 1,
             "resource" => self.resources += 1,
             "metadata" => self.metadata += 1,
+            "conversion" => self.conversions += 1,
             _ => {}
         }
     }
