@@ -204,6 +204,13 @@ fn left_out_pages_keep_their_text_on_request_and_every_reader_of_the_archive_sti
     };
     let near = show();
     assert_eq!(near["diff"]["words_only_b"], 1, "{near}");
+    assert_eq!(
+        (
+            &near["page"]["heading"],
+            &near["figures"]["subjects_differ"]
+        ),
+        (&"Tides".into(), &false.into())
+    );
     assert!(
         !near["figures"]["equal_bands"]
             .as_array()

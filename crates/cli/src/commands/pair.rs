@@ -123,7 +123,11 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair
     let pages = ArchivedPages::of(settings);
     if !has_page(row) {
         page.text = match pages.duplicate_text(row) {
-            Ok(text) => text.map_or(PageTextState::NotKept, PageTextState::Known),
+            Ok(None) => PageTextState::NotKept,
+            Ok(Some(kept)) => {
+                page.heading = kept.heading;
+                PageTextState::Known(kept.text)
+            }
             Err(trouble) => PageTextState::Unreadable(trouble),
         };
         return page;
@@ -139,8 +143,7 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair
     page
 }
 
-/// Returns the signature of a page's text as the crawl would make it; none without the text. Of a
-/// page that was left out, only the title is known of its subject.
+/// Returns the signature of a page's text as the crawl would make it; none without the text.
 fn signature(
     page: &PageOfPair,
     state: &Path,

@@ -8,7 +8,7 @@ use store::{
     DiscoveredUrl, EarlierCapture, Fate, Lease, OF_CANONICAL, Original, RetainedDuplicate,
     SAME_BYTES, SAME_TEXT, Verdict, VisitRecord,
 };
-use web::{Exchange, PageUrl, Timestamp};
+use web::{Document, Exchange, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;
 use crate::steps::admission::{self, Admission};
@@ -178,10 +178,15 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
 }
 
 /// Returns the fields of the `metadata` record about the match of a page with its original, and its
-/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]).
+/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]). A page of which
+/// only the text is kept has its heading, too: it decided as well.
 ///
 /// [`rebuild_visit`]: crate::rebuild_visit
-pub(crate) fn match_fields(verdict: Option<&Verdict>) -> Vec<MetadataField> {
+pub(crate) fn match_fields(
+    admission: &Admission,
+    document: Option<&Document>,
+) -> Vec<MetadataField> {
+    let verdict = admission.verdict.as_ref();
     let Some((original, retained)) = verdict.and_then(admission::repeated) else {
         return Vec::new();
     };
@@ -193,6 +198,10 @@ pub(crate) fn match_fields(verdict: Option<&Verdict>) -> Vec<MetadataField> {
     };
     let mut fields = vec![(MATCHED_BY, matched_by.to_owned())];
     fields.extend(retained.map(|retained| (CLUSTER_RANK, retained.rank.to_string())));
+    if let Keeping::TextOnly { .. } = admission.keeping {
+        let heading = document.and_then(|document| document.heading.clone());
+        fields.extend(heading.map(|heading| ("heading", heading)));
+    }
     fields
 }
 
