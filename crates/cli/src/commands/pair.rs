@@ -63,6 +63,12 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
         of_member.text = of_original.text.clone();
         of_member.heading.clone_from(&of_original.heading);
     }
+    let fingerprints = of_original.fingerprint.zip(of_member.fingerprint);
+    let distance = fingerprints.map(|(one, two)| one.distance(two));
+    if distance != row.distance {
+        // A rebuilt crawl may have another key: fingerprints in its archive are of the old one.
+        of_member.fingerprint = None;
+    }
     if of_member.signature.is_none() {
         of_member.signature = signature(&of_member, &state, &settings)?;
     }

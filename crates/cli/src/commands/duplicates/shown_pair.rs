@@ -43,8 +43,11 @@ pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), Cl
     let difference = judged.pair.difference.as_ref().zip(texts);
     let diff = difference.map(|(difference, (a, b))| WordDiff::with(a, b, difference.clone()));
     let shown = ShownPair {
-        original: ShownPage::of(original),
-        page: ShownPage::of(member),
+        original: ShownPage::of(original, "it is not archived, or its crawl is gone"),
+        page: ShownPage::of(
+            member,
+            "it was left out, and its text was not kept: crawl with --duplicate-text on",
+        ),
         verdict: judged.row.fate.as_str(),
         reason: judged.row.reason.as_deref(),
         figures: &judged.pair.figures,
@@ -68,13 +71,10 @@ pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), Cl
 }
 
 impl<'a> ShownPage<'a> {
-    fn of(page: &'a PageOfPair) -> Self {
+    fn of(page: &'a PageOfPair, not_kept: &str) -> Self {
         let no_text = match &page.text {
             PageTextState::Known(_) => None,
-            PageTextState::NotKept => Some(
-                "it was left out, and its text was not kept: crawl with --duplicate-text on"
-                    .to_owned(),
-            ),
+            PageTextState::NotKept => Some(not_kept.to_owned()),
             PageTextState::Unreadable(trouble) => Some(format!("it cannot be read: {trouble}")),
         };
         Self {
