@@ -178,8 +178,8 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
 }
 
 /// Returns the fields of the `metadata` record about the match of a page with its original, and its
-/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]). A page of which
-/// only the text is kept has its heading among them, because it decided, too.
+/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]). If only the
+/// text of a page is kept, its heading is among them, because it decided, too.
 ///
 /// [`rebuild_visit`]: crate::rebuild_visit
 pub(crate) fn match_fields(

@@ -99,6 +99,7 @@ pub(super) fn write_records(
 }
 
 /// The record that a `metadata` record belongs to.
+#[derive(Clone, Copy)]
 enum Described {
     Nothing,
     /// The `response` or `revisit` of the page.
