@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         (0..5_000).map(changed).collect()
     };
-    let mut line = |name, a: &str, b: &str| -> Result<(), Box<dyn Error>> {
+    let line = |name, a: &str, b: &str| -> Result<(), Box<dyn Error>> {
         let mut best = Duration::MAX;
         for _ in 0..runs.max(1) {
             let before = cpu()?;

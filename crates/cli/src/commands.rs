@@ -16,6 +16,7 @@ pub(crate) mod index;
 mod journal;
 pub(crate) mod manual;
 mod page_counts;
+mod pair;
 pub(crate) mod patterns;
 pub(crate) mod plan;
 pub(crate) mod query;

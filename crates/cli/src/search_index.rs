@@ -249,6 +249,8 @@ fn each_page_of(
                     page.end.end = end;
                 }
             }
+            // The text of a page that was left out, in a visit of its own.
+            "conversion" => {}
             _ => {
                 if let Some(page) = pending.as_mut() {
                     page.end.end = end;

@@ -191,6 +191,11 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "word")]
     pub(crate) on_duplicate: OnDuplicate,
+    /// Keep the text of a page that is left out because it repeats another, so that `duplicates
+    /// --diff` can show where they differ: on or off. Costs the compressed text of each such page;
+    /// pages with the bytes of another need none [default: off]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
+    pub(crate) duplicate_text: Switch,
     /// Links of a page that repeats an earlier one: probe (unseen URLs are queued last, and folders
     /// that bring nothing new are closed), follow (all), none [default: probe]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]

@@ -48,11 +48,12 @@ struct PrintedRun {
 impl<'a> WordDiff<'a> {
     /// Compares two texts.
     pub(crate) fn of(a: &'a str, b: &'a str) -> Self {
-        Self {
-            a,
-            b,
-            difference: Difference::of(a, b),
-        }
+        Self::with(a, b, Difference::of(a, b))
+    }
+
+    /// Returns two texts that were compared.
+    pub(crate) fn with(a: &'a str, b: &'a str, difference: Difference) -> Self {
+        Self { a, b, difference }
     }
 
     pub(crate) fn difference(&self) -> &Difference {

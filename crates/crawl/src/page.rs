@@ -75,7 +75,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 
     // archive → index → settle
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
-    let mut notes = visit_record::match_fields(admission.verdict.as_ref());
+    let mut notes = visit_record::match_fields(&admission, reading.document.as_ref());
     notes.extend(outlinks::notes(
         context.policy.outlinks,
         reading.document.as_ref(),

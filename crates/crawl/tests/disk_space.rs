@@ -240,6 +240,7 @@ impl Machine {
             overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
+                duplicate_text: false,
                 duplicate_links: crawl::DuplicateLinks::Probe,
                 max_depth: None,
                 page_requisites: crawl::Requisites::Off,

@@ -18,12 +18,19 @@
 //! assert_eq!(difference.figures().shared_shingles, 0);
 //! ```
 //!
+//! A [`Pair`] is a page that repeats another, with its original: their difference, and the figures
+//! of the verdict.
+//!
 //! Pure: no clock, no disk, no threads.
 
 mod alignment;
 mod difference;
 mod figures;
+mod pair;
 mod side;
+mod verdict;
 
 pub use difference::{Difference, MAX_TEXT, MAX_WORDS, Run, RunKind, Stretch};
 pub use figures::Figures;
+pub use pair::{PageOfPair, PageTextState, Pair};
+pub use verdict::VerdictFigures;

@@ -154,6 +154,11 @@ pub enum Keeping {
     },
     /// Not kept; only the metadata record mentions it.
     LeftOut,
+    /// Not kept, but its text is, as a `conversion` record (section 6.8 of WARC/1.1).
+    TextOnly {
+        /// The text by which it was judged.
+        text: Box<str>,
+    },
 }
 
 /// The page that has the payload of a [`Keeping::Revisit`] or [`Keeping::NotModified`].
@@ -177,8 +182,8 @@ pub struct Archived {
     pub offset: u64,
     /// The end of its last record, in bytes; equal to `offset` if the visit left no record.
     pub end: u64,
-    /// The start of the record of the page: its `response` or `revisit` record, else the `metadata`
-    /// record of a page that was left out, else `offset`.
+    /// The start of the record of the page: its `response` or `revisit` record, else the record of
+    /// its text or the `metadata` record of a page that was left out, else `offset`.
     pub page_offset: u64,
     /// The index entries of its records, in their order.
     pub captures: Vec<Capture>,

@@ -88,6 +88,7 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
     let traps = settings.traps.is_on();
     Policy {
         on_duplicate: settings.on_duplicate,
+        duplicate_text: settings.duplicate_text.is_on(),
         duplicate_links: settings.duplicate_links,
         max_depth: settings.max_depth,
         page_requisites: settings.page_requisites,

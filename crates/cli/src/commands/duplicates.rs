@@ -1,5 +1,8 @@
 //! `crawler duplicates`: lists pages that repeat an earlier one, with the original, the distance
-//! and the resemblance. Reads the journal, so it works while the crawl runs.
+//! and the resemblance. Reads the journal, so it works while the crawl runs. `--diff` compares one
+//! of them with its original ([`shown_pair`]).
+
+mod shown_pair;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -46,6 +49,9 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
         return declare_distinct(args);
     }
     let format = Format::or_fitting(args.format);
+    if let Some(url) = &args.diff {
+        return shown_pair::show(&args.directory, url, format);
+    }
     if args.clusters {
         let clusters = clusters(&state)?;
         return output::to_stdout(|out| clusters.iter().try_for_each(|one| one.write(format, out)));

@@ -3,6 +3,8 @@
 //! Each page is read from its own record, by the same code and with the same settings as when it
 //! was visited. A page that cannot be read any more is counted and ends no command before its end.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,6 +41,14 @@ pub(super) struct ArchivedPage {
     pub(super) record: String,
     /// The digest of its payload as its record has it.
     pub(super) digest: Option<String>,
+}
+
+/// The text of a page that was left out.
+pub(super) struct DuplicateText {
+    /// The text by which it was judged.
+    pub(super) text: String,
+    /// Its first heading.
+    pub(super) heading: Option<String>,
 }
 
 /// Pages of the archive could not be read.
@@ -98,7 +108,8 @@ impl ArchivedPages {
         Ok(())
     }
 
-    fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
+    /// Reads the page of a visit.
+    pub(super) fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
         let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
             return Err("the journal does not say where it is".to_owned());
         };
@@ -111,13 +122,7 @@ impl ArchivedPages {
     }
 
     fn read_page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
-        let open = || WarcReader::open_at(&warc::locate(&self.archive, file), offset);
-        // The crawl may be about to close the file, which changes its name.
-        let reader = open().or_else(|_renamed| open());
-        let mut reader = reader.map_err(|fault| fault.to_string())?;
-        let record = reader
-            .next_record(MAX_RECORD)
-            .map_err(|fault| fault.to_string())?;
+        let record = next_record(&mut self.reader_at(file, offset)?)?;
         let no_answer = || format!("{file} at {offset} is not its answer");
         let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
         let record = record.filter(is_answer).ok_or_else(no_answer)?;
@@ -132,6 +137,41 @@ impl ArchivedPages {
             record: record.id().to_owned(),
             digest: digest.map(str::to_owned),
         })
+    }
+
+    /// Returns the text and the heading of a page that was left out by a crawl with
+    /// `--duplicate-text on`; none if they were not kept.
+    pub(super) fn duplicate_text(
+        &self,
+        row: &VisitRecord,
+    ) -> Result<Option<DuplicateText>, String> {
+        let left_out = Some(row).filter(|row| !row.kept && row.fate.is_duplicate());
+        let place = left_out.and_then(|row| row.warc_file.as_ref().zip(row.warc_offset));
+        let Some((file, offset)) = place else {
+            return Ok(None);
+        };
+        let mut reader = self.reader_at(file, offset)?;
+        let Some(text) = next_record(&mut reader)?.filter(|text| text.kind() == "conversion")
+        else {
+            return Ok(None);
+        };
+        let metadata = next_record(&mut reader)?.map(|metadata| metadata.block);
+        let metadata = metadata.unwrap_or_default();
+        let metadata = String::from_utf8_lossy(&metadata);
+        let heading = metadata
+            .lines()
+            .find_map(|line| line.strip_prefix("heading: "));
+        Ok(Some(DuplicateText {
+            text: String::from_utf8_lossy(&text.block).into_owned(),
+            heading: heading.map(str::to_owned),
+        }))
+    }
+
+    fn reader_at(&self, file: &str, offset: u64) -> Result<WarcReader<BufReader<File>>, String> {
+        let open = || WarcReader::open_at(&warc::locate(&self.archive, file), offset);
+        // The crawl may be about to close the file, which changes its name.
+        let reader = open().or_else(|_renamed| open());
+        reader.map_err(|fault| fault.to_string())
     }
 
     fn count_unread(&self, row: &VisitRecord, trouble: &str) {
@@ -150,8 +190,14 @@ impl ArchivedPages {
     }
 }
 
+fn next_record(reader: &mut WarcReader<BufReader<File>>) -> Result<Option<Record>, String> {
+    reader
+        .next_record(MAX_RECORD)
+        .map_err(|fault| fault.to_string())
+}
+
 /// Returns true if the archive has the page with its text: not if it was left out, nor if its bytes
 /// are archived elsewhere.
-fn has_page(row: &VisitRecord) -> bool {
+pub(super) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }

@@ -55,6 +55,7 @@ impl Default for Settings {
             ignore_robots: false,
             skip_rel: Relations::NOFOLLOW,
             on_duplicate: OnDuplicate::Drop,
+            duplicate_text: Switch::Off,
             duplicate_links: DuplicateLinks::Probe,
             distance: 3,
             resemblance: None,

@@ -11,7 +11,7 @@ use crate::policy::OnDuplicate;
 use crate::runtime::telemetry::Counts;
 use crate::steps::duplicate_links::Following;
 use crate::steps::evidence::{self, Evidence};
-use crate::steps::reading::Reading;
+use crate::steps::reading::{self, Reading};
 
 /// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
@@ -162,7 +162,17 @@ pub(crate) async fn admit(
     let is_requisite = lease.discovered().requisite > 0;
     let is_followed = itself || is_retained || policy.on_duplicate == OnDuplicate::Follow;
     let is_kept = is_retained || evidence.is_some() || policy.on_duplicate != OnDuplicate::Drop;
-    let keeping = keeping(original, is_kept || is_requisite);
+    let mut keeping = keeping(original, is_kept || is_requisite);
+    if keeping == Keeping::LeftOut
+        && policy.duplicate_text
+        && reading.signature.text.is_some()
+        && let Some(document) = document
+    {
+        let text = reading::page_text(document, policy.main_content)
+            .text
+            .into();
+        keeping = Keeping::TextOnly { text };
+    }
     Ok(Admission {
         reason: None,
         following: if is_followed { following } else { of_duplicate },

@@ -8,7 +8,7 @@ use store::{
     DiscoveredUrl, DuplicateRule, EarlierCapture, Fate, Lease, OF_CANONICAL, Original,
     RetainedDuplicate, SAME_BYTES, SAME_TEXT, Verdict, VisitDetails, VisitRecord,
 };
-use web::{Exchange, ListingKind, PageUrl, Timestamp};
+use web::{Document, Exchange, ListingKind, PageUrl, Timestamp};
 
 use crate::context::CrawlContext;
 use crate::steps::admission::{self, Admission};
@@ -204,15 +204,24 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
 }
 
 /// Returns the fields of the `metadata` record about the match of a page with its original, and its
-/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]).
+/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]). If only the
+/// text of a page is kept, its heading is among them, because it decided, too.
 ///
 /// [`rebuild_visit`]: crate::rebuild_visit
-pub(crate) fn match_fields(verdict: Option<&Verdict>) -> Vec<MetadataField> {
+pub(crate) fn match_fields(
+    admission: &Admission,
+    document: Option<&Document>,
+) -> Vec<MetadataField> {
+    let verdict = admission.verdict.as_ref();
     let Some((original, retained)) = verdict.and_then(admission::repeated) else {
         return Vec::new();
     };
     let mut fields = vec![(MATCHED_BY, matched_by(rule(original)).to_owned())];
     fields.extend(retained.map(|retained| (CLUSTER_RANK, retained.rank.to_string())));
+    if let Keeping::TextOnly { .. } = admission.keeping {
+        let heading = document.and_then(|document| document.heading.clone());
+        fields.extend(heading.map(|heading| ("heading", heading)));
+    }
     fields
 }
 

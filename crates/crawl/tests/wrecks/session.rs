@@ -163,6 +163,7 @@ impl Crawl {
             overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
+                duplicate_text: false,
                 duplicate_links: crawl::DuplicateLinks::Probe,
                 max_depth: None,
                 page_requisites: crawl::Requisites::Off,

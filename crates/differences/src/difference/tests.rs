@@ -201,7 +201,9 @@ proptest! {
         added in prop::collection::vec("[0-9]{5}", 0..4),
         after in prop::collection::vec("[a-z]{3}", 0..20),
     ) {
-        let text = |middle: &[String]| [before.as_slice(), middle, after.as_slice()].concat().join(" ");
+        let text = |middle: &[String]| {
+            [before.as_slice(), middle, after.as_slice()].concat().join(" ")
+        };
         let figures = *Difference::of(&text(&removed), &text(&added)).figures();
         prop_assert_eq!(figures.words_only_a, removed.len());
         prop_assert_eq!(figures.words_only_b, added.len());

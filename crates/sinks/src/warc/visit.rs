@@ -6,6 +6,7 @@
 //! | a page whose payload is archived already | `revisit`, `request` |
 //! | an answer that the page was not modified | `revisit`, `request` |
 //! | a page left out | none |
+//! | a page left out, whose text is kept | `conversion` |
 //!
 //! A `resource` record for each robots.txt that was read on the way precedes these. A `metadata`
 //! record follows them if the visit has metadata.
@@ -31,6 +32,9 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 const RESPONSE: &str = "application/http;msgtype=response";
 /// The media type of unknown content (RFC 9110 section 8.3).
 const UNKNOWN: &str = "application/octet-stream";
+
+/// The media type of a text.
+const TEXT: &str = "text/plain;charset=utf-8";
 
 const REQUEST: &str = "application/http;msgtype=request";
 
@@ -64,7 +68,8 @@ pub(super) fn write_records(
         records.resource(robots, algorithm.of(&robots.body))?;
     }
     let Some((page, hops)) = visit.exchanges.split_last() else {
-        return Ok(records.metadata(visit, None, None)?.unwrap_or_default());
+        let metadata = records.metadata(visit, None, Described::Nothing)?;
+        return Ok(metadata.unwrap_or_default());
     };
     for hop in hops {
         records.response(hop, algorithm.of_body(&hop.body)?)?;
@@ -80,13 +85,27 @@ pub(super) fn write_records(
         Keeping::NotModified { of } => records.revisit(page, visit.payload, NOT_MODIFIED, of)?,
         Keeping::LeftOut => {
             // Without a record and without metadata, the page is at the start of its visit.
-            return Ok(records
-                .metadata(visit, Some(page), None)?
-                .unwrap_or_default());
+            let metadata = records.metadata(visit, Some(page), Described::Nothing)?;
+            return Ok(metadata.unwrap_or_default());
+        }
+        Keeping::TextOnly { text } => {
+            let text = records.conversion(page, text)?;
+            records.metadata(visit, Some(page), Described::Text(text))?;
+            return Ok(page_offset);
         }
     };
-    records.metadata(visit, Some(page), Some(page_record))?;
+    records.metadata(visit, Some(page), Described::Page(page_record))?;
     Ok(page_offset)
+}
+
+/// The record that a `metadata` record belongs to.
+#[derive(Clone, Copy)]
+enum Described {
+    Nothing,
+    /// The `response` or `revisit` of the page.
+    Page(RecordId),
+    /// The `conversion` of a page that was left out.
+    Text(RecordId),
 }
 
 struct Records<'a, 'p> {
@@ -149,12 +168,21 @@ impl Records<'_, '_> {
             .record(header, REQUEST, &exchange.request_head, &Body::default())
     }
 
+    /// Writes the text of a page that was left out; returns the id of the record. It refers to no
+    /// other record, since there is none of the page.
+    fn conversion(&mut self, page: &Exchange, text: &str) -> io::Result<RecordId> {
+        let (id, header) = self.about("conversion", page.url.as_str(), page.started);
+        self.writer
+            .record(header, TEXT, text.as_bytes(), &Body::default())?;
+        Ok(id)
+    }
+
     /// Writes the `metadata` record of `page`, if there is metadata; returns its offset.
     fn metadata(
         &mut self,
         visit: &Visit,
         page: Option<&Exchange>,
-        page_record: Option<RecordId>,
+        described: Described,
     ) -> io::Result<Option<u64>> {
         if visit.metadata.is_empty() {
             return Ok(None);
@@ -162,7 +190,11 @@ impl Records<'_, '_> {
         let offset = self.writer.length();
         let (url, at) = page.map_or((&visit.url, visit.at), |page| (&page.url, page.started));
         let (_, mut header) = self.about("metadata", url.as_str(), at);
-        header.optional_field("WARC-Concurrent-To", page_record);
+        match described {
+            Described::Nothing => {}
+            Described::Page(record) => header.field("WARC-Concurrent-To", record),
+            Described::Text(record) => header.field("WARC-Refers-To", record),
+        }
         let mut block = Vec::new();
         for (name, value) in &visit.metadata {
             push_field(&mut block, name, value);

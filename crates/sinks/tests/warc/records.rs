@@ -101,6 +101,9 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
             },
         },
         Keeping::LeftOut,
+        Keeping::TextOnly {
+            text: "there".into(),
+        },
     ] {
         let page = exchange("http://example.org/b", "there");
         let metadata = vec![("verdict", "unique".to_owned())];
@@ -117,6 +120,7 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
                 &["revisit", "request", "metadata"]
             }
             Keeping::LeftOut => &["metadata"],
+            Keeping::TextOnly { .. } => &["conversion", "metadata"],
         };
         assert_eq!(kinds(&records), [&["response", "request"], last].concat());
         assert_eq!(
@@ -264,6 +268,33 @@ async fn notes_become_a_metadata_record_beside_the_page() {
         );
         assert_eq!(text(metadata), "verdict: near-duplicate\r\ndistance: 2\r\n");
     }
+}
+
+#[tokio::test]
+async fn the_text_of_a_page_that_was_left_out_is_a_conversion_and_no_capture() {
+    let dir = tempfile::tempdir().unwrap();
+    let visit = Visit {
+        keeping: Keeping::TextOnly {
+            text: "Grüße\nthere".into(),
+        },
+        metadata: vec![("verdict", "near-duplicate".to_owned())],
+        ..visit(vec![exchange("http://example.org/a", "<p>Grüße<p>there")])
+    };
+    let archived = fresh(dir.path()).write(visit).await.unwrap();
+    assert!(archived.captures.is_empty(), "{:?}", archived.captures);
+    let records = records_at(dir.path(), &archived);
+    let [conversion, metadata] = records.as_slice() else {
+        panic!("{:?}", kinds(&records));
+    };
+    assert_eq!(conversion.block, "Grüße\nthere".as_bytes());
+    assert_eq!(conversion.target(), Some("http://example.org/a"));
+    assert_eq!(
+        conversion.field("Content-Type"),
+        Some("text/plain;charset=utf-8")
+    );
+    assert_eq!(metadata.field("WARC-Refers-To"), Some(conversion.id()));
+    assert_eq!(metadata.field("WARC-Concurrent-To"), None);
+    assert_eq!(archived.page_offset, conversion.offset);
 }
 
 #[tokio::test]

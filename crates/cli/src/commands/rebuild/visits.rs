@@ -2,9 +2,9 @@
 //!
 //! `sinks::warc` writes the records of a visit side by side: a `resource` for each robots.txt that
 //! was read for it; hop by hop a `response` and its `request`; the page (`response` or `revisit`,
-//! with its `request`; none if it was left out); and always a `metadata` record. So a visit ends
-//! with its `metadata`. Records without one are of a visit that was not written to its end: it was
-//! never settled, and is made once more.
+//! with its `request`; none if it was left out, or a `conversion` with its text); and always a
+//! `metadata` record. So a visit ends with its `metadata`. Records without one are of a visit that
+//! was not written to its end: it was never settled, and is made once more.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -38,6 +38,8 @@ pub(in crate::commands) struct Visit {
     pub(super) page_offset: u64,
     /// The end of the visit in its file.
     pub(super) end: u64,
+    /// The offset of the text of a page that was left out.
+    text_offset: Option<u64>,
     /// The identifier of the last exchange's record.
     page_id: String,
 }
@@ -175,6 +177,7 @@ impl Visit {
                     self.robots.push((url, whole_lines(record).to_vec()));
                 }
             }
+            "conversion" => self.text_offset = Some(offset),
             "metadata" => return std::mem::take(self).with_notes(record, offset, end, form),
             _ => {}
         }
@@ -204,7 +207,8 @@ impl Visit {
         if let Some(status) = status {
             self.exchanges.push(left_out(url, at, status));
         }
-        (self.kept, self.page_offset) = (false, offset);
+        self.page_offset = self.text_offset.unwrap_or(offset);
+        self.kept = false;
         Some(self)
     }
 

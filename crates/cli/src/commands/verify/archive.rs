@@ -45,6 +45,8 @@ pub(super) struct Counts {
     revisits: u64,
     resources: u64,
     metadata: u64,
+    /// Texts of pages that were left out.
+    conversions: u64,
     /// Files of other crawlers, and what is in them.
     pub(super) foreign_files: u64,
     pub(super) foreign_records: u64,
@@ -385,7 +387,9 @@ impl Visit<'_> {
         let page = self.row.final_url.as_ref().unwrap_or(&self.row.url);
         let is_known = match kind {
             "response" if is_page && self.row.kept => target == page.as_str(),
-            "revisit" | "metadata" if is_page && !self.row.kept => target == page.as_str(),
+            "revisit" | "conversion" | "metadata" if is_page && !self.row.kept => {
+                target == page.as_str()
+            }
             _ if is_page => {
                 let kept = if self.row.kept { "kept" } else { "not kept" };
                 return Err(format!("a {kind} record for a page that was {kept}"));
@@ -437,6 +441,7 @@ impl Counts {
             "revisit" => self.revisits += 1,
             "resource" => self.resources += 1,
             "metadata" => self.metadata += 1,
+            "conversion" => self.conversions += 1,
             _ => {}
         }
     }

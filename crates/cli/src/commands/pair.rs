@@ -1,0 +1,205 @@
+//! A page that repeats another, with its original: both texts as far as the crawl has them, and
+//! the figures of the verdict. `duplicates --diff` prints it.
+//!
+//! The journal has the rows of both pages and the signature of the original. Texts are in the
+//! archive, those of left-out pages with `--duplicate-text on`; a page with the bytes of its
+//! original shares its text. Without its text, the figures of a page are those of its row.
+
+use std::path::Path;
+
+use differences::{PageOfPair, PageTextState, Pair};
+use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
+use store::embedded::record::Record;
+use store::embedded::{EmbeddedStore, History};
+use store::{DuplicateRule, StoreFault, VisitRecord};
+use web::PageUrl;
+
+use super::parse_url;
+use super::read_again::{ArchivedPages, has_page};
+use crate::cli_error::{CliError, usage};
+use crate::crawl_directory;
+use crate::settings::Settings;
+
+/// A page that repeats another, its original, and the verdict.
+pub(super) struct JudgedPair {
+    pub(super) pair: Pair,
+    /// The visit of the page that repeats the other.
+    pub(super) row: VisitRecord,
+}
+
+/// The last visit of a page, and its signature if the journal has one.
+#[derive(Default)]
+struct PageHistory {
+    row: Option<VisitRecord>,
+    signature: Option<TextSignature>,
+}
+
+/// Returns the pair of a page of a crawl and the original that it repeats.
+///
+/// # Errors
+/// [`CliError`] if the page was not visited or repeats none, or if the crawl cannot be read.
+pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError> {
+    let state = crawl_directory::state_of(directory)?;
+    let settings = Settings::of_crawl(directory)?;
+    let url = parse_url(url, &settings.canonical_form())?;
+    let history = PageHistory::of(&state, &url)?;
+    let shown = directory.display();
+    let Some(row) = history.row.clone() else {
+        let message = format!("{url} was not visited by this crawl");
+        return Err(usage(message).with_remedy(format!("`crawler why {shown} {url}` says why")));
+    };
+    let original = row.duplicate_of.clone();
+    let (Some(original), Some(rule)) = (original, DuplicateRule::of(&row)) else {
+        let message = format!(
+            "{url} repeats no page: its verdict is {}",
+            row.fate.as_str()
+        );
+        let remedy = format!("`crawler duplicates {shown}` lists the pages that repeat others");
+        return Err(usage(message).with_remedy(remedy));
+    };
+    let of_original = original_page(&original, &row, directory, &settings)?;
+    let mut of_member = page(&url, &history, &settings);
+    if of_member.text == PageTextState::NotKept && rule == DuplicateRule::SameBytes {
+        of_member.text = of_original.text.clone();
+        of_member.heading.clone_from(&of_original.heading);
+    }
+    let fingerprints = of_original.fingerprint.zip(of_member.fingerprint);
+    let distance = fingerprints.map(|(one, two)| one.distance(two));
+    if distance != row.distance {
+        // A rebuilt crawl may have another key: fingerprints in its archive are of the old one.
+        of_member.fingerprint = None;
+    }
+    if of_member.signature.is_none() {
+        of_member.signature = signature(&of_member, &state, &settings)?;
+    }
+    let thresholds = settings.likeness()?.thresholds;
+    let by_canonical = rule == DuplicateRule::ByCanonical;
+    Ok(JudgedPair {
+        pair: Pair::of(of_original, of_member, &thresholds, by_canonical),
+        row,
+    })
+}
+
+/// Returns the page that a visit's page repeats: of this crawl, or of the newest one that it was
+/// run against and that has the page.
+fn original_page(
+    url: &PageUrl,
+    row: &VisitRecord,
+    directory: &Path,
+    settings: &Settings,
+) -> Result<PageOfPair, CliError> {
+    let mut directories = vec![directory.to_owned()];
+    if row.of_earlier {
+        directories.clone_from(&settings.against);
+        directories.reverse();
+    }
+    for directory in directories {
+        let state = crawl_directory::state(&directory);
+        if !EmbeddedStore::exists(&state) {
+            continue;
+        }
+        let history = PageHistory::of(&state, url)?;
+        if history.row.as_ref().is_some_and(|row| row.kept) {
+            return Ok(page(url, &history, &Settings::of_crawl(&directory)?));
+        }
+    }
+    // It is visited still, or its crawl is gone.
+    Ok(PageOfPair {
+        url: url.to_string(),
+        ..PageOfPair::default()
+    })
+}
+
+/// Returns a page of the crawl with these settings, with its text if the archive has it.
+fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> PageOfPair {
+    let row = history.row.as_ref();
+    let canonical = row.and_then(|row| row.canonical.as_ref());
+    let mut page = PageOfPair {
+        url: url.to_string(),
+        title: row.and_then(|row| row.title.clone()),
+        heading: None,
+        canonical: canonical.map(PageUrl::to_string),
+        fingerprint: row.and_then(|row| row.fingerprint),
+        signature: history.signature.clone(),
+        text: PageTextState::NotKept,
+    };
+    let Some(row) = row else {
+        return page;
+    };
+    let pages = ArchivedPages::of(settings);
+    if !has_page(row) {
+        page.text = match pages.duplicate_text(row) {
+            Ok(None) => PageTextState::NotKept,
+            Ok(Some(kept)) => {
+                page.heading = kept.heading;
+                PageTextState::Known(kept.text)
+            }
+            Err(trouble) => PageTextState::Unreadable(trouble),
+        };
+        return page;
+    }
+    page.text = match pages.read(row) {
+        Err(trouble) => PageTextState::Unreadable(trouble),
+        Ok(archived) => {
+            let judged = crawl::page_text(&archived.document, pages.policy.main_content);
+            page.heading = judged.heading.map(str::to_owned);
+            PageTextState::Known(judged.text.to_owned())
+        }
+    };
+    page
+}
+
+/// Returns the signature of a page's text as the crawl would make it; none without the text.
+fn signature(
+    page: &PageOfPair,
+    state: &Path,
+    settings: &Settings,
+) -> Result<Option<TextSignature>, CliError> {
+    let Some(text) = page.text.known() else {
+        return Ok(None);
+    };
+    let features = settings.feature_settings()?.learned_by(state)?;
+    let key = History::open(state)?.key().unwrap_or(HashKey::ZERO);
+    let builder = SignatureBuilder::new(features.fingerprinter()?, key);
+    let text = PageText {
+        title: page.title.as_deref(),
+        heading: page.heading.as_deref(),
+        ..PageText::of(text)
+    };
+    let signature = builder.signature(0, Some(text)).text;
+    Ok(signature.map(|text| TextSignature {
+        // Learned frequencies may have changed since.
+        fingerprint: page.fingerprint.unwrap_or(text.fingerprint),
+        ..*text
+    }))
+}
+
+impl PageHistory {
+    /// Reads a page's history from the journal in this directory.
+    fn of(state: &Path, url: &PageUrl) -> Result<Self, StoreFault> {
+        let mut history = Self::default();
+        for record in History::open(state)? {
+            history.apply(record?, url);
+        }
+        Ok(history)
+    }
+
+    fn apply(&mut self, record: Record, url: &PageUrl) {
+        match record {
+            Record::Settled(settled) if settled.visit.row.url == *url => {
+                self.row = Some(*settled.visit.row);
+            }
+            Record::Revoked { row, .. } if row.url == *url => self.row = None,
+            Record::Admitted { page, signature } if page.url == *url => self.sign(*signature),
+            Record::Retained(retained) if retained.page.url == *url => {
+                self.sign(retained.signature);
+            }
+            Record::Forgotten { page } if page == url.key() => self.signature = None,
+            _ => {}
+        }
+    }
+
+    fn sign(&mut self, signature: PageSignature) {
+        self.signature = signature.text.map(|text| *text);
+    }
+}

@@ -1,0 +1,186 @@
+//! The figures from which a near-duplicate index decides on two pages.
+//!
+//! An index finds candidates by two kinds of keys, quarters of the fingerprint and bands of the
+//! sketch, and compares their sketches and bags of words with thresholds (`neardup`'s
+//! `Thresholds`). This module only repeats these steps with their figures; it decides nothing.
+
+use neardup::{Fingerprint, Subject, TextSignature, Thresholds};
+use serde::Serialize;
+
+/// The number of blocks of a fingerprint by which candidates within 3 bits are found (Manku, Jain
+/// and Das Sarma, WWW 2007, section 3).
+const QUARTERS: u32 = 4;
+
+/// The figures of two pages. Those of a page without a text, or of a text that is too short to
+/// resemble others, are absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct VerdictFigures {
+    /// The fingerprint of the first page.
+    pub fingerprint_a: Option<Fingerprint>,
+    /// The fingerprint of the second page.
+    pub fingerprint_b: Option<Fingerprint>,
+    /// The bits in which they differ, 0 is the lowest.
+    pub differing_bits: Option<Vec<u32>>,
+    /// The equal quarters, of 16 bits each, 0 is the lowest. One suffices for a candidate within
+    /// three bits.
+    pub equal_quarters: Option<Vec<u32>>,
+    /// The equal bands of the two sketches, of 8. One suffices for a candidate.
+    pub equal_bands: Option<Vec<usize>>,
+    /// The resemblance of the word 5-shingles as the sketches estimate it, 0 to 1.
+    pub estimated_resemblance: Option<f64>,
+    /// The standard error of that estimate.
+    pub standard_error: Option<f64>,
+    /// The words of the shorter text, on which the threshold depends.
+    pub words: Option<u32>,
+    /// The least resemblance of near duplicates of this length, 0 to 1.
+    pub least_resemblance: Option<f64>,
+    /// True if the threshold is the lower one for a page and the page that it calls canonical.
+    pub is_canonical: bool,
+    /// The resemblance of the multisets of words, 0 to 1, which decides beside the shingles.
+    pub resemblance_of_words: Option<f64>,
+    /// True if the pages have different subjects, and are therefore no near duplicates.
+    pub subjects_differ: Option<bool>,
+}
+
+impl VerdictFigures {
+    /// Returns the figures of two fingerprints alone.
+    #[must_use]
+    pub fn of_fingerprints(a: Option<Fingerprint>, b: Option<Fingerprint>) -> Self {
+        let both = a.zip(b).map(|(a, b)| a.as_u64() ^ b.as_u64());
+        let bits = |differing: u64| {
+            (0..u64::BITS)
+                .filter(|bit| differing >> bit & 1 == 1)
+                .collect()
+        };
+        let quarters = |differing: u64| {
+            let width = u64::BITS / QUARTERS;
+            let quarter = |number: &u32| differing >> (number * width) & ((1 << width) - 1);
+            (0..QUARTERS)
+                .filter(|number| quarter(number) == 0)
+                .collect()
+        };
+        Self {
+            fingerprint_a: a,
+            fingerprint_b: b,
+            differing_bits: both.map(bits),
+            equal_quarters: both.map(quarters),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the figures of two texts. `is_canonical` is true if one page calls the other, or its
+    /// original, its canonical page.
+    #[must_use]
+    pub fn of(
+        a: &TextSignature,
+        b: &TextSignature,
+        thresholds: &Thresholds,
+        is_canonical: bool,
+    ) -> Self {
+        let sketches = a.sketch.as_ref().zip(b.sketch.as_ref());
+        let bands = sketches.map(|(a, b)| {
+            let pairs = a.bands().into_iter().zip(b.bands()).enumerate();
+            pairs
+                .filter(|(_, (a, b))| a == b)
+                .map(|(band, _)| band)
+                .collect()
+        });
+        let resemblance = sketches.map(|(a, b)| a.resemblance(b));
+        let words = a.words.min(b.words);
+        let subjects = a.subject.as_ref().zip(b.subject.as_ref());
+        Self {
+            equal_bands: bands,
+            estimated_resemblance: resemblance,
+            standard_error: resemblance.map(neardup::Sketch::standard_error),
+            words: Some(words),
+            least_resemblance: sketches.map(|_| match is_canonical {
+                true => thresholds.least_resemblance_to_canonical(words),
+                false => thresholds.least_resemblance(words),
+            }),
+            is_canonical,
+            resemblance_of_words: (a.bag.as_ref().zip(b.bag.as_ref()))
+                .map(|(a, b)| a.resemblance(b)),
+            subjects_differ: subjects.map(|(a, b): (&Subject, &Subject)| a.differs_from(b)),
+            ..Self::of_fingerprints(Some(a.fingerprint), Some(b.fingerprint))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use neardup::{Features, HashKey, Likeness, PageText, SignatureBuilder};
+
+    use super::*;
+
+    fn signature(text: &str, title: &str) -> TextSignature {
+        let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+        let page = PageText {
+            title: Some(title),
+            ..PageText::of(text)
+        };
+        *builder.signature(0, Some(page)).text.unwrap()
+    }
+
+    #[test]
+    fn bits_and_quarters_of_fingerprints_are_counted_from_the_lowest() {
+        let of = |a, b| {
+            let fingerprints = (Fingerprint::new(a), Fingerprint::new(b));
+            VerdictFigures::of_fingerprints(Some(fingerprints.0), Some(fingerprints.1))
+        };
+        let figures = of(0b101, 1 << 63);
+        assert_eq!(figures.differing_bits, Some(vec![0, 2, 63]));
+        assert_eq!(figures.equal_quarters, Some(vec![1, 2]));
+        assert_eq!(of(7, 7).equal_quarters, Some(vec![0, 1, 2, 3]));
+        let none = VerdictFigures::of_fingerprints(None, Some(Fingerprint::new(1)));
+        assert_eq!((none.differing_bits, none.words), (None, None));
+    }
+
+    #[test]
+    fn the_figures_are_those_that_the_thresholds_decide_by() {
+        let text: String = (0..300).map(|word| format!("word{word} ")).collect();
+        let (a, b) = (
+            signature(&text, "One"),
+            signature(&format!("{text}more"), "One"),
+        );
+        let thresholds = Thresholds::default();
+        let figures = VerdictFigures::of(&a, &b, &thresholds, false);
+        let page = |text: &TextSignature, payload| neardup::PageSignature {
+            payload,
+            text: Some(Box::new(text.clone())),
+        };
+        let Some(Likeness::Near {
+            distance,
+            resemblance,
+        }) = thresholds.likeness(&page(&a, 1), &page(&b, 2))
+        else {
+            panic!("they are near duplicates");
+        };
+        assert_eq!(
+            figures.differing_bits.map(|bits| bits.len()),
+            Some(distance as usize)
+        );
+        assert_eq!(figures.estimated_resemblance, Some(resemblance));
+        assert_eq!(
+            (figures.words, figures.least_resemblance),
+            (Some(300), Some(0.86))
+        );
+        assert_eq!(figures.subjects_differ, Some(false));
+        assert!(!figures.equal_bands.unwrap().is_empty());
+        let canonical = VerdictFigures::of(&a, &b, &thresholds, true);
+        assert_eq!(canonical.least_resemblance, Some(0.76));
+    }
+
+    #[test]
+    fn short_texts_have_neither_bands_nor_a_threshold() {
+        let (a, b) = (
+            signature("a few words", ""),
+            signature("some other words", ""),
+        );
+        let figures = VerdictFigures::of(&a, &b, &Thresholds::default(), false);
+        assert_eq!(
+            (figures.equal_bands, figures.least_resemblance),
+            (None, None)
+        );
+        assert_eq!((figures.words, figures.subjects_differ), (Some(3), None));
+    }
+}
