@@ -87,6 +87,7 @@ mod commands {
     mod export; // `export`
     mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …
+    mod host_settings; // `[host."NAME"]`
     mod input; // formats, compressions, fields
     mod input_keep; // `dedup --keep`
     mod inspection; // `status`, `why`, `export` and others on a crawl

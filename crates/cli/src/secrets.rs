@@ -7,13 +7,14 @@ mod options;
 
 use std::path::Path;
 
-use fetch::{BadCookie, Cookie, SecretField, SecretFieldError, Secrets, read_cookies};
+use fetch::{BadCookie, Cookie, SecretField, Secrets, read_cookies};
 use http::header::AUTHORIZATION;
-use web::{Clock, PageUrl};
+use web::{Clock, HostPattern, PageUrl};
 
 pub(crate) use self::options::SecretArgs;
 use crate::cli_error::{CliError, usage};
 use crate::input;
+use crate::settings::Settings;
 
 /// The names of the options, as `crawler.toml` keeps them.
 pub(crate) const OPTIONS: [&str; 5] = [
@@ -36,6 +37,7 @@ const MAX_LISTED: usize = 10;
 #[derive(Debug, Default)]
 pub(crate) struct GivenSecrets {
     fields: Vec<SecretField>,
+    of_hosts: Vec<(HostPattern, Vec<SecretField>)>,
     cookies: Vec<Cookie>,
     /// The options that were given.
     pub(crate) options: Vec<String>,
@@ -49,8 +51,12 @@ impl GivenSecrets {
         for header in &args.header {
             given.used("header");
             match header.0.strip_prefix('@') {
-                Some(file) => given.read_fields(Path::new(file))?,
-                None => given.add(SecretField::parse(&header.0), "--header")?,
+                Some(file) => {
+                    for field in read_fields(Path::new(file), "--header")? {
+                        given.add(field, "--header")?;
+                    }
+                }
+                None => given.add(parsed(&header.0, "--header")?, "--header")?,
             }
         }
         given.log_in(args)?;
@@ -61,6 +67,37 @@ impl GivenSecrets {
         Ok(given)
     }
 
+    /// Reads the header fields of single hosts in the settings, and the files that they name.
+    pub(crate) fn add_hosts(&mut self, settings: &Settings) -> Result<(), CliError> {
+        for (pattern, own) in settings.resolved_hosts() {
+            let place = format!("[host.\"{pattern}\"] headers");
+            let mut fields = Vec::new();
+            for text in &own.headers.0 {
+                match text.strip_prefix('@') {
+                    Some(file) => fields.extend(read_fields(Path::new(file), &place)?),
+                    None => fields.push(parsed(text, &place)?),
+                }
+            }
+            if let Some(bad) = fields.iter().find(|field| field.names_its_origin()) {
+                let name = bad.name();
+                return Err(usage(format!(
+                    "{place}: {name} is bound to the host, to no origin"
+                )));
+            }
+            if fields.len() > MAX_FIELDS {
+                return Err(usage(format!(
+                    "{place}: more than {MAX_FIELDS} header fields"
+                )));
+            }
+            if !fields.is_empty() {
+                // Not a header option: the file has them, and the copy in the crawl does not.
+                self.used("config");
+                self.of_hosts.push((pattern, fields));
+            }
+        }
+        Ok(())
+    }
+
     /// Binds the secrets to the seeds, and returns warnings for the user.
     pub(crate) fn bind(self, seeds: &[PageUrl], clock: &Clock) -> (Secrets, Vec<String>) {
         let mut warnings = self.warnings;
@@ -68,7 +105,9 @@ impl GivenSecrets {
         let expired = self.cookies.iter().filter(|cookie| cookie.is_over(now));
         let (expired, cookies) = (expired.count(), self.cookies.len());
         let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
-        let secrets = Secrets::new(self.fields, self.cookies, seeds);
+        let of_hosts = self.of_hosts.into_iter().collect();
+        let secrets =
+            Secrets::new(self.fields, self.cookies, seeds).with_fields_of_hosts(of_hosts, seeds);
         let (origins, open_origins) = secrets.origins();
         let (sendable, open_cookies) = secrets.cookies();
         if expired > 0 {
@@ -108,30 +147,13 @@ impl GivenSecrets {
         }
     }
 
-    fn add(
-        &mut self,
-        field: Result<SecretField, SecretFieldError>,
-        place: &str,
-    ) -> Result<(), CliError> {
-        let field = field.map_err(|error| usage(format!("{place}: {error}")))?;
+    fn add(&mut self, field: SecretField, place: &str) -> Result<(), CliError> {
         if self.fields.len() == MAX_FIELDS {
             return Err(usage(format!(
                 "{place}: more than {MAX_FIELDS} header fields"
             )));
         }
         self.fields.push(field);
-        Ok(())
-    }
-
-    fn read_fields(&mut self, file: &Path) -> Result<(), CliError> {
-        let text = read_text(file, "--header")?;
-        for (index, line) in text.lines().enumerate() {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let place = format!("--header @{}, line {}", file.display(), index + 1);
-            self.add(SecretField::parse(line), &place)?;
-        }
         Ok(())
     }
 
@@ -157,7 +179,7 @@ impl GivenSecrets {
             let remedy = "a request carries one Authorization field: --header or --http-user";
             return Err(usage("--http-user and --header both log in").with_remedy(remedy));
         }
-        self.add(Ok(field), "--http-user")
+        self.add(field, "--http-user")
     }
 
     fn read_cookies(&mut self, file: &Path) -> Result<(), CliError> {
@@ -185,6 +207,22 @@ impl GivenSecrets {
         self.cookies = read.cookies;
         Ok(())
     }
+}
+
+fn parsed(text: &str, place: &str) -> Result<SecretField, CliError> {
+    SecretField::parse(text).map_err(|error| usage(format!("{place}: {error}")))
+}
+
+/// Reads a file of header fields, one a line; blank lines and # comments are ignored.
+fn read_fields(file: &Path, option: &str) -> Result<Vec<SecretField>, CliError> {
+    let text = read_text(file, option)?;
+    let lines = text.lines().enumerate();
+    let fields = lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let parse = |(index, line): (usize, &str)| {
+        let place = format!("{option} @{}, line {}", file.display(), index + 1);
+        parsed(line, &place)
+    };
+    fields.map(parse).collect()
 }
 
 const ONE_PASSWORD: &str = "give the password once: after a colon (USER:PASSWORD), or in \

@@ -9,6 +9,7 @@ mod check;
 mod defaults;
 mod derived;
 mod flags;
+mod hosts;
 mod layers;
 mod origins;
 
@@ -25,6 +26,7 @@ use web::{GroupBy, Relations, ScopeKind};
 
 pub(crate) use self::check::{check_concurrency, check_factor};
 pub(crate) use self::flags::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
+pub(crate) use self::hosts::HostTables;
 pub(crate) use self::layers::one_line;
 pub(crate) use self::origins::Origins;
 use crate::preset::Preset;
@@ -371,4 +373,8 @@ pub(crate) struct Settings {
     /// Seeds, in addition to --seeds
     #[arg(value_name = "URL")]
     pub(crate) url: Vec<String>,
+    /// Settings of single hosts, in the file only. The last, because no key can follow a table.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "HostTables::is_empty")]
+    pub(crate) host: HostTables,
 }

@@ -17,7 +17,7 @@ use std::fmt;
 
 use http::HeaderMap;
 use http::header::COOKIE;
-use web::{PageUrl, Timestamp};
+use web::{HostTable, PageUrl, Timestamp};
 
 use self::cookies::{Cookie, Jar};
 use self::fields::SecretField;
@@ -32,6 +32,9 @@ pub struct Secrets {
     /// The origins of the seeds, which get the fields that name no origin.
     seeds: HashSet<String>,
     jar: Jar,
+    of_hosts: HostTable<Vec<SecretField>>,
+    /// The origins of the seeds, which get the fields of their hosts.
+    host_seeds: HashSet<String>,
 }
 
 impl Secrets {
@@ -53,6 +56,22 @@ impl Secrets {
             fields,
             seeds: origins,
             jar,
+            ..Self::default()
+        }
+    }
+
+    /// Adds fields for single hosts. They are sent over https on the standard port, and to the
+    /// origins of these seeds, in place of other fields of the same names.
+    #[must_use]
+    pub fn with_fields_of_hosts(
+        self,
+        of_hosts: HostTable<Vec<SecretField>>,
+        seeds: &[PageUrl],
+    ) -> Self {
+        Self {
+            of_hosts,
+            host_seeds: seeds.iter().map(PageUrl::origin).collect(),
+            ..self
         }
     }
 
@@ -68,6 +87,16 @@ impl Secrets {
                 .iter()
                 .filter(|field| self.binds(field, &origin))
             {
+                headers.append(field.name.clone(), field.value.clone());
+            }
+        }
+        if let Some(own) = self.of_hosts.get(&url.host())
+            && self.is_origin_of_host(url)
+        {
+            for field in own {
+                headers.remove(&field.name);
+            }
+            for field in own {
                 headers.append(field.name.clone(), field.value.clone());
             }
         }
@@ -97,6 +126,13 @@ impl Secrets {
     #[must_use]
     pub fn cookies(&self) -> (usize, usize) {
         self.jar.count()
+    }
+
+    /// Returns true if a URL is of an origin that gets the fields of its host.
+    fn is_origin_of_host(&self, url: &PageUrl) -> bool {
+        let url_of_host = url.as_url();
+        let is_standard = url_of_host.scheme() == "https" && url_of_host.port().is_none();
+        is_standard || self.host_seeds.contains(&url.origin())
     }
 
     fn binds(&self, field: &SecretField, origin: &str) -> bool {

@@ -15,6 +15,7 @@ mod url;
 pub use crate::url::canonical::CanonicalForm;
 pub use crate::url::host::Host;
 pub use crate::url::host_group::{Group, GroupBy, UnknownGrouping};
+pub use crate::url::host_table::{BadHostPattern, HostPattern, HostTable};
 pub use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 pub use crate::url::url_key::UrlKey;
 pub use crate::url::url_pattern::{Generality, UrlPattern};

@@ -35,8 +35,9 @@ const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
     // First, so that no message quotes a secret that stands in the wrong place.
-    let given = GivenSecrets::gather(&args.run.secrets)?;
+    let mut given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = Settings::gather(args)?;
+    given.add_hosts(&settings)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
     let seeds = Seeds::gather(&settings, &form)?;

@@ -48,7 +48,7 @@ impl Settings {
         if self.per_cluster == 0 {
             return zero("per-cluster", ", the default");
         }
-        if let Err(bad) = MainSelectors::parse(&self.main_selector) {
+        if let Err(bad) = MainSelectors::parse(&self.main_selectors()) {
             let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
             return Err(usage(format!("--main-selector {bad}")).with_remedy(forms));
         }

@@ -10,7 +10,7 @@ use sinks::warc::Packing;
 use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
-use super::Settings;
+use super::{HostTables, Settings};
 use crate::values::{SignatureIndexPlace, Size, Span, Switch, Tables};
 
 impl Default for Settings {
@@ -96,6 +96,7 @@ impl Default for Settings {
             wait_for_room: Span(Duration::from_secs(600)),
             secrets: Vec::new(),
             url: Vec::new(),
+            host: HostTables::new(),
         }
     }
 }
