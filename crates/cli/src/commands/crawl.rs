@@ -24,7 +24,9 @@ use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
 use crate::signals::{received, unless_ignored};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
-use crate::{control, crawl_directory, disk_error, earlier, features, machine, output, progress};
+use crate::{
+    control, crawl_directory, disk_error, earlier, features, machine, on_finish, output, progress,
+};
 
 /// The longest wait for running visits after an interrupt or at the end of `--max-time`, because
 /// servers decide how long a visit takes.
@@ -46,10 +48,28 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let code = runtime.block_on(crawl(settings, &seeds, form, given, &args.run));
+    let (out, mut finished) = (settings.out.clone(), None);
+    let crawling = crawl(settings, &seeds, form, given, &args.run, &mut finished);
+    let code = runtime.block_on(crawling);
     // Visits that a second interrupt left under way are not waited for.
     runtime.shutdown_background();
+    if let (Some(command), Some(summary)) = (&args.run.on_finish, finished) {
+        run_on_finish(command, &out, &summary, args.run.verbosity().is_quiet());
+    }
     code
+}
+
+/// Runs the command of `--on-finish` and reports its exit code.
+fn run_on_finish(command: &str, out: &Path, summary: &[u8], quiet: bool) {
+    match on_finish::run(command, out, summary) {
+        Ok(status) if status.success() && quiet => {}
+        Ok(status) if status.success() => say("--on-finish ended with code 0"),
+        Ok(status) => warn(&match status.code() {
+            Some(code) => format!("--on-finish failed with code {code}"),
+            None => format!("--on-finish was ended by a signal ({status})"),
+        }),
+        Err(error) => warn(&format!("--on-finish could not be run: {error}")),
+    }
 }
 
 async fn crawl(
@@ -58,6 +78,7 @@ async fn crawl(
     form: CanonicalForm,
     given: GivenSecrets,
     args: &RunArgs,
+    finished_summary: &mut Option<Vec<u8>>,
 ) -> Result<ExitCode, CliError> {
     let session = SessionClock::start();
     let clock = session.clock();
@@ -100,10 +121,11 @@ async fn crawl(
     drop(store);
     let controlling = tokio::spawn(control.go_on(Arc::clone(&context)));
     let ended = run_on_a_worker(&context, limits(settings), stop).await;
-    controlling.abort();
-    watching.abort();
-    listening.abort();
-    progress.abort();
+    // They are waited for, since some of them keep the store open.
+    for task in [controlling, watching, listening, progress] {
+        task.abort();
+        drop(task.await);
+    }
     let kept = features::keep(
         &context.adaptive_signatures,
         &crawl_directory::state(&settings.out),
@@ -112,6 +134,7 @@ async fn crawl(
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
     let summary = Summary::new(finished, &before, &context, started.elapsed());
+    *finished_summary = Some(serde_json::to_vec(&summary).map_err(|error| fault(&error))?);
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         None if verbosity == Verbosity::Silent => Ok(()),
