@@ -44,6 +44,7 @@ mod durability {
 /// URLs, from links, sitemaps, feeds and redirects.
 mod discovery {
     mod content; // content types, codings, charsets, directives
+    mod content_filters; // `--types`, `--languages`
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
     mod redirects; // redirects, hop by hop
@@ -94,6 +95,7 @@ mod commands {
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`
+    mod on_finish; // `--on-finish`
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files
     mod report; // `report`

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;
-use web::{GroupBy, Relations, ScopeKind};
+use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter};
 
 pub(crate) use self::check::{check_concurrency, check_factor};
 pub(crate) use self::flags::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
@@ -96,6 +96,19 @@ pub(crate) struct Settings {
     /// end as 404
     #[arg(long, help_heading = "Scope")]
     pub(crate) script_links: bool,
+
+    /// Archive only pages of these media types: text/html, application/pdf, image/*, or !image/* for
+    /// all others (separated by commas). Others are excluded; the links of pages are followed all
+    /// the same. robots.txt, sitemaps, feeds and requisites are not concerned [default: all]
+    #[arg(long, value_name = "LIST", help_heading = "Scope")]
+    #[serde(with = "maybe_word")]
+    pub(crate) types: Option<TypeFilter>,
+    /// Archive only pages in these languages, by primary tags: en,de. Pages in others are excluded,
+    /// and their links are followed all the same. Pages whose language is unknown are archived
+    /// [default: all]
+    #[arg(long, value_name = "LIST", help_heading = "Scope")]
+    #[serde(with = "maybe_word")]
+    pub(crate) languages: Option<LanguageFilter>,
 
     /// Fetch the sitemaps that robots.txt names, and follow what they list: on, off, or guess (also
     /// /sitemap.xml on seeds' hosts whose robots.txt names none) [default: on]

@@ -240,6 +240,8 @@ impl Machine {
             overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
+                types: web::TypeFilter::default(),
+                languages: web::LanguageFilter::default(),
                 duplicate_links: crawl::DuplicateLinks::Probe,
                 max_depth: None,
                 page_requisites: crawl::Requisites::Off,

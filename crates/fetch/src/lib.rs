@@ -27,7 +27,7 @@ pub use credentials::cookies::{BadCookie, Cookie, CookieError, CookieFile, read_
 pub use credentials::fields::{SecretField, SecretFieldError};
 pub use credentials::{REDACTED, Secrets};
 pub use failure::{FailureKind, FetchFailure};
-pub use fetch::Fetch;
+pub use fetch::{Fetch, WantsBody};
 pub use memory::{MemoryBudget, MemoryShare};
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};
 pub use politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, HostPacing, PacingRules};

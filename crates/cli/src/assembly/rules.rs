@@ -107,6 +107,8 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         redirects: settings.max_redirects,
         ignore_robots: settings.ignore_robots,
         skip_relations: settings.skip_relations(),
+        types: settings.types.clone().unwrap_or_default(),
+        languages: settings.languages.clone().unwrap_or_default(),
         main_content: settings.main_content.is_on(),
         main_selectors: MainSelectors::parse(&settings.main_selectors())
             .expect("settings were checked when they were read"),

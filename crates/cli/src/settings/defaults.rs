@@ -31,6 +31,8 @@ impl Default for Settings {
             page_requisites: Requisites::Off,
             forms: false,
             script_links: false,
+            types: None,
+            languages: None,
             sitemaps: Sitemaps::On,
             sitemap_from: None,
             sitemap_to: None,
@@ -125,7 +127,15 @@ mod tests {
         };
         let command = crate::args::Arguments::command();
         let crawl = command.find_subcommand("crawl").unwrap();
-        let not_settings = ["config", "summary", "quiet", "verbose", "help", "version"];
+        let not_settings = [
+            "config",
+            "summary",
+            "on-finish",
+            "quiet",
+            "verbose",
+            "help",
+            "version",
+        ];
         for option in secrets::OPTIONS {
             assert!(
                 DOCUMENTED.contains(&format!("--{option}")),

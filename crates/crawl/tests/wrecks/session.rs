@@ -163,6 +163,8 @@ impl Crawl {
             overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
+                types: web::TypeFilter::default(),
+                languages: web::LanguageFilter::default(),
                 duplicate_links: crawl::DuplicateLinks::Probe,
                 max_depth: None,
                 page_requisites: crawl::Requisites::Off,

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use http::{HeaderValue, StatusCode, Version};
 use reqwest::{Request, Response};
 use tokio::time::{Instant, timeout, timeout_at};
-use web::{Exchange, PageUrl, Protocol, Validators};
+use web::{Body, Exchange, PageUrl, Protocol, Truncation, Validators};
 
 use crate::client::body::{self, ReceivedBody};
 use crate::client::connections::Clients;
@@ -20,7 +20,7 @@ use crate::client::proxy::{ProxyPrecheck, ProxyUrl};
 use crate::client::request::{self, RequestHeaders};
 use crate::client::setup_error::SetupError;
 use crate::failure::FetchFailure;
-use crate::fetch::Fetch;
+use crate::fetch::{Fetch, WantsBody};
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::names::{Addresses, Names};
 
@@ -118,6 +118,15 @@ impl HttpFetch {
 #[async_trait]
 impl Fetch for HttpFetch {
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
+        self.ask_for(url, known, &|_, _| true).await
+    }
+
+    async fn ask_for(
+        &self,
+        url: &PageUrl,
+        known: &Validators,
+        wants_body: &WantsBody<'_>,
+    ) -> Result<Exchange, FetchFailure> {
         let (options, started) = (&self.options, self.options.clock.date());
         let headers = self.request_headers.for_url(url, known, started);
         let request = request::request(url, &headers)?;
@@ -129,7 +138,15 @@ impl Fetch for HttpFetch {
         let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
         // With a proxy the peer is the proxy, and the server's address is not known.
         let address = response.remote_addr().filter(|_| options.proxy.is_none());
-        let ReceivedBody { body, truncated } = body::read(&mut response, options, deadline).await?;
+        let ReceivedBody { body, truncated } =
+            match wants_body(response.status().as_u16(), response.headers()) {
+                true => body::read(&mut response, options, deadline).await?,
+                // The connection is closed with the response.
+                false => ReceivedBody {
+                    body: Body::default(),
+                    truncated: Some(Truncation::Length),
+                },
+            };
 
         let protocol = protocol(response.version())?;
         Ok(Exchange {
