@@ -108,6 +108,7 @@ mod commands {
 mod security {
     mod credentials; // secrets reach their origin only
     mod hostile; // servers that break every rule
+    mod netrc; // `--netrc`
     mod proxy; // proxies
     mod ssrf_guard; // addresses that pages cannot reach
     mod terminal; // escape sequences

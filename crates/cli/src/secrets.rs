@@ -5,24 +5,27 @@
 
 mod options;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fetch::{BadCookie, Cookie, SecretField, Secrets, read_cookies};
+use fetch::{BadCookie, Cookie, SecretField, Secrets, read_cookies, read_netrc};
 use http::header::AUTHORIZATION;
-use web::{Clock, HostPattern, PageUrl};
+use web::{Clock, Host, HostPattern, HostTable, PageUrl};
 
 pub(crate) use self::options::SecretArgs;
+use self::options::USUAL_NETRC;
 use crate::cli_error::{CliError, usage};
 use crate::input;
 use crate::settings::Settings;
 
 /// The names of the options, as `crawler.toml` keeps them.
-pub(crate) const OPTIONS: [&str; 5] = [
+pub(crate) const OPTIONS: [&str; 6] = [
     "header",
     "http-user",
     "http-password",
     "http-password-file",
     "load-cookies",
+    "netrc",
 ];
 
 /// The largest file of fields or passwords, and of cookies.
@@ -38,6 +41,7 @@ const MAX_LISTED: usize = 10;
 pub(crate) struct GivenSecrets {
     fields: Vec<SecretField>,
     of_hosts: Vec<(HostPattern, Vec<SecretField>)>,
+    logins: Vec<(HostPattern, SecretField)>,
     cookies: Vec<Cookie>,
     /// The options that were given.
     pub(crate) options: Vec<String>,
@@ -60,6 +64,10 @@ impl GivenSecrets {
             }
         }
         given.log_in(args)?;
+        if let Some(file) = &args.netrc {
+            given.used("netrc");
+            given.read_netrc(file)?;
+        }
         if let Some(file) = &args.load_cookies {
             given.used("load-cookies");
             given.read_cookies(file)?;
@@ -105,7 +113,7 @@ impl GivenSecrets {
         let expired = self.cookies.iter().filter(|cookie| cookie.is_over(now));
         let (expired, cookies) = (expired.count(), self.cookies.len());
         let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
-        let of_hosts = self.of_hosts.into_iter().collect();
+        let of_hosts = with_logins(self.of_hosts, self.logins);
         let secrets =
             Secrets::new(self.fields, self.cookies, seeds).with_fields_of_hosts(of_hosts, seeds);
         let (origins, open_origins) = secrets.origins();
@@ -182,6 +190,34 @@ impl GivenSecrets {
         self.add(field, "--http-user")
     }
 
+    fn read_netrc(&mut self, given: &Path) -> Result<(), CliError> {
+        let file = match given == Path::new(USUAL_NETRC) {
+            false => given.to_owned(),
+            true => match std::env::home_dir() {
+                Some(home) => home.join(".netrc"),
+                None => return Err(usage("--netrc: there is no home directory: --netrc=FILE")),
+            },
+        };
+        let name = file.display();
+        let read = read_netrc(&read_text(&file, "--netrc")?);
+        let netrc = read.map_err(|error| usage(format!("--netrc: {name}, {error}")))?;
+        let mode = file
+            .metadata()
+            .map_or(0, |about| about.permissions().mode());
+        if mode & 0o077 != 0 && file.is_file() {
+            self.warnings.push(format!(
+                "other users of this machine can read {name}: `chmod 600` it"
+            ));
+        }
+        if netrc.has_default {
+            self.warnings.push(format!(
+                "the default login of {name} is not used: it would go to hosts of strangers"
+            ));
+        }
+        self.logins = netrc.logins;
+        Ok(())
+    }
+
     fn read_cookies(&mut self, file: &Path) -> Result<(), CliError> {
         let read = read_cookies(&read_file(file, "--load-cookies", MAX_COOKIES_BYTES)?);
         let name = file.display();
@@ -223,6 +259,27 @@ fn read_fields(file: &Path, option: &str) -> Result<Vec<SecretField>, CliError> 
         parsed(line, &place)
     };
     fields.map(parse).collect()
+}
+
+/// Adds logins to the fields of single hosts. A host whose fields log in keeps these.
+fn with_logins(
+    of_hosts: Vec<(HostPattern, Vec<SecretField>)>,
+    logins: Vec<(HostPattern, SecretField)>,
+) -> HostTable<Vec<SecretField>> {
+    let known: HostTable<_> = of_hosts.iter().cloned().collect();
+    let added = logins.into_iter().map(|(pattern, login)| {
+        // The pattern is a host, and this table of it would hide the one that it has.
+        let mut fields = known
+            .get(&Host::new(&pattern.to_string()))
+            .cloned()
+            .unwrap_or_default();
+        if !fields.iter().any(|field| field.name() == AUTHORIZATION) {
+            fields.push(login);
+        }
+        (pattern, fields)
+    });
+    let added: Vec<_> = added.collect();
+    of_hosts.into_iter().chain(added).collect()
 }
 
 const ONE_PASSWORD: &str = "give the password once: after a colon (USER:PASSWORD), or in \

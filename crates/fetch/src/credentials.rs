@@ -11,6 +11,7 @@
 
 pub(crate) mod cookies;
 pub(crate) mod fields;
+pub(crate) mod netrc;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -69,8 +70,12 @@ impl Secrets {
         seeds: &[PageUrl],
     ) -> Self {
         Self {
+            host_seeds: seeds
+                .iter()
+                .filter(|seed| of_hosts.get(&seed.host()).is_some())
+                .map(PageUrl::origin)
+                .collect(),
             of_hosts,
-            host_seeds: seeds.iter().map(PageUrl::origin).collect(),
             ..self
         }
     }
@@ -115,6 +120,7 @@ impl Secrets {
         if self.fields.iter().any(|field| field.origin.is_none()) {
             all.extend(&self.seeds);
         }
+        all.extend(&self.host_seeds);
         let open = all
             .iter()
             .filter(|origin| origin.starts_with("http://"))

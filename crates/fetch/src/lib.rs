@@ -25,6 +25,7 @@ pub use client::setup_error::SetupError;
 pub use client::tls::{InsecureHost, InsecureHostError};
 pub use credentials::cookies::{BadCookie, Cookie, CookieError, CookieFile, read_cookies};
 pub use credentials::fields::{SecretField, SecretFieldError};
+pub use credentials::netrc::{Netrc, NetrcError, read_netrc};
 pub use credentials::{REDACTED, Secrets};
 pub use failure::{FailureKind, FetchFailure};
 pub use fetch::{Fetch, WantsBody};
