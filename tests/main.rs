@@ -106,10 +106,12 @@ mod commands {
 
 /// Hostile servers, private networks, credentials, terminals.
 mod security {
+    mod client_certificates; // `--client-cert`
     mod credentials; // secrets reach their origin only
     mod hostile; // servers that break every rule
     mod netrc; // `--netrc`
     mod proxy; // proxies
+    mod session_cookies; // `--cookies session`
     mod ssrf_guard; // addresses that pages cannot reach
     mod terminal; // escape sequences
     mod tls; // HTTPS and HTTP/2

@@ -31,7 +31,8 @@ pub(crate) use self::layers::one_line;
 pub(crate) use self::origins::Origins;
 use crate::preset::Preset;
 use crate::values::{
-    Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word, word,
+    CookieKeeping, Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word,
+    word,
 };
 
 /// The name of the file that keeps a crawl's settings, below its directory.
@@ -97,9 +98,9 @@ pub(crate) struct Settings {
     #[arg(long, help_heading = "Scope")]
     pub(crate) script_links: bool,
 
-    /// Archive only pages of these media types: text/html, application/pdf, image/*, or !image/* for
-    /// all others (separated by commas). Others are excluded; the links of pages are followed all
-    /// the same. robots.txt, sitemaps, feeds and requisites are not concerned [default: all]
+    /// Archive only pages of these media types: text/html, application/pdf, image/*, or !image/*
+    /// for all others (separated by commas). Others are excluded; the links of pages are followed
+    /// all the same. robots.txt, sitemaps, feeds and requisites are not concerned [default: all]
     #[arg(long, value_name = "LIST", help_heading = "Scope")]
     #[serde(with = "maybe_word")]
     pub(crate) types: Option<TypeFilter>,
@@ -308,6 +309,24 @@ pub(crate) struct Settings {
     /// Trust the certificates in this PEM file too (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     pub(crate) ca_certificate: Vec<PathBuf>,
+    /// Cookies that servers set: session (sent back to the origin that set them, while this process
+    /// runs; at most 50 an origin, of 4 KiB) or off. No file keeps them; requests are archived
+    /// without their values [default: off]
+    #[arg(
+        long,
+        value_name = "session|off",
+        hide_possible_values = true,
+        help_heading = "Fetching"
+    )]
+    pub(crate) cookies: CookieKeeping,
+    /// Show this certificate (PEM, with those between it and a root) to servers that ask for one,
+    /// at https origins of seeds and at no others; [host."NAME"] in a file of settings binds one to
+    /// a host
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    pub(crate) client_cert: Option<PathBuf>,
+    /// The private key of --client-cert (PEM) [default: in the same file]
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    pub(crate) client_key: Option<PathBuf>,
     /// Do not check the certificates of this host, on any of its ports: anybody on the way can read
     /// and change its pages, and the archive says so (repeatable)
     #[arg(long, value_name = "HOST", help_heading = "Fetching")]

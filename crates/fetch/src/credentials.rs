@@ -9,9 +9,11 @@
 //! hides them, HTTP/2 does not put them into its tables (RFC 7541 section 7.1.3), and archives get
 //! [`REDACTED`] instead.
 
+pub(crate) mod client_certificates;
 pub(crate) mod cookies;
 pub(crate) mod fields;
 pub(crate) mod netrc;
+pub(crate) mod session_cookies;
 
 use std::collections::HashSet;
 use std::fmt;

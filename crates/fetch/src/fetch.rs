@@ -28,8 +28,9 @@ pub trait Fetch: Send + Sync {
     /// [`FetchFailure`] if there is no whole answer.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Requests like [`ask`](Self::ask), but may leave the body of an answer whose head `wants_body`
-    /// refuses: it is then empty, and marked as cut. The function gets the status and the fields.
+    /// Requests like [`ask`](Self::ask), but may leave the body of an answer whose head
+    /// `wants_body` refuses: it is then empty, and marked as cut. The function gets the status and
+    /// the fields.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).

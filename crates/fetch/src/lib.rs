@@ -23,6 +23,7 @@ pub use client::options::{FetchLimits, FetchOptions};
 pub use client::proxy::{ProxyUrl, ProxyUrlError};
 pub use client::setup_error::SetupError;
 pub use client::tls::{InsecureHost, InsecureHostError};
+pub use credentials::client_certificates::{ClientCertificate, ClientCertificates};
 pub use credentials::cookies::{BadCookie, Cookie, CookieError, CookieFile, read_cookies};
 pub use credentials::fields::{SecretField, SecretFieldError};
 pub use credentials::netrc::{Netrc, NetrcError, read_netrc};

@@ -14,7 +14,7 @@ use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Scope, TrapRules};
 
 use crate::cli_error::{CliError, usage};
 use crate::settings::Settings;
-use crate::values::SignatureIndexPlace;
+use crate::values::{CookieKeeping, SignatureIndexPlace};
 use crate::{crawl_directory, machine};
 
 /// Bytes of a decoded document that are read.
@@ -61,6 +61,7 @@ pub(super) fn fetch_options(
         insecure_hosts: settings.insecure_hosts()?,
         proxy: settings.proxy()?,
         secrets: Arc::new(secrets),
+        keeps_cookies: settings.cookies == CookieKeeping::Session,
         connections_per_host: most_connections(settings),
         memory: memory.clone(),
         spool: Some(crawl_directory::state(&settings.out)),

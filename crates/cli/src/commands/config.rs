@@ -139,9 +139,9 @@ fn without_option(key: &str) -> &'static str {
         "host" => {
             "Settings of single hosts, in a file of settings: [host.\"example.org\"] for a host, \
              [host.\"*.example.org\"] for its subdomains, with delay, concurrency, max-pages, \
-             main-selector and headers. Each key is that of the most specific table that has it; \
-             header fields are sent over https, and to origins of seeds, and are never shown, \
-             stored or archived."
+             main-selector, headers, client-cert and client-key. Each key is that of the most \
+             specific table that has it; header fields are sent over https, and to origins of \
+             seeds, and are never shown, stored or archived."
         }
         _ => "Names of the options for secrets that the crawl was run with. No secret is stored.",
     }

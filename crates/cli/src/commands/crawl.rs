@@ -87,7 +87,7 @@ async fn crawl(
     let settings = &settings;
     let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
-    let components = Components::new(settings, secrets, &clock)?;
+    let components = Components::new(settings, seeds, secrets, &clock)?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let file = assembly::prepare_directory(settings)?;
     let verbosity = args.verbosity();

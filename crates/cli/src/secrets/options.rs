@@ -41,8 +41,8 @@ pub(crate) struct SecretArgs {
         conflicts_with = "http_password"
     )]
     pub(crate) http_password_file: Option<PathBuf>,
-    /// Log in with the logins of this file [~/.netrc without =FILE], as wget and curl do: each at its
-    /// machine, over https on the standard port and at origins of seeds. The login for all other
+    /// Log in with the logins of this file [~/.netrc without =FILE], as wget and curl do: each at
+    /// its machine, over https on the standard port and at origins of seeds. The login for all other
     /// hosts (default) is not used
     #[arg(
         long,
@@ -56,7 +56,7 @@ pub(crate) struct SecretArgs {
     pub(crate) netrc: Option<PathBuf>,
     /// Send the cookies of this file (Netscape format, as browsers' exporters, curl and wget write
     /// it), each as far as its domain, path, expiry and Secure reach, and only where a seed of its
-    /// domain has the same scheme and port. What servers set is not kept
+    /// domain has the same scheme and port. What servers set is kept by --cookies session
     #[arg(long, value_name = "FILE", help_heading = "Secrets")]
     pub(crate) load_cookies: Option<PathBuf>,
 }

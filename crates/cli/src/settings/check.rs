@@ -55,6 +55,10 @@ impl Settings {
         if let Err(range) = self.tables.design(self.distance) {
             return refuse("tables", &self.tables, &range);
         }
+        if self.client_key.is_some() && self.client_cert.is_none() {
+            let remedy = "--client-cert FILE names the certificate of the key";
+            return Err(usage("--client-key needs --client-cert").with_remedy(remedy));
+        }
         if self.tries == 0 {
             return zero("tries", "; 3 is the default");
         }

@@ -11,7 +11,7 @@ use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
 use super::{HostTables, Settings};
-use crate::values::{SignatureIndexPlace, Size, Span, Switch, Tables};
+use crate::values::{CookieKeeping, SignatureIndexPlace, Size, Span, Switch, Tables};
 
 impl Default for Settings {
     fn default() -> Self {
@@ -80,6 +80,9 @@ impl Default for Settings {
             resolve: Vec::new(),
             allow_private: false,
             ca_certificate: Vec::new(),
+            cookies: CookieKeeping::Off,
+            client_cert: None,
+            client_key: None,
             insecure_host: Vec::new(),
             proxy: None,
             compression: Packing::Gzip,

@@ -10,11 +10,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use fetch::SecretField;
+use fetch::{ClientCertificate, ClientCertificates, SecretField};
 use serde::{Deserialize, Deserializer, Serialize, de};
-use web::{Host, HostPattern, HostTable, MainSelectors};
+use web::{Host, HostPattern, HostTable, MainSelectors, PageUrl};
 
 use super::Settings;
 use super::check::check_concurrency;
@@ -42,6 +43,11 @@ pub(crate) struct HostSettings {
     /// A CSS selector, tried before those of `main-selector`.
     #[serde(deserialize_with = "selector", skip_serializing_if = "Option::is_none")]
     pub(crate) main_selector: Option<String>,
+    /// A certificate and its key, for servers that ask for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client_cert: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client_key: Option<PathBuf>,
     #[serde(skip_serializing)]
     pub(crate) headers: HostHeaders,
 }
@@ -112,6 +118,12 @@ impl HostSettings {
             concurrency: self.concurrency.or(wider.concurrency),
             max_pages: self.max_pages.or(wider.max_pages),
             main_selector: self.main_selector.or_else(|| wider.main_selector.clone()),
+            // A key belongs to its certificate.
+            client_key: match self.client_cert {
+                Some(_) => self.client_key,
+                None => wider.client_key.clone(),
+            },
+            client_cert: self.client_cert.or_else(|| wider.client_cert.clone()),
             headers: match self.headers.0.is_empty() {
                 true => wider.headers.clone(),
                 false => self.headers,
@@ -155,6 +167,25 @@ impl Settings {
         let table = self.host_table();
         let own = table.get(host).and_then(|own| own.concurrency);
         own.map_or_else(|| self.per_host(), NonZeroUsize::get)
+    }
+
+    /// Returns the certificates to show, bound to these seeds and to single hosts.
+    pub(crate) fn client_certificates(&self, seeds: &[PageUrl]) -> ClientCertificates {
+        let of = |certificate: Option<PathBuf>, key: Option<PathBuf>| {
+            certificate.map(|certificate| ClientCertificate {
+                key: key.unwrap_or_else(|| certificate.clone()),
+                certificate,
+            })
+        };
+        let of_hosts = self
+            .resolved_hosts()
+            .into_iter()
+            .filter_map(|(pattern, own)| {
+                let certificate = of(own.client_cert, own.client_key)?;
+                Some((pattern, certificate))
+            });
+        let of_seeds = of(self.client_cert.clone(), self.client_key.clone());
+        ClientCertificates::new(of_seeds, of_hosts.collect(), seeds)
     }
 
     /// Returns the selectors of main content: those of single hosts, the most specific first, and

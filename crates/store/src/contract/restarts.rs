@@ -176,7 +176,8 @@ proptest! {
                             store.flush_in_part(*parts);
                         }
                         drop(store);
-                        store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
+                        let options = options(rules.clone());
+                        store = EmbeddedStore::open(directory.path(), &options).unwrap();
                     }
                 }
             }
