@@ -46,6 +46,7 @@ mod durability {
 /// URLs, from links, sitemaps, feeds and redirects.
 mod discovery {
     mod content; // content types, codings, charsets, directives
+    mod content_filters; // `--types`, `--languages`
     mod limits; // page, byte and time limits
     mod links; // every element and field that holds a URL
     mod redirects; // redirects, hop by hop
@@ -91,12 +92,14 @@ mod commands {
     mod export; // `export`
     mod export_texts; // `export --text`
     mod files; // `extract`, `compare`, `fingerprint`, …
+    mod host_settings; // `[host."NAME"]`
     mod input; // formats, compressions, fields
     mod input_keep; // `dedup --keep`
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod known_answers; // what papers and textbooks say
     mod measures; // `compare --measures`
+    mod on_finish; // `--on-finish`
     mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports
     mod query; // `query`, and `similar` on files
@@ -109,9 +112,12 @@ mod commands {
 
 /// Hostile servers, private networks, credentials, terminals.
 mod security {
+    mod client_certificates; // `--client-cert`
     mod credentials; // secrets reach their origin only
     mod hostile; // servers that break every rule
+    mod netrc; // `--netrc`
     mod proxy; // proxies
+    mod session_cookies; // `--cookies session`
     mod ssrf_guard; // addresses that pages cannot reach
     mod terminal; // escape sequences
     mod tls; // HTTPS and HTTP/2

@@ -13,7 +13,7 @@ use std::sync::{Arc, RwLock};
 
 use crawl::{ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, Telemetry};
 use disk::{Disk, ReservedDisk, SystemDisk};
-use fetch::{Fetch, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
+use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use sinks::Sink;
 use store::embedded::{EarlierCrawls, EmbeddedStore};
 use store::{DiscoveredUrl, Frontier, StoreFault};
@@ -57,11 +57,16 @@ pub(crate) struct Components {
 impl Components {
     pub(crate) fn new(
         settings: &Settings,
+        seeds: &Seeds,
         secrets: Secrets,
         clock: &Clock,
     ) -> Result<Self, CliError> {
         let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
         let options = rules::fetch_options(settings, secrets, clock, &memory, &stalls)?;
+        let options = FetchOptions {
+            client_certificates: settings.client_certificates(&seeds.urls),
+            ..options
+        };
         let fetch = HttpFetch::new(options).map_err(|error| CliError::of_usage(&error))?;
         let fetch: Arc<dyn Fetch> = Arc::new(fetch);
         let pacer = Pacer::seeded(pacing(settings), clock.clone(), machine::random()?);

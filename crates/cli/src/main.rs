@@ -20,6 +20,7 @@ mod log;
 mod log_file;
 mod machine;
 mod named_fingerprints;
+mod on_finish;
 mod output;
 mod preset;
 mod progress;

@@ -5,23 +5,27 @@
 
 mod options;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fetch::{BadCookie, Cookie, SecretField, SecretFieldError, Secrets, read_cookies};
+use fetch::{BadCookie, Cookie, SecretField, Secrets, read_cookies, read_netrc};
 use http::header::AUTHORIZATION;
-use web::{Clock, PageUrl};
+use web::{Clock, Host, HostPattern, HostTable, PageUrl};
 
 pub(crate) use self::options::SecretArgs;
+use self::options::USUAL_NETRC;
 use crate::cli_error::{CliError, usage};
 use crate::input;
+use crate::settings::Settings;
 
 /// The names of the options, as `crawler.toml` keeps them.
-pub(crate) const OPTIONS: [&str; 5] = [
+pub(crate) const OPTIONS: [&str; 6] = [
     "header",
     "http-user",
     "http-password",
     "http-password-file",
     "load-cookies",
+    "netrc",
 ];
 
 /// The largest file of fields or passwords, and of cookies.
@@ -36,6 +40,8 @@ const MAX_LISTED: usize = 10;
 #[derive(Debug, Default)]
 pub(crate) struct GivenSecrets {
     fields: Vec<SecretField>,
+    of_hosts: Vec<(HostPattern, Vec<SecretField>)>,
+    logins: Vec<(HostPattern, SecretField)>,
     cookies: Vec<Cookie>,
     /// The options that were given.
     pub(crate) options: Vec<String>,
@@ -49,16 +55,55 @@ impl GivenSecrets {
         for header in &args.header {
             given.used("header");
             match header.0.strip_prefix('@') {
-                Some(file) => given.read_fields(Path::new(file))?,
-                None => given.add(SecretField::parse(&header.0), "--header")?,
+                Some(file) => {
+                    for field in read_fields(Path::new(file), "--header")? {
+                        given.add(field, "--header")?;
+                    }
+                }
+                None => given.add(parsed(&header.0, "--header")?, "--header")?,
             }
         }
         given.log_in(args)?;
+        if let Some(file) = &args.netrc {
+            given.used("netrc");
+            given.read_netrc(file)?;
+        }
         if let Some(file) = &args.load_cookies {
             given.used("load-cookies");
             given.read_cookies(file)?;
         }
         Ok(given)
+    }
+
+    /// Reads the header fields of single hosts in the settings, and the files that they name.
+    pub(crate) fn add_hosts(&mut self, settings: &Settings) -> Result<(), CliError> {
+        for (pattern, own) in settings.resolved_hosts() {
+            let place = format!("[host.\"{pattern}\"] headers");
+            let mut fields = Vec::new();
+            for text in &own.headers.0 {
+                match text.strip_prefix('@') {
+                    Some(file) => fields.extend(read_fields(Path::new(file), &place)?),
+                    None => fields.push(parsed(text, &place)?),
+                }
+            }
+            if let Some(bad) = fields.iter().find(|field| field.names_its_origin()) {
+                let name = bad.name();
+                return Err(usage(format!(
+                    "{place}: {name} is bound to the host, to no origin"
+                )));
+            }
+            if fields.len() > MAX_FIELDS {
+                return Err(usage(format!(
+                    "{place}: more than {MAX_FIELDS} header fields"
+                )));
+            }
+            if !fields.is_empty() {
+                // Not a header option: the file has them, and the copy in the crawl does not.
+                self.used("config");
+                self.of_hosts.push((pattern, fields));
+            }
+        }
+        Ok(())
     }
 
     /// Binds the secrets to the seeds, and returns warnings for the user.
@@ -68,7 +113,9 @@ impl GivenSecrets {
         let expired = self.cookies.iter().filter(|cookie| cookie.is_over(now));
         let (expired, cookies) = (expired.count(), self.cookies.len());
         let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
-        let secrets = Secrets::new(self.fields, self.cookies, seeds);
+        let of_hosts = with_logins(self.of_hosts, self.logins);
+        let secrets =
+            Secrets::new(self.fields, self.cookies, seeds).with_fields_of_hosts(of_hosts, seeds);
         let (origins, open_origins) = secrets.origins();
         let (sendable, open_cookies) = secrets.cookies();
         if expired > 0 {
@@ -108,30 +155,13 @@ impl GivenSecrets {
         }
     }
 
-    fn add(
-        &mut self,
-        field: Result<SecretField, SecretFieldError>,
-        place: &str,
-    ) -> Result<(), CliError> {
-        let field = field.map_err(|error| usage(format!("{place}: {error}")))?;
+    fn add(&mut self, field: SecretField, place: &str) -> Result<(), CliError> {
         if self.fields.len() == MAX_FIELDS {
             return Err(usage(format!(
                 "{place}: more than {MAX_FIELDS} header fields"
             )));
         }
         self.fields.push(field);
-        Ok(())
-    }
-
-    fn read_fields(&mut self, file: &Path) -> Result<(), CliError> {
-        let text = read_text(file, "--header")?;
-        for (index, line) in text.lines().enumerate() {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let place = format!("--header @{}, line {}", file.display(), index + 1);
-            self.add(SecretField::parse(line), &place)?;
-        }
         Ok(())
     }
 
@@ -157,7 +187,35 @@ impl GivenSecrets {
             let remedy = "a request carries one Authorization field: --header or --http-user";
             return Err(usage("--http-user and --header both log in").with_remedy(remedy));
         }
-        self.add(Ok(field), "--http-user")
+        self.add(field, "--http-user")
+    }
+
+    fn read_netrc(&mut self, given: &Path) -> Result<(), CliError> {
+        let file = match given == Path::new(USUAL_NETRC) {
+            false => given.to_owned(),
+            true => match std::env::home_dir() {
+                Some(home) => home.join(".netrc"),
+                None => return Err(usage("--netrc: there is no home directory: --netrc=FILE")),
+            },
+        };
+        let name = file.display();
+        let read = read_netrc(&read_text(&file, "--netrc")?);
+        let netrc = read.map_err(|error| usage(format!("--netrc: {name}, {error}")))?;
+        let mode = file
+            .metadata()
+            .map_or(0, |about| about.permissions().mode());
+        if mode & 0o077 != 0 && file.is_file() {
+            self.warnings.push(format!(
+                "other users of this machine can read {name}: `chmod 600` it"
+            ));
+        }
+        if netrc.has_default {
+            self.warnings.push(format!(
+                "the default login of {name} is not used: it would go to hosts of strangers"
+            ));
+        }
+        self.logins = netrc.logins;
+        Ok(())
     }
 
     fn read_cookies(&mut self, file: &Path) -> Result<(), CliError> {
@@ -185,6 +243,43 @@ impl GivenSecrets {
         self.cookies = read.cookies;
         Ok(())
     }
+}
+
+fn parsed(text: &str, place: &str) -> Result<SecretField, CliError> {
+    SecretField::parse(text).map_err(|error| usage(format!("{place}: {error}")))
+}
+
+/// Reads a file of header fields, one a line; blank lines and # comments are ignored.
+fn read_fields(file: &Path, option: &str) -> Result<Vec<SecretField>, CliError> {
+    let text = read_text(file, option)?;
+    let lines = text.lines().enumerate();
+    let fields = lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let parse = |(index, line): (usize, &str)| {
+        let place = format!("{option} @{}, line {}", file.display(), index + 1);
+        parsed(line, &place)
+    };
+    fields.map(parse).collect()
+}
+
+/// Adds logins to the fields of single hosts. A host whose fields log in keeps these.
+fn with_logins(
+    of_hosts: Vec<(HostPattern, Vec<SecretField>)>,
+    logins: Vec<(HostPattern, SecretField)>,
+) -> HostTable<Vec<SecretField>> {
+    let known: HostTable<_> = of_hosts.iter().cloned().collect();
+    let added = logins.into_iter().map(|(pattern, login)| {
+        // The pattern is a host, and this table of it would hide the one that it has.
+        let mut fields = known
+            .get(&Host::new(&pattern.to_string()))
+            .cloned()
+            .unwrap_or_default();
+        if !fields.iter().any(|field| field.name() == AUTHORIZATION) {
+            fields.push(login);
+        }
+        (pattern, fields)
+    });
+    let added: Vec<_> = added.collect();
+    of_hosts.into_iter().chain(added).collect()
 }
 
 const ONE_PASSWORD: &str = "give the password once: after a colon (USER:PASSWORD), or in \

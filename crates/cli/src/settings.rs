@@ -9,6 +9,7 @@ mod check;
 mod defaults;
 mod derived;
 mod flags;
+mod hosts;
 mod layers;
 mod origins;
 
@@ -21,14 +22,16 @@ use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;
-use web::{GroupBy, Relations, ScopeKind};
+use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter};
 
 pub(crate) use self::flags::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
+pub(crate) use self::hosts::HostTables;
 pub(crate) use self::layers::one_line;
 pub(crate) use self::origins::Origins;
 use crate::preset::Preset;
 use crate::values::{
-    Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word, word,
+    CookieKeeping, Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word,
+    word,
 };
 
 /// The name of the file that keeps a crawl's settings, below its directory.
@@ -93,6 +96,19 @@ pub(crate) struct Settings {
     /// end as 404
     #[arg(long, help_heading = "Scope")]
     pub(crate) script_links: bool,
+
+    /// Archive only pages of these media types: text/html, application/pdf, image/*, or !image/*
+    /// for all others (separated by commas). Others are excluded; the links of pages are followed
+    /// all the same. robots.txt, sitemaps, feeds and requisites are not concerned [default: all]
+    #[arg(long, value_name = "LIST", help_heading = "Scope")]
+    #[serde(with = "maybe_word")]
+    pub(crate) types: Option<TypeFilter>,
+    /// Archive only pages in these languages, by primary tags: en,de. Pages in others are excluded,
+    /// and their links are followed all the same. Pages whose language is unknown are archived
+    /// [default: all]
+    #[arg(long, value_name = "LIST", help_heading = "Scope")]
+    #[serde(with = "maybe_word")]
+    pub(crate) languages: Option<LanguageFilter>,
 
     /// Fetch the sitemaps that robots.txt names, and follow what they list: on, off, or guess (also
     /// /sitemap.xml on seeds' hosts whose robots.txt names none) [default: on]
@@ -297,6 +313,24 @@ pub(crate) struct Settings {
     /// Trust the certificates in this PEM file too (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     pub(crate) ca_certificate: Vec<PathBuf>,
+    /// Cookies that servers set: session (sent back to the origin that set them, while this process
+    /// runs; at most 50 an origin, of 4 KiB) or off. No file keeps them; requests are archived
+    /// without their values [default: off]
+    #[arg(
+        long,
+        value_name = "session|off",
+        hide_possible_values = true,
+        help_heading = "Fetching"
+    )]
+    pub(crate) cookies: CookieKeeping,
+    /// Show this certificate (PEM, with those between it and a root) to servers that ask for one,
+    /// at https origins of seeds and at no others; [host."NAME"] in a file of settings binds one to
+    /// a host
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    pub(crate) client_cert: Option<PathBuf>,
+    /// The private key of --client-cert (PEM) [default: in the same file]
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    pub(crate) client_key: Option<PathBuf>,
     /// Do not check the certificates of this host, on any of its ports: anybody on the way can read
     /// and change its pages, and the archive says so (repeatable)
     #[arg(long, value_name = "HOST", help_heading = "Fetching")]
@@ -375,4 +409,8 @@ pub(crate) struct Settings {
     /// Seeds, in addition to --seeds
     #[arg(value_name = "URL")]
     pub(crate) url: Vec<String>,
+    /// Settings of single hosts, in the file only. The last, because no key can follow a table.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "HostTables::is_empty")]
+    pub(crate) host: HostTables,
 }

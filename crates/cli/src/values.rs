@@ -29,6 +29,16 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// The treatment of cookies that servers set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CookieKeeping {
+    /// They are sent back to their origins while the process runs.
+    Session,
+    /// They are not kept.
+    Off,
+}
+
 /// The place of the keys by which near-duplicates are found. Both kinds of names of earlier
 /// versions (`mirror = "on"`) are read; the new ones are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! A file that gets its name once it is complete.
 //!
-//! Until then it is called `NAME.part`, and it is removed if it is not completed: a full disk
-//! or an interrupt leaves nothing half ([`DraftPath`]), and a killed process leaves a draft that the
-//! next one replaces. An earlier file of that name stays until the end, so a file can be read and
+//! Until then it is called `NAME.part`, and it is removed if it is not completed: a full disk or an
+//! interrupt leaves nothing half ([`DraftPath`]), and a killed process leaves a draft that the next
+//! one replaces. An earlier file of that name stays until the end, so a file can be read and
 //! replaced by what was made from it.
 
 use std::fs::File;

@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use sinks::DigestAlgorithm;
 use store::Fate;
-use web::{CanonicalForm, MainSelectors, PageUrl, ReadLimits, Relations, Trap, TrapRules};
+use web::{
+    CanonicalForm, LanguageFilter, MainSelectors, PageUrl, ReadLimits, Relations, Trap, TrapRules,
+    TypeFilter,
+};
 
 use crate::choice::{self, UnknownChoice};
 use crate::steps::duplicate_links::DuplicateLinks;
@@ -33,6 +36,10 @@ pub struct Policy {
     pub ignore_robots: bool,
     /// The link relations that are not followed.
     pub skip_relations: Relations,
+    /// The media types of pages that are archived.
+    pub types: TypeFilter,
+    /// The languages of pages that are archived.
+    pub languages: LanguageFilter,
     /// True if a page is judged by its main content; by all its text otherwise.
     pub main_content: bool,
     /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; the first that matches counts.

@@ -9,6 +9,7 @@ pub(crate) mod redirects;
 pub(crate) mod reading;
 
 pub(crate) mod admission;
+pub(crate) mod content_filter;
 pub(crate) mod evidence;
 
 pub(crate) mod duplicate_links;

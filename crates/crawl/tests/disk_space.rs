@@ -241,6 +241,8 @@ impl Machine {
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
                 duplicate_text: false,
+                types: web::TypeFilter::default(),
+                languages: web::LanguageFilter::default(),
                 duplicate_links: crawl::DuplicateLinks::Probe,
                 max_depth: None,
                 page_requisites: crawl::Requisites::Off,

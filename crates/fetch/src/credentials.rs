@@ -9,15 +9,18 @@
 //! hides them, HTTP/2 does not put them into its tables (RFC 7541 section 7.1.3), and archives get
 //! [`REDACTED`] instead.
 
+pub(crate) mod client_certificates;
 pub(crate) mod cookies;
 pub(crate) mod fields;
+pub(crate) mod netrc;
+pub(crate) mod session_cookies;
 
 use std::collections::HashSet;
 use std::fmt;
 
 use http::HeaderMap;
 use http::header::COOKIE;
-use web::{PageUrl, Timestamp};
+use web::{HostTable, PageUrl, Timestamp};
 
 use self::cookies::{Cookie, Jar};
 use self::fields::SecretField;
@@ -32,6 +35,9 @@ pub struct Secrets {
     /// The origins of the seeds, which get the fields that name no origin.
     seeds: HashSet<String>,
     jar: Jar,
+    of_hosts: HostTable<Vec<SecretField>>,
+    /// The origins of the seeds, which get the fields of their hosts.
+    host_seeds: HashSet<String>,
 }
 
 impl Secrets {
@@ -53,6 +59,26 @@ impl Secrets {
             fields,
             seeds: origins,
             jar,
+            ..Self::default()
+        }
+    }
+
+    /// Adds fields for single hosts. They are sent over https on the standard port, and to the
+    /// origins of these seeds, in place of other fields of the same names.
+    #[must_use]
+    pub fn with_fields_of_hosts(
+        self,
+        of_hosts: HostTable<Vec<SecretField>>,
+        seeds: &[PageUrl],
+    ) -> Self {
+        Self {
+            host_seeds: seeds
+                .iter()
+                .filter(|seed| of_hosts.get(&seed.host()).is_some())
+                .map(PageUrl::origin)
+                .collect(),
+            of_hosts,
+            ..self
         }
     }
 
@@ -71,6 +97,16 @@ impl Secrets {
                 headers.append(field.name.clone(), field.value.clone());
             }
         }
+        if let Some(own) = self.of_hosts.get(&url.host())
+            && self.is_origin_of_host(url)
+        {
+            for field in own {
+                headers.remove(&field.name);
+            }
+            for field in own {
+                headers.append(field.name.clone(), field.value.clone());
+            }
+        }
         if let Some(cookies) = self.jar.headers_for(url, now) {
             headers.insert(COOKIE, cookies);
         }
@@ -86,6 +122,7 @@ impl Secrets {
         if self.fields.iter().any(|field| field.origin.is_none()) {
             all.extend(&self.seeds);
         }
+        all.extend(&self.host_seeds);
         let open = all
             .iter()
             .filter(|origin| origin.starts_with("http://"))
@@ -97,6 +134,13 @@ impl Secrets {
     #[must_use]
     pub fn cookies(&self) -> (usize, usize) {
         self.jar.count()
+    }
+
+    /// Returns true if a URL is of an origin that gets the fields of its host.
+    fn is_origin_of_host(&self, url: &PageUrl) -> bool {
+        let url_of_host = url.as_url();
+        let is_standard = url_of_host.scheme() == "https" && url_of_host.port().is_none();
+        is_standard || self.host_seeds.contains(&url.origin())
     }
 
     fn binds(&self, field: &SecretField, origin: &str) -> bool {

@@ -3,9 +3,13 @@
 use std::net::IpAddr;
 
 use async_trait::async_trait;
+use http::HeaderMap;
 use web::{Exchange, PageUrl, Validators};
 
 use crate::failure::FetchFailure;
+
+/// A decision on the body of an answer, by its status and its header fields.
+pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 
 /// A client that requests pages.
 ///
@@ -23,6 +27,21 @@ pub trait Fetch: Send + Sync {
     /// # Errors
     /// [`FetchFailure`] if there is no whole answer.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
+
+    /// Requests like [`ask`](Self::ask), but may leave the body of an answer whose head
+    /// `wants_body` refuses: it is then empty, and marked as cut. The function gets the status and
+    /// the fields.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    async fn ask_for(
+        &self,
+        url: &PageUrl,
+        known: &Validators,
+        _wants_body: &WantsBody<'_>,
+    ) -> Result<Exchange, FetchFailure> {
+        self.ask(url, known).await
+    }
 
     /// Requests `url` unconditionally and waits for the whole answer.
     ///

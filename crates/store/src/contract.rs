@@ -22,8 +22,8 @@ use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use crate::discovered_url::DiscoveredUrl;
 use crate::embedded::{EmbeddedStore, StoreOptions, audit};
 use crate::frontier::{
-    ArchiveSpan, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Standing,
-    Supply,
+    ArchiveSpan, FinishedVisit, Frontier, FrontierRules, HostLimits, Lease, LeaseFilter,
+    Settlement, Standing, Supply,
 };
 use crate::memory::MemoryStore;
 use crate::near_dup::NearDupIndex;
@@ -43,7 +43,11 @@ fn subjects(rules: FrontierRules) -> Vec<Subject> {
 }
 
 fn subjects_with(options: &StoreOptions) -> Vec<Subject> {
-    let memory = MemoryStore::new(options.rules, options.likeness, options.earlier.clone());
+    let memory = MemoryStore::new(
+        options.rules.clone(),
+        options.likeness,
+        options.earlier.clone(),
+    );
     let memory = Arc::new(memory);
     let directory = tempfile::tempdir().unwrap();
     let embedded = Arc::new(EmbeddedStore::open(directory.path(), options).unwrap());
@@ -352,6 +356,35 @@ async fn a_host_at_its_page_limit_keeps_the_rest_queued_and_does_not_hold_up_the
         visit(frontier, lease(frontier, 0).await, 0).await;
         assert_eq!(supply(frontier, 0).await, Supply::Exhausted, "{name}");
         assert_eq!(frontier.standing().queued, 1, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_with_limits_of_its_own_has_these() {
+    let own = |leases, max_pages| HostLimits {
+        leases: Some(leases),
+        max_pages: Some(max_pages),
+    };
+    let patterns = [("*.a.test", own(2, 3)), ("b.test", own(1, 0))];
+    let entries = patterns.map(|(pattern, limits)| (pattern.parse().unwrap(), limits));
+    let rules = FrontierRules {
+        of_hosts: entries.into_iter().collect(),
+        ..FrontierRules::default()
+    };
+    for subject in subjects(rules) {
+        let (frontier, name) = (&*subject.frontier, subject.name);
+        let pages = |host: &str| [0, 1, 2, 3].map(|page| format!("http://{host}/{page}"));
+        for host in ["www.a.test", "b.test", "c.test"] {
+            let pages = pages(host);
+            seed(frontier, pages.each_ref().map(String::as_str)).await;
+        }
+        let out = leases(frontier, 0, 12).await;
+        let of = |host: &str| {
+            let hosts = out.iter().map(|lease| lease.url().host());
+            hosts.filter(|found| found.as_str() == host).count()
+        };
+        let counts = ["www.a.test", "b.test", "c.test"].map(of);
+        assert_eq!(counts, [2, 0, 1], "{name}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use web::{Pace, PageUrl, RestartRule, Timestamp};
+use web::{Host, HostTable, Pace, PageUrl, RestartRule, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
@@ -204,10 +204,12 @@ pub enum Settlement {
 }
 
 /// The limits of a frontier.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FrontierRules {
     /// The maximum number of pages of one host out on lease at a time, at least 1.
     pub per_host: usize,
+    /// The limits of single hosts, in place of `per_host` and `max_pages_per_host`.
+    pub of_hosts: HostTable<HostLimits>,
     /// The maximum number of pages of one host in the whole crawl. Further pages stay queued and
     /// are not leased; requisites are.
     pub max_pages_per_host: Option<u64>,
@@ -237,10 +239,20 @@ pub struct FrontierRules {
     pub most_wait: Duration,
 }
 
+/// The limits of single hosts; those that are missing are the common ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostLimits {
+    /// In place of [`FrontierRules::per_host`].
+    pub leases: Option<usize>,
+    /// In place of [`FrontierRules::max_pages_per_host`].
+    pub max_pages: Option<u64>,
+}
+
 impl Default for FrontierRules {
     fn default() -> Self {
         Self {
             per_host: 1,
+            of_hosts: HostTable::default(),
             max_pages_per_host: None,
             closes_patterns: true,
             probes: true,
@@ -255,6 +267,20 @@ impl Default for FrontierRules {
 }
 
 impl FrontierRules {
+    /// Returns the maximum number of pages of a host out on lease at a time.
+    #[must_use]
+    pub fn leases_of(&self, host: &Host) -> usize {
+        let own = self.of_hosts.get(host).and_then(|own| own.leases);
+        own.unwrap_or(self.per_host).max(1)
+    }
+
+    /// Returns the maximum number of pages of a host in the whole crawl.
+    #[must_use]
+    pub fn max_pages_of(&self, host: &Host) -> Option<u64> {
+        let own = self.of_hosts.get(host).and_then(|own| own.max_pages);
+        own.or(self.max_pages_per_host)
+    }
+
     /// Returns the rule for the rest of hosts after a session that died.
     #[must_use]
     pub const fn after_death(&self) -> RestartRule {

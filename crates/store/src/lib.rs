@@ -32,8 +32,9 @@ pub use discovered_url::DiscoveredUrl;
 pub use duplicate_rule::{DuplicateRule, OF_CANONICAL, SAME_BYTES, SAME_TEXT};
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
-    ArchivePlace, ArchiveSpan, Durable, FinishedVisit, Frontier, FrontierRules, HOSTS_RULE, Lease,
-    LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing, Supply,
+    ArchivePlace, ArchiveSpan, Durable, FinishedVisit, Frontier, FrontierRules, HOSTS_RULE,
+    HostLimits, Lease, LeaseFilter, LeftOut, QueueEntry, STRIKES_ASIDE, Settlement, Standing,
+    Supply,
 };
 pub use host_memory::{HostMemory, Robots};
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};

@@ -53,4 +53,6 @@ pub use log::{Hit, Log};
 pub use proxy::Proxy;
 pub use random::Random;
 pub use server::{Server, Settings};
+#[cfg(feature = "tls")]
+pub use tls::ClientIdentity;
 pub use toy_web::{CharsetPage, Declared, Fate, Reason, Tally, ToyWeb, Truth};

@@ -18,9 +18,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use crate::http::{End, Framing, Reply, Request, Site};
 use crate::log::Hit;
@@ -57,8 +58,43 @@ impl Server {
     }
 }
 
+/// The identity of a client that a server asks for, as PEM.
+#[derive(Clone, Debug)]
+pub struct ClientIdentity {
+    /// The authority that vouches for the server, too.
+    pub authority: String,
+    /// The certificate.
+    pub certificate: String,
+    /// Its private key.
+    pub key: String,
+}
+
+impl Server {
+    /// [`Server::spawn_thread_tls`] for clients that have the identity that is returned; others are
+    /// refused.
+    ///
+    /// # Panics
+    /// Without a free port or a thread, or if one of `hosts` is no host name.
+    #[must_use]
+    pub fn spawn_thread_tls_for_clients(site: Site, hosts: &[&str]) -> (Self, ClientIdentity) {
+        let (acceptor, identity) = identity_for_clients(hosts);
+        let converse = move |stream, shared| converse(stream, shared, acceptor.clone());
+        let server = Self::in_thread("https", site, Settings::default(), converse);
+        (server.expect("loopback has a free port"), identity)
+    }
+}
+
 /// A certificate for `hosts`, ready to be shown, and the authority behind it as PEM.
 fn identity(hosts: &[&str]) -> (TlsAcceptor, String) {
+    let (acceptor, identity) = acceptor(hosts, false);
+    (acceptor, identity.authority)
+}
+
+fn identity_for_clients(hosts: &[&str]) -> (TlsAcceptor, ClientIdentity) {
+    acceptor(hosts, true)
+}
+
+fn acceptor(hosts: &[&str], asks_clients: bool) -> (TlsAcceptor, ClientIdentity) {
     let key = || KeyPair::generate().expect("the default algorithm has a generator");
     let names: Vec<String> = hosts.iter().map(|&host| host.into()).collect();
 
@@ -77,14 +113,35 @@ fn identity(hosts: &[&str]) -> (TlsAcceptor, String) {
         .expect("the authority may sign");
     let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own_key.serialize_der()));
 
-    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let client_key = key();
+    let client = CertificateParams::new(vec!["client.test".to_owned()])
+        .and_then(|params| params.signed_by(&client_key, &authority))
+        .expect("the authority may sign");
+    let provider = Arc::new(ring::default_provider());
+    let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .expect("ring speaks the default versions")
-        .with_no_client_auth()
+        .expect("ring speaks the default versions");
+    let config = if asks_clients {
+        let mut roots = RootCertStore::empty();
+        let root = authority.as_ref().der().clone();
+        roots.add(root).expect("the authority is a certificate");
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .expect("there is a root");
+        config.with_client_cert_verifier(verifier)
+    } else {
+        config.with_no_client_auth()
+    };
+    let mut config = config
         .with_single_cert(vec![certificate.der().clone()], private)
         .expect("the key belongs to the certificate");
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    (TlsAcceptor::from(Arc::new(config)), authority.pem())
+    let identity = ClientIdentity {
+        authority: authority.pem(),
+        certificate: client.pem(),
+        key: client_key.serialize_pem(),
+    };
+    (TlsAcceptor::from(Arc::new(config)), identity)
 }
 
 async fn converse(stream: TcpStream, shared: Arc<Shared>, acceptor: TlsAcceptor) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! HTTP exchanges as values: header fields, body, media type, validators.
 
 pub(crate) mod body;
+pub(crate) mod content_filter;
 pub(crate) mod exchange;
 pub(crate) mod link_header;
 pub(crate) mod media_type;

@@ -15,6 +15,7 @@ mod url;
 pub use crate::url::canonical::CanonicalForm;
 pub use crate::url::host::Host;
 pub use crate::url::host_group::{Group, GroupBy, UnknownGrouping};
+pub use crate::url::host_table::{BadHostPattern, HostPattern, HostTable};
 pub use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 pub use crate::url::url_key::UrlKey;
 pub use crate::url::url_pattern::{Generality, UrlPattern};
@@ -33,6 +34,7 @@ pub use crate::printable::{is_command, printable};
 pub use crate::time::{BadTimestamp, Clock, Timestamp};
 
 pub use crate::http::body::{Body, BodyReader, StoredBytes};
+pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilter};
 pub use crate::http::exchange::{Exchange, Protocol, Truncation};
 pub use crate::http::media_type::{Media, essence};
 pub use crate::http::validators::Validators;

@@ -3,6 +3,7 @@
 pub(crate) mod canonical;
 pub(crate) mod host;
 pub(crate) mod host_group;
+pub(crate) mod host_table;
 pub(crate) mod page_url;
 mod surt;
 pub(crate) mod url_key;

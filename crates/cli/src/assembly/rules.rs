@@ -1,19 +1,20 @@
 //! The rules and options of a crawl's parts, as its settings say.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{DuplicateLinks, ListingRules, Policy};
 use disk::Disk;
-use fetch::{FetchLimits, FetchOptions, MemoryBudget, PacingRules, Secrets, Stalls};
+use fetch::{FetchLimits, FetchOptions, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls};
 use neardup::HashKey;
-use store::FrontierRules;
 use store::embedded::{EarlierCrawls, StoreOptions};
+use store::{FrontierRules, HostLimits};
 use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Scope, TrapRules};
 
 use crate::cli_error::{CliError, usage};
 use crate::settings::Settings;
-use crate::values::SignatureIndexPlace;
+use crate::values::{CookieKeeping, SignatureIndexPlace};
 use crate::{crawl_directory, machine};
 
 /// Bytes of a decoded document that are read.
@@ -60,12 +61,20 @@ pub(super) fn fetch_options(
         insecure_hosts: settings.insecure_hosts()?,
         proxy: settings.proxy()?,
         secrets: Arc::new(secrets),
-        connections_per_host: settings.per_host(),
+        keeps_cookies: settings.cookies == CookieKeeping::Session,
+        connections_per_host: most_connections(settings),
         memory: memory.clone(),
         spool: Some(crawl_directory::state(&settings.out)),
         stalls: stalls.clone(),
         ..FetchOptions::new(settings.user_agent(), clock.clone())
     })
+}
+
+/// Returns the most connections to any host.
+fn most_connections(settings: &Settings) -> usize {
+    let own = settings.host.values().filter_map(|own| own.concurrency);
+    own.map(NonZeroUsize::get)
+        .fold(settings.per_host(), usize::max)
 }
 
 /// Returns the rules of the pauses between requests.
@@ -76,6 +85,10 @@ pub(crate) fn pacing(settings: &Settings) -> PacingRules {
         factor: settings.delay_factor,
         max_delay: max_delay.max(delay).min(LONGEST_DELAY),
         connections_per_host: settings.per_host(),
+        of_hosts: settings.host_table().map(|own| HostPacing {
+            delay: own.delay.map(|delay| delay.0.min(LONGEST_DELAY)),
+            connections: own.concurrency.map(NonZeroUsize::get),
+        }),
         rate: settings.rate.map(|rate| rate.0),
         group_by: settings.group_by,
         ..PacingRules::default()
@@ -96,8 +109,10 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         redirects: settings.max_redirects,
         ignore_robots: settings.ignore_robots,
         skip_relations: settings.skip_relations(),
+        types: settings.types.clone().unwrap_or_default(),
+        languages: settings.languages.clone().unwrap_or_default(),
         main_content: settings.main_content.is_on(),
-        main_selectors: MainSelectors::parse(&settings.main_selector)
+        main_selectors: MainSelectors::parse(&settings.main_selectors())
             .expect("settings were checked when they were read"),
         agent: settings.agent_token(),
         max_decoded: MAX_DECODED,
@@ -131,13 +146,18 @@ pub(crate) fn store_options(
     Ok(StoreOptions {
         rules: FrontierRules {
             per_host: settings.per_host(),
+            of_hosts: settings.host_table().map(|own| HostLimits {
+                leases: own.concurrency.map(NonZeroUsize::get),
+                max_pages: own.max_pages,
+            }),
             max_pages_per_host: settings.max_pages_per_host,
             closes_patterns: settings.traps.is_on(),
             probes: settings.duplicate_links != DuplicateLinks::None,
             max_pages_per_pattern: settings.max_pages_per_pattern,
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
-            least_wait: pacing.delay,
-            most_calm_wait: pacing.max_delay,
+            // Of all hosts alike, since the ones that a session asked before it died are unknown.
+            least_wait: pacing.longest_delay(),
+            most_calm_wait: pacing.max_delay.max(pacing.longest_delay()),
             delay_factor: thousandths(settings.delay_factor),
             most_wait: pacing.longest_wait(),
         },

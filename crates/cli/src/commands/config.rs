@@ -124,7 +124,7 @@ fn explain(key: &str, shown: Vec<ShownSetting>, format: Format) -> Result<(), Cl
     let help = option.and_then(Arg::get_help).map(ToString::to_string);
     let setting = ShownSetting {
         option: option.and_then(spelling),
-        help: Some(help.unwrap_or_else(|| OF_SECRETS.to_owned())),
+        help: Some(help.unwrap_or_else(|| without_option(name).to_owned())),
         ..setting
     };
     output::to_stdout(|out| match format {
@@ -133,9 +133,19 @@ fn explain(key: &str, shown: Vec<ShownSetting>, format: Format) -> Result<(), Cl
     })
 }
 
-/// The explanation of the setting that is no option.
-const OF_SECRETS: &str =
-    "Names of the options for secrets that the crawl was run with. No secret is stored.";
+/// Returns the explanation of a setting that is no option.
+fn without_option(key: &str) -> &'static str {
+    match key {
+        "host" => {
+            "Settings of single hosts, in a file of settings: [host.\"example.org\"] for a host, \
+             [host.\"*.example.org\"] for its subdomains, with delay, concurrency, max-pages, \
+             main-selector, headers, client-cert and client-key. Each key is that of the most \
+             specific table that has it; header fields are sent over https, and to origins of \
+             seeds, and are never shown, stored or archived."
+        }
+        _ => "Names of the options for secrets that the crawl was run with. No secret is stored.",
+    }
+}
 
 /// Returns the forms of an option: `--delay TIME, -w TIME`. A positional argument has none.
 fn spelling(option: &Arg) -> Option<String> {
@@ -209,7 +219,8 @@ mod tests {
                 .get_arguments()
                 .find(|option| option.get_id() == id.as_str());
             let help = option.and_then(Arg::get_help);
-            assert!(help.is_some() || key == "secrets", "{key}");
+            let is_explained = help.is_some() || ["secrets", "host"].contains(&key.as_str());
+            assert!(is_explained, "{key}");
         }
     }
 }

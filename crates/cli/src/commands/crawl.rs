@@ -24,7 +24,9 @@ use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
 use crate::signals::{received, unless_ignored};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
-use crate::{control, crawl_directory, disk_error, earlier, features, machine, output, progress};
+use crate::{
+    control, crawl_directory, disk_error, earlier, features, machine, on_finish, output, progress,
+};
 
 /// The longest wait for running visits after an interrupt or at the end of `--max-time`, because
 /// servers decide how long a visit takes.
@@ -35,8 +37,9 @@ const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
     // First, so that no message quotes a secret that stands in the wrong place.
-    let given = GivenSecrets::gather(&args.run.secrets)?;
+    let mut given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = Settings::gather(args)?;
+    given.add_hosts(&settings)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
     let seeds = Seeds::gather(&settings, &form)?;
@@ -45,10 +48,28 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let code = runtime.block_on(crawl(settings, &seeds, form, given, &args.run));
+    let (out, mut finished) = (settings.out.clone(), None);
+    let crawling = crawl(settings, &seeds, form, given, &args.run, &mut finished);
+    let code = runtime.block_on(crawling);
     // Visits that a second interrupt left under way are not waited for.
     runtime.shutdown_background();
+    if let (Some(command), Some(summary)) = (&args.run.on_finish, finished) {
+        run_on_finish(command, &out, &summary, args.run.verbosity().is_quiet());
+    }
     code
+}
+
+/// Runs the command of `--on-finish` and reports its exit code.
+fn run_on_finish(command: &str, out: &Path, summary: &[u8], quiet: bool) {
+    match on_finish::run(command, out, summary) {
+        Ok(status) if status.success() && quiet => {}
+        Ok(status) if status.success() => say("--on-finish ended with code 0"),
+        Ok(status) => warn(&match status.code() {
+            Some(code) => format!("--on-finish failed with code {code}"),
+            None => format!("--on-finish was ended by a signal ({status})"),
+        }),
+        Err(error) => warn(&format!("--on-finish could not be run: {error}")),
+    }
 }
 
 async fn crawl(
@@ -57,6 +78,7 @@ async fn crawl(
     form: CanonicalForm,
     given: GivenSecrets,
     args: &RunArgs,
+    finished_summary: &mut Option<Vec<u8>>,
 ) -> Result<ExitCode, CliError> {
     let session = SessionClock::start();
     let clock = session.clock();
@@ -65,7 +87,7 @@ async fn crawl(
     let settings = &settings;
     let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
-    let components = Components::new(settings, secrets, &clock)?;
+    let components = Components::new(settings, seeds, secrets, &clock)?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let dashboard = match &args.serve {
         Some(listen) => {
@@ -111,12 +133,11 @@ async fn crawl(
     let controlling = tokio::spawn(control.go_on(Arc::clone(&context), Arc::downgrade(&store)));
     drop(store);
     let ended = run_on_a_worker(&context, limits(settings), stop).await;
-    controlling.abort();
-    watching.abort();
-    listening.abort();
-    progress.abort();
-    if let Some(serving) = serving {
-        serving.abort();
+    // They are waited for, since some of them keep the store open.
+    let tasks = [controlling, watching, listening, progress];
+    for task in tasks.into_iter().chain(serving) {
+        task.abort();
+        drop(task.await);
     }
     let kept = features::keep(
         &context.adaptive_signatures,
@@ -126,6 +147,7 @@ async fn crawl(
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
     let summary = Summary::new(finished, &before, &context, started.elapsed());
+    *finished_summary = Some(serde_json::to_vec(&summary).map_err(|error| fault(&error))?);
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         None if verbosity == Verbosity::Silent => Ok(()),

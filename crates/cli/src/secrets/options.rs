@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+/// The file of `--netrc` without a value, below the home directory.
+pub(crate) const USUAL_NETRC: &str = "~/.netrc";
+
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SecretArgs {
     /// Send this header field to the origins of the seeds (same scheme, host and port) and to no
@@ -38,9 +41,22 @@ pub(crate) struct SecretArgs {
         conflicts_with = "http_password"
     )]
     pub(crate) http_password_file: Option<PathBuf>,
+    /// Log in with the logins of this file [~/.netrc without =FILE], as wget and curl do: each at
+    /// its machine, over https on the standard port and at origins of seeds. The login for all other
+    /// hosts (default) is not used
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = USUAL_NETRC,
+        help_heading = "Secrets",
+        conflicts_with = "http_user"
+    )]
+    pub(crate) netrc: Option<PathBuf>,
     /// Send the cookies of this file (Netscape format, as browsers' exporters, curl and wget write
     /// it), each as far as its domain, path, expiry and Secure reach, and only where a seed of its
-    /// domain has the same scheme and port. What servers set is not kept
+    /// domain has the same scheme and port. What servers set is kept by --cookies session
     #[arg(long, value_name = "FILE", help_heading = "Secrets")]
     pub(crate) load_cookies: Option<PathBuf>,
 }

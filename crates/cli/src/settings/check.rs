@@ -49,12 +49,16 @@ impl Settings {
         if self.per_cluster == 0 {
             return zero("per-cluster", ", the default");
         }
-        if let Err(bad) = MainSelectors::parse(&self.main_selector) {
+        if let Err(bad) = MainSelectors::parse(&self.main_selectors()) {
             let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
             return Err(usage(format!("--main-selector {bad}")).with_remedy(forms));
         }
         if let Err(range) = self.tables.design(self.distance) {
             return refuse("tables", &self.tables, &range);
+        }
+        if self.client_key.is_some() && self.client_cert.is_none() {
+            let remedy = "--client-cert FILE names the certificate of the key";
+            return Err(usage("--client-key needs --client-cert").with_remedy(remedy));
         }
         if self.tries == 0 {
             return zero("tries", "; 3 is the default");

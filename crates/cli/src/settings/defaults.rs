@@ -10,8 +10,8 @@ use sinks::warc::Packing;
 use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
-use super::Settings;
-use crate::values::{SignatureIndexPlace, Size, Span, Switch, Tables};
+use super::{HostTables, Settings};
+use crate::values::{CookieKeeping, SignatureIndexPlace, Size, Span, Switch, Tables};
 
 impl Default for Settings {
     fn default() -> Self {
@@ -31,6 +31,8 @@ impl Default for Settings {
             page_requisites: Requisites::Off,
             forms: false,
             script_links: false,
+            types: None,
+            languages: None,
             sitemaps: Sitemaps::On,
             sitemap_from: None,
             sitemap_to: None,
@@ -79,6 +81,9 @@ impl Default for Settings {
             resolve: Vec::new(),
             allow_private: false,
             ca_certificate: Vec::new(),
+            cookies: CookieKeeping::Off,
+            client_cert: None,
+            client_key: None,
             insecure_host: Vec::new(),
             proxy: None,
             compression: Packing::Gzip,
@@ -97,6 +102,7 @@ impl Default for Settings {
             wait_for_room: Span(Duration::from_secs(600)),
             secrets: Vec::new(),
             url: Vec::new(),
+            host: HostTables::new(),
         }
     }
 }
@@ -125,7 +131,15 @@ mod tests {
         };
         let command = crate::args::Arguments::command();
         let crawl = command.find_subcommand("crawl").unwrap();
-        let not_settings = ["config", "summary", "quiet", "verbose", "help", "version"];
+        let not_settings = [
+            "config",
+            "summary",
+            "on-finish",
+            "quiet",
+            "verbose",
+            "help",
+            "version",
+        ];
         for option in secrets::OPTIONS {
             assert!(
                 DOCUMENTED.contains(&format!("--{option}")),

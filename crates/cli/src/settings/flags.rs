@@ -45,6 +45,12 @@ pub(crate) struct RunArgs {
     /// Read the token of the dashboard from this file, as for `crawler serve`
     #[arg(long, value_name = "FILE", requires = "serve", help_heading = "Output")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Run this command by `sh -c` when the crawl has ended and is saved, however it ended: with
+    /// the summary as JSON on standard input and the crawl's directory in CRAWL_DIR. What it prints
+    /// goes to standard error. Its exit code is reported; if it fails, a warning says so, and the
+    /// exit code stays that of the crawl. No crawl keeps the command
+    #[arg(long, value_name = "COMMAND", help_heading = "Output")]
+    pub(crate) on_finish: Option<String>,
     /// Show each visit, with its result; twice (-vv), also details. crawl.log has the same whatever
     /// is shown
     #[arg(

@@ -101,8 +101,8 @@ impl Settings {
             .get_arguments()
             .map(|option| option.get_id().as_str());
         let keys = ids.map(|id| id.replace('_', "-"));
-        // No flag has the names of the options for secrets.
-        keys.chain(["secrets".to_owned()]).collect()
+        // No flag has the names of the options for secrets, and none the tables of single hosts.
+        keys.chain(["secrets", "host"].map(str::to_owned)).collect()
     }
 
     /// Returns the file that is kept beside the crawl, and in its archive. It has no secrets: the

@@ -9,6 +9,7 @@ use web::Exchange;
 use crate::context::CrawlContext;
 use crate::policy::OnDuplicate;
 use crate::runtime::telemetry::Counts;
+use crate::steps::content_filter;
 use crate::steps::duplicate_links::Following;
 use crate::steps::evidence::{self, Evidence};
 use crate::steps::reading::{self, Reading};
@@ -42,9 +43,8 @@ impl Admission {
         }
     }
 
-    /// Returns the admission of a page that forbids archiving it.
-    fn forbidden(following: Following) -> Self {
-        let reason = format!("{PAGE_REASON} not to be archived (robots: noarchive)");
+    /// Returns the admission of a page that is not archived, for this reason.
+    fn excluded(reason: String, following: Following) -> Self {
         Self {
             verdict: None,
             reason: Some(reason),
@@ -119,7 +119,13 @@ pub(crate) async fn admit(
     let following = Following::all_if(may_follow);
     if obeys && directives.noarchive {
         // Never admitted: a page that is not kept must not exclude a like page that may be.
-        return Ok(Admission::forbidden(following));
+        let reason = format!("{PAGE_REASON} not to be archived (robots: noarchive)");
+        return Ok(Admission::excluded(reason, following));
+    }
+    if let Some(reason) = content_filter::excluded(context, lease, exchange, reading) {
+        // A visit before this one may have admitted it: it did not end, or had other filters.
+        context.index.forget(lease.url().key()).await?;
+        return Ok(Admission::excluded(reason, following));
     }
     if let Some(original) = unmodified {
         // A visit before this one, which did not end, may have admitted another page here.

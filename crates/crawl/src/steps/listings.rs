@@ -113,10 +113,14 @@ const USUAL: &str = "/sitemap.xml";
 /// Returns true if a redirect of this lease may lead to `to` although that is out of scope: a
 /// sitemap may move on its host, for example where `--scope prefix` lets in one folder.
 pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
+    is_known_sitemap(context, lease) && to.host() == lease.url().host()
+}
+
+/// Returns true if a robots.txt or another sitemap has named the lease's URL as a sitemap.
+pub(crate) fn is_known_sitemap(context: &CrawlContext, lease: &Lease) -> bool {
     let via = lease.discovered().via.as_ref();
     let is_named = via.is_some_and(|via| via.as_url().path() == ROBOTS);
-    let is_sitemap = is_named || context.listings.knows(lease.url().key());
-    is_sitemap && to.host() == lease.url().host()
+    is_named || context.listings.knows(lease.url().key())
 }
 
 /// Returns the kind of listing in a body, if listings of that kind are wanted. `decoded` is the

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use fetch::{Answer, FetchFailure};
+use http::HeaderMap;
 use store::{Lease, Page, StoreFault};
 use web::{Exchange, PageUrl, Timestamp, Validators};
 
@@ -17,7 +18,7 @@ use crate::runtime::politeness;
 use crate::runtime::retry::VisitFailure;
 use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::steps::permission::{self, Permission, RobotsOutage};
-use crate::steps::{conditional, listings};
+use crate::steps::{conditional, content_filter, listings};
 
 /// The requests from a leased URL to its page.
 #[derive(Default)]
@@ -194,9 +195,11 @@ async fn request(
     let permit = context.pacer.permit(key).await;
     politeness::record_unanswered(context, &host).await?;
     let unconditional = Validators::default();
+    let wants_body =
+        |status, headers: &HeaderMap| content_filter::wants_body(context, lease, status, headers);
     let outcome = context
         .fetch
-        .ask(url, validators.unwrap_or(&unconditional))
+        .ask_for(url, validators.unwrap_or(&unconditional), &wants_body)
         .await;
     permit.finish(Answer::of(&outcome, context.clock.date()));
     politeness::record_pace(context, lease, &host).await?;

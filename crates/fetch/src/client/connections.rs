@@ -2,6 +2,7 @@
 //! referrer or proxy of the environment, retry nothing and decompress nothing. One request and one
 //! answer remain.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use web::PageUrl;
 use crate::client::options::FetchOptions;
 use crate::client::setup_error::SetupError;
 use crate::client::tls;
+use crate::credentials::client_certificates::{ClientCertificate, ClientCertificates};
 use crate::ssrf_guard::names::Names;
 use crate::ssrf_guard::resolver::GuardedResolver;
 
@@ -24,17 +26,52 @@ const IDLE: Duration = Duration::from_secs(10);
 const H2_STREAM_WINDOW: u32 = 512 << 10;
 const H2_CONNECTION_WINDOW: u32 = 1 << 20;
 
+/// The clients without a certificate of the user's, and those with each.
+#[derive(Debug)]
+pub(crate) struct Clients {
+    without: ClientsOfPorts,
+    with: HashMap<ClientCertificate, ClientsOfPorts>,
+    certificates: ClientCertificates,
+}
+
 /// A client per port in the resolve rules, because reqwest asks its resolver without the port; and
 /// one for all other ports.
 #[derive(Debug)]
-pub(crate) struct Clients {
+struct ClientsOfPorts {
     of_port: Vec<(u16, Client)>,
     of_any_port: Client,
 }
 
 impl Clients {
     pub(crate) fn new(options: &FetchOptions, names: &Arc<Names>) -> Result<Self, SetupError> {
-        let tls = tls::client_config(&options.ca_certificates, &options.insecure_hosts)?;
+        let certificates = options.client_certificates.clone();
+        let with = certificates.all().into_iter().map(|certificate| {
+            let clients = ClientsOfPorts::new(options, names, Some(certificate))?;
+            Ok((certificate.clone(), clients))
+        });
+        Ok(Self {
+            without: ClientsOfPorts::new(options, names, None)?,
+            with: with.collect::<Result<_, SetupError>>()?,
+            certificates,
+        })
+    }
+
+    /// Returns the client for `url`.
+    pub(crate) fn of(&self, url: &PageUrl) -> &Client {
+        let shown = self.certificates.of(url);
+        let clients = shown.and_then(|certificate| self.with.get(certificate));
+        clients.unwrap_or(&self.without).of(url)
+    }
+}
+
+impl ClientsOfPorts {
+    fn new(
+        options: &FetchOptions,
+        names: &Arc<Names>,
+        certificate: Option<&ClientCertificate>,
+    ) -> Result<Self, SetupError> {
+        let (roots, insecure) = (&options.ca_certificates, &options.insecure_hosts);
+        let tls = tls::client_config(roots, insecure, certificate)?;
         let client = |port| {
             let proxy = options.proxy.as_ref().map(|proxy| proxy.host().to_owned());
             let resolver = GuardedResolver::new(Arc::clone(names), port, proxy);
@@ -52,8 +89,7 @@ impl Clients {
         })
     }
 
-    /// Returns the client for `url`.
-    pub(crate) fn of(&self, url: &PageUrl) -> &Client {
+    fn of(&self, url: &PageUrl) -> &Client {
         let port = url.as_url().port_or_known_default();
         let ruled = self
             .of_port

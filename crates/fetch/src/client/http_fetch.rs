@@ -8,10 +8,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use http::header::COOKIE;
 use http::{HeaderValue, StatusCode, Version};
 use reqwest::{Request, Response};
 use tokio::time::{Instant, timeout, timeout_at};
-use web::{Exchange, PageUrl, Protocol, Validators};
+use web::{Body, Exchange, PageUrl, Protocol, Truncation, Validators};
 
 use crate::client::body::{self, ReceivedBody};
 use crate::client::connections::Clients;
@@ -19,8 +20,9 @@ use crate::client::options::{FetchLimits, FetchOptions};
 use crate::client::proxy::{ProxyPrecheck, ProxyUrl};
 use crate::client::request::{self, RequestHeaders};
 use crate::client::setup_error::SetupError;
+use crate::credentials::session_cookies::SessionCookies;
 use crate::failure::FetchFailure;
-use crate::fetch::Fetch;
+use crate::fetch::{Fetch, WantsBody};
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::names::{Addresses, Names};
 
@@ -31,6 +33,8 @@ pub struct HttpFetch {
     guard: Guard,
     names: Arc<Names>,
     request_headers: RequestHeaders,
+    /// The cookies that servers have set, if they are kept.
+    cookies: Option<SessionCookies>,
     options: FetchOptions,
 }
 
@@ -57,6 +61,7 @@ impl HttpFetch {
             guard,
             names,
             request_headers: RequestHeaders::new(user_agent, Arc::clone(&options.secrets)),
+            cookies: options.keeps_cookies.then(SessionCookies::default),
             options,
         })
     }
@@ -118,8 +123,22 @@ impl HttpFetch {
 #[async_trait]
 impl Fetch for HttpFetch {
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
+        self.ask_for(url, known, &|_, _| true).await
+    }
+
+    async fn ask_for(
+        &self,
+        url: &PageUrl,
+        known: &Validators,
+        wants_body: &WantsBody<'_>,
+    ) -> Result<Exchange, FetchFailure> {
         let (options, started) = (&self.options, self.options.clock.date());
-        let headers = self.request_headers.for_url(url, known, started);
+        let mut headers = self.request_headers.for_url(url, known, started);
+        if let Some(cookies) = &self.cookies
+            && let Some(field) = cookies.field(url, headers.get(COOKIE), started)
+        {
+            headers.insert(COOKIE, field);
+        }
         let request = request::request(url, &headers)?;
         let began = Instant::now();
         let deadline = began + options.limits.timeout;
@@ -127,9 +146,20 @@ impl Fetch for HttpFetch {
         let answer = options.stalls.watch(self.answer(url, request));
         let answered = timeout_at(deadline, answer).await;
         let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
+        if let Some(cookies) = &self.cookies {
+            cookies.learn(url, response.headers(), started);
+        }
         // With a proxy the peer is the proxy, and the server's address is not known.
         let address = response.remote_addr().filter(|_| options.proxy.is_none());
-        let ReceivedBody { body, truncated } = body::read(&mut response, options, deadline).await?;
+        let ReceivedBody { body, truncated } =
+            match wants_body(response.status().as_u16(), response.headers()) {
+                true => body::read(&mut response, options, deadline).await?,
+                // The connection is closed with the response.
+                false => ReceivedBody {
+                    body: Body::default(),
+                    truncated: Some(Truncation::Length),
+                },
+            };
 
         let protocol = protocol(response.version())?;
         Ok(Exchange {

@@ -11,6 +11,7 @@ use web::Clock;
 use crate::client::proxy::ProxyUrl;
 use crate::client::tls::InsecureHost;
 use crate::credentials::Secrets;
+use crate::credentials::client_certificates::ClientCertificates;
 use crate::memory::MemoryBudget;
 use crate::ssrf_guard::names::NameService;
 use crate::ssrf_guard::resolve_rule::ResolveRule;
@@ -39,6 +40,10 @@ pub struct FetchOptions {
     pub proxy: Option<ProxyUrl>,
     /// The fields and cookies for single origins.
     pub secrets: Arc<Secrets>,
+    /// True if the cookies that servers set are sent back to their origins.
+    pub keeps_cookies: bool,
+    /// The certificates by which the crawler identifies itself.
+    pub client_certificates: ClientCertificates,
     /// The number of idle connections per host: as many as are used at a time (see
     /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
     pub connections_per_host: usize,
@@ -68,6 +73,8 @@ impl FetchOptions {
             insecure_hosts: Vec::new(),
             proxy: None,
             secrets: Arc::default(),
+            keeps_cookies: false,
+            client_certificates: ClientCertificates::default(),
             connections_per_host: 1,
             memory: MemoryBudget::default(),
             spool: None,

@@ -21,6 +21,22 @@ pub enum SetupError {
     /// A file of certificates holds none.
     #[error("there is no PEM certificate in {0:?}")]
     NoCertificate(PathBuf),
+    /// The file of a private key cannot be read, or holds none.
+    #[error("cannot read a PEM private key from {path:?}")]
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: pem::Error,
+    },
+    /// A certificate cannot be shown: it does not belong to its key.
+    #[error("the certificate in {path:?} cannot be used with its key")]
+    ClientCertificate {
+        /// The file of the certificate.
+        path: PathBuf,
+        /// The cause.
+        source: rustls::Error,
+    },
     /// The TLS library does not accept its configuration.
     #[error("cannot set up TLS")]
     Tls(#[source] rustls::Error),

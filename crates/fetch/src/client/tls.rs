@@ -14,12 +14,13 @@ use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
 };
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 use tracing::warn;
 
 use crate::client::setup_error::SetupError;
+use crate::credentials::client_certificates::ClientCertificate;
 use crate::ssrf_guard::resolve_rule::canonical_host;
 
 /// A host whose certificates are not checked, on any port: TLS proves names, not ports.
@@ -59,10 +60,11 @@ impl fmt::Display for InsecureHost {
 }
 
 /// Returns the TLS configuration of every connection: HTTP/2 if the server speaks it, else HTTP/1.1
-/// (ALPN).
+/// (ALPN). `shown` is the certificate for servers that ask for one.
 pub(crate) fn client_config(
     extra_roots: &[PathBuf],
     insecure: &[InsecureHost],
+    shown: Option<&ClientCertificate>,
 ) -> Result<ClientConfig, SetupError> {
     let mut extra = Vec::new();
     for path in extra_roots {
@@ -74,12 +76,27 @@ pub(crate) fn client_config(
         insecure: insecure.iter().map(|host| host.name.clone()).collect(),
         algorithms: provider.signature_verification_algorithms,
     };
-    let mut config = ClientConfig::builder_with_provider(provider)
+    let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(SetupError::Tls)?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth();
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match shown {
+        None => config.with_no_client_auth(),
+        Some(ClientCertificate { certificate, key }) => {
+            let chain = read_certificates(certificate)?;
+            let read = PrivateKeyDer::from_pem_file(key);
+            let private = read.map_err(|source| SetupError::KeyFile {
+                path: key.clone(),
+                source,
+            })?;
+            let with = config.with_client_auth_cert(chain, private);
+            with.map_err(|source| SetupError::ClientCertificate {
+                path: certificate.clone(),
+                source,
+            })?
+        }
+    };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }

@@ -26,7 +26,7 @@ use super::fields::secret;
 const MAX_COOKIE_BYTES: usize = 4096;
 /// The most bytes of the `Cookie` field; cookies that do not fit are left out, the shortest paths
 /// first.
-const MAX_FIELD_BYTES: usize = 8 << 10;
+pub(super) const MAX_FIELD_BYTES: usize = 8 << 10;
 /// The most cookies of one file. A browser keeps some thousands.
 const MAX_COOKIES: usize = 100_000;
 

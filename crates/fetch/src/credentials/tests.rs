@@ -32,6 +32,36 @@ fn value(said: &HeaderMap, name: &str) -> String {
 }
 
 #[test]
+fn a_field_of_a_host_is_sent_over_https_and_to_origins_of_seeds_in_place_of_others() {
+    let seeds = urls(&["http://www.a.test:8080/", "https://b.test/"]);
+    let of_host = vec![field("X-Token: own"), field("X-More: 1")];
+    let table = [("*.a.test".parse().unwrap(), of_host)]
+        .into_iter()
+        .collect();
+    let secrets = Secrets::new(vec![field("X-Token: common")], Vec::new(), &seeds)
+        .with_fields_of_hosts(table, &seeds);
+    for (to, token) in [
+        ("http://www.a.test:8080/x", "own"),
+        ("https://www.a.test/", "own"),
+        ("https://c.a.test/", "own"),
+        ("http://www.a.test/", ""),
+        ("http://c.a.test:8080/", ""),
+        ("https://c.a.test:8443/", ""),
+        ("https://a.test/", ""),
+        ("https://bad-a.test/", ""),
+        ("https://b.test/", "common"),
+    ] {
+        let said = secrets.headers_for(&url(to), NOW);
+        assert_eq!(value(&said, "x-token"), token, "{to}");
+        assert_eq!(
+            value(&said, "x-more"),
+            if token == "own" { "1" } else { "" },
+            "{to}"
+        );
+    }
+}
+
+#[test]
 fn a_field_is_sent_to_the_origins_of_the_seeds_only() {
     let seeds = urls(&["https://a.test/deep/x", "http://b.test:8080/"]);
     let secrets = Secrets::new(vec![field("X-Token: one")], Vec::new(), &seeds);

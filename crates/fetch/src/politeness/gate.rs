@@ -3,6 +3,7 @@
 //! The pacer has already decided when a host may be asked. The gate does not schedule; a mechanism
 //! of its own ensures that no mistake further up becomes a burst.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,8 +17,6 @@ use governor::{NotUntil, Quota, RateLimiter};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 use web::{Group, Host};
-
-use crate::politeness::pacing::PacingRules;
 
 /// The number of requests between sweeps of forgotten hosts: a state for each of millions adds up.
 const SWEEP_EVERY: u64 = 4096;
@@ -36,7 +35,8 @@ type PerHost = RateLimiter<Key, DashMapStateStore<Key>, Monotonic, NoOpMiddlewar
 type Total = RateLimiter<NotKeyed, InMemoryState, Monotonic, NoOpMiddleware<Nanos>>;
 
 pub(crate) struct Gate {
-    per_host: Option<PerHost>,
+    /// By the delay of their hosts, which is not zero.
+    per_host: HashMap<Duration, PerHost>,
     /// A waiter holds the lock, so that the others queue up behind instead of racing at every tick.
     total: Option<Mutex<Total>>,
     passed: AtomicU64,
@@ -44,14 +44,20 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub(crate) fn new(rules: &PacingRules) -> Self {
+    /// Returns a gate for all hosts together, if there is a rate, and for hosts of these delays.
+    pub(crate) fn new(
+        rate: Option<NonZeroU32>,
+        delays: impl IntoIterator<Item = Duration>,
+    ) -> Self {
         let clock = Monotonic(Instant::now());
         // `with_period` refuses zero: without a delay there is no gate for hosts.
-        let per_host = Quota::with_period(rules.delay).map(|quota| {
+        let per_host = delays.into_iter().filter_map(|delay| {
+            let quota = Quota::with_period(delay)?;
             let store = DashMapStateStore::default();
-            RateLimiter::new(quota, store, clock)
+            Some((delay, RateLimiter::new(quota, store, clock)))
         });
-        let total = rules.rate.and_then(|rate| {
+        let per_host = per_host.collect();
+        let total = rate.and_then(|rate| {
             let quota = Quota::with_period(Duration::from_secs(1) / rate.get())?;
             let burst = NonZeroU32::new(rate.get() / BURSTS_A_SECOND).unwrap_or(NonZeroU32::MIN);
             Some(Mutex::new(RateLimiter::direct_with_clock(
@@ -68,8 +74,9 @@ impl Gate {
     }
 
     /// Waits until both limits let a request to `host` pass, which shares its pace with `group`.
-    pub(crate) async fn pass(&self, host: &Host, group: Option<&Group>) {
-        if let Some(hosts) = &self.per_host {
+    /// `delay` is that of the group, or else of the host.
+    pub(crate) async fn pass(&self, host: &Host, group: Option<&Group>, delay: Duration) {
+        if let Some(hosts) = self.per_host.get(&delay) {
             let key = match group {
                 Some(group) => Key::Group(group.clone()),
                 None => Key::Host(host.clone()),

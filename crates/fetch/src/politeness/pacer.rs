@@ -182,7 +182,11 @@ impl Pacer {
         if rules.common.group_by == GroupBy::Address {
             shared.with_host(host, |entry, _| entry.address = to.address);
         }
-        rules.gate.pass(host, group.as_ref()).await;
+        let delay = match &group {
+            Some(_) => rules.common.delay,
+            None => rules.of(host).delay,
+        };
+        rules.gate.pass(host, group.as_ref(), delay).await;
         Permit {
             shared: Arc::clone(shared),
             host: to.host,

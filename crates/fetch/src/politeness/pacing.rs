@@ -21,7 +21,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use web::{Exchange, GroupBy, Timestamp, WaitReason};
+use web::{Exchange, GroupBy, Host, HostTable, Timestamp, WaitReason};
 
 use crate::failure::{FailureKind, FetchFailure};
 use crate::politeness::retry_after::retry_after;
@@ -37,6 +37,8 @@ pub struct PacingRules {
     pub max_delay: Duration,
     /// Connections to one host at a time; at least one.
     pub connections_per_host: usize,
+    /// The rules of single hosts, in place of `delay` and `connections_per_host`.
+    pub of_hosts: HostTable<HostPacing>,
     /// The hosts that share their pace, and the connections of one host.
     pub group_by: GroupBy,
     /// Requests per second to all hosts together.
@@ -51,6 +53,15 @@ pub struct PacingRules {
     pub retry_after_cap: Duration,
 }
 
+/// The pacing rules of single hosts; those that are missing are the common ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostPacing {
+    /// In place of [`PacingRules::delay`].
+    pub delay: Option<Duration>,
+    /// In place of [`PacingRules::connections_per_host`].
+    pub connections: Option<usize>,
+}
+
 impl Default for PacingRules {
     fn default() -> Self {
         Self {
@@ -58,6 +69,7 @@ impl Default for PacingRules {
             factor: 5.0,
             max_delay: Duration::from_secs(30),
             connections_per_host: 1,
+            of_hosts: HostTable::default(),
             group_by: GroupBy::Host,
             rate: None,
             back_off: Duration::from_secs(1),
@@ -227,10 +239,35 @@ impl PacingRules {
     /// Returns the longest wait after any answer.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
-        self.delay
+        self.longest_delay()
             .max(self.max_delay)
             .max(self.after_failures(u32::MAX, 1.0))
             .max(self.retry_after_cap)
+    }
+
+    /// Returns the longest delay of any host.
+    #[must_use]
+    pub fn longest_delay(&self) -> Duration {
+        let of_hosts = self.of_hosts.values().filter_map(|own| own.delay);
+        of_hosts.fold(self.delay, Duration::max)
+    }
+
+    /// Returns the rules of a host.
+    #[must_use]
+    pub fn of_host(&self, host: &Host) -> Self {
+        self.with(self.of_hosts.get(host).copied().unwrap_or_default())
+    }
+
+    /// Returns the rules of hosts that have some of their own.
+    pub(crate) fn with(&self, own: HostPacing) -> Self {
+        let delay = own.delay.unwrap_or(self.delay);
+        Self {
+            delay,
+            max_delay: self.max_delay.max(delay),
+            connections_per_host: own.connections.unwrap_or(self.connections_per_host),
+            of_hosts: HostTable::default(),
+            ..self.clone()
+        }
     }
 
     /// Returns a `Crawl-delay` as far as it is obeyed.

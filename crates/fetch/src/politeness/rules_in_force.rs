@@ -1,10 +1,10 @@
-//! The pacing rules in force: they may change while a crawl runs, and single hosts may have a
-//! longer delay.
+//! The pacing rules in force: they may change while a crawl runs, and single hosts may have their
+//! own.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use web::Host;
+use web::{Host, HostTable};
 
 use crate::politeness::gate::Gate;
 use crate::politeness::pacing::PacingRules;
@@ -13,7 +13,9 @@ use crate::politeness::pacing::PacingRules;
 pub(crate) struct RulesInForce {
     /// The rules of groups, and of hosts without rules of their own.
     pub(crate) common: PacingRules,
-    of_hosts: HashMap<Host, PacingRules>,
+    /// The rules of hosts whose least delay was changed while the crawl runs.
+    changed: HashMap<Host, PacingRules>,
+    of_hosts: HostTable<PacingRules>,
     pub(crate) gate: Gate,
 }
 
@@ -21,26 +23,34 @@ impl RulesInForce {
     /// Returns the rules with the least delays of single hosts: one more reason for each of them to
     /// wait, of which the longest counts.
     pub(crate) fn new(common: PacingRules, delays: &BTreeMap<Host, Duration>) -> Self {
-        let of_host = |delay: Duration| {
-            let delay = delay.max(common.delay);
+        let longer = |host: &Host, delay: Duration| {
+            let rules = common.of_host(host);
+            let delay = delay.max(rules.delay);
             PacingRules {
                 delay,
-                max_delay: common.max_delay.max(delay),
-                ..common.clone()
+                max_delay: rules.max_delay.max(delay),
+                ..rules
             }
         };
-        let of_hosts = delays
+        let changed: HashMap<_, _> = delays
             .iter()
-            .map(|(host, delay)| (host.clone(), of_host(*delay)));
+            .map(|(host, delay)| (host.clone(), longer(host, *delay)))
+            .collect();
+        let of_hosts = common.of_hosts.map(|own| common.with(*own));
+        let own = changed.values().chain(of_hosts.values());
+        let delays = own.map(|rules| rules.delay).chain([common.delay]);
         Self {
-            of_hosts: of_hosts.collect(),
-            gate: Gate::new(&common),
+            gate: Gate::new(common.rate, delays),
+            changed,
+            of_hosts,
             common,
         }
     }
 
     /// Returns the rules of a host.
     pub(crate) fn of(&self, host: &Host) -> &PacingRules {
-        self.of_hosts.get(host).unwrap_or(&self.common)
+        let changed = self.changed.get(host);
+        let own = changed.or_else(|| self.of_hosts.get(host));
+        own.unwrap_or(&self.common)
     }
 }

@@ -142,7 +142,7 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed() {
 async fn patterns_outlast_the_process_and_a_reopened_one_brings_back_what_it_left_out() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules::default();
-    let open = || EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    let open = || EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
     let name = PatternName::from_text("a.test/item/{n}").unwrap();
     let mut store = open();
     discover(&store, trap(120)).await;
@@ -193,7 +193,7 @@ async fn the_journal_records_the_links_that_a_rule_left_out_with_an_example() {
         max_hosts_per_domain: Some(1),
         ..FrontierRules::default()
     };
-    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    let store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
     seed(&store, ["http://a.example.org/"]).await;
     let page = lease(&store, 0).await;
     let links = vec![

@@ -128,7 +128,7 @@ async fn what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_ther
 async fn the_state_of_folders_outlasts_the_process() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules::default();
-    let open = || EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    let open = || EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
     let mut store = open();
     discover(&store, probes(700, 30)).await;
     let (mut visited, mut left_out) = (0, 0);

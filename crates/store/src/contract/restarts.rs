@@ -79,7 +79,7 @@ async fn play_on_disk(rules: FrontierRules, events: &[Event]) -> Vec<String> {
     let open = |now: u64| {
         let options = StoreOptions {
             now: at(now),
-            ..options(rules)
+            ..options(rules.clone())
         };
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
@@ -137,7 +137,7 @@ proptest! {
             ..FrontierRules::default()
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let expected = runtime.block_on(play_in_memory(rules, &events));
+        let expected = runtime.block_on(play_in_memory(rules.clone(), &events));
         let seen = runtime.block_on(play_on_disk(rules, &events));
         for (in_memory, on_disk) in expected.iter().zip(&seen) {
             prop_assert_eq!(in_memory, on_disk);
@@ -153,7 +153,7 @@ proptest! {
             let directory = tempfile::tempdir().unwrap();
             let rules = FrontierRules::default();
             let (mut wanted, mut visited) = (HashSet::new(), HashSet::new());
-            let mut store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+            let mut store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
             for event in &events {
                 match event {
                     Event::Step(Step::Discover(links)) => {
@@ -176,12 +176,13 @@ proptest! {
                             store.flush_in_part(*parts);
                         }
                         drop(store);
-                        store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+                        let options = options(rules.clone());
+                        store = EmbeddedStore::open(directory.path(), &options).unwrap();
                     }
                 }
             }
             drop(store);
-            let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+            let store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
             while let Some(lease) = leases(&store, 0, 1).await.pop() {
                 assert!(visited.insert(lease.url().clone()), "{} is visited twice", lease.url());
                 visit(&store, lease, 0).await;

@@ -16,7 +16,7 @@ fn on(disk: &Arc<FaultyDisk>) -> StoreOptions {
     };
     StoreOptions {
         disk: disk.clone(),
-        ..options(rules)
+        ..options(rules.clone())
     }
 }
 

@@ -193,7 +193,7 @@ impl Loaded {
             options,
             settings,
         )?;
-        let queue = Queue::load(&database, checkpoint.position, options.rules)?;
+        let queue = Queue::load(&database, checkpoint.position, options.rules.clone())?;
         let mut loaded = Self {
             database,
             meta,

@@ -130,7 +130,7 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
         max_pages_per_host: Some(1),
         ..FrontierRules::default()
     };
-    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    let store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
     store
         .discover(vec![
             link("http://a.test/1", 0),
@@ -149,7 +149,7 @@ async fn attempts_share_of_a_host_and_widened_scope_survive() {
     store.adopt_seed(&url("http://www.a.test/")).await.unwrap();
     killed(store);
 
-    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    let store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
     assert_eq!(store.adopted_seeds(), [url("http://www.a.test/")]);
     assert_eq!(
         store.lease(at(499), 9, LeaseFilter::All).await.unwrap(),
@@ -167,7 +167,7 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
         max_pages_per_host: None,
         ..FrontierRules::default()
     };
-    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    let store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
     store
         .discover(
             (0..3)
@@ -184,7 +184,7 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
     }
     killed(store);
 
-    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    let store = EmbeddedStore::open(directory.path(), &options(rules.clone())).unwrap();
     assert_eq!(
         store.archive_end().unwrap().end,
         100,
@@ -382,7 +382,7 @@ async fn a_clock_that_was_set_back_makes_no_wait_longer_than_the_maximum() {
     let open_at = |now| {
         let options = StoreOptions {
             now: at(now),
-            ..options(rules)
+            ..options(rules.clone())
         };
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
@@ -421,7 +421,7 @@ async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
     let open_at = |now| {
         let options = StoreOptions {
             now: at(now),
-            ..options(rules)
+            ..options(rules.clone())
         };
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
@@ -513,7 +513,7 @@ async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
     let open_at = |now| {
         let options = StoreOptions {
             now: at(now),
-            ..options(rules)
+            ..options(rules.clone())
         };
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };

@@ -154,19 +154,16 @@ impl Queue {
     }
 
     fn has_room(&self, discovered: &DiscoveredUrl) -> bool {
-        let leased = self
-            .leased
-            .get(&discovered.url.host())
-            .copied()
-            .unwrap_or(0);
-        leased < self.rules.per_host.max(1) && self.is_below_limit(discovered)
+        let host = &discovered.url.host();
+        let leased = self.leased.get(host).copied().unwrap_or(0);
+        leased < self.rules.leases_of(host) && self.is_below_limit(discovered)
     }
 
     fn is_below_limit(&self, discovered: &DiscoveredUrl) -> bool {
         let host = &discovered.url.host();
         let leased = self.leased.get(host).copied().unwrap_or(0) as u64;
         let pages = self.pages.get(host).copied().unwrap_or(0);
-        let max = self.rules.max_pages_per_host;
+        let max = self.rules.max_pages_of(host);
         discovered.requisite > 0 || max.is_none_or(|max| pages + leased < max)
     }
 }

@@ -1,6 +1,7 @@
 //! Selectors of main content, given by the user for difficult sites. Extraction is right about most
 //! sites and wrong about some. For those, a CSS selector names the elements with the content:
-//! `#content`, or `wiki.example.org=div.page > article` for one host. The first selector that
+//! `#content`, or `wiki.example.org=div.page > article` for one host (`*.example.org=` for its
+//! subdomains). The first selector that
 //! matches anything on a page selects all elements that it matches; they are both the main content
 //! and the text of the verdict. Every element of a page is matched, and a hostile page may be slow
 //! to match. So selectors that examine the siblings or descendants of an element are refused:
@@ -17,7 +18,7 @@ use crate::html::limits::ReadLimits;
 use crate::html::tree::{self, Parsed};
 use crate::html::work_budget::WorkBudget;
 use crate::letter_case::is_one_of;
-use crate::url::canonical::CanonicalForm;
+use crate::url::host_table::HostPattern;
 use crate::url::page_url::PageUrl;
 
 /// Selectors of main content in the order in which they are tried. Clones share them.
@@ -27,8 +28,8 @@ pub struct MainSelectors(Arc<[MainSelector]>);
 struct MainSelector {
     /// The selector as given.
     text: Box<str>,
-    /// Its host; `None` for any.
-    host: Option<Box<str>>,
+    /// Its hosts; `None` for any.
+    host: Option<HostPattern>,
     selector: Selector,
 }
 
@@ -122,11 +123,12 @@ impl MainSelector {
             Some((host, css))
                 if !host.contains(['[', '(']) || (host.starts_with('[') && host.ends_with(']')) =>
             {
-                let host = read_host(host.trim()).ok_or_else(|| BadSelector::Host {
+                let parsed = host.trim().parse();
+                let pattern = parsed.map_err(|_no_host| BadSelector::Host {
                     text: text.to_owned(),
                     host: host.trim().to_owned(),
                 })?;
-                (Some(host), css.trim())
+                (Some(pattern), css.trim())
             }
             _ => (None, text),
         };
@@ -148,24 +150,14 @@ impl MainSelector {
     }
 
     fn is_for(&self, page: &PageUrl) -> bool {
-        let host = page.as_url().host_str();
-        self.host.is_none() || self.host.as_deref() == host
+        let host = self.host.as_ref();
+        host.is_none_or(|pattern| pattern.matches(&page.host()))
     }
 
     /// Returns true if it needs attributes that are otherwise omitted.
     fn needs_data(&self) -> bool {
         self.text.to_ascii_lowercase().contains("[data-")
     }
-}
-
-/// Parses a host as in URLs.
-fn read_host(text: &str) -> Option<Box<str>> {
-    let is_host = !text.is_empty() && !text.contains(['/', '?', '#', '@', ' ']);
-    let url = PageUrl::parse(&format!("http://{text}/"), &CanonicalForm::keep_all());
-    let url = url
-        .ok()
-        .filter(|url| is_host && url.as_url().port().is_none())?;
-    url.as_url().host_str().map(Into::into)
 }
 
 /// Returns the first part of a selector that examines more than an element, its ancestors and the

@@ -63,7 +63,7 @@ pub(super) fn write(
         )?;
     }
     for (host, status) in hosts {
-        let pace = &status.pace;
+        let (pace, rules) = (&status.pace, rules.of_host(host));
         let obeyed = pace.crawl_delay.map(|delay| rules.obeyed(delay));
         let line = Line {
             host: host.as_str(),

@@ -167,14 +167,17 @@ impl Politeness {
     ) {
         let Request { url, at, first, .. } = *request;
         self.counts.requests += 1;
-        let one_at_a_time = self.all_settings().all(|settings| settings.per_host() == 1);
-        let delays = self.all_settings().map(|settings| settings.delay.0);
+        let name = url.host();
+        let one_at_a_time = self
+            .all_settings()
+            .all(|settings| settings.per_host_of(&name) == 1);
+        let delays = self.all_settings().map(|settings| settings.delay_of(&name));
         let least = delays.chain(self.ordered.0).min().unwrap_or_default();
         let longest = self.longest();
         let (ahead, behind) = self.dates;
         let in_group = self.group_distance(request).filter(|_| one_at_a_time);
 
-        let host = self.hosts.entry(url.host()).or_default();
+        let host = self.hosts.entry(name).or_default();
         let last = host.last.replace(host.last.unwrap_or_default().max(at));
         let mut wanted = least;
         if let Some((delay, since)) = &mut host.crawl_delay {

@@ -131,7 +131,7 @@ impl HostState {
 
     /// Returns true if one more entry can be leased now, limits of pages aside.
     fn has_slot(&self, rules: &FrontierRules) -> bool {
-        self.leased < rules.per_host.max(1) as u64
+        self.leased < rules.leases_of(&self.name) as u64
     }
 
     /// Returns true if the limits leave room for one more of its pages. An entry on lease may turn
@@ -142,7 +142,7 @@ impl HostState {
 
     fn is_below_limit(&self, rules: &FrontierRules) -> bool {
         let pages = self.pages + self.unrecorded + self.leased;
-        rules.max_pages_per_host.is_none_or(|max| pages < max)
+        rules.max_pages_of(&self.name).is_none_or(|max| pages < max)
     }
 
     /// Rewinds the entries read ahead to this rank, so that they do not pass over it.

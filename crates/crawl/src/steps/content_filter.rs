@@ -1,0 +1,70 @@
+//! Pages that the user does not want, by media type or language.
+//!
+//! Such a page is counted as excluded and not archived; its links are followed all the same, or
+//! `--types application/pdf` would not reach any. So pages with links are received whole, and of
+//! others the body is left. robots.txt, sitemaps, feeds and requisites are not concerned.
+//!
+//! A page whose language is unknown is wanted: short and mixed texts have none.
+
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use store::Lease;
+use web::Exchange;
+
+use crate::context::CrawlContext;
+use crate::steps::listings;
+use crate::steps::reading::Reading;
+
+/// Returns true if the body of an answer is needed: the page is wanted, or may have links.
+pub(crate) fn wants_body(
+    context: &CrawlContext,
+    lease: &Lease,
+    status: u16,
+    headers: &HeaderMap,
+) -> bool {
+    if !(200..300).contains(&status) || is_beyond(context, lease) {
+        return true;
+    }
+    let field = headers.get(CONTENT_TYPE);
+    let Some(field) = field.and_then(|field| field.to_str().ok()) else {
+        return true;
+    };
+    let essence = web::essence(field);
+    context.policy.types.admits(&essence) || may_have_links(&essence)
+}
+
+/// Returns the rule by which a page that was read is not wanted, if there is one.
+pub(crate) fn excluded(
+    context: &CrawlContext,
+    lease: &Lease,
+    exchange: &Exchange,
+    reading: &Reading,
+) -> Option<String> {
+    if is_beyond(context, lease) || reading.listing.is_some() {
+        return None;
+    }
+    let (types, languages) = (&context.policy.types, &context.policy.languages);
+    let document = reading.document.as_ref();
+    let essence = match (exchange.header("content-type"), document) {
+        (Some(field), _) => web::essence(field),
+        (None, Some(_)) => "text/html".to_owned(),
+        (None, None) => "application/octet-stream".to_owned(),
+    };
+    if !types.admits(&essence) {
+        return Some(format!(
+            "its type is {essence}, which --types {types} leaves out"
+        ));
+    }
+    let language = document.and_then(|document| document.language.as_deref())?;
+    (!languages.admits(language))
+        .then(|| format!("its language is {language}, which --languages {languages} leaves out"))
+}
+
+/// Returns true for what no filter concerns.
+fn is_beyond(context: &CrawlContext, lease: &Lease) -> bool {
+    lease.discovered().requisite > 0 || listings::is_known_sitemap(context, lease)
+}
+
+fn may_have_links(essence: &str) -> bool {
+    essence == "text/html" || essence.ends_with("xml") || essence == "application/feed+json"
+}
