@@ -6,6 +6,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
+use crawl::RuntimeOverrides;
 use crawl::control_file::{self, ControlRecord};
 use statistics::{Counts, TimelinePoint};
 use web::Timestamp;
@@ -85,6 +86,7 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
     let machine = MachineFigures::read(&crawl.state, &crawl.archive);
     let record = ControlRecord::of(&crawl.state).unwrap_or_default();
     let in_force = record.overrides().ok().flatten();
+    let in_force = in_force.filter(|overrides| *overrides != RuntimeOverrides::default());
     let in_force = in_force.map(|overrides| cut(&control_file::describe(&overrides), caps::REASON));
     dashboard.look(|look| {
         let statistics = look.statistics;
