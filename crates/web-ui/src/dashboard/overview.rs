@@ -16,7 +16,7 @@ use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
-use crate::format::cut;
+use crate::format::{self, cut};
 use crate::machine::MachineFigures;
 use crate::report::gather;
 use crate::report::{Setting, Tally, Timeline};
@@ -67,6 +67,14 @@ impl Rates {
         Self {
             pages: pages as f64 * 60.0 / seconds,
             bytes: (bytes as f64 / seconds) as u64,
+        }
+    }
+
+    /// Formats the pages a minute: few of them with a decimal.
+    fn pages_a_minute(&self) -> String {
+        match self.pages {
+            0.0..10.0 => format!("{:.1}", self.pages),
+            pages => format::count(pages.round() as u64),
         }
     }
 }
@@ -134,5 +142,7 @@ mod tests {
         assert_eq!(rates(0, 10).bytes, 400);
         assert_eq!(rates(9, 10).pages, 60.0);
         assert_eq!(rates(0, 60), Rates::default());
+        assert_eq!(rates(0, 10).pages_a_minute(), "40");
+        assert_eq!(rates(0, 60).pages_a_minute(), "0.0");
     }
 }
