@@ -64,6 +64,7 @@ fn a_crawl_that_has_ended_is_shown_searched_and_explained() {
         "unique",
         "Page 3",
         "the digests hold",
+        "GET /3 HTTP/1.1",
         "Response 200",
         "text/html",
         &word,

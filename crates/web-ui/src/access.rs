@@ -2,9 +2,11 @@
 //!
 //! | request | needs |
 //! |---|---|
-//! | any, on loopback | a `Host` that is our address: a page of another name that leads to 127.0.0.1 (DNS rebinding) has another one |
+//! | any, on loopback | a `Host` that is our address |
 //! | any, beyond loopback | the token |
 //! | a change (`POST`) | the token, and that one of our own pages sent it |
+//!
+//! A page of another name that leads to 127.0.0.1 (DNS rebinding) has another `Host`.
 //!
 //! The token belongs to one start of the server. It comes with the URL that is printed, and goes
 //! into a cookie that no other site can use and no script can read; programs send it as `Bearer`

@@ -18,6 +18,7 @@ use axum::Extension;
 use axum::extract::{Form, Query, State};
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use crawl::RuntimeOverrides;
 use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
 use data_encoding::HEXLOWER;
 use disk::{Disk, SystemDisk};
@@ -62,8 +63,8 @@ struct ControlsPage {
     text: Option<String>,
     /// The mistake in it, if it has one.
     mistake: Option<String>,
-    /// The overrides in force, in words.
-    in_force: String,
+    /// The overrides in force, in words; none if the settings hold.
+    in_force: Option<String>,
     written: bool,
 }
 
@@ -97,13 +98,15 @@ pub(crate) async fn show(
         let text = read(&path(dashboard))?;
         let mistake = control_file::read(text.as_deref().unwrap_or_default()).err();
         let record = ControlRecord::of(&dashboard.crawl.state).unwrap_or_default();
-        let in_force = record.overrides().ok().flatten().unwrap_or_default();
+        let in_force = record.overrides().ok().flatten();
+        let in_force = in_force.filter(|overrides| *overrides != RuntimeOverrides::default());
         Html::of(&ControlsPage {
             frame: dashboard.look(|look| dashboard.frame(Tab::Controls, granted, look)),
             values: Values::of(text.as_deref().unwrap_or_default()),
             text: text.map(|text| cut(&text, caps::PAGE_TEXT)),
             mistake: mistake.map(|mistake| cut(&mistake.to_string(), caps::REASON)),
-            in_force: cut(&control_file::describe(&in_force), caps::REASON),
+            in_force: in_force
+                .map(|overrides| cut(&control_file::describe(&overrides), caps::REASON)),
             written: query.written,
         })
     });

@@ -73,11 +73,14 @@ pub struct CrawlQueries {
     pub similar: Question<Vec<SimilarPage>>,
     /// Reads the text of the page whose record is at an offset of an archive file; none if there is
     /// no text.
-    pub text: Box<dyn Fn(&str, u64) -> Option<String> + Send + Sync>,
+    pub text: ReadText,
 }
 
 /// A question about a URL, and its answer or the reason why there is none.
 pub type Question<A> = Box<dyn Fn(&str) -> Result<A, String> + Send + Sync>;
+
+/// A reader of the text of the record at an offset of an archive file.
+pub type ReadText = Box<dyn Fn(&str, u64) -> Option<String> + Send + Sync>;
 
 /// The rule that decided on a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! that it is on and takes over the parts that are marked with `data-live`, so that everything is
 //! rendered by one set of templates, and a page without script lacks nothing but the movement.
 //!
-//! Bounded: at most [`MAX_VIEWERS`] streams, one event a second each; the connection of a stream
-//! ends like every other (`server/connections.rs`), and browsers connect again.
+//! Bounded: at most [`MAX_VIEWERS`] streams, one event a second each. A stream ends in order after
+//! [`LONGEST_STREAM`] ticks, before its connection would be cut, and browsers open it again.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,10 +29,14 @@ pub(crate) const MAX_VIEWERS: usize = 16;
 /// The least time between two events.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// Ticks of a stream: less than the life of a connection (`server/connections.rs`).
+const LONGEST_STREAM: u32 = 240;
+
 /// A stream of events to one viewer.
 struct Viewer {
     dashboard: Arc<Dashboard>,
     ticks: Interval,
+    ticks_left: u32,
     seen: Option<(Position, bool)>,
     _place: OwnedSemaphorePermit,
 }
@@ -61,11 +65,12 @@ pub(crate) async fn events(
     let viewer = Viewer {
         dashboard,
         ticks,
+        ticks_left: LONGEST_STREAM,
         seen: None,
         _place: place,
     };
     let events = stream::unfold(viewer, |mut viewer| async move {
-        let event = viewer.next().await;
+        let event = viewer.next().await?;
         Some((Ok::<_, Infallible>(event), viewer))
     });
     Sse::new(events)
@@ -74,10 +79,11 @@ pub(crate) async fn events(
 }
 
 impl Viewer {
-    /// Waits for the next change. The first event comes at once: the figures may have changed since
-    /// the page was made.
-    async fn next(&mut self) -> Event {
+    /// Waits for the next change; none at the end of the stream. The first event comes at once: the
+    /// figures may have changed since the page was made.
+    async fn next(&mut self) -> Option<Event> {
         loop {
+            self.ticks_left = self.ticks_left.checked_sub(1)?;
             self.ticks.tick().await;
             let look = |dashboard: &Dashboard| {
                 let is_running = machine::process(&dashboard.crawl.state).is_some();
@@ -89,7 +95,8 @@ impl Viewer {
             if self.seen != Some(found) {
                 self.seen = Some(found);
                 let (position, _) = found;
-                return Event::default().event("change").data(position.to_string());
+                let event = Event::default().event("change");
+                return Some(event.data(position.to_string()));
             }
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::{StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -170,8 +170,16 @@ async fn file(media: &'static str, text: &'static str) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, media)], text)
 }
 
-/// Ends a request that takes too long, such as one whose body comes a byte at a time.
+/// Ends a request that takes too long: a form that comes a byte at a time, or the first look at a
+/// large journal, whose reading goes on.
 async fn in_time(request: Request, next: Next) -> Response {
+    let sends_a_form = request.method() == Method::POST;
     let answered = tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await;
-    answered.unwrap_or_else(|_elapsed| StatusCode::REQUEST_TIMEOUT.into_response())
+    answered.unwrap_or_else(|_elapsed| match sends_a_form {
+        true => StatusCode::REQUEST_TIMEOUT.into_response(),
+        false => {
+            let reading = "The journal is still being read: reload this page in a while.";
+            Refusal::Unavailable(reading.to_owned()).into_response()
+        }
+    })
 }

@@ -46,6 +46,11 @@ impl FromStr for ListenAddress {
         if let Some(port) = named.and_then(|port| port.parse().ok()) {
             return Ok(Self(SocketAddr::new(loopback, port)));
         }
+        if text.contains("://") {
+            return Err(format!(
+                "{text:?} is a URL: name URLs before --serve, or write --serve=ADDR"
+            ));
+        }
         let address = text.parse().map(Self);
         address.map_err(|_error| {
             if text.contains("://") {
@@ -92,6 +97,8 @@ mod tests {
         ] {
             assert_eq!(address(text).as_deref(), Ok(expected), "{text}");
         }
+        let url = address("http://site.test/").unwrap_err();
+        assert!(url.contains("before --serve"), "{url}");
         for wrong in [
             "",
             "example.org:80",

@@ -6,6 +6,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
+use crawl::RuntimeOverrides;
 use crawl::control_file::{self, ControlRecord};
 use statistics::{Counts, TimelinePoint};
 use web::Timestamp;
@@ -15,7 +16,7 @@ use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
-use crate::format::cut;
+use crate::format::{self, cut};
 use crate::machine::MachineFigures;
 use crate::report::gather;
 use crate::report::{Setting, Tally, Timeline};
@@ -68,6 +69,14 @@ impl Rates {
             bytes: (bytes as f64 / seconds) as u64,
         }
     }
+
+    /// Formats the pages a minute: few of them with a decimal.
+    fn pages_a_minute(&self) -> String {
+        match self.pages {
+            0.0..10.0 => format!("{:.1}", self.pages),
+            pages => format::count(pages.round() as u64),
+        }
+    }
 }
 
 /// Shows the overview.
@@ -85,6 +94,7 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
     let machine = MachineFigures::read(&crawl.state, &crawl.archive);
     let record = ControlRecord::of(&crawl.state).unwrap_or_default();
     let in_force = record.overrides().ok().flatten();
+    let in_force = in_force.filter(|overrides| *overrides != RuntimeOverrides::default());
     let in_force = in_force.map(|overrides| cut(&control_file::describe(&overrides), caps::REASON));
     dashboard.look(|look| {
         let statistics = look.statistics;
@@ -132,5 +142,7 @@ mod tests {
         assert_eq!(rates(0, 10).bytes, 400);
         assert_eq!(rates(9, 10).pages, 60.0);
         assert_eq!(rates(0, 60), Rates::default());
+        assert_eq!(rates(0, 10).pages_a_minute(), "40");
+        assert_eq!(rates(0, 60).pages_a_minute(), "0.0");
     }
 }

@@ -62,7 +62,8 @@ struct PagePage {
     facts: Vec<Fact>,
     record: Option<Result<ArchivedRecord, String>>,
     text: Option<String>,
-    /// The facts of the page that it repeats.
+    /// The page that it repeats, and its facts.
+    repeated: Option<String>,
     original: Vec<Fact>,
     cluster: Option<ClusterOfPage>,
     /// True if the page was kept, so that its signature is stored.
@@ -153,6 +154,9 @@ fn visited(
             record.map_err(|reason| cut(&reason, caps::REASON))
         }),
         text: text.map(|text| cut(&text, caps::PAGE_TEXT)),
+        repeated: original
+            .as_ref()
+            .map(|row| cut(row.url.as_str(), caps::ADDRESS)),
         original: original.as_ref().map(facts).unwrap_or_default(),
         cluster: dashboard.look(|look| cluster_of(look, &row)),
         has_signature: row.fate.is_original(),
@@ -176,6 +180,7 @@ fn unvisited(dashboard: &Dashboard, granted: Granted, url: &PageUrl) -> Result<H
         facts: Vec::new(),
         record: None,
         text: None,
+        repeated: None,
         original: Vec::new(),
         cluster: None,
         has_signature: false,
@@ -225,7 +230,6 @@ fn facts(row: &VisitRecord) -> Vec<Fact> {
     let some = |count: u64| Some(count).filter(|count| *count > 0).map(format::count);
     let place = row.warc_file.as_ref().zip(row.warc_offset);
     let facts = [
-        address("URL", Some(&row.url)),
         fact("Title", row.title.clone()),
         fact("Status", row.status.map(|status| status.to_string())),
         fact("Fetched", Some(format::time(row.fetched_at))),

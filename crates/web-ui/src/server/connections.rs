@@ -3,7 +3,8 @@
 //! At most [`MAX_CONNECTIONS`] are served; others wait in the system's queue, which is the owner of
 //! that bound. A head must arrive within [`LONGEST_HEAD`] and fit into [`MAX_HEAD`]; this includes
 //! the wait for a next request (slow loris; RFC 9112, section 9.5). No connection lives longer than
-//! [`LONGEST`], whatever it is doing: a client that reads nothing is not told apart from a slow one.
+//! [`LONGEST`], whatever it is doing: a client that reads nothing is not told apart from a slow
+//! one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +17,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 /// Connections at a time.
-const MAX_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 256;
 /// The time in which the head of a request arrives.
-const LONGEST_HEAD: Duration = Duration::from_secs(10);
+const LONGEST_HEAD: Duration = Duration::from_secs(5);
 /// Bytes of the head of a request, and of a connection's buffer.
 const MAX_HEAD: usize = 32 << 10;
 /// Header fields of a request.

@@ -20,7 +20,7 @@ fn views() -> Vec<(String, &'static str)> {
         ("/search?q=quiet+harbour".to_owned(), "no search index"),
         ("/controls".to_owned(), "One host"),
         (page(UNIQUE), "Similar pages"),
-        (page(DUPLICATE), "The page that it repeats"),
+        (page(DUPLICATE), "Original"),
         (page(FAILED), "failed"),
         (page(EXCLUDED), "excluded"),
         (page("http://site.test/unknown"), "not-queued"),

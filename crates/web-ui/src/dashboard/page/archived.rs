@@ -29,6 +29,8 @@ pub(crate) struct ArchivedRecord {
     pub(crate) fields: Vec<(String, String)>,
     /// The result of checking its digests.
     pub(crate) digests: &'static str,
+    /// The request, if its record follows.
+    pub(crate) request: Option<String>,
     /// The status and the header fields of the response, if it is one.
     pub(crate) status: Option<u16>,
     pub(crate) headers: Vec<(String, String)>,
@@ -60,7 +62,15 @@ impl ArchivedRecord {
         let record = reader.next_record(MAX_BLOCK);
         let record = record.map_err(|fault| fault.to_string())?;
         let record = record.ok_or("the archive ends before the record")?;
-        Ok(Self::of(&record))
+        // A damaged record behind it is not this page's affair.
+        let next = reader.next_record(MAX_BLOCK).ok().flatten();
+        let request = next.filter(|next| {
+            next.kind() == "request" && next.field("WARC-Concurrent-To") == Some(record.id())
+        });
+        Ok(Self {
+            request: request.and_then(|request| text(&request.block)),
+            ..Self::of(&record)
+        })
     }
 
     fn of(record: &Record) -> Self {
@@ -71,6 +81,7 @@ impl ArchivedRecord {
         let mut shown = Self {
             fields: fields.collect(),
             digests: digests(record),
+            request: None,
             status: None,
             headers: Vec::new(),
             more_headers: 0,
