@@ -124,7 +124,16 @@ mod tests {
         };
         let command = crate::args::Arguments::command();
         let crawl = command.find_subcommand("crawl").unwrap();
-        let not_settings = ["config", "summary", "quiet", "verbose", "help", "version"];
+        let not_settings = [
+            "config",
+            "summary",
+            "serve",
+            "token-file",
+            "quiet",
+            "verbose",
+            "help",
+            "version",
+        ];
         for option in secrets::OPTIONS {
             assert!(
                 DOCUMENTED.contains(&format!("--{option}")),
