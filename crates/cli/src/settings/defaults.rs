@@ -135,6 +135,8 @@ mod tests {
             "config",
             "summary",
             "on-finish",
+            "serve",
+            "token-file",
             "quiet",
             "verbose",
             "help",

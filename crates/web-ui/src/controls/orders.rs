@@ -269,6 +269,8 @@ fn set_host(file: &mut DocumentMut, host: &str, delay: Option<&str>) -> Option<(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const DOCUMENTED: &str = include_str!("../../../../config/control.toml");
@@ -431,5 +433,38 @@ mod tests {
         };
         assert_eq!(values, expected);
         assert_eq!(Values::of("delay = 2s"), Values::default());
+    }
+
+    proptest! {
+        /// Written and read again, every value is as it was typed, and every comment is there.
+        #[test]
+        fn any_text_is_written_as_one_value(
+            typed in "\\PC{1,20}",
+            lines in proptest::collection::vec("\\PC{1,12}", 1..4),
+            host in "[a-z\"\\\\.\\[\\]# ]{1,10}",
+        ) {
+            let text = "# one\nrate = \"1/s\" # two\n# three\n\n\
+                        # four\n[host.\"a.test\"]\ndelay = \"1s\"\n";
+            let orders = Orders {
+                delay: Some(typed.clone()),
+                exclude: Some(lines.join("\n")),
+                host: Some(host.clone()),
+                host_delay: Some(typed.clone()),
+                ..Orders::default()
+            };
+            let written = orders.write_into(text).unwrap();
+            for comment in ["# one", "# two", "# three", "# four"] {
+                prop_assert!(written.contains(comment), "{}", written);
+            }
+            let values = Values::of(&written);
+            prop_assert_eq!(&values.rate, "1/s");
+            prop_assert_eq!(&values.delay, typed.trim());
+            let expected: Vec<&str> = lines.iter().filter_map(|line| given(line)).collect();
+            prop_assert_eq!(values.exclude, expected.join("\n"));
+            if let (Some(host), Some(delay)) = (given(&host), given(&typed)) {
+                let own = values.hosts.iter().find(|(name, _)| name == host);
+                prop_assert_eq!(own.map(|(_, delay)| delay.as_str()), Some(delay));
+            }
+        }
     }
 }
