@@ -76,9 +76,9 @@ class WhatIsFound(unittest.TestCase):
         findings = dedup([])
         self.assertEqual((list(findings), findings.documents), ([], 0))
 
-    def test_a_million_equal_documents_and_an_enormous_one_are_no_trouble(self):
-        findings = dedup("again" for _ in range(1_000_000))
-        self.assertEqual(sum(1 for _ in findings), 999_999)
+    def test_thirty_thousand_equal_documents_and_an_enormous_one_are_no_trouble(self):
+        findings = dedup("again" for _ in range(30_000))
+        self.assertEqual(sum(1 for _ in findings), 29_999)
         huge = "word " * 2_000_000
         self.assertEqual(found_in(["", huge, "", huge]), {2: 0, 3: 1})
 
