@@ -120,7 +120,7 @@ class Crawl:
         self.crawler, self.site, self.directory = crawler, site, Path(directory)
         command = [
             crawler, "--allow-private", "--delay", "20ms", "--delay-factor", "0", "--contact", "tests@example.org",
-            "--resolve", f"{HOST}:{site.server_port}:127.0.0.1", "--out", directory, "--serve", "127.0.0.1:0", site.url("/"),
+            "--resolve", f"{HOST}:{site.server_port}:127.0.0.1", "--duplicate-text", "on", "--out", directory, "--serve", "127.0.0.1:0", site.url("/"),
         ]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.lines, self.heard = [], 0
@@ -305,6 +305,10 @@ def declared_distinct(crawl, viewer, complaints):
     for words in ("near-duplicate", "Original", "Archived record"):
         if words not in viewer.text():
             complaints.add(f"the view of {url} does not say {words!r}")
+    viewer.submit("here.innerText.startsWith('Difference')")
+    marked = viewer.sees("[...document.querySelectorAll('mark')].map(mark => mark.innerText.trim())")
+    if sorted(marked) != ["1.", "2."]:
+        complaints.add(f"the difference of the guides is {marked}")
     viewer.submit("here.innerText.startsWith('Not a duplicate')")
     viewer.submit("here.innerText === 'Write control.toml'")
     until("the page in the archive", lambda: crawl.rows().get(url, {}).get("verdict") == "unique")
@@ -350,7 +354,9 @@ def main():
         reopened(crawl, viewer, complaints)
         searched(crawl, viewer, complaints)
         page = f"/page?url={quote(distinct, safe='')}"
-        looks_right(viewer, axe, [*VIEWS, page], complaints)
+        item = next(url for url, row in crawl.rows().items() if row["verdict"] == "near-duplicate")
+        views = [*VIEWS, page, f"/difference?url={quote(item, safe='')}"]
+        looks_right(viewer, axe, views, complaints)
         if wish.screenshots:
             pictures(viewer, wish.screenshots, page)
         # All of it by forms alone.
@@ -363,7 +369,7 @@ def main():
     if crawl.rows().get(distinct, {}).get("verdict") != "unique":
         complaints.add("a kill has undone that a page is no duplicate")
     complaints.finish(
-        f"Chromium uses the dashboard by the keyboard, with script and without: {len(VIEWS) + 1} views in light, dark and 400 pixels, "
+        f"Chromium uses the dashboard by the keyboard, with script and without: {len(views)} views in light, dark and 400 pixels, "
         f"{len(site.requests())} requests of the crawl, no finding of axe"
     )
 

@@ -90,6 +90,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
             "web-ui",
             &[
                 "crawl",
+                "differences",
                 "disk",
                 "search",
                 "sinks",

@@ -14,6 +14,7 @@
 //!
 //! [`caps::LISTED`]: crate::caps::LISTED
 
+pub(crate) mod difference;
 pub(crate) mod duplicates;
 pub(crate) mod failures;
 pub(crate) mod frame;
@@ -29,7 +30,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crawl::control_file::ControlRecord;
-use store::Fate;
+use differences::Pair;
+use store::{Fate, VisitRecord};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock};
 
@@ -71,6 +73,8 @@ pub struct CrawlQueries {
     pub explain: Question<Explanation>,
     /// Lists the kept pages that are similar to a page, nearest first. Reads the whole journal.
     pub similar: Question<Vec<SimilarPage>>,
+    /// Compares a page with the original that it repeats. Reads the whole journal.
+    pub pair: Question<JudgedPair>,
     /// Reads the text of the page whose record is at an offset of an archive file; none if there is
     /// no text.
     pub text: ReadText,
@@ -89,6 +93,15 @@ pub struct Explanation {
     pub verdict: String,
     /// The reason.
     pub reason: String,
+}
+
+/// A page that repeats another, its original, and the visit with the verdict.
+#[derive(Clone, Debug)]
+pub struct JudgedPair {
+    /// The two pages.
+    pub pair: Pair,
+    /// The visit of the page that repeats the other.
+    pub row: VisitRecord,
 }
 
 /// A page that is similar to another.

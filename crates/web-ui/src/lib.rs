@@ -37,7 +37,9 @@ mod metrics;
 mod server;
 
 pub use access::{LEAST_TOKEN, MOST_TOKEN, Token, TokenError};
-pub use dashboard::{CrawlQueries, Explanation, Question, ReadText, SimilarPage, WatchedCrawl};
+pub use dashboard::{
+    CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl,
+};
 pub use format::cut;
 pub use metrics::{METRICS, Metric, MetricKind};
 pub use report::*;

@@ -24,7 +24,8 @@ use web::Clock;
 use crate::access::{self, Access, Token};
 use crate::dashboard::frame::Refusal;
 use crate::dashboard::{
-    Dashboard, WatchedCrawl, duplicates, failures, hosts, overview, page, search, similar, skipped,
+    Dashboard, WatchedCrawl, difference, duplicates, failures, hosts, overview, page, search,
+    similar, skipped,
 };
 use crate::live::{self, Places};
 use crate::{controls, metrics};
@@ -146,7 +147,7 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
         .route("/search", get(search::show))
         .route("/page", get(page::show))
         .route("/similar", get(similar::show))
-        // The place of the comparison of a duplicate with its original: /difference?url=
+        .route("/difference", get(difference::show))
         .route("/controls", get(controls::show).post(controls::write))
         .route("/controls/preview", post(controls::preview))
         .route("/metrics", get(metrics::show))

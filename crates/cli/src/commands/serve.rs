@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
 use web_ui::{
-    CrawlQueries, DashboardServer, Explanation, ServeError, ServeOptions, Token, WatchedCrawl,
+    CrawlQueries, DashboardServer, Explanation, JudgedPair, ServeError, ServeOptions, Token,
+    WatchedCrawl,
 };
 
-use super::{report, similar, why};
+use super::{pair, report, similar, why};
 use crate::args::ServeArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::settings::Settings;
@@ -118,7 +119,7 @@ fn watched(settings: &Settings) -> Result<WatchedCrawl, CliError> {
 /// Returns the questions that the commands of the same names answer.
 fn queries(settings: &Settings, directory: &Path, archive: PathBuf) -> CrawlQueries {
     let policy = assembly::policy(settings, settings.canonical_form());
-    let (of_why, of_similar) = (directory.to_owned(), directory.to_owned());
+    let [of_why, of_similar, of_pair] = [(); 3].map(|()| directory.to_owned());
     CrawlQueries {
         explain: Box::new(move |url| {
             let explained = why::explain(&of_why, url);
@@ -130,6 +131,13 @@ fn queries(settings: &Settings, directory: &Path, archive: PathBuf) -> CrawlQuer
         }),
         similar: Box::new(move |url| {
             similar::to_page(&of_similar, url).map_err(|error| error.in_one_line())
+        }),
+        pair: Box::new(move |url| {
+            let judged = pair::judged(&of_pair, url).map_err(|error| error.in_one_line())?;
+            Ok(JudgedPair {
+                pair: judged.pair,
+                row: judged.row,
+            })
         }),
         text: Box::new(move |file, offset| search_index::text_at(&archive, file, offset, &policy)),
     }

@@ -18,8 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use web::{Host, HostPattern, HostTable, MainSelectors, PageUrl};
 
 use super::Settings;
-use super::check::check_concurrency;
 use crate::values::{Span, maybe_word};
+use crawl::values::check_concurrency;
 
 /// The tables, by the hosts that they name.
 pub(crate) type HostTables = BTreeMap<HostPattern, HostSettings>;

@@ -39,6 +39,17 @@ pub(crate) struct Fact {
     pub(crate) is_url: bool,
 }
 
+impl Fact {
+    /// Returns a fact, if its value is known.
+    pub(crate) fn of(label: &'static str, value: Option<String>) -> Option<Self> {
+        value.map(|value| Self {
+            label,
+            value: cut(&value, caps::REASON),
+            is_url: false,
+        })
+    }
+}
+
 /// A cluster that the page belongs to.
 pub(crate) struct ClusterOfPage {
     pub(crate) original: String,
@@ -189,7 +200,7 @@ fn unvisited(dashboard: &Dashboard, granted: Granted, url: &PageUrl) -> Result<H
 }
 
 /// Returns true for a page that was left out as a duplicate of another, so that a user may object.
-fn is_left_out(row: &VisitRecord) -> bool {
+pub(crate) fn is_left_out(row: &VisitRecord) -> bool {
     let original = row.duplicate_of.as_ref();
     row.fate.is_duplicate() && !row.kept && original.is_some_and(|original| *original != row.url)
 }
@@ -213,13 +224,6 @@ fn row_at(
 
 /// Returns the facts about a visit, in the order in which they are shown.
 fn facts(row: &VisitRecord) -> Vec<Fact> {
-    fn fact(label: &'static str, value: Option<String>) -> Option<Fact> {
-        value.map(|value| Fact {
-            label,
-            value: cut(&value, caps::REASON),
-            is_url: false,
-        })
-    }
     fn address(label: &'static str, url: Option<&PageUrl>) -> Option<Fact> {
         url.map(|url| Fact {
             label,
@@ -230,41 +234,41 @@ fn facts(row: &VisitRecord) -> Vec<Fact> {
     let some = |count: u64| Some(count).filter(|count| *count > 0).map(format::count);
     let place = row.warc_file.as_ref().zip(row.warc_offset);
     let facts = [
-        fact("Title", row.title.clone()),
-        fact("Status", row.status.map(|status| status.to_string())),
-        fact("Fetched", Some(format::time(row.fetched_at))),
-        fact("Answered within", row.details.duration.map(format::span)),
-        fact("Redirects", some(u64::from(row.details.redirects))),
+        Fact::of("Title", row.title.clone()),
+        Fact::of("Status", row.status.map(|status| status.to_string())),
+        Fact::of("Fetched", Some(format::time(row.fetched_at))),
+        Fact::of("Answered within", row.details.duration.map(format::span)),
+        Fact::of("Redirects", some(u64::from(row.details.redirects))),
         address("Final URL", row.final_url.as_ref()),
         address("Canonical URL", row.canonical.as_ref()),
         address("Found on", row.via.as_ref()),
-        fact("Links from a seed", Some(row.depth.to_string())),
-        fact("Type", row.content_type.clone()),
-        fact("Kind", Some(row.kind().to_owned())),
-        fact("Received", Some(format::bytes(row.bytes))),
-        fact("Digest", row.details.digest.clone()),
-        fact(
+        Fact::of("Links from a seed", Some(row.depth.to_string())),
+        Fact::of("Type", row.content_type.clone()),
+        Fact::of("Kind", Some(row.kind().to_owned())),
+        Fact::of("Received", Some(format::bytes(row.bytes))),
+        Fact::of("Digest", row.details.digest.clone()),
+        Fact::of(
             "Words",
             row.details.words.map(|words| format::count(words.into())),
         ),
-        fact("Character set", row.charset.clone()),
-        fact("Language", row.language.clone()),
-        fact(
+        Fact::of("Character set", row.charset.clone()),
+        Fact::of("Language", row.language.clone()),
+        Fact::of(
             "Fingerprint",
             row.fingerprint.map(|print| print.to_string()),
         ),
         address("Repeats", row.duplicate_of.as_ref()),
-        fact(
+        Fact::of(
             "Of an earlier crawl",
             row.of_earlier.then(|| "yes".to_owned()),
         ),
-        fact("Distance", row.distance.map(|bits| format!("{bits} bits"))),
-        fact(
+        Fact::of("Distance", row.distance.map(|bits| format!("{bits} bits"))),
+        Fact::of(
             "Resemblance",
             row.resemblance
                 .map(|resemblance| format!("{resemblance:.3}")),
         ),
-        fact(
+        Fact::of(
             "Archived",
             place.map(|(file, offset)| format!("{file} at {}", format::count(offset))),
         ),
@@ -294,5 +298,10 @@ impl PagePage {
     /// Returns the address of the list of similar pages.
     fn similar(&self) -> String {
         format!("/similar?url={}", encoded(&self.url))
+    }
+
+    /// Returns the address of the comparison with the original.
+    fn difference(&self) -> String {
+        format!("/difference?url={}", encoded(&self.url))
     }
 }

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use differences::{PageOfPair, PageTextState, Pair};
 use disk::SystemDisk;
-use neardup::{Fingerprint, HashKey};
+use neardup::{Fingerprint, HashKey, Thresholds};
 use store::embedded::journal::{Journal, SEGMENT_BYTES};
 use store::embedded::record::{Record, SettledVisit};
 use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, VisitRecord};
 use tempfile::TempDir;
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
-use web_ui::{CrawlQueries, Explanation, Setting, SimilarPage, WatchedCrawl};
+use web_ui::{CrawlQueries, Explanation, JudgedPair, Setting, SimilarPage, WatchedCrawl};
 
 pub(crate) const UNIQUE: &str = "http://site.test/";
 pub(crate) const DUPLICATE: &str = "http://site.test/copy";
@@ -118,7 +119,7 @@ impl CrawlFixture {
     /// the string as well.
     pub(crate) fn watched(&self) -> WatchedCrawl {
         let directory = self.directory.path().to_owned();
-        let [of_why, of_similar, of_text] = [(); 3].map(|()| self.string.clone());
+        let [of_why, of_similar, of_pair, of_text] = [(); 4].map(|()| self.string.clone());
         let setting = Setting {
             name: self.string.clone(),
             value: self.string.clone(),
@@ -148,8 +149,33 @@ impl CrawlFixture {
                         resemblance: 0.9,
                     }])
                 }),
+                pair: Box::new(move |_| Ok(judged(&of_pair))),
                 text: Box::new(move |_, _| Some(of_text.clone())),
             },
         }
+    }
+}
+
+/// Returns a pair whose texts, titles and reason are this string.
+fn judged(string: &str) -> JudgedPair {
+    let page = PageOfPair {
+        url: string.to_owned(),
+        title: Some(string.to_owned()),
+        heading: Some(string.to_owned()),
+        canonical: Some(string.to_owned()),
+        text: PageTextState::Known(format!("{string} {string}")),
+        ..PageOfPair::default()
+    };
+    let member = PageOfPair {
+        text: PageTextState::Known(format!("{string} other words")),
+        ..page.clone()
+    };
+    let url = PageUrl::parse("http://a.test/copy", &CanonicalForm::default()).unwrap();
+    let found = DiscoveredUrl::new(url, 0, None);
+    let mut row = VisitRecord::new(found, Fate::NearDuplicate, Timestamp::default());
+    row.reason = Some(string.to_owned());
+    JudgedPair {
+        pair: Pair::of(page, member, &Thresholds::default(), false),
+        row,
     }
 }

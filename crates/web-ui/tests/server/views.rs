@@ -25,6 +25,10 @@ fn views() -> Vec<(String, &'static str)> {
         (page(EXCLUDED), "excluded"),
         (page("http://site.test/unknown"), "not-queued"),
         (format!("/similar?url={UNIQUE}"), "Kept pages that resemble"),
+        (
+            format!("/difference?url={DUPLICATE}"),
+            "Figures of the verdict",
+        ),
     ]
 }
 
