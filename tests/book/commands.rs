@@ -33,7 +33,7 @@ const RUN: [(&str, &[&str]); 18] = [
     ),
     ("guide/files.md", &[DIR, CORPUS, FILES]),
     ("guide/foreign-archives.md", &[DIR, ARCHIVES]),
-    ("guide/left-out.md", &[DIR, MONDAY]),
+    ("guide/left-out.md", &[DIR, MONDAY, PAIR]),
     ("guide/limits.md", &[]),
     ("guide/links.md", &[PAGE]),
     ("guide/queries.md", &["cp -r $CRAWL crawl", CORPUS, QUERIES]),
@@ -93,6 +93,11 @@ const QUERIES: &str = r#"
     sed 's/1[0-9]50/another/g' a.txt > b.txt
     seq -s ' ' 1000 1098 > draft.txt
     printf '{"id":"n7","text":"%s"}\n' "$(cat draft.txt)" > new.jsonl"#;
+
+/// Makes two pages that differ in a word.
+const PAIR: &str = "
+    echo '<p>a quiet harbour</p>' > a.html
+    echo '<p>a busy harbour</p>' > b.html";
 
 /// Makes a page with two links.
 const PAGE: &str = r#"
