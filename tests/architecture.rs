@@ -186,6 +186,16 @@ fn sled_is_named_in_one_file_only() {
     }
 }
 
+#[test]
+fn templates_and_the_web_server_are_known_to_one_crate_only() {
+    for name in CRATES {
+        for other in ["askama", "axum", "prometheus-client", "toml_edit"] {
+            let knows = dependencies(name, "dependencies").contains(other);
+            assert_eq!(knows, name == "web-ui", "{name}: {other}");
+        }
+    }
+}
+
 /// Files of `store` and `sinks` that may change files without a [`disk::Disk`], and the reasons.
 const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
     (

@@ -85,6 +85,23 @@ fn a_crawl_that_has_ended_is_shown_searched_and_explained() {
 }
 
 #[test]
+fn a_journal_that_is_rebuilt_while_it_is_shown_is_read_again() {
+    let server = Server::spawn_thread(tree_site(6));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    crawl.complete();
+    let mut serving = crawl.start_command(&["serve", "crawl"]);
+    let browser = Browser::at(&mut serving);
+    browser.wait_for("/", "Fates of 6 URLs");
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    browser.wait_for("/", "Fates of 6 URLs");
+    assert_eq!(browser.get("/healthz").body, "ok\n");
+    let page = browser.get(&format!("/page?url={}", server.url(HOST, "/5")));
+    assert!(page.text().contains("Page 5"), "{}", page.text());
+    end(serving);
+}
+
+#[test]
 fn counts_move_in_the_dashboard_beside_a_running_crawl() {
     let gate = Gate::new();
     let server = Server::spawn_thread(chain(&gate));

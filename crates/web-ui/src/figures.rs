@@ -60,7 +60,7 @@ impl Figures {
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back counts as a long time.
         let is_fresh = |read: Timestamp| read <= now && now.since(read) < FRESH;
-        if !reading.read_at.is_some_and(is_fresh) {
+        if !reading.read_at.is_some_and(is_fresh) || reading.is_replaced() {
             reading.damage = reading.catch_up(&self.state).err().map(|fault| {
                 let position = reading.position();
                 format!("{fault}. The figures are those of the {position} bytes before.")
@@ -84,6 +84,13 @@ impl Reading {
         };
         self.statistics.catch_up(follower)?;
         Ok(())
+    }
+
+    /// Returns true if another journal has the place of this one: its positions would lead a view
+    /// to the middle of a record.
+    fn is_replaced(&self) -> bool {
+        let replaced = self.follower.as_ref().map(JournalFollower::is_replaced);
+        !matches!(replaced, None | Some(Ok(false)))
     }
 
     fn position(&self) -> Position {
