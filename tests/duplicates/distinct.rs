@@ -109,7 +109,7 @@ fn a_running_crawl_obeys_a_line_of_control_toml_once() {
         refused.errors.contains("if you write `distinct = ["),
         "{refused:?}"
     );
-    crawl.write("crawl/control.toml", &format!("distinct = [\"{url}\"]"));
+    crawl.write("crawl/control.toml", format!("distinct = [\"{url}\"]"));
     running.wait_for_line("waits to be visited again");
     gate.open();
     let summary = running.end().summary();

@@ -41,7 +41,7 @@ impl Default for Verdicts {
 impl Verdicts {
     /// Changes the sums by a visit.
     pub(crate) fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {
-        let rule = DuplicateRule::of(row).filter(|_| row.requisite == 0);
+        let rule = row.duplicate_rule().filter(|_| row.requisite == 0);
         let Some(rule) = rule else {
             return;
         };

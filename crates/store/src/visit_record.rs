@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp};
 
 use crate::discovered_url::DiscoveredUrl;
+use crate::duplicate_rule::{DuplicateRule, OF_CANONICAL, SAME_TEXT};
 use crate::near_dup::Page;
 use crate::visit_details::VisitDetails;
 
@@ -72,8 +73,8 @@ impl Fate {
     }
 }
 
-/// One visited URL. The order of the fields is on disk (postcard), in the journal and in the tables,
-/// so it stays; what else a journal knows of a visit is in [`VisitDetails`].
+/// One visited URL. The order of the fields is on disk (postcard), in the journal and in the
+/// tables, so it stays; what else a journal knows of a visit is in [`VisitDetails`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisitRecord {
     /// Its URL as it was queued.
@@ -170,6 +171,26 @@ impl VisitRecord {
         self.requisite == 0 && self.fate.is_page()
     }
 
+    /// Returns the rule by which the page repeats another; none if it repeats none.
+    #[must_use]
+    pub fn duplicate_rule(&self) -> Option<DuplicateRule> {
+        self.details.rule.or_else(|| self.rule_of_reason())
+    }
+
+    /// Returns the rule that the reason of a record without details begins with.
+    fn rule_of_reason(&self) -> Option<DuplicateRule> {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        match self.fate {
+            Fate::ExactDuplicate if reason.starts_with(SAME_TEXT) => Some(DuplicateRule::SameText),
+            Fate::ExactDuplicate => Some(DuplicateRule::SameBytes),
+            Fate::NearDuplicate if reason.contains(OF_CANONICAL) => {
+                Some(DuplicateRule::ByCanonical)
+            }
+            Fate::NearDuplicate => Some(DuplicateRule::Near),
+            Fate::Unique | Fate::Changed | Fate::Failed | Fate::Excluded => None,
+        }
+    }
+
     /// Returns the kind of the URL: `page`, `requisite`, `sitemap`, or `robots` for a robots.txt
     /// that a link led to.
     #[must_use]
@@ -192,6 +213,52 @@ impl VisitRecord {
             url: self.url.clone(),
             final_url: self.final_url.clone().unwrap_or_else(|| self.url.clone()),
             at: self.fetched_at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::{CanonicalForm, PageUrl, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn a_rule_is_recognised_by_the_fate_and_the_reason() {
+        let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
+        for (fate, reason, rule) in [
+            (
+                Fate::ExactDuplicate,
+                "the same bytes; let through: 2 of 3 of its kind",
+                Some(DuplicateRule::SameBytes),
+            ),
+            (
+                Fate::ExactDuplicate,
+                "not modified since 2026-11-23; it repeats itself in an earlier crawl",
+                Some(DuplicateRule::SameBytes),
+            ),
+            (
+                Fate::ExactDuplicate,
+                "the same text; the original is in an earlier crawl",
+                Some(DuplicateRule::SameText),
+            ),
+            (
+                Fate::NearDuplicate,
+                "resemblance 0.91, 2 bits apart",
+                Some(DuplicateRule::Near),
+            ),
+            (
+                Fate::NearDuplicate,
+                "resemblance 0.75 with the page that it calls canonical, 9 bits apart",
+                Some(DuplicateRule::ByCanonical),
+            ),
+            (Fate::Unique, "the same bytes", None),
+            (Fate::Changed, "other bytes; the same text", None),
+        ] {
+            let found = DiscoveredUrl::new(url.clone(), 0, None);
+            let mut row = VisitRecord::new(found, fate, Timestamp::default());
+            row.reason = Some(reason.to_owned());
+            assert_eq!(row.duplicate_rule(), rule, "{reason}");
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CliError
         return Err(usage(message).with_remedy(format!("`crawler why {shown} {url}` says why")));
     };
     let original = row.duplicate_of.clone();
-    let (Some(original), Some(rule)) = (original, DuplicateRule::of(&row)) else {
+    let (Some(original), Some(rule)) = (original, row.duplicate_rule()) else {
         let message = format!(
             "{url} repeats no page: its verdict is {}",
             row.fate.as_str()

@@ -1,5 +1,5 @@
-//! A page that repeats another, beside its original: the words in which they differ, and the figures
-//! by which they were judged.
+//! A page that repeats another, beside its original: the words in which they differ, and the
+//! figures by which they were judged.
 
 use std::fmt::Display;
 use std::ops::Range;

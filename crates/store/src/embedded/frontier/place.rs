@@ -9,8 +9,8 @@ use crate::discovered_url::DiscoveredUrl;
 use crate::fault::StoreFault;
 use crate::frontier::QueueEntry;
 
-/// A page's place among those of its host: requisites, pages that a user wants to have visited, then
-/// all others by their priority; nearer to a seed first, then in the order of discovery.
+/// A page's place among those of its host: requisites, pages that a user wants to have visited,
+/// then all others by their priority; nearer to a seed first, then in the order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Rank {
     /// The order; lower goes first. The highest bit is set for a page; below it are eight bits of

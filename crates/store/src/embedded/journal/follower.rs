@@ -1,10 +1,10 @@
 //! Reads a journal while it is written: each call continues where the last one ended.
 //!
-//! Takes no lock and changes nothing. Records about signatures are passed over, because no figure of
-//! a crawl depends on them and decoding them would take most of the time. An unfinished frame at the end of the last segment is not yet
-//! a record and is looked at again by the next call. `crawler rebuild` replaces a journal by
-//! another one: the follower keeps its segment open and compares it with the file of that name, so
-//! that it notices.
+//! Takes no lock and changes nothing. Records about signatures are passed over, because no figure
+//! of a crawl depends on them and decoding them would take most of the time. An unfinished frame at
+//! the end of the last segment is not yet a record and is looked at again by the next call.
+//! `crawler rebuild` replaces a journal by another one: the follower keeps its segment open and
+//! compares it with the file of that name, so that it notices.
 
 use std::path::{Path, PathBuf};
 
@@ -67,8 +67,8 @@ impl JournalFollower {
         Ok(())
     }
 
-    /// Returns the next record that is not about signatures, and the position at which it begins, for
-    /// [`record_at`](super::history::record_at); none at the present end of the journal.
+    /// Returns the next record that is not about signatures, and the position at which it begins,
+    /// for [`record_at`](super::history::record_at); none at the present end of the journal.
     ///
     /// # Errors
     /// [`StoreFault::Damaged`] if a frame is damaged or a segment is missing. Later calls return

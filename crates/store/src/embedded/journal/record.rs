@@ -204,7 +204,8 @@ pub struct DistinctPages {
 /// A finished visit in the journal, with its queue entry.
 ///
 /// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `row` (without
-/// its details), `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `left_out`, `details`.
+/// its details), `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `left_out`,
+/// `details`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledVisit {
     /// The sequence number of its queue entry.

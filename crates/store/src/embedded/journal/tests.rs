@@ -230,8 +230,8 @@ fn the_records_that_a_follower_passes_over_are_those_about_signatures() {
     }
 }
 
-/// Journals of earlier versions are continued in a new segment: a program of that version would take
-/// unknown records for damage.
+/// Journals of earlier versions are continued in a new segment: a program of that version would
+/// take unknown records for damage.
 #[test]
 fn journals_of_earlier_versions_are_read_and_continued() {
     let format_6 = include_str!("../../../golden/journal-6.hex");
