@@ -42,8 +42,8 @@ pub(crate) struct SecretArgs {
     )]
     pub(crate) http_password_file: Option<PathBuf>,
     /// Log in with the logins of this file [~/.netrc without =FILE], as wget and curl do: each at
-    /// its machine, over https on the standard port and at origins of seeds. The login for all other
-    /// hosts (default) is not used
+    /// its machine, over https on the standard port and at origins of seeds. The login for all
+    /// other hosts (default) is not used
     #[arg(
         long,
         value_name = "FILE",

@@ -1,9 +1,9 @@
 //! Files of logins in the netrc format: `machine HOST login USER password PASSWORD`.
 //!
 //! Words are separated by blanks and line ends, and may be quoted, with a backslash before a quote
-//! or a backslash (curl and GNU do so). `account` is skipped, `macdef` up to a blank line, and lines
-//! that begin with `#`. `default`, a login for every other host, is not used: a crawler asks hosts
-//! that its user does not know.
+//! or a backslash (curl and GNU do so). `account` is skipped, `macdef` up to a blank line, and
+//! lines that begin with `#`. `default`, a login for every other host, is not used: a crawler asks
+//! hosts that its user does not know.
 //!
 //! No error repeats a word of the file.
 
