@@ -138,7 +138,7 @@ pub fn rebuild_visit(
         signature = Some(reading.signature);
     } else {
         record_notes(&mut record, notes);
-        if let Some(page) = unchanged.filter(|_| repeats_itself(&record)) {
+        if let Some(page) = unchanged.filter(|_| record.repeats_itself()) {
             // It was not admitted; its signature comes from the earlier crawl.
             let reading = reader.read_archived(&page);
             let following = following(policy, &record, &reading, false);
@@ -271,7 +271,7 @@ pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: &Verd
     let Some((original, retained)) = admission::repeated(verdict) else {
         return;
     };
-    let is_kept = repeats_itself(&rebuilt.record) || retained.is_some();
+    let is_kept = rebuilt.record.repeats_itself() || retained.is_some();
     if !is_kept && policy.on_duplicate != OnDuplicate::Follow {
         let links = policy.duplicate_links;
         let following = links.of_duplicate(is_seed(&rebuilt.record));
@@ -328,7 +328,7 @@ fn following(
     if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
         return Following::Nowhere;
     }
-    let is_kept = record.fate.is_original() || repeats_itself(record) || is_retained;
+    let is_kept = record.fate.is_original() || record.repeats_itself() || is_retained;
     if is_kept || policy.on_duplicate == OnDuplicate::Follow {
         return Following::All;
     }
@@ -337,11 +337,6 @@ fn following(
 
 fn is_seed(record: &VisitRecord) -> bool {
     record.depth == 0 && record.via.is_none()
-}
-
-/// True if an earlier crawl has the same page under the same URL.
-fn repeats_itself(record: &VisitRecord) -> bool {
-    record.of_earlier && record.duplicate_of.as_ref() == Some(&record.url)
 }
 
 fn likeness(record: &VisitRecord) -> Likeness {

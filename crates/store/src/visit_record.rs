@@ -171,6 +171,12 @@ impl VisitRecord {
         self.requisite == 0 && self.fate.is_page()
     }
 
+    /// Returns true for a page that repeats its own capture by an earlier crawl.
+    #[must_use]
+    pub fn repeats_itself(&self) -> bool {
+        self.of_earlier && self.duplicate_of.as_ref() == Some(&self.url)
+    }
+
     /// Returns the rule by which the page repeats another; none if it repeats none.
     #[must_use]
     pub fn duplicate_rule(&self) -> Option<DuplicateRule> {

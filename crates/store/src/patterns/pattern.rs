@@ -87,8 +87,9 @@ impl Visit {
     pub(super) fn of(row: &VisitRecord) -> Option<Self> {
         match row.fate {
             Fate::Unique | Fate::Changed => Some(Self::New),
-            // A page that is unchanged since an earlier crawl does not speak against its pattern.
-            Fate::ExactDuplicate | Fate::NearDuplicate if row.of_earlier => Some(Self::New),
+            // A page that is unchanged since an earlier crawl does not speak against its pattern;
+            // one that repeats another page of that crawl does.
+            Fate::ExactDuplicate | Fate::NearDuplicate if row.repeats_itself() => Some(Self::New),
             Fate::ExactDuplicate | Fate::NearDuplicate => Some(Self::Repeated),
             Fate::Failed => matches!(row.status, Some(404 | 410)).then_some(Self::Nothing),
             Fate::Excluded => row.status.map(|_| Self::Nothing),

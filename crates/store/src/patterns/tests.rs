@@ -148,10 +148,30 @@ fn a_closed_pattern_is_probed_ever_more_rarely_and_opens_when_it_brings_somethin
     assert_eq!(visit(&mut patterns, 1, Fate::NearDuplicate, None), None);
 }
 
+/// With `--since`, a calendar without end was never closed: 1,564 pages instead of 217.
+#[test]
+fn pages_that_repeat_others_of_an_earlier_crawl_close_their_pattern() {
+    let mut patterns = Patterns::default();
+    for number in 10_000..10_300 {
+        let mut row = row(
+            &format!("http://a.test/item/{number}"),
+            Fate::NearDuplicate,
+            200,
+        );
+        row.of_earlier = true;
+        settled(&mut patterns, &row);
+        while let Some(change) = patterns.due() {
+            patterns.apply(&change);
+        }
+    }
+    assert_eq!(state(&patterns), PatternState::Closed);
+}
+
 #[test]
 fn a_visit_that_says_nothing_about_the_pattern_does_not_count() {
     let mut earlier = row("http://a.test/item/1", Fate::ExactDuplicate, 200);
     earlier.of_earlier = true;
+    earlier.duplicate_of = Some(earlier.url.clone());
     let mut unasked = row("http://a.test/item/1", Fate::Excluded, 200);
     unasked.status = None;
     let silent = [
