@@ -155,7 +155,8 @@ fn timeless(mut lines: Vec<Value>) -> Vec<Value> {
 fn without_time(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            for name in ["warc_file", "warc_offset", "fetched_at", "date", "member"] {
+            let of_one_run = ["warc_file", "warc_offset", "fetched_at", "date", "member"];
+            for name in of_one_run.into_iter().chain(["duration_ms"]) {
                 members.remove(name);
             }
             members.values_mut().for_each(without_time);

@@ -1,8 +1,9 @@
 //! The signals that end a command, and the removal of its unfinished files.
 //!
-//! A crawl ends by itself when it is asked to (`commands/crawl.rs`). Every other command ends at
-//! once: a thread waits for the signal, removes the drafts of the process ([`disk::end_drafts`])
-//! and exits with 128 and the number of the signal, as a shell reports it.
+//! A crawl and a dashboard end by themselves when they are asked to (`commands/crawl.rs`,
+//! `commands/serve.rs`). Every other command ends at once: a thread waits for the signal, removes
+//! the drafts of the process ([`disk::end_drafts`]) and exits with 128 and the number of the
+//! signal, as a shell reports it.
 //!
 //! Invariant: a signal that was ignored when the process started, as under `nohup`, stays ignored.
 

@@ -246,7 +246,7 @@ pub(super) const FOREIGN: &[ForeignName] = &[
         "did you mean --http-user and --http-password-file?",
     ),
     row(
-        &["--cookies", "--cookie-jar", "--headers"],
+        &["--cookie-jar", "--headers"],
         "did you mean --load-cookies or --header?",
     ),
     row(
