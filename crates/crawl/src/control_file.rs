@@ -4,7 +4,7 @@
 //! checked before it is written. [`describe`] puts overrides into words. `record.rs` has the record
 //! of the file in force.
 //!
-//! A key of the file is a field of [`Control`] (of [`HostControl`] for one host); `read` checks it,
+//! A key of the file is a field of `Control` (of `HostControl` for one host); `read` checks it,
 //! with the line of a mistake, and [`RuntimeOverrides`] has its value. `config/control.toml`
 //! documents the keys; a test compares it with `read`.
 

@@ -58,8 +58,10 @@ async fn a_page_has_no_inline_script_and_refers_to_our_own_files_only() {
                 "javascript:",
             ] {
                 let is_link = element.contains("/page?url=");
+                // The URL of an order is a value that is sent to us, and nothing is loaded from it.
+                let is_value = element.starts_with("<input") && !element.contains("src=");
                 assert!(
-                    is_link || !element.contains(forbidden),
+                    is_link || is_value || !element.contains(forbidden),
                     "{target}: {element}"
                 );
             }
