@@ -32,7 +32,8 @@ TYPES = {
         "language": "VARCHAR", "title": "VARCHAR", "verdict": "VARCHAR", "duplicate_of": "VARCHAR",
         "distance": "UINTEGER", "resemblance": "DOUBLE", "fingerprint": "UBIGINT", "reason": "VARCHAR",
         "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "kind": "VARCHAR",
-        "canonical": "VARCHAR", "sketch": "BLOB",
+        "canonical": "VARCHAR", "duration_ms": "UBIGINT", "words": "UINTEGER", "redirects": "UINTEGER",
+        "digest": "VARCHAR", "sketch": "BLOB",
     },
     "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
     "texts": {
