@@ -48,9 +48,9 @@ TYPES = {
         ),
     },
 }
-# pyarrow's types of the unsigned columns, dates and sketches.
-ARROW = {"status": "uint16", "depth": "uint32", "bytes": "uint64", "distance": "uint32", "fingerprint": "uint64",
-         "warc_offset": "uint64", "words": "uint64", "fetched_at": "timestamp[ms, tz=UTC]", "sketch": "fixed_size_binary[160]"}
+# pyarrow's types of the unsigned columns by DuckDB's, and of dates and sketches.
+UNSIGNED = {"USMALLINT": "uint16", "UINTEGER": "uint32", "UBIGINT": "uint64"}
+ARROW = {"fetched_at": "timestamp[ms, tz=UTC]", "sketch": "fixed_size_binary[160]"}
 # Pages of which all pairs are compared.
 PAIRS = 300
 
@@ -113,7 +113,7 @@ def check_table(complaints, connection, name, files, expected):
     paths = sorted(Path().glob(files)) if not Path(files).is_absolute() else sorted(Path(files).parent.glob(Path(files).name))
     tables = [pyarrow.parquet.read_table(path) for path in paths]
     for path, table in zip(paths, tables):
-        for column, kind in ARROW.items():
+        for column, kind in {name: UNSIGNED[kind] for name, kind in types.items() if kind in UNSIGNED}.items() | ARROW.items():
             if column in table.column_names and str(table.schema.field(column).type) != kind:
                 complaints.add(f"pyarrow: {path.name}: {column} is {table.schema.field(column).type}")
         notes = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
