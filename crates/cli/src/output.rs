@@ -53,8 +53,8 @@ pub(crate) fn to_stdout(
     write_and_flush(&mut Escaping::new(out), write)
 }
 
-/// Like [`to_stdout`], and our own colours pass if the format is for people and standard output has
-/// colours. `write` is told.
+/// Writes to standard output like [`to_stdout`]. Our own colours pass if the format is for people
+/// and standard output has colours; the second argument of `write` is true then.
 pub(crate) fn coloured_to_stdout(
     format: Format,
     write: impl FnOnce(&mut dyn Write, bool) -> io::Result<()>,

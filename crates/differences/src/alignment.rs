@@ -221,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a text of so many words, of which each is one of `vocabulary`.
+    /// Returns a text of this number of words, drawn from `vocabulary`.
     fn text(stream: u64, words: u64, vocabulary: u64) -> NormalText {
         let mixed = |at: u64| {
             let bits = (stream << 40 | at).wrapping_mul(0x9e37_79b9_7f4a_7c15);

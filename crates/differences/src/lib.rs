@@ -33,4 +33,4 @@ mod verdict;
 pub use difference::{Difference, MAX_TEXT, MAX_WORDS, Run, RunKind, Stretch};
 pub use figures::Figures;
 pub use pair::{PageOfPair, PageTextState, Pair};
-pub use verdict::VerdictFigures;
+pub use verdict::{VerdictFigures, listed};

@@ -4,6 +4,8 @@
 //! sketch, and compares their sketches and bags of words with thresholds (`neardup`'s
 //! `Thresholds`). This module only repeats these steps with their figures; it decides nothing.
 
+use std::fmt::Display;
+
 use neardup::{Fingerprint, Subject, TextSignature, Thresholds};
 use serde::Serialize;
 
@@ -106,6 +108,16 @@ impl VerdictFigures {
     }
 }
 
+/// Returns the count of `items` out of `all` possible ones, and the items: `2 of 8: 1, 5`.
+#[must_use]
+pub fn listed(items: &[impl Display], all: u32) -> String {
+    let names: Vec<String> = items.iter().map(ToString::to_string).collect();
+    match names.is_empty() {
+        true => format!("0 of {all}"),
+        false => format!("{} of {all}: {}", names.len(), names.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use neardup::{Features, HashKey, Likeness, PageText, SignatureBuilder};
@@ -119,6 +131,12 @@ mod tests {
             ..PageText::of(text)
         };
         *builder.signature(0, Some(page)).text.unwrap()
+    }
+
+    #[test]
+    fn items_are_counted_and_named() {
+        assert_eq!(listed(&[1, 5], 8), "2 of 8: 1, 5");
+        assert_eq!(listed(&[0_u32; 0], 8), "0 of 8");
     }
 
     #[test]

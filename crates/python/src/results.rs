@@ -11,7 +11,8 @@ use crate::id::Id;
 /// The module of the named tuples.
 const MODULE: &str = "neardup._results";
 
-/// What `__reduce__` returns to pickle: a function, and its arguments, that make the object again.
+/// The result of `__reduce__` for pickle: a function and the arguments from which it makes the
+/// object again.
 pub(crate) type Reduced<'py, A> = (Bound<'py, PyAny>, A);
 
 /// A likeness as the fields of a result: distance in bits, resemblance, and the measure by which

@@ -1,14 +1,15 @@
 //! A page that repeats another, beside its original: the words in which they differ, and the
 //! figures by which they were judged.
 
-use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
-use differences::{Difference, PageOfPair, PageTextState, RunKind, Stretch, VerdictFigures};
+use differences::{
+    Difference, PageOfPair, PageTextState, RunKind, Stretch, VerdictFigures, listed,
+};
 
 use super::page::{Fact, PageQuery, is_left_out, parse};
 use super::{Dashboard, JudgedPair};
@@ -171,15 +172,18 @@ fn figures(judged: &JudgedPair) -> Vec<Fact> {
     let facts = [
         Fact::of(
             "Differing bits",
-            figures.differing_bits.as_deref().map(|bits| of(bits, 64)),
+            figures
+                .differing_bits
+                .as_deref()
+                .map(|bits| listed(bits, 64)),
         ),
         Fact::of(
             "Equal quarters of the fingerprint",
-            figures.equal_quarters.as_deref().map(|all| of(all, 4)),
+            figures.equal_quarters.as_deref().map(|all| listed(all, 4)),
         ),
         Fact::of(
             "Equal bands of the sketch",
-            figures.equal_bands.as_deref().map(|bands| of(bands, 8)),
+            figures.equal_bands.as_deref().map(|bands| listed(bands, 8)),
         ),
         Fact::of("Estimated resemblance", estimate(figures)),
         Fact::of("Threshold", threshold(figures)),
@@ -250,13 +254,4 @@ fn threshold(figures: &VerdictFigures) -> Option<String> {
 
 fn share(share: f64) -> String {
     format!("{share:.4}")
-}
-
-/// Returns the number of items of so many, and the items.
-fn of(items: &[impl Display], all: u32) -> String {
-    let names: Vec<String> = items.iter().map(ToString::to_string).collect();
-    match names.is_empty() {
-        true => format!("0 of {all}"),
-        false => format!("{} of {all}: {}", names.len(), names.join(", ")),
-    }
 }

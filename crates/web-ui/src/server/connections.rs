@@ -2,9 +2,8 @@
 //!
 //! At most [`MAX_CONNECTIONS`] are served; others wait in the system's queue, which is the owner of
 //! that bound. A head must arrive within [`LONGEST_HEAD`] and fit into [`MAX_HEAD`]; this includes
-//! the wait for a next request (slow loris; RFC 9112, section 9.5). No connection lives longer than
-//! [`LONGEST`], whatever it is doing: a client that reads nothing is not told apart from a slow
-//! one.
+//! the wait for a next request (slow loris; RFC 9112, section 9.5). Every connection ends
+//! after [`LONGEST`], because a client that reads nothing looks like a slow one.
 
 use std::sync::Arc;
 use std::time::Duration;

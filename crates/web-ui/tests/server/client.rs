@@ -1,4 +1,4 @@
-//! A client that sends what it is told, also what no browser would.
+//! A client that sends any request, also those that no browser sends.
 
 use std::net::SocketAddr;
 

@@ -1,10 +1,9 @@
 //! `crawler duplicates DIR --diff URL`: a page beside its original, with the figures of the
 //! verdict and the words in which they differ.
 
-use std::fmt::Display;
 use std::path::Path;
 
-use differences::{PageOfPair, PageTextState, VerdictFigures};
+use differences::{PageOfPair, PageTextState, VerdictFigures, listed};
 use serde::Serialize;
 
 use crate::cli_error::CliError;
@@ -103,18 +102,21 @@ impl ShownPair<'_> {
             column("its original's", figures.fingerprint_a),
             column(
                 "differing bits",
-                figures.differing_bits.as_deref().map(|bits| of(bits, 64)),
+                figures
+                    .differing_bits
+                    .as_deref()
+                    .map(|bits| listed(bits, 64)),
             ),
             column(
                 "equal quarters",
                 figures
                     .equal_quarters
                     .as_deref()
-                    .map(|quarters| of(quarters, 4)),
+                    .map(|quarters| listed(quarters, 4)),
             ),
             column(
                 "equal bands",
-                figures.equal_bands.as_deref().map(|bands| of(bands, 8)),
+                figures.equal_bands.as_deref().map(|bands| listed(bands, 8)),
             ),
             column("resemblance", self.resemblance()),
             column("of the words", figures.resemblance_of_words.map(rounded)),
@@ -149,13 +151,4 @@ impl ShownPair<'_> {
 
 fn rounded(share: f64) -> String {
     format!("{share:.4}")
-}
-
-/// Returns the number of items of so many, and the items.
-fn of(items: &[impl Display], all: u32) -> String {
-    let names: Vec<String> = items.iter().map(ToString::to_string).collect();
-    match names.is_empty() {
-        true => format!("0 of {all}"),
-        false => format!("{} of {all}: {}", names.len(), names.join(", ")),
-    }
 }
