@@ -40,20 +40,30 @@ fn run(crawl: &Crawl, arguments: &str) -> CommandOutput {
 fn shards_merge_to_the_result_of_one_run() {
     let crawl = Crawl::bare();
     write_corpus(&crawl, "corpus.jsonl", 0..100);
-    for kind in ["", " --pairs", " --clusters", " --clusters --chained"] {
-        let whole = run(&crawl, &format!("dedup corpus.jsonl{kind}"));
-        assert!(!lines_of(&whole).is_empty(), "{whole:?}");
-        if kind.is_empty() {
-            for shard in 1..=3 {
-                let shard = format!("--shard {shard}/3 --signatures {shard}.sig");
-                let written = run(&crawl, &format!("dedup corpus.jsonl {shard}"));
-                assert_eq!((written.code, written.output.as_str()), (Some(0), ""));
-            }
+    // With a resemblance the files have shingles, and these decide.
+    for verdict in ["", " --resemblance 0.9", " --resemblance 0.9 --exact off"] {
+        for shard in 1..=3 {
+            let file = format!("{shard}.sig");
+            fs::remove_file(crawl.directory().join(&file)).ok();
+            let shard = format!("--shard {shard}/3 --signatures {file}");
+            let written = run(&crawl, &format!("dedup corpus.jsonl {shard}{verdict}"));
+            assert_eq!((written.code, written.output.as_str()), (Some(0), ""));
         }
-        let merged = run(&crawl, &format!("dedup{kind} --merge 3.sig 1.sig 2.sig"));
-        assert_eq!(merged.output, whole.output, "{merged:?}");
+        for kind in ["", " --pairs", " --clusters", " --clusters --chained"] {
+            let whole = run(&crawl, &format!("dedup corpus.jsonl{kind}{verdict}"));
+            assert!(!lines_of(&whole).is_empty(), "{whole:?}");
+            let merge = "--merge 3.sig 1.sig 2.sig";
+            let merged = run(&crawl, &format!("dedup{kind}{verdict} {merge}"));
+            assert_eq!(merged.output, whole.output, "{merged:?}");
+        }
     }
-    run(&crawl, "dedup --merge 1.sig 3.sig").assert_error(2, "all shards of one corpus");
+    run(&crawl, "dedup --merge 1.sig 2.sig 3.sig --resemblance 0.9")
+        .assert_error(2, "without shingles there, with here");
+    run(
+        &crawl,
+        "dedup --merge 1.sig 3.sig --resemblance 0.9 --exact off",
+    )
+    .assert_error(2, "all shards of one corpus");
     run(&crawl, "dedup corpus.jsonl --shard 4/3 --signatures x")
         .assert_error(2, "a shard must be I/N");
     run(&crawl, "dedup corpus.jsonl --shard 1/3").assert_error(2, "--signatures");
@@ -204,6 +214,53 @@ fn an_index_grows_by_each_run_and_keeps_what_one_run_would_keep() {
     );
     assert!(other.errors.contains("the same --features"), "{other:?}");
     run(&crawl, "dedup --merge known.sig").assert_error(2, "known.sig is an index of originals");
+}
+
+/// The index keeps shingles, so a document exactly at the threshold is found by it as by the text.
+#[test]
+fn an_index_decides_exactly_and_one_without_shingles_is_said_to_estimate() {
+    let crawl = Crawl::bare();
+    let document = |from: usize| {
+        let words: Vec<String> = (from..from + 90).map(|at| format!("word{at}")).collect();
+        json!({"id": format!("from {from}"), "text": words.join(" ")}).to_string()
+    };
+    crawl.write("old.jsonl", document(0));
+    // 80 words of 100 in common, and one less.
+    crawl.write(
+        "new.jsonl",
+        format!("{}\n{}\n", document(10), document(900)),
+    );
+    let verdict = "--features word:1 --resemblance 0.8";
+    run(
+        &crawl,
+        &format!("dedup old.jsonl --save-index known.sig {verdict}"),
+    );
+    let found = run(
+        &crawl,
+        &format!("dedup new.jsonl --against known.sig {verdict}"),
+    );
+    let lines = lines_of(&found);
+    assert_eq!(lines.len(), 1, "{found:?}");
+    assert_eq!(
+        (&lines[0]["document"], &lines[0]["resemblance"]),
+        (&json!("from 10"), &json!(0.8))
+    );
+    assert!(!found.errors.contains("sketches"), "{found:?}");
+
+    run(
+        &crawl,
+        &format!("dedup old.jsonl --save-index rough.sig --exact off {verdict}"),
+    );
+    let found = run(
+        &crawl,
+        &format!("dedup new.jsonl --against rough.sig {verdict}"),
+    );
+    assert!(
+        found
+            .errors
+            .contains("rough.sig has no shingles: sketches decide about its documents"),
+        "{found:?}"
+    );
 }
 
 /// A run that fails after its index was named would find all its documents in it when repeated, and

@@ -11,7 +11,7 @@
 //! | 2 | version of the format: 1 | | 4 | bytes of their records |
 //! | 2 | [`ALGORITHM`] | | n | records; in the last block 8: documents read |
 //! | 2, 2 | bands and their rows | | 8 | low half of xxh3-128 of the above |
-//! | 4 | flags: 1, originals only | | | |
+//! | 4 | flags: 1, originals only; 2, with shingles | | | |
 //! | 4, 4 | shard, from 1, and number of shards | | | |
 //! | 16 | [`Recipe`] | | | |
 //! | 12 | zero | | | |
@@ -19,7 +19,8 @@
 //!
 //! The checksum of a block is seeded with its number. A record is the document's number in reading
 //! order (8 bytes), the length of its id (4), the id, the signature (`signature_bytes.rs`), the
-//! number of its bands (2) and their keys (4 each).
+//! number of its bands (2) and their keys (4 each); in a file with shingles then their number (4;
+//! 2³² - 1 if the document has come without them) and the shingles (4 each).
 //!
 //! Invariant: the format is stable for ever (`golden/signatures.hex`). A file without its last
 //! block is unfinished: it can be continued, and nothing else accepts it.
@@ -30,7 +31,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use neardup::{ALGORITHM, BandDesign, Recipe};
+use neardup::{ALGORITHM, BandDesign, Recipe, ShortShingles};
 
 use crate::error::BatchError;
 use crate::fields::checksum;
@@ -47,9 +48,13 @@ const MAGIC: [u8; 8] = *b"NEARDUPS";
 const VERSION: u16 = 1;
 const HEADER: usize = 64;
 const ORIGINALS_ONLY: u32 = 1;
+const WITH_SHINGLES: u32 = 2;
+
+/// The number of shingles of a document that has come without them.
+const NO_SHINGLES: u32 = u32::MAX;
 
 /// The most bytes of a block's records: a full block, and one record of the greatest length.
-const MAX_BLOCK: usize = BLOCK + MAX_ID + (1 << 16);
+const MAX_BLOCK: usize = BLOCK + MAX_ID + ShortShingles::MAX_BYTES + (1 << 16);
 
 /// The number of bytes of records after which a block is written.
 const BLOCK: usize = 1 << 20;
@@ -74,22 +79,25 @@ pub struct SignatureHeader {
     pub bands: BandDesign,
     /// The documents in the file.
     pub extent: Extent,
+    /// True if documents have their shingles, for comparisons that are exact.
+    pub shingles: bool,
 }
 
 impl SignatureHeader {
     fn to_bytes(self) -> [u8; HEADER] {
-        let (flags, shard) = match self.extent {
+        let (of_extent, shard) = match self.extent {
             Extent::All => (0, Shard::WHOLE),
             Extent::Originals => (ORIGINALS_ONLY, Shard::WHOLE),
             Extent::Shard(shard) => (0, shard),
         };
+        let flags = of_extent | if self.shingles { WITH_SHINGLES } else { 0 };
         let mut bytes = Vec::with_capacity(HEADER);
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(ALGORITHM.to_le_bytes());
         bytes.extend((self.bands.bands() as u16).to_le_bytes());
         bytes.extend((self.bands.rows() as u16).to_le_bytes());
-        bytes.extend(u32::to_le_bytes(flags));
+        bytes.extend(flags.to_le_bytes());
         bytes.extend(shard.number().to_le_bytes());
         bytes.extend(shard.of().to_le_bytes());
         bytes.extend(self.recipe.to_bytes());
@@ -128,17 +136,19 @@ impl SignatureHeader {
         Ok(Self {
             bands: BandDesign::new(bands, rows)
                 .map_err(|_invalid| damaged("its bands do not exist"))?,
-            extent: match (flags, shard.of()) {
+            extent: match (flags & !WITH_SHINGLES, shard.of()) {
                 (0, 1) => Extent::All,
                 (ORIGINALS_ONLY, 1) => Extent::Originals,
                 (0, _) => Extent::Shard(shard),
                 _ => return Err(damaged("it has flags that do not exist")),
             },
+            shingles: flags & WITH_SHINGLES != 0,
             recipe: Recipe::from_bytes(next(&mut fields).ok_or_else(is_short)?),
         })
     }
 
-    /// Checks that the signatures of a file can be compared with those of `wanted`.
+    /// Checks that the signatures of a file can be compared with those of `wanted`, if only by
+    /// their sketches.
     ///
     /// # Errors
     /// [`BatchError::OtherSignatures`] names the difference.
@@ -161,6 +171,26 @@ impl SignatureHeader {
                 shown(self.bands),
                 shown(wanted.bands)
             ));
+        }
+        Ok(())
+    }
+
+    /// Checks that the signatures of a file are those that a run with `wanted` makes itself.
+    ///
+    /// # Errors
+    /// [`BatchError::OtherSignatures`] names the difference.
+    pub fn check_equal(&self, path: &Path, wanted: &Self) -> Result<(), BatchError> {
+        self.check_comparable(path, wanted)?;
+        if self.shingles != wanted.shingles {
+            let shown = |with: bool| if with { "with" } else { "without" };
+            return Err(BatchError::OtherSignatures {
+                path: path.to_owned(),
+                what: format!(
+                    "verification: {} shingles there, {} here",
+                    shown(self.shingles),
+                    shown(wanted.shingles)
+                ),
+            });
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use batch::signature_file::{
 use batch::{BatchError, Shard};
 use neardup::{
     ALGORITHM, BAG_BYTES, BagSketch, BandDesign, BandedSignature, Fingerprint, HashKey,
-    PageSignature, Recipe, SKETCH_BYTES, Sketch, TextSignature,
+    PageSignature, Recipe, SKETCH_BYTES, ShortShingles, Sketch, TextSignature,
 };
 use proptest::prelude::*;
 
@@ -21,6 +21,7 @@ fn header(extent: Extent) -> SignatureHeader {
         recipe: Recipe::from_bytes([7; 16]),
         bands: BandDesign::SKETCH,
         extent,
+        shingles: false,
     }
 }
 
@@ -55,6 +56,7 @@ fn constant() -> Document {
                 text: Some(Box::new(text)),
             },
             bands: (8..16).collect(),
+            shingles: None,
         },
     }
 }
@@ -124,6 +126,41 @@ fn a_file_has_the_bytes_of_the_golden_file() {
         "golden/signatures.hex should be:\n{}",
         lines.join("\n")
     );
+}
+
+/// The bytes behind the bands of the golden file's documents, and the flag.
+#[test]
+fn a_file_with_shingles_has_their_number_and_their_bytes_behind_the_bands() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("signatures");
+    let header = SignatureHeader {
+        shingles: true,
+        ..header(Extent::Originals)
+    };
+    let mut with = constant();
+    with.signature.shingles = ShortShingles::from_bytes(&[1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff]);
+    assert!(with.signature.shingles.is_some());
+    let mut writer = SignatureWriter::create(&path, &header).unwrap();
+    writer.push(0, &with).unwrap();
+    writer.push(1, &constant()).unwrap();
+    writer.finish(2).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(bytes[16..20], [3, 0, 0, 0]);
+    let last_band = [15, 0, 0, 0];
+    let shingles = [2, 0, 0, 0, 1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff];
+    let behind: Vec<u8> = last_band.into_iter().chain(shingles).collect();
+    assert!(bytes.windows(behind.len()).any(|window| window == behind));
+    let none = [15, 0, 0, 0, 0xff, 0xff, 0xff, 0xff];
+    assert!(bytes.windows(none.len()).any(|window| window == none));
+
+    let expected = [with.signature, constant().signature];
+    let found: Vec<_> = read(&path)
+        .unwrap()
+        .into_iter()
+        .map(|read| read.2)
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(*SignatureFile::open(&path).unwrap().header(), header);
 }
 
 #[test]
@@ -222,6 +259,21 @@ fn signatures_of_other_features_or_bands_are_refused_with_the_difference() {
             "{message}"
         );
     }
+    let with_shingles = SignatureHeader {
+        shingles: true,
+        ..wanted
+    };
+    // Sketches compare them; but a run is continued and merged with its like only.
+    with_shingles
+        .check_comparable(Path::new("index"), &wanted)
+        .unwrap();
+    let error = with_shingles.check_equal(Path::new("1.sig"), &wanted);
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("1.sig"), "{message}");
+    assert!(
+        message.contains("with shingles there, without here"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -246,7 +298,7 @@ fn files_of_another_version_algorithm_or_kind_are_refused_by_name() {
     refused(8, [2, 0], "version 2 of its format");
     refused(10, [9, 9], "algorithm");
     refused(12, [0, 0], "bands do not exist");
-    refused(16, [2, 0], "flags that do not exist");
+    refused(16, [4, 0], "flags that do not exist");
     refused(20, [0, 0], "no such shard");
 }
 

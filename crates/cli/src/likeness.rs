@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use batch::dedup::Verification;
 use clap::Args;
 use corpus::{InputOptions, Reader};
 use neardup::{
@@ -14,7 +15,7 @@ use neardup::{
     SignatureBuilder, Thresholds, Unit, Width,
 };
 
-use crate::cli_error::CliError;
+use crate::cli_error::{CliError, usage};
 use crate::features::FeatureSettings;
 use crate::values::Switch;
 
@@ -135,9 +136,9 @@ impl VerdictArgs {
 
     /// Returns the criterion of near duplicates.
     pub(crate) fn criterion(&self, features: &FeatureArgs) -> Result<Criterion, CliError> {
-        let criterion = match self.verify {
-            Some(switch) if !switch.is_on() => Criterion::within(self.distance),
-            _ => Thresholds::new(self.distance, self.asked_resemblance(features))
+        let criterion = match self.is_verified() {
+            false => Criterion::within(self.distance),
+            true => Thresholds::new(self.distance, self.asked_resemblance(features))
                 .map(Criterion::Verified),
         };
         criterion.map_err(|error| CliError::of_usage(&error))
@@ -147,6 +148,29 @@ impl VerdictArgs {
     pub(crate) fn asked_resemblance(&self, features: &FeatureArgs) -> Option<f64> {
         self.resemblance
             .or_else(|| features.features.map(|_| OF_OTHER_SHINGLES))
+    }
+
+    /// Returns the figure that decides about candidates: the exact resemblance where one is asked
+    /// for, unless `exact` is off.
+    pub(crate) fn verification(
+        &self,
+        features: &FeatureArgs,
+        exact: Option<Switch>,
+    ) -> Result<Verification, CliError> {
+        let is_asked = self.asked_resemblance(features).is_some() && self.is_verified();
+        match exact.map(Switch::is_on) {
+            Some(true) if !is_asked => Err(usage(
+                "--exact on needs a resemblance that decides".to_owned(),
+            )
+            .with_remedy("name it with --resemblance; thresholds by length are for estimates")),
+            Some(false) => Ok(Verification::Sketches),
+            _ if is_asked => Ok(Verification::Shingles),
+            _ => Ok(Verification::Sketches),
+        }
+    }
+
+    fn is_verified(&self) -> bool {
+        self.verify.is_none_or(Switch::is_on)
     }
 
     /// Returns the bands by which candidates are found, and the resemblance for which they are

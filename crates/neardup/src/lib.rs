@@ -84,6 +84,7 @@ mod band_design;
 pub mod minhash;
 pub mod samples;
 mod shingles;
+mod short_shingles;
 mod similarity;
 mod sketch;
 mod subject;
@@ -131,6 +132,7 @@ pub use weighted_features::WeightedFeatures;
 pub use bag::{BAG_BYTES, BagSketch};
 pub use band_design::{BANDS, BandDesign, DEFAULT_RECALL, InvalidBandDesign};
 pub use shingles::Shingles;
+pub use short_shingles::ShortShingles;
 pub use sketch::{SKETCH_BYTES, Sketch};
 pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 

@@ -8,6 +8,7 @@ use crate::fingerprinter::Fingerprinter;
 use crate::key::HashKey;
 use crate::mix::mix;
 use crate::recipe::{Recipe, RecipePart};
+use crate::short_shingles::ShortShingles;
 use crate::sketch::{Sketch, minima_of};
 use crate::subject::Subject;
 use crate::text::NormalText;
@@ -59,9 +60,12 @@ pub struct BandedSignature {
     pub signature: PageSignature,
     /// The key of each band of a [`BandDesign`]; empty if only exact equality counts.
     pub bands: Box<[u32]>,
+    /// The shingles of the sketch, from a builder that
+    /// [keeps them](SignatureBuilder::keeping_shingles): a resemblance by them is exact.
+    pub shingles: Option<ShortShingles>,
 }
 
-/// With the bands of its sketch, [`BandDesign::SKETCH`].
+/// With the bands of its sketch, [`BandDesign::SKETCH`], and without shingles.
 impl From<PageSignature> for BandedSignature {
     fn from(signature: PageSignature) -> Self {
         let sketch = signature
@@ -71,6 +75,7 @@ impl From<PageSignature> for BandedSignature {
         Self {
             bands: sketch.map_or_else(Box::<[u32]>::default, |sketch| Box::new(sketch.band_keys())),
             signature,
+            shingles: None,
         }
     }
 }
@@ -117,6 +122,7 @@ pub struct SignatureBuilder {
     key: HashKey,
     halved: bool,
     shingles: Unit,
+    keeps_shingles: bool,
     least_words: usize,
 }
 
@@ -130,6 +136,7 @@ impl SignatureBuilder {
             key,
             halved: false,
             shingles: Unit::Words(Width::VERIFICATION),
+            keeps_shingles: false,
             least_words: LEAST_WORDS,
         }
     }
@@ -139,6 +146,16 @@ impl SignatureBuilder {
     #[must_use]
     pub fn shingled_by(self, shingles: Unit) -> Self {
         Self { shingles, ..self }
+    }
+
+    /// Returns the builder whose [banded signatures](Self::banded_signature) have the shingles of
+    /// each sketch, in four bytes each. Signatures are the same otherwise, and so is the recipe.
+    #[must_use]
+    pub fn keeping_shingles(self) -> Self {
+        Self {
+            keeps_shingles: true,
+            ..self
+        }
     }
 
     /// Returns the builder with another least number of words of texts that may have near
@@ -286,20 +303,28 @@ impl SignatureBuilder {
         text: Option<PageText<'_>>,
         design: BandDesign,
     ) -> BandedSignature {
-        let (text, minima) = text.and_then(|page| self.text_signature(page)).unzip();
+        let (text, shingles) = text.and_then(|page| self.text_signature(page)).unzip();
+        let shingles = shingles.flatten();
+        let bands = shingles
+            .as_ref()
+            .map(|sampled| design.keys(&sampled.minima));
         BandedSignature {
             signature: PageSignature {
                 payload,
                 text: text.map(Box::new),
             },
-            bands: minima
-                .flatten()
-                .map_or_else(Box::default, |minima| design.keys(&minima)),
+            bands: bands.unwrap_or_default(),
+            shingles: shingles
+                .filter(|_| self.keeps_shingles)
+                .map(|sampled| ShortShingles::of_hashes(&sampled.hashes)),
         }
     }
 
-    /// Returns the signature of a text and the minima of its shingles, if it has a sketch.
-    fn text_signature(&self, page: PageText<'_>) -> Option<(TextSignature, Option<[u64; MINIMA]>)> {
+    /// Returns the signature of a text and its shingles, if it has a sketch.
+    fn text_signature(
+        &self,
+        page: PageText<'_>,
+    ) -> Option<(TextSignature, Option<SampledShingles>)> {
         let text = HashedText::of(page.text, self.key);
         if text.is_empty() {
             return None;
@@ -313,21 +338,20 @@ impl SignatureBuilder {
                 .is_none_or(|content| !content.is_empty());
         let (bag, fingerprint) = self.bag_and_fingerprint(&text, page.text);
         let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
-        let minima = if may_resemble {
-            minima_of(&self.shingle_hashes(&text, page.text))
-        } else {
-            None
-        };
+        let shingles = may_resemble.then(|| self.shingle_hashes(&text, page.text));
+        let shingles = shingles.and_then(SampledShingles::of);
         let signature = TextSignature {
             digest: digest(&text, subject.as_ref()),
             words: text.len() as u32,
             main_content: main_content.map(|content| content.digest()),
             fingerprint: self.signed(fingerprint),
-            sketch: minima.as_ref().map(Sketch::of_minima),
+            sketch: shingles
+                .as_ref()
+                .map(|sampled| Sketch::of_minima(&sampled.minima)),
             bag: bag.filter(|_| may_resemble),
             subject,
         };
-        Some((signature, minima))
+        Some((signature, shingles))
     }
 
     fn shingle_hashes(&self, hashed: &HashedText, text: &str) -> Vec<u64> {
@@ -354,6 +378,21 @@ impl SignatureBuilder {
             bag,
             fingerprint.unwrap_or_else(|| self.fingerprinter.fingerprint_of_text(text, self.key)),
         )
+    }
+}
+
+/// The shingles of a text and the samples that its sketch and its bands are made of.
+struct SampledShingles {
+    /// In order and with repetitions.
+    hashes: Vec<u64>,
+    minima: [u64; MINIMA],
+}
+
+impl SampledShingles {
+    /// Samples shingles; none if there are none.
+    fn of(hashes: Vec<u64>) -> Option<Self> {
+        let minima = minima_of(&hashes)?;
+        Some(Self { hashes, minima })
     }
 }
 

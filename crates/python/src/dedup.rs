@@ -14,7 +14,7 @@ mod table;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use batch::dedup::{FindingKind, Options};
+use batch::dedup::{FindingKind, Options, Verification};
 use neardup::{BandDesign, SignatureBuilder};
 use pyo3::prelude::*;
 
@@ -49,6 +49,8 @@ use crate::{index_file, parallel};
 ///     weights: The weights of features in fingerprints: ``log-tf``, ``tf`` or ``none``.
 ///     stop_words: A language whose stop words are left out of fingerprints.
 ///     verify: If False, fingerprints within `distance` bits decide alone.
+///     exact: Where `resemblance` or `features` is given, shingles decide, in four bytes each,
+///         unless this is False: then estimates do, which miss half of the pairs at the threshold.
 ///     least_words: Shorter documents are compared for equality only (15).
 ///     against: The file of an index (`save_index`, `SignatureIndex.save`, ``crawler dedup
 ///         --save-index``): its texts come first, so what repeats one of them is a duplicate.
@@ -73,7 +75,7 @@ use crate::{index_file, parallel};
 #[pyo3(signature = (
     documents, *, text="text", id=None, pairs=false, clusters=false, chained=false,
     resemblance=None, recall=None, distance=None, features=None, weights=None, stop_words=None,
-    verify=true, least_words=None, against=None, save_index=None, memory=None,
+    verify=true, exact=None, least_words=None, against=None, save_index=None, memory=None,
     temp_dir=None, threads=None, progress=None,
 ))]
 #[expect(
@@ -96,6 +98,7 @@ pub(crate) fn dedup(
     weights: Option<&str>,
     stop_words: Option<&str>,
     verify: bool,
+    exact: Option<bool>,
     least_words: Option<usize>,
     against: Option<PathBuf>,
     save_index: Option<PathBuf>,
@@ -123,11 +126,13 @@ pub(crate) fn dedup(
         resemblance,
         recall,
         verify,
+        exact,
         has_own_shingles: features.is_some(),
     };
     let threads = parallel::threads(threads);
     let mut options = Options::new(kind, temp_dir.unwrap_or_else(usual_temp_dir));
     options.criterion = verdict.criterion()?;
+    options.verification = verdict.verification()?;
     options.bands = verdict.bands()?;
     options.workers = threads;
     options.memory = memory.unwrap_or(options.memory);
@@ -137,13 +142,18 @@ pub(crate) fn dedup(
         ));
     }
     options.originals = save_index.is_some();
+    let is_exact = options.verification == Verification::Shingles;
     let expected_recall = verdict
         .asked_resemblance()
-        .filter(|_| verify)
+        .filter(|_| is_exact)
         .map(|resemblance| options.bands.recall(resemblance));
+    let builder = match is_exact {
+        true => builder.keeping_shingles(),
+        false => builder,
+    };
     let source = DocumentSource::of(documents, text, id)?;
     let bands = options.bands;
-    let header = index_file::header(builder.recipe(), bands);
+    let header = index_file::header(builder.recipe(), bands, is_exact);
     let indexes = Indexes::open(against.as_deref(), save_index.as_deref(), &header)
         .map_err(|error| of_batch(&error))?;
     let mut reading = Reading::start(options, indexes, progress.map(ProgressShown::new))?;

@@ -15,12 +15,13 @@ use neardup::{BandDesign, BandedSignature, Recipe};
 
 use crate::id::Id;
 
-/// Returns the header of an index of these signatures.
-pub(crate) fn header(recipe: Recipe, bands: BandDesign) -> SignatureHeader {
+/// Returns the header of an index of these signatures, with or without shingles.
+pub(crate) fn header(recipe: Recipe, bands: BandDesign, shingles: bool) -> SignatureHeader {
     SignatureHeader {
         recipe,
         bands,
         extent: Extent::Originals,
+        shingles,
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use batch::dedup::Verification;
 use neardup::{
     BandDesign, Criterion, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS,
     SignatureBuilder, StopWords, Thresholds, Unit, Width,
@@ -116,6 +117,7 @@ pub(crate) struct VerdictSettings {
     pub(crate) resemblance: Option<f64>,
     pub(crate) recall: Option<f64>,
     pub(crate) verify: bool,
+    pub(crate) exact: Option<bool>,
     /// True if the shingles are not those of a crawl.
     pub(crate) has_own_shingles: bool,
 }
@@ -135,6 +137,24 @@ impl VerdictSettings {
         match self.verify {
             true => self.thresholds().map(Criterion::Verified),
             false => Criterion::within(distance).map_err(invalid),
+        }
+    }
+
+    /// Returns the figure that decides about candidates: the exact resemblance where one is asked
+    /// for, unless `exact` is false.
+    ///
+    /// # Errors
+    /// `ValueError` for `exact=True` where no resemblance decides.
+    pub(crate) fn verification(&self) -> PyResult<Verification> {
+        let is_asked = self.asked_resemblance().is_some() && self.verify;
+        match self.exact {
+            Some(true) if !is_asked => Err(invalid(
+                "exact=True needs a resemblance that decides: give resemblance or features, and \
+                 leave out verify=False",
+            )),
+            Some(false) => Ok(Verification::Sketches),
+            _ if is_asked => Ok(Verification::Shingles),
+            _ => Ok(Verification::Sketches),
         }
     }
 

@@ -85,6 +85,7 @@ impl SignatureIndex {
             resemblance,
             recall: None,
             verify: true,
+            exact: Some(false),
             has_own_shingles: features.is_some(),
         };
         Ok(Self {
@@ -313,7 +314,7 @@ impl SignatureIndex {
 
 impl SignatureIndex {
     fn header(&self) -> SignatureHeader {
-        index_file::header(self.builder.recipe(), BandDesign::SKETCH)
+        index_file::header(self.builder.recipe(), BandDesign::SKETCH, false)
     }
 
     fn sign(&self, text: &str) -> PageSignature {

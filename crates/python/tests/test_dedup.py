@@ -30,6 +30,19 @@ class WhatIsFound(unittest.TestCase):
         self.assertEqual({tuple(one.members) for one in clusters}, expected)
         self.assertIsInstance(clusters[0], Cluster)
 
+    def test_shingles_decide_about_pairs_at_the_threshold_unless_estimates_are_asked_for(self):
+        def text(first):
+            return " ".join(f"word{number}" for number in range(first, first + 90))
+
+        texts = [text(at) for family in range(0, 90_000, 300) for at in (family, family + 10)]
+        options = {"features": "word:1", "resemblance": 0.8}
+        exact = list(dedup(texts, **options))
+        self.assertGreaterEqual(len(exact), 290)
+        self.assertEqual({found.resemblance for found in exact}, {0.8})
+        estimated = dedup(texts, exact=False, **options)
+        self.assertIsNone(estimated.expected_recall)
+        self.assertLess(len(list(estimated)), 225)
+
     def test_chains_connect_what_originals_keep_apart(self):
         first = " ".join(words(1, 300))
         second = changed(first, 2, 6)
@@ -211,6 +224,7 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "exclude", [], pairs=True, clusters=True)
         self.refused(ValueError, "clusters=True", [], chained=True)
         self.refused(ValueError, "verify=False", [], verify=False, resemblance=0.5)
+        self.refused(ValueError, "exact=True needs a resemblance", [], exact=True)
         self.refused(ValueError, "tlh", [], stop_words="tlh")
 
     def test_a_missing_directory_for_temporary_files_is_named(self):

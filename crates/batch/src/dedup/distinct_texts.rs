@@ -16,7 +16,7 @@ use neardup::{BandedSignature, Likeness, PageSignature};
 
 use super::{Document, Run};
 use crate::control::{Gauge, Step};
-use crate::dedup::stored_signatures::StoredSignatures;
+use crate::dedup::stored_signatures::{Candidate, StoredSignatures};
 use crate::document_names::DocumentNames;
 use crate::error::BatchError;
 use crate::fields::take;
@@ -49,7 +49,7 @@ impl<'s> DistinctTexts<'s> {
         let (memory, scratch) = (run.memory(), run.scratch);
         let mut reader = Reader {
             names: DocumentNames::new(scratch, memory / 8),
-            signatures: StoredSignatures::new(scratch, memory / 4, run.options.bands),
+            signatures: StoredSignatures::new(scratch, memory / 4, run.options),
             buffered: Vec::new(),
             payloads: Vec::new(),
             firsts: Vec::new(),
@@ -90,9 +90,14 @@ impl<'s> DistinctTexts<'s> {
         self.groups.len() as u32
     }
 
-    /// Returns the signature of a text.
+    /// Returns the signature of a text, without its shingles.
     pub(super) fn signature(&self, text: u32) -> Result<BandedSignature, BatchError> {
         self.signatures.get(self.places[text as usize])
+    }
+
+    /// Returns a text as a candidate.
+    pub(super) fn candidate(&self, text: u32) -> Result<Candidate<'_>, BatchError> {
+        self.signatures.candidate(self.places[text as usize])
     }
 
     /// Returns the likeness of two documents of one text.

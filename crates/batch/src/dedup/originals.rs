@@ -5,8 +5,9 @@
 //! them if it is like none. So a text is compared with originals only, and the work grows with the
 //! texts and their candidates, whatever the memory.
 //!
-//! Invariant: the outcome is that of a [`SignatureIndex`](neardup::SignatureIndex) that is asked
-//! about one text after another, for any memory and any number of threads.
+//! Invariant: where sketches decide, the outcome is that of a
+//! [`SignatureIndex`](neardup::SignatureIndex) that is asked about one text after another, for any
+//! memory and any number of threads.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -17,6 +18,7 @@ use neardup::keys::MAX_PER_KEY;
 use super::Run;
 use crate::control::{Gauge, Step};
 use crate::dedup::candidates::{CandidateKeys, FingerprintRuns};
+use crate::dedup::comparison::Comparison;
 use crate::dedup::distinct_texts::{DigestHasher, DistinctTexts};
 use crate::error::BatchError;
 use crate::fields::take;
@@ -188,12 +190,12 @@ impl Originals {
         }
         self.candidates.sort_unstable();
         self.candidates.dedup();
-        let signature = texts.signature(text)?;
+        let comparison = Comparison::of(run.options);
+        let compared = texts.candidate(text)?;
         let mut best: Option<(f64, NearOriginal)> = None;
         for &candidate in &self.candidates {
-            let other = texts.signature(candidate)?;
-            let criterion = run.options.criterion;
-            let likeness = criterion.likeness(&signature.signature, &other.signature);
+            let other = texts.candidate(candidate)?;
+            let likeness = comparison.likeness(&compared, &other)?;
             let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
                 continue;
             };

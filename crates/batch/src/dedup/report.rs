@@ -27,7 +27,8 @@ impl Run<'_> {
             gauge.advance(Step::Reporting, 1)?;
             let Some((original, likeness)) = decisions.original_of(document) else {
                 if self.options.originals {
-                    let signature = &texts.signature(decisions.text_of(document))?;
+                    let text = texts.candidate(decisions.text_of(document))?;
+                    let signature = &text.with_shingles()?;
                     let document = &texts.names.get(document)?;
                     found(Finding::Original(Original {
                         document,

@@ -11,14 +11,15 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::BandedSignature;
 use neardup::clusters::Clusters;
 
 use super::Run;
 use crate::control::{Gauge, Step};
 use crate::dedup::candidates::{CandidateKeys, FingerprintRuns};
+use crate::dedup::comparison::Comparison;
 use crate::dedup::distinct_texts::DistinctTexts;
 use crate::dedup::finding::SimilarPair;
+use crate::dedup::stored_signatures::Candidate;
 use crate::error::BatchError;
 use crate::workers::{self, ResultSender};
 
@@ -150,16 +151,16 @@ impl PairSearch<'_> {
         let load = |texts: &[u32]| {
             texts
                 .iter()
-                .map(|&text| self.texts.signature(text))
-                .collect::<Result<Vec<BandedSignature>, BatchError>>()
+                .map(|&text| self.texts.candidate(text))
+                .collect::<Result<Vec<Candidate<'_>>, BatchError>>()
         };
-        let signatures = (load(ones)?, if same { Vec::new() } else { load(others)? });
-        let theirs = if same { &signatures.0 } else { &signatures.1 };
-        for (at, (&a, one)) in ones.iter().zip(&signatures.0).enumerate() {
+        let loaded = (load(ones)?, if same { Vec::new() } else { load(others)? });
+        let theirs = if same { &loaded.0 } else { &loaded.1 };
+        for (at, (&a, one)) in ones.iter().zip(&loaded.0).enumerate() {
             let rest = if same { at + 1 } else { 0 };
             for (&b, other) in others[rest..].iter().zip(&theirs[rest..]) {
                 if !self.met_before(key, one, other) {
-                    alike.extend(self.compared(a, one, b, other));
+                    alike.extend(self.compared(a, one, b, other)?);
                 }
             }
         }
@@ -168,7 +169,8 @@ impl PairSearch<'_> {
 
     /// Returns true if a pair that shares `key` shares an earlier key: fingerprints come after
     /// bands.
-    fn met_before(&self, key: Key, one: &BandedSignature, other: &BandedSignature) -> bool {
+    fn met_before(&self, key: Key, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+        let (one, other) = (&one.banded, &other.banded);
         let bands = match key {
             Key::Band(number) => number,
             Key::Fingerprint if self.run.options.criterion.needs_bands() => one.bands.len(),
@@ -184,13 +186,12 @@ impl PairSearch<'_> {
     fn compared(
         &self,
         a: u32,
-        one: &BandedSignature,
+        one: &Candidate<'_>,
         b: u32,
-        other: &BandedSignature,
-    ) -> Option<SimilarPair<u32>> {
-        let criterion = self.run.options.criterion;
-        let likeness = criterion.likeness(&one.signature, &other.signature)?;
-        Some(SimilarPair { a, b, likeness })
+        other: &Candidate<'_>,
+    ) -> Result<Option<SimilarPair<u32>>, BatchError> {
+        let likeness = Comparison::of(self.run.options).likeness(one, other)?;
+        Ok(likeness.map(|likeness| SimilarPair { a, b, likeness }))
     }
 
     /// Unites similar texts of `run`. A text is compared with the members of each cluster until one
@@ -204,7 +205,7 @@ impl PairSearch<'_> {
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &text in run {
             let mut own = vec![text];
-            let signature = self.texts.signature(text)?;
+            let candidate = self.texts.candidate(text)?;
             let mut others = Vec::with_capacity(parts.len());
             for mut part in parts {
                 let mut united = clusters.united(part[0], text);
@@ -212,9 +213,8 @@ impl PairSearch<'_> {
                     if united {
                         break;
                     }
-                    if let Some(alike) =
-                        self.compared(member, &self.texts.signature(member)?, text, &signature)
-                    {
+                    let other = self.texts.candidate(member)?;
+                    if let Some(alike) = self.compared(member, &other, text, &candidate)? {
                         united = clusters.unite(member, text);
                         found(alike)?;
                     }
@@ -274,11 +274,11 @@ impl PairSearch<'_> {
         let mut alike = Vec::new();
         for same in pairs.chunk_by(|(one, _), (other, _)| one == other) {
             let a = same[0].0;
-            let one = self.texts.signature(a)?;
+            let one = self.texts.candidate(a)?;
             for &(_, b) in same {
-                let other = self.texts.signature(b)?;
+                let other = self.texts.candidate(b)?;
                 if !self.met_before(Key::Fingerprint, &one, &other) {
-                    alike.extend(self.compared(a, &one, b, &other));
+                    alike.extend(self.compared(a, &one, b, &other)?);
                 }
             }
         }

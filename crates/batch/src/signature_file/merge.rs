@@ -31,8 +31,7 @@ impl MergedShards {
         };
         let mut found = Vec::new();
         for file in files {
-            file.header()
-                .check_comparable(file.path(), first.header())?;
+            file.header().check_equal(file.path(), first.header())?;
             match file.header().extent {
                 Extent::Shard(shard) => found.push((shard.of(), shard.number())),
                 Extent::All => found.push((1, 1)),

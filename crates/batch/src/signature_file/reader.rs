@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use neardup::BandedSignature;
+use neardup::{BandedSignature, ShortShingles};
 
-use super::{HEADER, MAX_BLOCK, SignatureHeader};
+use super::{HEADER, MAX_BLOCK, NO_SHINGLES, SignatureHeader};
 use crate::dedup::Document;
 use crate::error::BatchError;
 use crate::fields::checksum;
@@ -120,7 +120,7 @@ impl SignatureReader {
             self.total = Some(u64::from_le_bytes(next(&mut records).ok_or_else(damaged)?));
         }
         for _ in 0..documents {
-            let numbered = record(&mut records).ok_or_else(damaged)?;
+            let numbered = record(&mut records, self.header.shingles).ok_or_else(damaged)?;
             self.documents.push_back(numbered);
         }
         if !records.is_empty() {
@@ -162,7 +162,7 @@ impl Iterator for SignatureReader {
 }
 
 /// Splits the next record off `rest`.
-fn record(rest: &mut &[u8]) -> Option<Numbered> {
+fn record(rest: &mut &[u8], with_shingles: bool) -> Option<Numbered> {
     let number = u64::from_le_bytes(next(rest)?);
     let id_bytes = u32::from_le_bytes(next(rest)?) as usize;
     let (id, after) = rest.split_at_checked(id_bytes)?;
@@ -173,9 +173,28 @@ fn record(rest: &mut &[u8]) -> Option<Numbered> {
     let bands = (0..bands)
         .map(|_| next(rest).map(u32::from_le_bytes))
         .collect::<Option<_>>()?;
-    let signature = BandedSignature { signature, bands };
+    let shingles = match with_shingles {
+        true => shingles(rest)?,
+        false => None,
+    };
+    let signature = BandedSignature {
+        signature,
+        bands,
+        shingles,
+    };
     Some(Numbered {
         number,
         document: Document { id, signature },
     })
+}
+
+/// Splits shingles off `rest`: none if `rest` is too short, `Some(None)` for a document without.
+fn shingles(rest: &mut &[u8]) -> Option<Option<ShortShingles>> {
+    let count = u32::from_le_bytes(next(rest)?);
+    if count == NO_SHINGLES {
+        return Some(None);
+    }
+    let (bytes, after) = rest.split_at_checked(4 * count as usize)?;
+    *rest = after;
+    ShortShingles::from_bytes(bytes).map(Some)
 }

@@ -4,7 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{BLOCK, MAX_ID, SignatureHeader, SignatureReader};
+use neardup::ShortShingles;
+
+use super::{BLOCK, MAX_ID, NO_SHINGLES, SignatureHeader, SignatureReader};
 use crate::dedup::Document;
 use crate::error::BatchError;
 use crate::fields::checksum;
@@ -17,6 +19,7 @@ pub struct SignatureWriter<W = File> {
     /// The path for messages.
     path: PathBuf,
     bands: usize,
+    with_shingles: bool,
     target: W,
     /// The number of the next block.
     number: u64,
@@ -59,7 +62,7 @@ impl SignatureWriter<File> {
     /// [`SignatureFile::open`](super::SignatureFile::open).
     pub fn resume(path: &Path, header: &SignatureHeader) -> Result<Continued, BatchError> {
         let mut reader = SignatureReader::open(path)?;
-        reader.header().check_comparable(path, header)?;
+        reader.header().check_equal(path, header)?;
         if reader.header().extent != header.extent {
             return Err(BatchError::OtherSignatures {
                 path: path.to_owned(),
@@ -116,6 +119,7 @@ impl<W: Write> SignatureWriter<W> {
         Self {
             path,
             bands: header.bands.bands(),
+            with_shingles: header.shingles,
             target,
             number: blocks,
             records: Vec::new(),
@@ -146,11 +150,21 @@ impl<W: Write> SignatureWriter<W> {
             .extend((banded.bands.len() as u16).to_le_bytes());
         let keys = banded.bands.iter();
         self.records.extend(keys.flat_map(|key| key.to_le_bytes()));
+        if self.with_shingles {
+            self.push_shingles(banded.shingles.as_ref());
+        }
         self.documents += 1;
         match self.records.len() >= BLOCK {
             true => self.write_block(),
             false => Ok(()),
         }
+    }
+
+    fn push_shingles(&mut self, shingles: Option<&ShortShingles>) {
+        let count = shingles.map_or(NO_SHINGLES, |shingles| shingles.len() as u32);
+        self.records.extend(count.to_le_bytes());
+        let bytes = shingles.into_iter().flat_map(ShortShingles::to_bytes);
+        self.records.extend(bytes);
     }
 
     /// Writes the remaining documents and the last block, with the number of documents that the run

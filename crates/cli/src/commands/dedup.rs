@@ -21,12 +21,12 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
-use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary};
+use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary, Verification};
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
 use corpus::{InputOptions, KeptSummary, Oddities, Reader, Tally};
 use indicatif::{HumanBytes, HumanCount};
-use neardup::{BandDesign, SignatureBuilder};
+use neardup::{BandDesign, SignatureBuilder, Sketch};
 
 use self::findings::{DedupError, Findings};
 use self::index::IndexDraft;
@@ -90,6 +90,10 @@ impl<'a> DedupRun<'a> {
             .signature_builder(&args.paths, &mut input, &reader)?
             .least_words(args.verdict.least_words());
         let (options, resemblance) = options(args)?;
+        let signature_builder = match options.verification {
+            Verification::Shingles => signature_builder.keeping_shingles(),
+            Verification::Sketches => signature_builder,
+        };
         Ok(Self {
             args,
             input,
@@ -111,6 +115,7 @@ impl<'a> DedupRun<'a> {
             recipe: self.signature_builder.recipe(),
             bands: self.options.bands,
             extent,
+            shingles: self.options.verification == Verification::Shingles,
         }
     }
 
@@ -250,7 +255,7 @@ impl<'a> DedupRun<'a> {
         let (bands, kind) = (self.options.bands, self.options.kind);
         let is_promised = kind == FindingKind::Pairs || bands != BandDesign::SKETCH;
         if is_promised && self.options.criterion.needs_bands() {
-            say(&expected_recall(bands, self.resemblance));
+            say(&expected_recall(&self.options, self.resemblance));
         }
         for odd in self.oddities.borrow().iter().filter_map(Oddities::describe) {
             say(&odd);
@@ -276,6 +281,7 @@ fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
     };
     let mut options = Options::new(kind, args.work.temp_dir());
     options.criterion = args.verdict.criterion(&args.features)?;
+    options.verification = args.verdict.verification(&args.features, args.exact)?;
     let (bands, resemblance) = args.verdict.bands(&args.features, args.recall)?;
     options.bands = bands;
     options.originals = args.save_index.is_some();
@@ -284,14 +290,24 @@ fn options(args: &DedupArgs) -> Result<(Options, f64), CliError> {
     Ok((options, resemblance))
 }
 
-/// Describes what the bands of a run find.
-fn expected_recall(bands: BandDesign, resemblance: f64) -> String {
-    format!(
-        "expected recall {:.3} at a resemblance of {resemblance:.2} ({} bands of {} rows)",
-        bands.recall(resemblance),
-        bands.bands(),
-        bands.rows()
-    )
+/// Describes the part of the pairs at a resemblance that a run finds.
+fn expected_recall(options: &Options, resemblance: f64) -> String {
+    let recall = options.bands.recall(resemblance);
+    let bands = format!(
+        "{} bands of {} rows",
+        options.bands.bands(),
+        options.bands.rows()
+    );
+    match options.verification {
+        Verification::Shingles => {
+            format!("expected recall {recall:.3} at a resemblance of {resemblance:.2} ({bands})")
+        }
+        Verification::Sketches => format!(
+            "{bands} propose {recall:.3} of the pairs at a resemblance of {resemblance:.2}; \
+             sketches decide with a standard error of {:.3}",
+            Sketch::standard_error(resemblance)
+        ),
+    }
 }
 
 fn closing(summary: &Summary, kind: FindingKind, skipped: &str) -> String {

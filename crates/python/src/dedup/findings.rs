@@ -63,7 +63,7 @@ impl Findings {
     }
 
     /// The part of the pairs at `resemblance` that is expected to be found; None if no resemblance
-    /// was asked for.
+    /// was asked for, or if estimates decide.
     #[getter]
     fn expected_recall(&self) -> Option<f64> {
         self.expected_recall

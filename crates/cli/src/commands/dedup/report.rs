@@ -155,10 +155,7 @@ impl Report {
         let rows = [
             ("Result", sentence),
             ("Criterion", criterion),
-            (
-                "Candidates",
-                expected_recall(run.options.bands, run.resemblance),
-            ),
+            ("Candidates", expected_recall(&run.options, run.resemblance)),
             (noun, HumanCount(duplicates).to_string()),
             ("of the same bytes", HumanCount(self.same_bytes).to_string()),
             ("of the same words", HumanCount(self.same_words).to_string()),

@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use batch::dedup::Document;
-use batch::signature_file::{Continued, Extent, Numbered, SignatureFile, SignatureWriter};
+use batch::signature_file::{
+    Continued, Extent, Numbered, SignatureFile, SignatureHeader, SignatureWriter,
+};
 use batch::{BatchError, Shard};
 use corpus::{Documents, Oddities, SignedDocument, Skipped};
 
@@ -13,6 +15,7 @@ use super::DedupRun;
 use super::findings::DedupError;
 use crate::cli_error::{CliError, usage};
 use crate::commands::{unreadable, unwritable};
+use crate::terminal::say;
 
 /// An iterator over documents in reading order, each with its number.
 pub(super) type NumberedSignatures<'s> =
@@ -119,7 +122,7 @@ impl DedupRun<'_> {
             parts.push(match is_signature_file(path)? {
                 false => self.signed(std::slice::from_ref(path))?,
                 true => {
-                    let file = self.open_signatures(path)?;
+                    let file = self.open_reference(path)?;
                     let reader = file.read().map_err(|error| self.explain(error.into()))?;
                     Box::new(reader.map(|numbered| {
                         let Numbered { number, document } = numbered?;
@@ -132,11 +135,31 @@ impl DedupRun<'_> {
         Ok(documents.map(|numbered| Ok(numbered?.1)))
     }
 
-    /// Opens a signature file that is comparable with the documents of this run.
+    /// Opens a signature file of documents of this run.
     pub(super) fn open_signatures(&self, path: &Path) -> Result<SignatureFile, CliError> {
+        self.open_checked(path, SignatureHeader::check_equal)
+    }
+
+    /// Opens an index that comes before the documents of this run.
+    fn open_reference(&self, path: &Path) -> Result<SignatureFile, CliError> {
+        let file = self.open_checked(path, SignatureHeader::check_comparable)?;
+        let wanted = self.header(Extent::Originals);
+        if wanted.shingles && !file.header().shingles && !self.args.work.quiet {
+            say(&format!(
+                "{} has no shingles: sketches decide about its documents",
+                path.display()
+            ));
+        }
+        Ok(file)
+    }
+
+    fn open_checked(
+        &self,
+        path: &Path,
+        check: fn(&SignatureHeader, &Path, &SignatureHeader) -> Result<(), BatchError>,
+    ) -> Result<SignatureFile, CliError> {
         let opened = SignatureFile::open(path).and_then(|file| {
-            let header = self.header(Extent::All);
-            file.header().check_comparable(path, &header)?;
+            check(file.header(), path, &self.header(Extent::All))?;
             Ok(file)
         });
         opened.map_err(|error| self.explain(error.into()))
