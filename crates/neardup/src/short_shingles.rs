@@ -173,7 +173,9 @@ mod tests {
         }
 
         #[test]
-        fn a_stored_set_is_read_as_it_was_written(members in prop::collection::vec(any::<u64>(), 0..99)) {
+        fn a_stored_set_is_read_as_it_was_written(
+            members in prop::collection::vec(any::<u64>(), 0..99),
+        ) {
             let set = ShortShingles::of_hashes(&members);
             let mut bytes: Vec<u8> = set.to_bytes().collect();
             prop_assert_eq!(bytes.len(), 4 * set.len());
