@@ -179,7 +179,7 @@ def all_peers(crawler, near_pairs, duplodocus, venvs, python):
         Crawler(
             "crawler",
             crawler,
-            differs="26 bands of 8 rows (recall .99 at .8), sketches compared; all cores",
+            differs="26 bands of 8 rows (recall .99 at .8), shingles compared; all cores",
         ),
         Crawler(
             "crawler, 64 MiB",
