@@ -1,7 +1,10 @@
 //! Documents in their order, each computed on one of all cores.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
 use rayon::prelude::*;
 
@@ -16,32 +19,62 @@ const BATCH_DOCUMENTS: usize = 512;
 /// Returns what `compute` makes of each document, in order. What was skipped before stays in its
 /// place.
 ///
-/// One batch is read while the one before it is computed, so at most two are in memory; `len`
-/// measures a document in bytes.
-pub(crate) fn in_batches<D: Send, T: Send>(
+/// A batch is computed while the caller takes the results of the one before it and the next one is
+/// read, so at most three are in memory; `len` measures a document in bytes. If the iterator is
+/// dropped, the batch under way is computed to its end in vain.
+pub(crate) fn in_batches<D: Send + 'static, T: Send + 'static>(
     documents: impl Iterator<Item = Result<D, Skipped>>,
     len: impl Fn(&D) -> usize,
-    compute: impl Fn(D) -> Result<T, Skipped> + Sync,
+    compute: impl Fn(D) -> Result<T, Skipped> + Send + Sync + 'static,
 ) -> impl Iterator<Item = Result<T, Skipped>> {
+    let compute = Arc::new(compute);
     let mut documents = documents.fuse();
-    let mut ahead = None;
+    let mut under_way = None;
     let mut computed = VecDeque::new();
     std::iter::from_fn(move || {
         if computed.is_empty() {
-            let batch = ahead.take().unwrap_or_else(|| read(&mut documents, &len));
-            let mut results = Vec::new();
+            let batch = match under_way.take() {
+                Some(batch) => batch,
+                None => BatchUnderWay::begin(read(&mut documents, &len), &compute),
+            };
             // Reading stays on this thread, because the reader of an archive cannot change its own.
-            ahead = rayon::in_place_scope(|scope| {
-                scope.spawn(|_scope| {
-                    let documents = batch.into_par_iter();
-                    results = documents.map(|document| compute(document?)).collect();
-                });
-                Some(read(&mut documents, &len))
-            });
-            computed = results.into();
+            let next = read(&mut documents, &len);
+            computed = batch.finish();
+            under_way = Some(BatchUnderWay::begin(next, &compute));
         }
         computed.pop_front()
     })
+}
+
+/// A batch that other threads compute.
+struct BatchUnderWay<T>(Receiver<thread::Result<VecDeque<Result<T, Skipped>>>>);
+
+impl<T: Send + 'static> BatchUnderWay<T> {
+    fn begin<D: Send + 'static>(
+        batch: Vec<Result<D, Skipped>>,
+        compute: &Arc<impl Fn(D) -> Result<T, Skipped> + Send + Sync + 'static>,
+    ) -> Self {
+        let (sender, receiver) = sync_channel(1);
+        let compute = Arc::clone(compute);
+        rayon::spawn(move || {
+            let documents = batch.into_par_iter();
+            let compute_all = || {
+                documents
+                    .map(|document| compute(document?))
+                    .collect::<Vec<_>>()
+            };
+            let computed = catch_unwind(AssertUnwindSafe(compute_all));
+            // Without a receiver nobody wants the results.
+            drop(sender.send(computed.map(VecDeque::from)));
+        });
+        Self(receiver)
+    }
+
+    /// Waits for the results. A panic of `compute` is one of the caller's.
+    fn finish(self) -> VecDeque<Result<T, Skipped>> {
+        let computed = self.0.recv().expect("the results are always sent");
+        computed.unwrap_or_else(|panic| resume_unwind(panic))
+    }
 }
 
 /// Reads the next batch. It is empty after the last document.
@@ -63,9 +96,9 @@ fn read<D>(
 
 /// Returns what `compute` makes of the content of each document, with its id, in order. A document
 /// that makes a library panic is skipped with the reason.
-pub fn computed<T: Send>(
+pub fn computed<T: Send + 'static>(
     documents: impl Iterator<Item = Result<Document, Skipped>>,
-    compute: impl Fn(&Content) -> T + Sync,
+    compute: impl Fn(&Content) -> T + Send + Sync + 'static,
 ) -> impl Iterator<Item = Result<(String, T), Skipped>> {
     let len = |document: &Document| document.content.len();
     in_batches(documents, len, move |document| {
@@ -100,5 +133,19 @@ mod tests {
             _ => Ok(2 * number),
         });
         assert!(doubled.eq(expected));
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_an_iterator_may_be_dropped_early() {
+        let numbers = || (0..3_000).map(Ok);
+        let mut few = in_batches(numbers(), |_| 1, Ok::<i32, Skipped>);
+        assert_eq!(few.next().map(Result::unwrap), Some(0));
+        drop(few);
+        let fails = |number| match number {
+            2_000 => panic!("two thousand"),
+            number => Ok(number),
+        };
+        let all = || in_batches(numbers(), |_| 1, fails).count();
+        assert!(catch_unwind(all).is_err());
     }
 }

@@ -28,15 +28,16 @@ pub struct SignedDocument {
 pub fn signatures<'a>(
     documents: impl Iterator<Item = Result<(u64, Document), Skipped>> + 'a,
     oddities: Oddities,
-    reader: &'a Reader,
-    signature_builder: &'a SignatureBuilder,
+    reader: &Reader,
+    signature_builder: &SignatureBuilder,
     bands: BandDesign,
 ) -> impl Iterator<Item = Result<SignedDocument, Skipped>> + 'a {
+    let (reader, signature_builder) = (reader.clone(), signature_builder.clone());
     let len = |(_, document): &(u64, Document)| document.content.len();
     in_batches(documents, len, move |(number, document)| {
         // A hostile document may make a library panic. The rest of the corpus is still read.
         let signature = catch_unwind(AssertUnwindSafe(|| {
-            reader.banded_signature(signature_builder, bands, &document.content)
+            reader.banded_signature(&signature_builder, bands, &document.content)
         }));
         let signature = signature.unwrap_or_else(|_panic| {
             oddities.add_unextracted(&document.id);

@@ -27,8 +27,8 @@ pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CliError> {
     let documents =
         Documents::below(&args.paths, &input).map_err(|error| CliError::of_usage(&error))?;
     match &args.output {
-        Some(path) => write(path, documents, &reader, &signature_builder),
-        None => print(args, documents, &reader, &signature_builder),
+        Some(path) => write(path, documents, reader, signature_builder),
+        None => print(args, documents, reader, signature_builder),
     }
 }
 
@@ -36,12 +36,12 @@ pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CliError> {
 fn print(
     args: &FingerprintArgs,
     documents: Documents,
-    reader: &Reader,
-    builder: &SignatureBuilder,
+    reader: Reader,
+    builder: SignatureBuilder,
 ) -> Result<(), CliError> {
     let mut skipped = None;
+    let fingerprint = move |content: &_| reader.fingerprint(&builder, content);
     output::to_stdout(|out| {
-        let fingerprint = |content: &_| reader.fingerprint(builder, content);
         for computed in corpus::computed(documents, fingerprint) {
             match computed {
                 Ok((id, fingerprint)) => {
@@ -63,12 +63,12 @@ fn print(
 fn write(
     path: &Path,
     documents: Documents,
-    reader: &Reader,
-    builder: &SignatureBuilder,
+    reader: Reader,
+    builder: SignatureBuilder,
 ) -> Result<(), CliError> {
-    let mut writer = NamedFingerprintWriter::create(path, builder)?;
+    let mut writer = NamedFingerprintWriter::create(path, &builder)?;
     let mut report = SkipReport::default();
-    let fingerprint = |content: &_| reader.fingerprint(builder, content);
+    let fingerprint = move |content: &_| reader.fingerprint(&builder, content);
     for computed in corpus::computed(documents, fingerprint) {
         match computed {
             Ok((id, _)) if id.len() > MAX_NAME / 8 => report.add(&Skipped {

@@ -37,13 +37,13 @@ pub(super) fn like_documents(args: &SimilarArgs) -> Result<(), CliError> {
         .features
         .signature_builder(within, &mut input, &reader)?;
     let unit = args.features.shingles();
-    let measured = |content: &Content| {
+    let measured = move |content: &Content| {
         let text = reader.normal_text(content);
         let shingles = Shingles::of_unit(&text, unit, HashKey::ZERO);
         (shingles, builder.fingerprint_of_words(&text))
     };
     let (own_shingles, own) = measured(&only(&args.what, &input)?);
-    let compared = |content: &Content| {
+    let compared = move |content: &Content| {
         let (shingles, fingerprint) = measured(content);
         let distance = own.distance(fingerprint);
         (distance, own_shingles.resemblance(&shingles))
