@@ -78,8 +78,13 @@ impl ShortShingles {
     }
 
     /// Returns the stored form: the hashes, ascending, each little-endian.
-    pub fn to_bytes(&self) -> impl Iterator<Item = u8> {
-        self.hashes.iter().flat_map(|hash| hash.to_le_bytes())
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(4 * self.hashes.len());
+        for hash in &self.hashes {
+            bytes.extend_from_slice(&hash.to_le_bytes());
+        }
+        bytes
     }
 
     /// Returns the set stored as `bytes`; none if they are not a set's.
@@ -177,7 +182,7 @@ mod tests {
             members in prop::collection::vec(any::<u64>(), 0..99),
         ) {
             let set = ShortShingles::of_hashes(&members);
-            let mut bytes: Vec<u8> = set.to_bytes().collect();
+            let mut bytes = set.to_bytes();
             prop_assert_eq!(bytes.len(), 4 * set.len());
             prop_assert_eq!(ShortShingles::from_bytes(&bytes), Some(set));
             bytes.push(0);

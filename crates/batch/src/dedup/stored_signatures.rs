@@ -90,7 +90,7 @@ impl<'s> StoredSignatures<'s> {
             return Ok(None);
         };
         let start = buffer.len();
-        buffer.append(&shingles.to_bytes().collect::<Vec<_>>())?;
+        buffer.append(&shingles.to_bytes())?;
         let count = shingles.len() as u32;
         Ok(Some(ShinglesPlace { start, count }))
     }

@@ -163,8 +163,9 @@ impl<W: Write> SignatureWriter<W> {
     fn push_shingles(&mut self, shingles: Option<&ShortShingles>) {
         let count = shingles.map_or(NO_SHINGLES, |shingles| shingles.len() as u32);
         self.records.extend(count.to_le_bytes());
-        let bytes = shingles.into_iter().flat_map(ShortShingles::to_bytes);
-        self.records.extend(bytes);
+        if let Some(shingles) = shingles {
+            self.records.extend_from_slice(&shingles.to_bytes());
+        }
     }
 
     /// Writes the remaining documents and the last block, with the number of documents that the run
