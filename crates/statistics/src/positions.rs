@@ -1,0 +1,124 @@
+//! Positions of the journal by 64-bit keys, which need not differ: 16 bytes each.
+//!
+//! Sorted runs of geometrically decreasing lengths (the logarithmic method: Bentley and Saxe,
+//! J. Algorithms 1(4), 1980), the newest last. Invariant: the positions of a key are found in the
+//! order in which they came.
+
+use store::embedded::Position;
+
+use crate::limits::MAX_INDEXED;
+
+/// Entries of a run before it is sorted.
+const SHORTEST_RUN: usize = 4_096;
+
+/// A key, and a position that came with it.
+type Entry = (u64, Position);
+
+/// Positions by keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Positions {
+    runs: Vec<Vec<Entry>>,
+    /// The newest entries, in the order in which they came.
+    recent: Vec<Entry>,
+}
+
+impl Positions {
+    /// Adds a position. Positions beyond [`MAX_INDEXED`] are not added.
+    pub(crate) fn insert(&mut self, key: u64, position: Position) {
+        if self.recent.len() == SHORTEST_RUN {
+            if self.len() + SHORTEST_RUN > MAX_INDEXED {
+                return;
+            }
+            self.sort_recent();
+        }
+        self.recent.push((key, position));
+    }
+
+    /// Returns the last position of a key.
+    pub(crate) fn last(&self, key: u64) -> Option<Position> {
+        let recent = self.recent.iter().rev().find(|(known, _)| *known == key);
+        let sorted = || {
+            self.runs
+                .iter()
+                .rev()
+                .find_map(|run| of_key(run, key).last())
+        };
+        recent.or_else(sorted).map(|(_, position)| *position)
+    }
+
+    /// Returns all positions of a key, in the order in which they came.
+    pub(crate) fn all(&self, key: u64) -> impl Iterator<Item = Position> {
+        let sorted = self.runs.iter().flat_map(move |run| of_key(run, key));
+        let recent = self.recent.iter().filter(move |(known, _)| *known == key);
+        sorted.chain(recent).map(|(_, position)| *position)
+    }
+
+    fn len(&self) -> usize {
+        self.runs.iter().map(Vec::len).sum::<usize>() + self.recent.len()
+    }
+
+    /// Makes a run of the newest entries, and merges runs of similar lengths.
+    fn sort_recent(&mut self) {
+        // Stable, so that the last entry of a key stays the last.
+        self.recent.sort_by_key(|(key, _)| *key);
+        let mut run = std::mem::take(&mut self.recent);
+        while let Some(mut older) = self.runs.pop_if(|older| older.len() < 2 * run.len()) {
+            merge(&mut older, &run);
+            run = older;
+        }
+        self.runs.push(run);
+    }
+}
+
+/// Returns the entries of a key in a sorted run.
+fn of_key(run: &[Entry], key: u64) -> &[Entry] {
+    let first = run.partition_point(|(known, _)| *known < key);
+    let run = &run[first..];
+    &run[..run.partition_point(|(known, _)| *known == key)]
+}
+
+/// Merges a run into an older one, behind the entries of the same key. From the end on, so that it
+/// needs no room for a third run.
+fn merge(older: &mut Vec<Entry>, newer: &[Entry]) {
+    let (mut left, mut right) = (older.len(), newer.len());
+    older.reserve_exact(right);
+    older.extend_from_slice(newer);
+    while right > 0 {
+        let last = left + right - 1;
+        let is_older_last = left > 0 && older[left - 1].0 > newer[right - 1].0;
+        older[last] = if is_older_last {
+            left -= 1;
+            older[left]
+        } else {
+            right -= 1;
+            newer[right]
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn the_positions_of_a_key_are_found_in_the_order_in_which_they_came() {
+        let (mut positions, mut oracle) = (Positions::default(), HashMap::new());
+        let mut drawn = 1_u64;
+        for position in 0..50_000 {
+            drawn = drawn
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(7);
+            let key = drawn >> 49;
+            positions.insert(key, position);
+            oracle.entry(key).or_insert_with(Vec::new).push(position);
+        }
+        assert!(positions.runs.len() > 1, "more than one run is searched");
+        for key in 0..1 << 15 {
+            let expected = oracle.remove(&key).unwrap_or_default();
+            assert_eq!(positions.last(key), expected.last().copied());
+            assert_eq!(positions.all(key).collect::<Vec<_>>(), expected);
+        }
+    }
+}
