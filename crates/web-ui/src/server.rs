@@ -5,6 +5,7 @@
 //! axum.
 
 mod connections;
+mod shares;
 
 use std::io;
 use std::net::SocketAddr;
