@@ -95,8 +95,8 @@ impl UnderWay {
 
 /// Some of the records that queue URLs: the first sequence number of each, and its position.
 ///
-/// Invariant: both ascend. At most [`MAX_QUEUE_MARKS`], beyond which every second one is dropped and
-/// the step doubles.
+/// Invariant: both ascend. At most [`MAX_QUEUE_MARKS`], beyond which every second one is dropped
+/// and the step doubles.
 #[derive(Clone, Debug, PartialEq)]
 struct QueueMarks {
     marks: Vec<(u64, Position)>,

@@ -1,11 +1,11 @@
 //! Connections, each bounded in memory and time, so that slow clients cost little.
 //!
 //! At most [`MAX_CONNECTIONS`] are served; others wait in the system's queue, which is the owner of
-//! that bound. Of them, at most [`MAX_OF_ADDRESS`] are of one address beyond loopback; a further one
-//! is closed at once. A head must arrive within [`LONGEST_HEAD`] and fit into [`MAX_HEAD`]; this
-//! includes the wait for a next request (slow loris; RFC 9112, section 9.5). A client that reads
-//! nothing for [`LONGEST_STALL`] while an answer waits for it is left, and every connection ends
-//! after [`LONGEST`], because a client that reads a byte at a time looks like a slow network.
+//! that bound. Of them, at most [`MAX_OF_ADDRESS`] are of one address beyond loopback; a further
+//! one is closed at once. A head must arrive within [`LONGEST_HEAD`] and fit into [`MAX_HEAD`];
+//! this includes the wait for a next request (slow loris; RFC 9112, section 9.5). A client that
+//! reads nothing for [`LONGEST_STALL`] while an answer waits for it is left, and every connection
+//! ends after [`LONGEST`], because a client that reads a byte at a time looks like a slow network.
 //!
 //! A stream of events is mostly silent, and nothing waits then: a viewer that reads stays.
 
