@@ -68,7 +68,7 @@ impl CrawlStatistics {
     }
 
     /// Returns the same with an index of visits, for [`CrawlStatistics::position_of`] and
-    /// [`CrawlStatistics::members_of`]. It takes 16 bytes a visit, and 16 more for a duplicate.
+    /// [`CrawlStatistics::members_of`]. It takes 12 bytes a visit, and 12 more for a duplicate.
     #[must_use]
     pub fn with_index() -> Self {
         Self {

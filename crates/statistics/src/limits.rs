@@ -45,5 +45,5 @@ pub const MAX_UNDER_WAY: usize = 65_536;
 /// Positions of records that queued URLs: 1 MiB.
 pub const MAX_QUEUE_MARKS: usize = 65_536;
 
-/// Visits in the index: 256 MiB; and as many of its entries for duplicates.
+/// Visits in the index: 192 MiB; and as many of its entries for duplicates.
 pub const MAX_INDEXED: usize = 16 << 20;

@@ -1,5 +1,5 @@
-//! The journal positions of visits, by the URL and by the original that the page repeats: 16 bytes
-//! a visit, and 16 more for a duplicate.
+//! The journal positions of visits, by the URL and by the original that the page repeats: 12 bytes
+//! a visit, and 12 more for a duplicate.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,13 @@ use store::embedded::Position;
 use web::UrlKey;
 
 use crate::clusters::{ClusterKey, cluster_of};
-use crate::positions::Positions;
+use crate::positions::{MAX_POSITION, Positions};
 
 /// The position of a visit that was revoked.
-const REVOKED: Position = Position::MAX;
-/// The bit of a position of a duplicate whose visit was revoked later. No journal is so long.
-const WITHDRAWN: Position = 1 << 63;
+const REVOKED: Position = MAX_POSITION;
+/// The bit of a position of a duplicate whose visit was revoked later. Journals are
+/// shorter: 128 TiB.
+const WITHDRAWN: Position = MAX_POSITION / 2 + 1;
 
 /// The positions of visits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
