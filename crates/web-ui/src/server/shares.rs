@@ -107,7 +107,7 @@ mod tests {
         let _held = take("2001:db8:0:1::7").unwrap();
         assert!(take("2001:db8:0:1:ffff::9").is_none());
         assert!(take("2001:db8:0:2::7").is_some());
-        let local = ["127.0.0.1", "127.0.0.1", "::1", "::1"].map(|address| take(address));
+        let local = ["127.0.0.1", "127.0.0.1", "::1", "::1"].map(take);
         assert!(local.iter().all(Option::is_some));
     }
 }
