@@ -2,7 +2,7 @@
 //!
 //! Of a hash, 48 bits are kept: two of a million have the same with a chance of 1 in 500, so that
 //! callers compare what they find. Sorted runs of geometrically decreasing lengths (the logarithmic
-//! method: Bentley and Saxe, J. Algorithms 1(4), 1980) up to a greatest one, the newest last.
+//! method: Bentley and Saxe, J. Algorithms 1(4), 1980), the newest last.
 //! Invariant: the positions of a key are found in the order in which they came.
 
 use store::embedded::Position;
@@ -11,9 +11,6 @@ use crate::limits::MAX_INDEXED;
 
 /// Entries of a run before it is sorted.
 const SHORTEST_RUN: usize = 4_096;
-/// Entries of a run that is merged no more: 3 MiB, so that growing needs little room besides. The
-/// index of 16 million visits has 64 such runs.
-const LONG_RUN: usize = 1 << 18;
 
 /// Bits of a position: those of 256 TiB.
 const POSITION_BITS: u32 = 48;
@@ -100,10 +97,7 @@ impl Positions {
         // Stable, so that the last entry of a key stays the last.
         self.recent.sort_by_key(|entry| entry.key());
         let mut run = std::mem::take(&mut self.recent);
-        let is_merged = |older: &mut Vec<Entry>, newer: &[Entry]| {
-            older.len() < 2 * newer.len() && older.len() < LONG_RUN
-        };
-        while let Some(mut older) = self.runs.pop_if(|older| is_merged(older, &run)) {
+        while let Some(mut older) = self.runs.pop_if(|older| older.len() < 2 * run.len()) {
             merge(&mut older, &run);
             run = older;
         }
