@@ -79,6 +79,14 @@ bench-export *args:
 bench-difference *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-difference -- {{args}}
 
+# write and read the journal of a million visits: `just bench-statistics write DIR 1000000 10000`
+bench-statistics *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-statistics -- {{args}}
+
+# measure the dashboard and the report of a million visits (docs/measurements/dashboard.md)
+bench-ui *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-ui -- {{args}}
+
 # measure the search index, and compare 200 queries with a plain scan (docs/guide/search.md)
 bench-search *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-search -- {{args}}

@@ -30,7 +30,7 @@ GUIDES = ("/guide/1", "/guide/2")
 ITEMS = 260
 PAGES = 40_000
 PATIENCE = 60
-VIEWS = ("/", "/hosts", "/duplicates", "/failures", "/skipped", "/search?q=meadow", "/controls")
+VIEWS = ("/", "/in-flight", "/hosts", "/duplicates", "/failures", "/skipped", "/search?q=meadow", "/controls")
 
 
 def prose(name, words):

@@ -18,7 +18,7 @@ use crate::limits::{MAX_CLUSTERS, MAX_EXAMPLES, MAX_NAMED_CLUSTERS, MAX_ORIGINAL
 use crate::newest::RecentVisit;
 
 /// The key of a cluster. A page of an earlier crawl and one of this crawl may share their URL.
-type ClusterKey = u64;
+pub(crate) type ClusterKey = u64;
 
 /// A cluster: an original and the number of its duplicates.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,9 +167,14 @@ impl Cluster {
 
 /// Returns the cluster that a visit's page adds to. A requisite adds to none, nor does a page that
 /// repeats itself in an earlier crawl.
-fn cluster_of(row: &VisitRecord) -> Option<(ClusterKey, &PageUrl)> {
+pub(crate) fn cluster_of(row: &VisitRecord) -> Option<(ClusterKey, &PageUrl)> {
     let original = row.duplicate_of.as_ref()?;
     let is_of_cluster = row.is_page() && row.fate.is_duplicate() && *original != row.url;
+    is_of_cluster.then(|| (cluster_key(original, row.of_earlier), original))
+}
+
+/// Returns the key of the cluster of an original.
+pub(crate) fn cluster_key(original: &PageUrl, of_earlier: bool) -> ClusterKey {
     let key = original.key().as_u64();
-    is_of_cluster.then_some((if row.of_earlier { !key } else { key }, original))
+    if of_earlier { !key } else { key }
 }

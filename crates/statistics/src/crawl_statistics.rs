@@ -1,6 +1,7 @@
 //! The projection: each record of the journal changes the figures once.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::path::Path;
 
 use store::embedded::record::{Record, SettledVisit};
@@ -11,7 +12,7 @@ use store::{
 };
 use web::{Host, Pace, PageUrl};
 
-use crate::clusters::Clusters;
+use crate::clusters::{Clusters, cluster_key};
 use crate::counts::Counts;
 use crate::hosts::{HostFigures, Hosts};
 use crate::limits::{MAX_DIED, MAX_NAMES};
@@ -19,6 +20,7 @@ use crate::name_counts::NameCounts;
 use crate::newest::{Newest, NewestVisits, RecentVisit};
 use crate::reasons;
 use crate::timeline::{Timeline, TimelinePoint};
+use crate::under_way::{UnderWay, VisitUnderWay};
 use crate::verdicts::{VerdictRules, Verdicts};
 use crate::visit_index::VisitIndex;
 
@@ -53,6 +55,7 @@ pub struct CrawlStatistics {
     clusters: Clusters,
     /// Deaths of sessions by the sequence numbers of the queue entries that they visited.
     died: HashMap<u64, u32>,
+    under_way: UnderWay,
     /// None unless asked for.
     index: Option<VisitIndex>,
 }
@@ -64,8 +67,8 @@ impl CrawlStatistics {
         Self::default()
     }
 
-    /// Returns the same with an index of visits, for [`CrawlStatistics::position_of`]. It takes 16
-    /// bytes a visit.
+    /// Returns the same with an index of visits, for [`CrawlStatistics::position_of`] and
+    /// [`CrawlStatistics::members_of`]. It takes 12 bytes a visit, and 12 more for a duplicate.
     #[must_use]
     pub fn with_index() -> Self {
         Self {
@@ -128,6 +131,7 @@ impl CrawlStatistics {
     /// order, each once.
     pub fn apply(&mut self, position: Position, record: &Record) {
         self.patterns.apply(record);
+        self.under_way.apply(position, record);
         match record {
             Record::Begun { at, .. } => self.counts.begun_at = Some(*at),
             Record::Discovered { finds, .. } => self.queue(finds),
@@ -163,7 +167,7 @@ impl CrawlStatistics {
             Record::ClockSetBack { to, least_wait } => {
                 self.change_paces(|pace| pace.set_back(*to, *least_wait).0);
             }
-            // Patterns are counted above; nothing else is.
+            // Patterns and visits under way are counted above; nothing else is.
             Record::Admitted { .. }
             | Record::Forgotten { .. }
             | Record::SeedAdopted { .. }
@@ -209,7 +213,7 @@ impl CrawlStatistics {
         self.newest.count(row);
         self.clusters.count_visit(row);
         if let Some(index) = &mut self.index {
-            index.insert(row.url.key(), position);
+            index.insert(row, position);
         }
     }
 
@@ -227,7 +231,7 @@ impl CrawlStatistics {
         self.newest.take_back(row);
         self.clusters.take_back(row);
         if let Some(index) = &mut self.index {
-            index.remove(row.url.key());
+            index.remove(row);
         }
     }
 
@@ -405,6 +409,29 @@ impl CrawlStatistics {
     #[must_use]
     pub fn position_of(&self, url: &PageUrl) -> Option<Position> {
         self.index.as_ref()?.get(url.key())
+    }
+
+    /// Returns the positions of the visits of all duplicates of an original, in the order in which
+    /// they ended. None of them if these statistics have no index.
+    #[must_use]
+    pub fn members_of(&self, original: &PageUrl, of_earlier: bool) -> Vec<Position> {
+        let cluster = cluster_key(original, of_earlier);
+        let index = self.index.as_ref();
+        index.map_or_else(Vec::new, |index| index.members(cluster))
+    }
+
+    /// Returns the visits that began and have not ended, at most
+    /// [`MAX_UNDER_WAY`](crate::limits::MAX_UNDER_WAY), in the order in which they were queued. If
+    /// no process runs the crawl, they are those with which it died.
+    pub fn under_way(&self) -> impl ExactSizeIterator<Item = VisitUnderWay> {
+        self.under_way.visits()
+    }
+
+    /// Returns the part of the journal with the record that queued this entry: the first positions
+    /// of a record that are possible. None if the number is unknown.
+    #[must_use]
+    pub fn queued_within(&self, sequence: u64) -> Option<Range<Position>> {
+        self.under_way.queued_within(sequence)
     }
 }
 

@@ -39,5 +39,11 @@ pub const MAX_ORIGINALS: usize = (1 << 20) / 8 * 7;
 /// Queue entries with which a session died, and that are not settled.
 pub const MAX_DIED: usize = 65_536;
 
-/// Visits in the index: 256 MiB.
+/// Visits under way: as many as the largest concurrency and its stalled visits, with room.
+pub const MAX_UNDER_WAY: usize = 65_536;
+
+/// Positions of records that queued URLs: 1 MiB.
+pub const MAX_QUEUE_MARKS: usize = 65_536;
+
+/// Visits in the index: 192 MiB; and as many of its entries for duplicates.
 pub const MAX_INDEXED: usize = 16 << 20;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use proptest::prelude::*;
 use statistics::{CrawlStatistics, Newest};
 use store::embedded::journal::Journal;
 use store::embedded::record::{Record, SettledVisit};
-use store::embedded::{self, JournalFollower};
+use store::embedded::{self, JournalFollower, Position};
 use store::{
     DiscoveredUrl, Fate, FinishedVisit, LeftOut, PatternName, QueueEntry, STRIKES_ASIDE,
     VisitRecord,
@@ -62,6 +63,9 @@ enum Event {
     /// The page waits again, as after a power cut, the failure of its original, or the reopening of
     /// its pattern.
     Revoke(u8),
+    Lease(u8),
+    Postpone(u8),
+    Stop,
     Die(u8),
     Supersede(u8),
     Restart(u64),
@@ -92,6 +96,9 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         2 => page().prop_map(Event::Discover),
         8 => visit.prop_map(Event::Visit),
         3 => page().prop_map(Event::Revoke),
+        4 => page().prop_map(Event::Lease),
+        1 => page().prop_map(Event::Postpone),
+        1 => Just(Event::Stop),
         2 => page().prop_map(Event::Die),
         1 => page().prop_map(Event::Supersede),
         1 => (0..4_000_u64).prop_map(Event::Restart),
@@ -128,6 +135,7 @@ struct Generator {
     waiting: BTreeMap<u8, u64>,
     visited: BTreeMap<u8, VisitRecord>,
     deaths: BTreeMap<u64, u32>,
+    under_way: BTreeSet<u64>,
     records: Vec<Record>,
 }
 
@@ -176,10 +184,35 @@ impl Generator {
                 });
                 self.next_sequence += 1;
             }
+            Event::Lease(page) => {
+                let Some(sequence) = self.waiting.get(page).copied() else {
+                    return;
+                };
+                self.under_way.insert(sequence);
+                let sequences = vec![sequence];
+                self.records.push(Record::Leased { sequences });
+            }
+            Event::Postpone(page) => {
+                let Some(sequence) = self.waiting.get(page).copied() else {
+                    return;
+                };
+                self.under_way.remove(&sequence);
+                self.records.push(Record::Postponed {
+                    entry: entry(sequence, *page),
+                    at: at(9_000),
+                    pace: Pace::from(at(1)),
+                    reason: None,
+                });
+            }
+            Event::Stop => {
+                self.under_way.clear();
+                self.records.push(Record::Stopped);
+            }
             Event::Die(page) => {
                 let Some(sequence) = self.waiting.get(page).copied() else {
                     return;
                 };
+                self.under_way.remove(&sequence);
                 *self.deaths.entry(sequence).or_default() += 1;
                 let sequences = vec![sequence];
                 self.records.push(Record::Died { sequences });
@@ -189,6 +222,7 @@ impl Generator {
                     return;
                 };
                 self.deaths.remove(&sequence);
+                self.under_way.remove(&sequence);
                 let entry = entry(sequence, *page);
                 self.records.push(Record::Superseded { entry });
             }
@@ -210,6 +244,7 @@ impl Generator {
             return;
         };
         self.deaths.remove(&sequence);
+        self.under_way.remove(&sequence);
         let row = row(visit);
         self.visited.insert(visit.page, row.clone());
         let first = self.next_sequence;
@@ -380,6 +415,10 @@ fn compare_verdicts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
         .collect();
     assert_eq!(found, clusters);
     assert_eq!(statistics.clusters().error(), 0);
+    for ((of_earlier, original), members) in clusters {
+        let found = statistics.members_of(original, of_earlier);
+        assert_eq!(found.len() as u64, members, "{original}");
+    }
 }
 
 fn compare_names(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
@@ -396,6 +435,27 @@ fn compare_names(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
     let counts = statistics.counts();
     assert_eq!(statistics.failure_kinds().total(), counts.failed);
     assert_eq!(statistics.exclusion_reasons().total(), counts.excluded);
+}
+
+fn url_of_visit(record: Record) -> PageUrl {
+    match record {
+        Record::Settled(settled) => settled.visit.row.url,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns the URL that was queued under a sequence number by a record that begins within.
+fn queued_as(state: &Path, within: Range<Position>, sequence: u64) -> Option<PageUrl> {
+    let mut follower = JournalFollower::open_at(state, within.start).unwrap();
+    while let Some((position, record)) = follower.next_record().unwrap() {
+        if position >= within.end {
+            return None;
+        }
+        if let Some(url) = record.queued(sequence) {
+            return Some(url.clone());
+        }
+    }
+    None
 }
 
 fn rows(state: &Path) -> Vec<VisitRecord> {
@@ -452,6 +512,32 @@ proptest! {
         }
         for page in history.waiting.keys() {
             prop_assert_eq!(at_once.position_of(&url(*page)), None);
+        }
+        for page in 0..PAGES {
+            for of_earlier in [false, true] {
+                let original = url(page);
+                let positions = at_once.members_of(&original, of_earlier);
+                let members: Vec<PageUrl> = embedded::records_at(state.path(), &positions)
+                    .unwrap()
+                    .into_iter()
+                    .map(url_of_visit)
+                    .collect();
+                let is_member = |row: &&VisitRecord| {
+                    row.duplicate_of.as_ref() == Some(&original)
+                        && row.of_earlier == of_earlier
+                        && row.is_page()
+                        && row.url != original
+                };
+                let expected = rows.iter().filter(is_member).map(|row| row.url.clone());
+                prop_assert_eq!(members, expected.collect::<Vec<_>>());
+            }
+        }
+        let under_way: BTreeSet<u64> = at_once.under_way().map(|visit| visit.sequence).collect();
+        prop_assert_eq!(&under_way, &history.under_way);
+        for (page, sequence) in &history.waiting {
+            let within = at_once.queued_within(*sequence).expect("it was queued");
+            let found = queued_as(state.path(), within, *sequence);
+            prop_assert_eq!(found, Some(url(*page)));
         }
     }
 }

@@ -42,7 +42,9 @@ pub use self::database::Database;
 pub use self::earlier::EarlierCrawls;
 pub use self::journal::follower::JournalFollower;
 pub use self::journal::frame::Position;
-pub use self::journal::history::{History, Revocation, Revocations, record_at, revocations, rows};
+pub use self::journal::history::{
+    History, Revocation, Revocations, record_at, records_at, revocations, rows,
+};
 pub use self::journal::record;
 pub use self::journal::segment::TornTail;
 pub use self::journal_rebuild::{Admission as RestoredAdmission, JournalRebuild, RestoredVisit};

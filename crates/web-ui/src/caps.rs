@@ -37,6 +37,8 @@ pub const VALUE: usize = 400;
 
 /// Entries of a list of the dashboard, or of one page of it.
 pub const LISTED: usize = 500;
+/// Pages in flight that are listed, the longest first.
+pub const IN_FLIGHT: usize = 4_096;
 /// Hits of a search that can be reached, and those of one page.
 pub const HITS: usize = 500;
 /// See [`HITS`].

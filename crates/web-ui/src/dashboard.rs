@@ -14,11 +14,13 @@
 //!
 //! [`caps::LISTED`]: crate::caps::LISTED
 
+pub(crate) mod cluster;
 pub(crate) mod difference;
 pub(crate) mod duplicates;
 pub(crate) mod failures;
 pub(crate) mod frame;
 pub(crate) mod hosts;
+pub(crate) mod in_flight;
 pub(crate) mod overview;
 pub(crate) mod page;
 pub(crate) mod search;
@@ -33,11 +35,14 @@ use crawl::control_file::ControlRecord;
 use differences::Pair;
 use store::{Fate, VisitRecord};
 use tokio::sync::Semaphore;
-use web::{CanonicalForm, Clock};
+use web::{CanonicalForm, Clock, PageUrl};
 
 use crate::access::Granted;
+use crate::caps;
 use crate::dashboard::frame::{Frame, Refusal, Tab};
 use crate::figures::{Figures, Look};
+use crate::format::cut;
+use crate::in_flight::UrlsInFlight;
 use crate::machine;
 use crate::report::Setting;
 
@@ -121,6 +126,7 @@ pub struct SimilarPage {
 pub(crate) struct Dashboard {
     pub(crate) crawl: WatchedCrawl,
     pub(crate) figures: Figures,
+    pub(crate) urls_in_flight: UrlsInFlight,
     pub(crate) clock: Clock,
     /// Held from the reading of control.toml to its replacement.
     pub(crate) ordering: Mutex<()>,
@@ -131,6 +137,7 @@ impl Dashboard {
     pub(crate) fn new(crawl: WatchedCrawl, clock: Clock) -> Arc<Self> {
         Arc::new(Self {
             figures: Figures::of(crawl.state.clone()),
+            urls_in_flight: UrlsInFlight::default(),
             crawl,
             clock,
             ordering: Mutex::new(()),
@@ -167,6 +174,12 @@ impl Dashboard {
     /// Looks at the present figures.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Look<'_>) -> T) -> T {
         self.figures.look(self.clock.now(), look)
+    }
+
+    /// Reads the URL of a question.
+    pub(crate) fn parse(&self, url: &str) -> Result<PageUrl, Refusal> {
+        PageUrl::parse(url.trim(), &self.crawl.form)
+            .map_err(|error| Refusal::Question(format!("{:?}: {error}", cut(url, caps::ADDRESS))))
     }
 
     /// Returns the frame of a page.

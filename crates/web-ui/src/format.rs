@@ -39,6 +39,11 @@ pub(crate) fn span(span: Duration) -> String {
     humantime::format_duration(shown).to_string()
 }
 
+/// Formats a duration to the second: `1m 5s`.
+pub(crate) fn whole_seconds(span: Duration) -> String {
+    humantime::format_duration(Duration::from_secs(span.as_secs())).to_string()
+}
+
 /// Formats seconds as a duration. Those that are none (negative, infinite) are nothing.
 pub(crate) fn seconds(seconds: f64) -> String {
     Duration::try_from_secs_f64(seconds).map_or_else(|_none| String::new(), span)

@@ -7,7 +7,8 @@
 //! - `report` has the sections of a report as values, which are also its JSON.
 //! - `server` serves the dashboard: `access` decides who may read and change, `dashboard` has a
 //!   module for each view, `controls` writes control.toml, `live` says when figures changed, and
-//!   `metrics` has them for monitoring. `figures` follow the journal; `machine` reads the rest.
+//!   `metrics` has them for monitoring. `figures` follow the journal, `in_flight`
+//!   finds URLs in it, and `machine` reads the rest.
 //! - `charts` draws SVG; `format` writes numbers, sizes, times and text from the web.
 //! - `caps` has the bounds.
 //!
@@ -31,6 +32,7 @@ mod access;
 mod controls;
 mod dashboard;
 mod figures;
+mod in_flight;
 mod live;
 mod machine;
 mod metrics;

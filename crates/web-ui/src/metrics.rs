@@ -21,12 +21,12 @@ use prometheus_client::registry::Registry;
 use statistics::Counts;
 
 use self::names::{
-    ARCHIVE, EXCLUDED, FAILED, FREE, HOSTS, LAST_VISIT, MEMORY, PAGES, QUEUED, RECEIVED, RUNNING,
-    SET_ASIDE,
+    ARCHIVE, EXCLUDED, FAILED, FREE, HOSTS, IN_FLIGHT, LAST_VISIT, MEMORY, PAGES, QUEUED, RECEIVED,
+    RUNNING, SET_ASIDE,
 };
 pub use self::names::{METRICS, Metric, MetricKind};
-use crate::dashboard::Dashboard;
 use crate::dashboard::frame::Refusal;
+use crate::dashboard::{Dashboard, in_flight};
 use crate::machine::MachineFigures;
 
 /// The media type of the format (OpenMetrics 1.0, section "Overall structure").
@@ -37,8 +37,12 @@ pub(crate) async fn show(State(dashboard): State<Arc<Dashboard>>) -> Result<Resp
     let text = dashboard.answer(|dashboard| {
         let crawl = &dashboard.crawl;
         let machine = MachineFigures::read(&crawl.state, &crawl.archive);
-        let counts = dashboard.look(|look| *look.statistics.counts());
-        write(&counts, &machine).map_err(|_error| Refusal::Fault)
+        let is_running = machine.process.is_some();
+        let (counts, in_flight) = dashboard.look(|look| {
+            let in_flight = in_flight::count(look, is_running).unwrap_or_default();
+            (*look.statistics.counts(), in_flight)
+        });
+        write(&counts, in_flight, &machine).map_err(|_error| Refusal::Fault)
     });
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text.await?).into_response())
 }
@@ -56,7 +60,11 @@ pub(crate) async fn health(State(dashboard): State<Arc<Dashboard>>) -> Result<Re
     })
 }
 
-fn write(counts: &Counts, machine: &MachineFigures) -> Result<String, std::fmt::Error> {
+fn write(
+    counts: &Counts,
+    in_flight: u64,
+    machine: &MachineFigures,
+) -> Result<String, std::fmt::Error> {
     let mut registry = Registry::default();
     let pages = Family::<[(&str, &str); 1], Counter>::default();
     for (verdict, count) in [
@@ -72,6 +80,7 @@ fn write(counts: &Counts, machine: &MachineFigures) -> Result<String, std::fmt::
     counter(&mut registry, &EXCLUDED, counts.excluded);
     counter(&mut registry, &RECEIVED, counts.bytes);
     gauge(&mut registry, &QUEUED, counts.queued);
+    gauge(&mut registry, &IN_FLIGHT, in_flight);
     gauge(&mut registry, &SET_ASIDE, counts.set_aside);
     gauge(&mut registry, &HOSTS, counts.hosts);
     let last = counts.last_visit_at.unwrap_or_default();
@@ -109,7 +118,7 @@ mod tests {
             bytes: u64::MAX,
             ..Counts::default()
         };
-        let text = write(&counts, &MachineFigures::default()).unwrap();
+        let text = write(&counts, 0, &MachineFigures::default()).unwrap();
         for metric in METRICS {
             let (name, kind) = (metric.registered(), metric.kind.as_str());
             assert!(text.contains(&format!("# TYPE {name} {kind}\n")), "{text}");

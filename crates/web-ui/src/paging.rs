@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Paging {
     path: &'static str,
-    query: String,
+    parameters: String,
     from: usize,
     each: usize,
     /// The number of entries of the whole list.
@@ -15,10 +15,10 @@ pub(crate) struct Paging {
 
 impl Paging {
     /// Returns the page of `each` entries that begins at `from`; the last one if that is beyond the
-    /// end. `query` is the rest of the question, as `q`.
+    /// end. `parameters` are those of the rest of the question, [`encoded`]: `q=a%26b`.
     pub(crate) fn of(
         path: &'static str,
-        query: &str,
+        parameters: &str,
         from: usize,
         each: usize,
         total: usize,
@@ -27,7 +27,7 @@ impl Paging {
         let last = total.saturating_sub(1) / each * each;
         Self {
             path,
-            query: query.to_owned(),
+            parameters: parameters.to_owned(),
             from: from.min(last),
             each,
             total,
@@ -67,10 +67,21 @@ impl Paging {
     }
 
     fn address(&self, from: usize) -> String {
-        match self.query.is_empty() {
-            true => format!("{}?from={from}", self.path),
-            false => format!("{}?q={}&from={from}", self.path, encoded(&self.query)),
+        let Self {
+            path, parameters, ..
+        } = self;
+        match parameters.is_empty() {
+            true => format!("{path}?from={from}"),
+            false => format!("{path}?{parameters}&from={from}"),
         }
+    }
+}
+
+/// Returns the parameter `q` with this text; none without text.
+pub(crate) fn search_parameter(text: &str) -> String {
+    match text {
+        "" => String::new(),
+        text => format!("q={}", encoded(text)),
     }
 }
 
@@ -108,7 +119,7 @@ mod tests {
             }
             assert_eq!(seen, total);
         }
-        let beyond = Paging::of("/hosts", "a&b", 1_000, 10, 25);
+        let beyond = Paging::of("/hosts", &search_parameter("a&b"), 1_000, 10, 25);
         assert_eq!(beyond.range(), 20..25);
         assert_eq!(beyond.before().unwrap(), "/hosts?q=a%26b&from=10");
     }

@@ -5,6 +5,7 @@
 //! axum.
 
 mod connections;
+mod shares;
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,8 +25,8 @@ use web::Clock;
 use crate::access::{self, Access, Token};
 use crate::dashboard::frame::Refusal;
 use crate::dashboard::{
-    Dashboard, WatchedCrawl, difference, duplicates, failures, hosts, overview, page, search,
-    similar, skipped,
+    Dashboard, WatchedCrawl, cluster, difference, duplicates, failures, hosts, in_flight, overview,
+    page, search, similar, skipped,
 };
 use crate::live::{self, Places};
 use crate::{controls, metrics};
@@ -140,8 +141,10 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
         .route("/icon.svg", get(|| file("image/svg+xml", ICON)));
     let views = Router::new()
         .route("/", get(overview::show))
+        .route("/in-flight", get(in_flight::show))
         .route("/hosts", get(hosts::show))
         .route("/duplicates", get(duplicates::show))
+        .route("/cluster", get(cluster::show))
         .route("/failures", get(failures::show))
         .route("/skipped", get(skipped::show))
         .route("/search", get(search::show))

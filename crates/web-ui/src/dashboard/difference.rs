@@ -11,7 +11,7 @@ use differences::{
     Difference, PageOfPair, PageTextState, RunKind, Stretch, VerdictFigures, listed,
 };
 
-use super::page::{Fact, PageQuery, is_left_out, parse};
+use super::page::{Fact, PageQuery, is_left_out};
 use super::{Dashboard, JudgedPair};
 use crate::access::Granted;
 use crate::caps;
@@ -62,7 +62,7 @@ pub(crate) async fn show(
     Extension(granted): Extension<Granted>,
     Query(query): Query<PageQuery>,
 ) -> Result<Html, Refusal> {
-    let url = parse(&dashboard, &query.url)?;
+    let url = dashboard.parse(&query.url)?;
     let answer = move |dashboard: &Dashboard| {
         let judged = (dashboard.crawl.queries.pair)(url.as_str());
         let judged = judged.map_err(Refusal::Question)?;

@@ -17,15 +17,15 @@ use crate::report::gather;
 use crate::report::{Clusters, Verdicts};
 
 /// A duplicate with its original.
-struct DuplicateRow {
-    url: String,
-    original: Option<String>,
-    verdict: &'static str,
-    distance: Option<u32>,
-    resemblance: Option<String>,
-    reason: String,
+pub(crate) struct DuplicateRow {
+    pub(crate) url: String,
+    pub(crate) original: Option<String>,
+    pub(crate) verdict: &'static str,
+    pub(crate) distance: Option<u32>,
+    pub(crate) resemblance: Option<String>,
+    pub(crate) reason: String,
     /// True if it was left out, and can be declared to be no duplicate.
-    may_be_distinct: bool,
+    pub(crate) may_be_distinct: bool,
 }
 
 #[derive(Template)]
@@ -63,7 +63,8 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
     })
 }
 
-fn row(visit: &RecentVisit) -> DuplicateRow {
+/// Returns a duplicate as lists show it.
+pub(crate) fn row(visit: &RecentVisit) -> DuplicateRow {
     let original = visit.duplicate_of.as_deref();
     DuplicateRow {
         url: cut(&visit.url, caps::ADDRESS),

@@ -14,6 +14,7 @@ use crate::format::cut;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tab {
     Overview,
+    InFlight,
     Hosts,
     Duplicates,
     Failures,
@@ -26,8 +27,9 @@ pub(crate) enum Tab {
 
 impl Tab {
     /// The tabs in their order, each with its path and its name.
-    pub(crate) const ALL: [(Self, &'static str, &'static str); 7] = [
+    pub(crate) const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::Overview, "/", "Overview"),
+        (Self::InFlight, "/in-flight", "In flight"),
         (Self::Hosts, "/hosts", "Hosts"),
         (Self::Duplicates, "/duplicates", "Duplicates"),
         (Self::Failures, "/failures", "Failures"),

@@ -17,7 +17,7 @@ use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
-use crate::paging::Paging;
+use crate::paging::{Paging, search_parameter};
 
 /// The question: a part of a host's name, and the first host of the page.
 #[derive(Debug, Default, Deserialize)]
@@ -68,7 +68,8 @@ pub(crate) async fn show(
 fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Html, Refusal> {
     dashboard.look(|look| {
         let mut found = matching(look.statistics, &query.q);
-        let paging = Paging::of("/hosts", &query.q, query.from, caps::LISTED, found.len());
+        let (parameters, from) = (search_parameter(&query.q), query.from);
+        let paging = Paging::of("/hosts", &parameters, from, caps::LISTED, found.len());
         let row = |(host, figures): (&str, &HostFigures)| {
             row(host, figures, dashboard.crawl.least_delay, look.now)
         };

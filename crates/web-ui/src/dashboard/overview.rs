@@ -11,7 +11,7 @@ use crawl::control_file::{self, ControlRecord};
 use statistics::{Counts, TimelinePoint};
 use web::Timestamp;
 
-use super::Dashboard;
+use super::{Dashboard, in_flight};
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
@@ -35,6 +35,8 @@ struct OverviewPage<'a> {
     languages: &'a Tally,
     settings: &'a [Setting],
     machine: MachineFigures,
+    /// Pages in flight; none if the crawl does not run.
+    in_flight: Option<u64>,
     rates: Rates,
     /// The overrides in force, in words.
     in_force: Option<String>,
@@ -108,6 +110,7 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
             languages: &gather::tally(statistics.languages()),
             settings: &gather::settings(crawl.settings.clone()),
             machine,
+            in_flight: in_flight::count(look, machine.process.is_some()),
             rates: Rates::of(statistics.timeline(), counts.begun_at, look.now),
             in_force,
         })

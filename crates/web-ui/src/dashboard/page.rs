@@ -9,14 +9,13 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
 use serde::Deserialize;
-use statistics::RecentVisit;
 use store::VisitRecord;
 use store::embedded::record::Record;
 use store::embedded::{Position, record_at};
 use web::PageUrl;
 
 use self::archived::ArchivedRecord;
-use super::{Dashboard, Explanation};
+use super::{Dashboard, Explanation, cluster};
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
@@ -53,8 +52,11 @@ impl Fact {
 /// A cluster that the page belongs to.
 pub(crate) struct ClusterOfPage {
     pub(crate) original: String,
+    /// The address of the list of all of its members.
+    pub(crate) address: String,
     pub(crate) duplicates: u64,
-    pub(crate) examples: Vec<Member>,
+    /// The newest members, newest first.
+    pub(crate) newest: Vec<Member>,
 }
 
 /// A duplicate in a cluster.
@@ -95,7 +97,7 @@ pub(crate) async fn show(
     Extension(granted): Extension<Granted>,
     Query(query): Query<PageQuery>,
 ) -> Result<Html, Refusal> {
-    let url = parse(&dashboard, &query.url)?;
+    let url = dashboard.parse(&query.url)?;
     let asked = url.clone();
     let visited = dashboard
         .answer(move |dashboard| visited(dashboard, granted, &asked))
@@ -114,12 +116,6 @@ pub(crate) async fn show(
 /// Returns the name of an archive file; none for a path, which would lead out of the archive.
 pub(crate) fn archived_name(file: &str) -> Option<&str> {
     archived::is_name(file).then_some(file)
-}
-
-/// Reads the URL of a question.
-pub(crate) fn parse(dashboard: &Dashboard, url: &str) -> Result<PageUrl, Refusal> {
-    PageUrl::parse(url.trim(), &dashboard.crawl.form)
-        .map_err(|error| Refusal::Question(format!("{:?}: {error}", cut(url, caps::ADDRESS))))
 }
 
 /// Returns the page of a visited URL; none if it was not visited.
@@ -169,7 +165,7 @@ fn visited(
             .as_ref()
             .map(|row| cut(row.url.as_str(), caps::ADDRESS)),
         original: original.as_ref().map(facts).unwrap_or_default(),
-        cluster: dashboard.look(|look| cluster_of(look, &row)),
+        cluster: cluster_of(dashboard, &row)?,
         has_signature: row.fate.is_original(),
         may_be_distinct: is_left_out(&row),
     };
@@ -276,22 +272,36 @@ fn facts(row: &VisitRecord) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// Returns the cluster of a page, if it is one of the largest, whose members are known.
-fn cluster_of(look: &Look<'_>, row: &VisitRecord) -> Option<ClusterOfPage> {
-    let original = row.duplicate_of.as_ref().unwrap_or(&row.url);
-    let largest = look.statistics.clusters().largest();
-    let cluster = largest
-        .into_iter()
-        .find(|cluster| cluster.original == *original && cluster.of_earlier == row.of_earlier)?;
-    let member = |visit: &RecentVisit| Member {
-        url: cut(&visit.url, caps::ADDRESS),
-        verdict: visit.verdict.as_str(),
+/// Returns the cluster of a page, if it has one, with its newest members.
+fn cluster_of(dashboard: &Dashboard, row: &VisitRecord) -> Result<Option<ClusterOfPage>, Refusal> {
+    let original = match &row.duplicate_of {
+        Some(original) if row.fate.is_duplicate() => original,
+        _ => &row.url,
     };
-    Some(ClusterOfPage {
-        original: cut(cluster.original.as_str(), caps::ADDRESS),
-        duplicates: cluster.duplicates,
-        examples: cluster.examples.iter().map(member).collect(),
-    })
+    let of_earlier = row.of_earlier && row.fate.is_duplicate();
+    let positions = dashboard.look(|look| look.statistics.members_of(original, of_earlier));
+    if positions.is_empty() {
+        return Ok(None);
+    }
+    let newest = &positions[positions.len().saturating_sub(caps::EXAMPLES)..];
+    let newest = cluster::members(dashboard, original, of_earlier, newest)?;
+    let member = |row: &VisitRecord| Member {
+        url: cut(row.url.as_str(), caps::ADDRESS),
+        verdict: row.fate.as_str(),
+    };
+    Ok(Some(ClusterOfPage {
+        original: cut(original.as_str(), caps::ADDRESS),
+        address: cluster::address(original.as_str(), of_earlier),
+        duplicates: positions.len() as u64,
+        newest: newest.iter().rev().map(member).collect(),
+    }))
+}
+
+impl ClusterOfPage {
+    /// Returns true if it has members that are not shown.
+    fn has_more(&self) -> bool {
+        self.duplicates > self.newest.len() as u64
+    }
 }
 
 impl PagePage {

@@ -15,7 +15,7 @@ use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
-use crate::paging::Paging;
+use crate::paging::{Paging, search_parameter};
 
 /// The question: a query, and the first hit of the page.
 #[derive(Debug, Default, Deserialize)]
@@ -101,7 +101,9 @@ fn hits(
 ) -> Result<Answer, IndexFault> {
     let finder = Finder::open(&dashboard.crawl.search)?;
     let total = finder.count(query)?.min(caps::HITS);
-    let paging = Paging::of("/search", &asked.q, asked.from, caps::HITS_OF_A_PAGE, total);
+    let parameters = search_parameter(&asked.q);
+    let (from, each) = (asked.from, caps::HITS_OF_A_PAGE);
+    let paging = Paging::of("/search", &parameters, from, each, total);
     let range = paging.range();
     let found = finder.search(query, range.len(), range.start)?;
     let snippets = Snippets::of(query);

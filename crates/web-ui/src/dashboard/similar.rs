@@ -8,7 +8,7 @@ use axum::Extension;
 use axum::extract::{Query, State};
 
 use super::Dashboard;
-use super::page::{PageQuery, parse};
+use super::page::PageQuery;
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
@@ -38,7 +38,7 @@ pub(crate) async fn show(
     Extension(granted): Extension<Granted>,
     Query(query): Query<PageQuery>,
 ) -> Result<Html, Refusal> {
-    let url = parse(&dashboard, &query.url)?;
+    let url = dashboard.parse(&query.url)?;
     let answer = move |dashboard: &Dashboard| {
         let similar = (dashboard.crawl.queries.similar)(url.as_str());
         let similar = similar.map_err(Refusal::Unavailable)?.into_iter();

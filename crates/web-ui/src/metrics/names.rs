@@ -82,6 +82,10 @@ pub(super) const RECEIVED: Metric = counter(
     "Payload bytes received, those of requisites included",
 );
 pub(super) const QUEUED: Metric = gauge("crawler_queued_urls", "URLs that wait to be visited");
+pub(super) const IN_FLIGHT: Metric = gauge(
+    "crawler_in_flight_urls",
+    "URLs whose visits are under way; 0 when no process runs the crawl",
+);
 pub(super) const SET_ASIDE: Metric = gauge(
     "crawler_set_aside_urls",
     "URLs that wait because two sessions died while they visited them",
@@ -106,7 +110,7 @@ pub(super) const FREE: Metric = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const METRICS: [Metric; 12] = [
-    PAGES, FAILED, EXCLUDED, RECEIVED, QUEUED, SET_ASIDE, HOSTS, LAST_VISIT, RUNNING, MEMORY,
-    ARCHIVE, FREE,
+pub const METRICS: [Metric; 13] = [
+    PAGES, FAILED, EXCLUDED, RECEIVED, QUEUED, IN_FLIGHT, SET_ASIDE, HOSTS, LAST_VISIT, RUNNING,
+    MEMORY, ARCHIVE, FREE,
 ];

@@ -10,7 +10,7 @@ use disk::SystemDisk;
 use neardup::{Fingerprint, HashKey, Thresholds};
 use store::embedded::journal::{Journal, SEGMENT_BYTES};
 use store::embedded::record::{Record, SettledVisit};
-use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, VisitRecord};
+use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, QueueEntry, VisitRecord};
 use tempfile::TempDir;
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use web_ui::{CrawlQueries, Explanation, JudgedPair, Setting, SimilarPage, WatchedCrawl};
@@ -70,15 +70,59 @@ impl CrawlFixture {
         }
     }
 
-    /// Appends a visit to the journal.
-    pub(crate) fn visit(&self, place: &str, fate: Fate) {
-        let sequence = self.next.replace(self.next.get() + 1);
-        let found = DiscoveredUrl::new(url(place), 1, Some(url(UNIQUE)));
-        let finds = vec![found.clone()];
-        let first = sequence;
+    /// Queues these URLs by one record, and returns the sequence number of the first.
+    pub(crate) fn discover(&self, places: &[&str]) -> u64 {
+        let first = self.next.get();
+        self.next.set(first + places.len() as u64);
+        let found = |place: &&str| DiscoveredUrl::new(url(place), 1, Some(url(UNIQUE)));
+        let finds = places.iter().map(found).collect();
         self.journal
             .append(&Record::Discovered { first, finds })
             .unwrap();
+        first
+    }
+
+    /// Begins the visits of these queue entries.
+    pub(crate) fn lease(&self, sequences: &[u64]) {
+        let sequences = sequences.to_vec();
+        self.journal.append(&Record::Leased { sequences }).unwrap();
+    }
+
+    /// Revokes the visit of a duplicate.
+    pub(crate) fn revoke(&self, place: &str) {
+        let found = DiscoveredUrl::new(url(place), 1, Some(url(UNIQUE)));
+        let mut row = VisitRecord::new(found.clone(), Fate::NearDuplicate, Timestamp::default());
+        row.duplicate_of = Some(url(UNIQUE));
+        let entry = QueueEntry {
+            sequence: self.next.replace(self.next.get() + 1),
+            discovered: found,
+            attempts: 0,
+            strikes: 0,
+        };
+        let revoked = Record::Revoked {
+            entry,
+            row: Box::new(row),
+            reached: Vec::new(),
+        };
+        self.journal.append(&revoked).unwrap();
+    }
+
+    /// Holds the lock of the crawl, as a process that runs it does, until the file is dropped.
+    pub(crate) fn run(&self) -> std::fs::File {
+        let lock = std::fs::File::create(self.path("state/lock")).unwrap();
+        lock.lock().unwrap();
+        lock
+    }
+
+    /// Appends a visit to the journal.
+    pub(crate) fn visit(&self, place: &str, fate: Fate) {
+        let sequence = self.discover(&[place]);
+        self.settle(sequence, place, fate);
+    }
+
+    /// Ends the visit of a queue entry.
+    pub(crate) fn settle(&self, sequence: u64, place: &str, fate: Fate) {
+        let found = DiscoveredUrl::new(url(place), 1, Some(url(UNIQUE)));
         let at = Timestamp::from_millis(1_790_000_000_000 + sequence);
         let mut row = VisitRecord::new(found, fate, at);
         let string = || Some(self.string.clone());
@@ -104,7 +148,7 @@ impl CrawlFixture {
         let settled = SettledVisit {
             sequence,
             priority: 0,
-            first: sequence + 1,
+            first: self.next.get(),
             pace: Pace::from(at),
             visit,
         };

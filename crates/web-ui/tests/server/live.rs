@@ -1,8 +1,11 @@
 //! Server-sent events, and slow clients.
 
+use std::time::Duration;
+
 use store::Fate;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use crate::client::Served;
 use crate::crawl::{CrawlFixture, UNIQUE};
@@ -48,6 +51,39 @@ async fn viewers_are_bounded_and_leave_room_for_pages() {
     assert_eq!(served.get("/events").await.status, 503);
     // Pages are answered all the same.
     assert_eq!(served.get("/").await.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_viewer_that_reads_stays_while_nothing_happens() {
+    let served = Served::of(CrawlFixture::empty("x")).await;
+    let mut stream = listen(&served).await;
+    read_until(&mut stream, "event: change", 1).await;
+    let begun = Instant::now();
+    // Comments without a word (HTML Standard, section 9.2.7).
+    read_until(&mut stream, ":\n\n", 8).await;
+    assert!(begun.elapsed() > Duration::from_secs(90));
+    served.crawl.visit(UNIQUE, Fate::Unique);
+    read_until(&mut stream, "event: change", 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_nothing_loses_its_connection() {
+    let served = Served::of(CrawlFixture::empty("x")).await;
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    let length = served.get("/style.css").await.body.len();
+    // More than the buffers of both ends hold, which are 10 MiB at most.
+    let requests = (32 << 20) / length;
+    let request = format!("GET /style.css HTTP/1.1\r\n{}\r\n\r\n", served.host());
+    let begun = Instant::now();
+    let all = request.repeat(requests);
+    // It is cut off while it asks if its questions fill the buffers, too.
+    let _asked = stream.write_all(all.as_bytes()).await;
+    // The clock is paused: it jumps.
+    tokio::time::sleep_until(begun + Duration::from_secs(60)).await;
+    let mut received = Vec::new();
+    let _ended = stream.read_to_end(&mut received).await;
+    assert!(received.len() < requests * length, "{}", received.len());
+    assert!(begun.elapsed() < Duration::from_secs(90));
 }
 
 #[test]

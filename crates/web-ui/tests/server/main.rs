@@ -7,10 +7,12 @@
 
 mod access;
 mod client;
+mod clusters;
 mod controls;
 mod crawl;
 #[path = "../report/hostile.rs"]
 mod hostile;
+mod in_flight;
 mod live;
 mod metrics;
 mod views;

@@ -11,9 +11,11 @@ fn views() -> Vec<(String, &'static str)> {
     let page = |url: &str| format!("/page?url={url}");
     vec![
         ("/".to_owned(), "Pages a minute"),
+        ("/in-flight".to_owned(), "No page is in flight"),
         ("/hosts".to_owned(), "Next request"),
         ("/hosts?q=site&from=0".to_owned(), "site.test"),
         ("/duplicates".to_owned(), "Newest duplicates"),
+        (format!("/cluster?url={UNIQUE}"), "is the original"),
         ("/failures".to_owned(), "Failures by kind"),
         ("/skipped".to_owned(), "Newest exclusions"),
         ("/search".to_owned(), "A page by its URL"),
@@ -141,11 +143,19 @@ async fn a_question_that_is_none_is_refused_with_a_sentence() {
         ("/../../etc/passwd", 404),
         ("/%2e%2e/crawler.toml", 404),
         ("/hosts?from=many", 400),
+        ("/cluster?url=nonsense", 400),
+        ("/cluster", 400),
         ("/search?q=%28", 200),
     ] {
         let page = served.get(target).await;
         assert_eq!(page.status, status, "{target}: {}", page.body);
         assert!(page.header("content-security-policy").is_some(), "{target}");
+    }
+    for target in [
+        "/in-flight?from=99999999999",
+        "/cluster?url=http://none.test/&from=7",
+    ] {
+        assert_eq!(served.get(target).await.status, 200, "{target}");
     }
     let beyond = served.get("/hosts?from=99999999999").await;
     assert!(beyond.text().contains("1 to 1 of 1"), "{}", beyond.text());

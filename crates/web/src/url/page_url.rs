@@ -9,6 +9,7 @@
 //! Invariant: parsing the text of a `PageUrl` again returns the same text, under the same form and
 //! under [`CanonicalForm::keep_all`].
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -205,7 +206,35 @@ impl TryFrom<String> for PageUrl {
     type Error = UrlError;
 
     fn try_from(text: String) -> Result<Self, UrlError> {
-        Self::parse(&text, &CanonicalForm::keep_all())
+        RECENTLY_READ.with_borrow_mut(|recent| recent.read(&text))
+    }
+}
+
+thread_local! {
+    /// The URLs that this thread has read last.
+    static RECENTLY_READ: RefCell<RecentUrls> = RefCell::default();
+}
+
+/// The last few URLs that were read from stored data. Neighbouring records name the same pages, and
+/// each link of a page names the page, so that many URLs need not be parsed again.
+#[derive(Default)]
+struct RecentUrls {
+    urls: [Option<PageUrl>; 4],
+    /// The place of the oldest one.
+    oldest: usize,
+}
+
+impl RecentUrls {
+    /// Reads a URL in canonical form.
+    fn read(&mut self, text: &str) -> Result<PageUrl, UrlError> {
+        let mut known = self.urls.iter().flatten();
+        if let Some(url) = known.find(|url| url.as_str() == text) {
+            return Ok(url.clone());
+        }
+        let url = PageUrl::parse(text, &CanonicalForm::keep_all())?;
+        self.urls[self.oldest] = Some(url.clone());
+        self.oldest = (self.oldest + 1) % self.urls.len();
+        Ok(url)
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::frame::Position;
 use super::record::Record;
-use super::segment::{AHEAD, Segment, Tear, segments};
+use super::segment::{AHEAD, HEADER_BYTES, Segment, Tear, segments};
 use crate::fault::StoreFault;
 
 /// A reader of a journal from its beginning on, which goes on when more is appended.
@@ -28,6 +28,29 @@ impl JournalFollower {
     /// [`StoreFault`] if the journal's directory or its first segment cannot be read.
     pub fn open(directory: &Path) -> Result<Self, StoreFault> {
         Self::of_journal(directory.join("journal"))
+    }
+
+    /// Opens the journal of the store in `directory` at a position of
+    /// [`JournalFollower::next_record`].
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal's directory or the segment cannot be read. If no record begins
+    /// at the position, the first call of [`JournalFollower::next_record`] fails.
+    pub fn open_at(directory: &Path, position: Position) -> Result<Self, StoreFault> {
+        let directory = directory.join("journal");
+        let mut present = segments(&directory)?.into_iter().rev();
+        let found = present.find(|(base, _)| *base <= position);
+        let mut follower = Self {
+            directory,
+            current: None,
+        };
+        if let Some((base, path)) = found {
+            follower.enter(&path, base)?;
+            if let Some(segment) = &mut follower.current {
+                segment.seek((position - base).max(HEADER_BYTES as u64))?;
+            }
+        }
+        Ok(follower)
     }
 
     fn of_journal(directory: PathBuf) -> Result<Self, StoreFault> {

@@ -71,6 +71,19 @@ pub fn record_at(directory: &Path, position: Position) -> Result<Record, StoreFa
     JournalReader::of(&directory.join("journal"))?.record_at(position)
 }
 
+/// Returns the records that begin at these positions, as [`record_at`] does, in the order of the
+/// positions.
+///
+/// # Errors
+/// [`StoreFault`] if the journal cannot be read, or if no record begins at one of them.
+pub fn records_at(directory: &Path, positions: &[Position]) -> Result<Vec<Record>, StoreFault> {
+    let reader = JournalReader::of(&directory.join("journal"))?;
+    let positions = positions.iter();
+    positions
+        .map(|position| reader.record_at(*position))
+        .collect()
+}
+
 /// The revocations of each page. As many of its visits, from the first on, do not count.
 #[derive(Clone, Debug, Default)]
 pub struct Revocations(HashMap<UrlKey, VecDeque<Revocation>>);

@@ -192,6 +192,23 @@ pub enum Record {
     Distinct(DistinctPages),
 }
 
+impl Record {
+    /// Returns the URL that this record queues under a sequence number, if it queues one.
+    #[must_use]
+    pub fn queued(&self, sequence: u64) -> Option<&PageUrl> {
+        let (first, finds) = match self {
+            Self::Discovered { first, finds } => (*first, finds),
+            Self::Settled(settled) => (settled.first, &settled.visit.finds),
+            Self::Revoked { entry, .. } => {
+                return (entry.sequence == sequence).then_some(&entry.discovered.url);
+            }
+            _ => return None,
+        };
+        let place = usize::try_from(sequence.checked_sub(first)?).ok()?;
+        finds.get(place).map(|found| &found.url)
+    }
+}
+
 /// A page and another one that it does not repeat, by the word of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DistinctPages {

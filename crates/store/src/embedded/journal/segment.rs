@@ -313,7 +313,8 @@ impl Segment {
         metadata.map_err(StoreFault::file("examine", &self.path))
     }
 
-    fn seek(&mut self, offset: u64) -> Result<(), StoreFault> {
+    /// Continues at this byte of the segment, where a frame begins.
+    pub(super) fn seek(&mut self, offset: u64) -> Result<(), StoreFault> {
         self.reader
             .seek(SeekFrom::Start(offset))
             .map_err(StoreFault::file("read", &self.path))?;

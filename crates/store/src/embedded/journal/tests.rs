@@ -614,6 +614,8 @@ fn a_follower_gives_the_position_at_which_a_record_is_read_again() {
     let mut follower = JournalFollower::open(state.path()).unwrap();
     while let Some((position, found)) = follower.next_record().unwrap() {
         assert_eq!(record_of(state.path(), position).unwrap(), found);
+        let mut later = JournalFollower::open_at(state.path(), position).unwrap();
+        assert_eq!(later.next_record().unwrap(), Some((position, found)));
     }
 }
 

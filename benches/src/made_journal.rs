@@ -1,29 +1,14 @@
-//! The cost of reading a crawl's journal into its statistics: time, and memory.
-//!
-//! ```text
-//! cargo run --release -p statistics --example bench-statistics -- write DIR 1000000 10000
-//! cargo run --release -p statistics --example bench-statistics -- read DIR
-//! cargo run --release -p statistics --example bench-statistics -- index DIR
-//! ```
-//!
-//! `write` makes a journal of visits on hosts below DIR: each page is discovered on the page before
-//! it, leased, admitted if it is new, and settled. Six in ten are new, three repeat one of 50,000
-//! originals, one fails. Reading is a process of its own, so that its peak memory (VmHWM, proc(5))
-//! is that of the statistics.
-#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
-#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+//! A generated journal: each page is discovered on the page before it, leased, admitted if it is
+//! new, and settled. Six in ten are new, three repeat one of 50,000 originals, one fails.
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use disk::SystemDisk;
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch, TextSignature,
 };
-use statistics::{CrawlStatistics, Newest};
-use store::embedded::JournalFollower;
 use store::embedded::journal::{Journal, SEGMENT_BYTES};
 use store::embedded::record::{Record, SettledVisit};
 use store::{DiscoveredUrl, Fate, FinishedVisit, VisitRecord};
@@ -31,26 +16,18 @@ use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
 type Failure = Box<dyn Error>;
 
-fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match arguments[..] {
-        ["write", directory, visits, hosts] => {
-            write(Path::new(directory), visits.parse()?, hosts.parse()?)
-        }
-        ["read", directory] => read(Path::new(directory), CrawlStatistics::new()),
-        ["index", directory] => read(Path::new(directory), CrawlStatistics::with_index()),
-        _ => Err("give `write DIR VISITS HOSTS`, `read DIR` or `index DIR`".into()),
-    }
-}
-
-fn url(page: u64, hosts: u64) -> Result<PageUrl, Failure> {
+/// Returns the URL of a page.
+pub(crate) fn url(page: u64, hosts: u64) -> Result<PageUrl, Failure> {
     let (host, section) = (page % hosts, page / hosts % 40);
     let text = format!("https://www.host-{host}.example/section-{section}/article-{page}.html");
     Ok(PageUrl::parse(&text, &CanonicalForm::default())?)
 }
 
-fn write(directory: &Path, visits: u64, hosts: u64) -> Result<(), Failure> {
+/// Writes the journal of this number of visits below a directory. Returns its length in bytes.
+///
+/// # Errors
+/// Those of the journal.
+pub(crate) fn write(directory: &Path, visits: u64, hosts: u64) -> Result<u64, Failure> {
     let journal = directory.join("journal");
     std::fs::create_dir_all(&journal)?;
     let disk = Arc::new(SystemDisk);
@@ -92,8 +69,7 @@ fn write(directory: &Path, visits: u64, hosts: u64) -> Result<(), Failure> {
             },
         }))?;
     }
-    println!("{visits} visits on {hosts} hosts: {} bytes", journal.end());
-    Ok(())
+    Ok(journal.end())
 }
 
 /// Returns a signature of the usual size; its bits are of no interest here.
@@ -141,35 +117,4 @@ fn row(found: DiscoveredUrl, page: u64, at: Timestamp, hosts: u64) -> Result<Vis
         row.reason = Some("resemblance 0.91, 2 bits apart".to_owned());
     }
     Ok(row)
-}
-
-fn read(directory: &Path, mut statistics: CrawlStatistics) -> Result<(), Failure> {
-    let begun = Instant::now();
-    let mut follower = JournalFollower::open(directory)?;
-    let records = statistics.catch_up(&mut follower)?;
-    let opened = begun.elapsed();
-    let peak = peak_mib()?;
-    let begun = Instant::now();
-    let largest = statistics.clusters().largest().len();
-    let newest = statistics.newest(Newest::Pages).count();
-    let view = begun.elapsed();
-    println!(
-        "{records} records, {} visits, {} hosts: {:.2} s, peak {peak:.0} MiB; {largest} clusters \
-         and {newest} visits in {:.2} ms",
-        statistics.counts().pages + statistics.counts().failed,
-        statistics.counts().hosts,
-        opened.as_secs_f64(),
-        view.as_secs_f64() * 1e3,
-    );
-    Ok(())
-}
-
-fn peak_mib() -> Result<f64, Failure> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .ok_or("no VmHWM")?;
-    let kib: f64 = peak.trim().trim_end_matches(" kB").parse()?;
-    Ok(kib / 1024.0)
 }
