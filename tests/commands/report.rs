@@ -195,6 +195,30 @@ fn the_figures_are_those_of_the_export() {
     assert_eq!(report["summary"]["pages"], pages);
 }
 
+/// The report showed the delay of all hosts for every host.
+#[test]
+fn a_host_with_a_delay_of_its_own_is_listed_with_it() {
+    let (_server, crawl) = crawled();
+    let settings = crawl.out().join("crawler.toml");
+    let as_run = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(
+        &settings,
+        as_run + "[host.\"other.test\"]\ndelay = \"7s\"\n",
+    )
+    .unwrap();
+    let report = json(&crawl);
+    let listed = report["hosts"]["listed"].as_array().unwrap();
+    let other = listed
+        .iter()
+        .find(|line| line["host"] == "other.test")
+        .unwrap();
+    assert_eq!(other["delay"], 7.0);
+    assert!(
+        listed.iter().any(|line| line["delay"].as_f64() < Some(7.0)),
+        "{listed:?}"
+    );
+}
+
 #[test]
 fn the_page_shows_the_figures_of_the_json() {
     let (_server, crawl) = crawled();

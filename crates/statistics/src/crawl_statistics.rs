@@ -103,20 +103,11 @@ impl CrawlStatistics {
                 follower.restart()?;
                 *self = self.emptied();
             }
-            let applied = self.apply_rest(follower);
+            let applied = follower.apply_rest(|position, record| self.apply(position, record));
             if applied.is_ok() || !follower.is_replaced()? {
                 return applied;
             }
         }
-    }
-
-    fn apply_rest(&mut self, follower: &mut JournalFollower) -> Result<u64, StoreFault> {
-        let mut applied = 0;
-        while let Some((position, record)) = follower.next_record()? {
-            self.apply(position, &record);
-            applied += 1;
-        }
-        Ok(applied)
     }
 
     /// Returns statistics without records, with an index if these have one.

@@ -29,7 +29,6 @@ pub(crate) mod skipped;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use crawl::control_file::ControlRecord;
 use differences::Pair;
@@ -43,6 +42,7 @@ use crate::dashboard::frame::{Frame, Refusal, Tab};
 use crate::figures::{Figures, Look};
 use crate::format::cut;
 use crate::in_flight::UrlsInFlight;
+use crate::least_delays::LeastDelays;
 use crate::machine;
 use crate::report::Setting;
 
@@ -63,8 +63,8 @@ pub struct WatchedCrawl {
     pub title: String,
     /// The settings of the last session, without secrets.
     pub settings: Vec<Setting>,
-    /// The shortest wait of any host.
-    pub least_delay: Duration,
+    /// The shortest waits of hosts.
+    pub least_delays: LeastDelays,
     /// The form in which its URLs are compared.
     pub form: CanonicalForm,
     /// Answers that need its settings.

@@ -33,6 +33,7 @@ mod controls;
 mod dashboard;
 mod figures;
 mod in_flight;
+mod least_delays;
 mod live;
 mod machine;
 mod metrics;
@@ -43,6 +44,7 @@ pub use dashboard::{
     CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl,
 };
 pub use format::cut;
+pub use least_delays::LeastDelays;
 pub use metrics::{METRICS, Metric, MetricKind};
 pub use report::*;
 pub use server::{DashboardServer, ServeError, ServeOptions};

@@ -12,7 +12,7 @@ use statistics::CrawlStatistics;
 use store::StoreFault;
 use store::embedded::JournalFollower;
 use web::PageUrl;
-use web_ui::{Beside, BrokenLinkCollector, Report, Setting};
+use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
 
 use super::journal::damaged;
 use super::unwritable;
@@ -68,13 +68,13 @@ impl Reading {
     /// Reads to the present end of the journal, or to its damage.
     fn read(&mut self) -> Result<(), StoreFault> {
         let mut progress = SlowProgress::new("records");
-        while let Some((position, record)) = self.follower.next_record()? {
+        let read = self.follower.apply_rest(|position, record| {
             progress.step();
-            self.statistics.apply(position, &record);
-            self.broken_links.apply(&record);
-            self.politeness.apply(&record);
-        }
-        Ok(())
+            self.statistics.apply(position, record);
+            self.broken_links.apply(record);
+            self.politeness.apply(record);
+        });
+        read.map(drop)
     }
 
     /// Makes the report.
@@ -89,11 +89,22 @@ impl Reading {
             title: title(settings),
             notices: notices.into_iter().collect(),
             settings: shown_settings(settings)?,
-            least_delay: settings.delay.0,
+            least_delays: least_delays(settings),
             broken_links: self.broken_links.links(),
             politeness: self.politeness.end(),
         };
         Ok(Report::of(&self.statistics, beside))
+    }
+}
+
+/// Returns the shortest waits of hosts.
+pub(super) fn least_delays(settings: &Settings) -> LeastDelays {
+    let own = settings.resolved_hosts().into_iter();
+    LeastDelays {
+        of_all: settings.delay.0,
+        of_hosts: own
+            .filter_map(|(pattern, own)| Some((pattern, own.delay?.0)))
+            .collect(),
     }
 }
 

@@ -108,7 +108,7 @@ fn watched(settings: &Settings) -> Result<WatchedCrawl, CliError> {
         search: search_index::directory(&directory),
         title: report::title(settings),
         settings: report::shown_settings(settings)?,
-        least_delay: settings.delay.0,
+        least_delays: report::least_delays(settings),
         form: settings.canonical_form(),
         queries: queries(settings, &directory, archive.clone()),
         archive,

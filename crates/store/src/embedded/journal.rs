@@ -22,6 +22,7 @@ pub(super) mod frame;
 mod group_commit;
 pub(super) mod history;
 mod mark;
+mod read_ahead;
 pub(super) mod reader;
 pub mod record;
 pub(super) mod segment;

@@ -9,7 +9,7 @@ use axum::Extension;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 use statistics::{CrawlStatistics, HostFigures, VisitSums};
-use web::{Timestamp, WaitReason};
+use web::{Host, Timestamp, WaitReason};
 
 use super::Dashboard;
 use crate::access::Granted;
@@ -70,8 +70,9 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
         let mut found = matching(look.statistics, &query.q);
         let (parameters, from) = (search_parameter(&query.q), query.from);
         let paging = Paging::of("/hosts", &parameters, from, caps::LISTED, found.len());
-        let row = |(host, figures): (&str, &HostFigures)| {
-            row(host, figures, dashboard.crawl.least_delay, look.now)
+        let least = &dashboard.crawl.least_delays;
+        let row = |(host, figures): (&Host, &HostFigures)| {
+            row(host.as_str(), figures, least.of(host), look.now)
         };
         let rows = found.drain(paging.range()).map(row);
         Html::of(&HostsPage {
@@ -85,15 +86,21 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
 }
 
 /// Returns the hosts whose names contain these letters, those with most pages first.
-fn matching<'a>(statistics: &'a CrawlStatistics, letters: &str) -> Vec<(&'a str, &'a HostFigures)> {
+fn matching<'a>(
+    statistics: &'a CrawlStatistics,
+    letters: &str,
+) -> Vec<(&'a Host, &'a HostFigures)> {
     let letters = letters.trim().to_lowercase();
-    let named = statistics.hosts();
-    let named = named.map(|(host, figures)| (host.as_str(), figures));
-    let mut found: Vec<_> = named
-        .filter(|(host, _)| letters.is_empty() || host.contains(&letters))
+    let mut found: Vec<_> = statistics
+        .hosts()
+        .filter(|(host, _)| letters.is_empty() || host.as_str().contains(&letters))
         .collect();
     found.sort_unstable_by_key(|(host, figures)| {
-        (Reverse(figures.sums.pages), Reverse(figures.waiting), *host)
+        (
+            Reverse(figures.sums.pages),
+            Reverse(figures.waiting),
+            host.as_str(),
+        )
     });
     found
 }

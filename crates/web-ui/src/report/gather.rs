@@ -16,6 +16,7 @@ use super::{
 };
 use crate::caps;
 use crate::format::cut;
+use crate::least_delays::LeastDelays;
 
 /// Everything in a report that the statistics do not have.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +27,8 @@ pub struct Beside {
     pub notices: Vec<String>,
     /// The settings of the last session.
     pub settings: Vec<Setting>,
-    /// The shortest wait of any host.
-    pub least_delay: Duration,
+    /// The shortest waits of hosts.
+    pub least_delays: LeastDelays,
     /// Links to pages that do not exist.
     pub broken_links: BrokenLinks,
     /// The check of waits between requests.
@@ -42,7 +43,7 @@ impl Report {
             title,
             mut notices,
             settings,
-            least_delay,
+            least_delays,
             broken_links,
             mut politeness,
         } = beside;
@@ -54,7 +55,7 @@ impl Report {
             summary: *statistics.counts(),
             settings: self::settings(settings),
             timeline: timeline(statistics),
-            hosts: hosts(statistics, least_delay),
+            hosts: hosts(statistics, &least_delays),
             verdicts: verdicts(statistics),
             clusters: clusters(statistics),
             status_codes: tally(statistics.status_codes()),
@@ -98,25 +99,29 @@ pub(crate) fn timeline(statistics: &CrawlStatistics) -> Timeline {
     Timeline::of(points, span)
 }
 
-fn hosts(statistics: &CrawlStatistics, least_delay: Duration) -> Hosts {
+fn hosts(statistics: &CrawlStatistics, least_delays: &LeastDelays) -> Hosts {
     let sums = |figures: &HostFigures| HostSums {
         visits: figures.sums,
         waiting: figures.waiting,
     };
     let known = statistics
         .hosts()
-        .map(|(host, figures)| ((host.as_str(), figures), sums(figures)));
+        .map(|(host, figures)| ((host, figures), sums(figures)));
     let mut known: Vec<_> = known.collect();
     known.sort_unstable_by_key(|((host, _), sums)| {
-        (Reverse(sums.visits.pages), Reverse(sums.waiting), *host)
+        (
+            Reverse(sums.visits.pages),
+            Reverse(sums.waiting),
+            host.as_str(),
+        )
     });
     let others = known.split_off(known.len().min(caps::HOSTS));
     let mut rest = sums(statistics.other_hosts());
     others.iter().for_each(|(_, sums)| rest.add(sums));
     let listed = known.into_iter().map(|((host, figures), sums)| HostLine {
-        host: cut(host, caps::TEXT),
+        host: cut(host.as_str(), caps::TEXT),
         sums,
-        delay: figures.pace.wait.max(least_delay).as_secs_f64(),
+        delay: figures.pace.wait.max(least_delays.of(host)).as_secs_f64(),
         why: figures.pace.why,
         crawl_delay: figures.pace.crawl_delay.map(|delay| delay.as_secs_f64()),
         last_failure: figures

@@ -13,7 +13,9 @@ use store::embedded::record::{Record, SettledVisit};
 use store::{DiscoveredUrl, Fate, FinishedVisit, LeftOut, QueueEntry, VisitRecord};
 use tempfile::TempDir;
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
-use web_ui::{CrawlQueries, Explanation, JudgedPair, Setting, SimilarPage, WatchedCrawl};
+use web_ui::{
+    CrawlQueries, Explanation, JudgedPair, LeastDelays, Setting, SimilarPage, WatchedCrawl,
+};
 
 pub(crate) const UNIQUE: &str = "http://site.test/";
 pub(crate) const DUPLICATE: &str = "http://site.test/copy";
@@ -176,7 +178,10 @@ impl CrawlFixture {
             directory,
             title: self.string.clone(),
             settings: vec![setting],
-            least_delay: Duration::from_secs(1),
+            least_delays: LeastDelays {
+                of_all: Duration::from_secs(1),
+                ..LeastDelays::default()
+            },
             form: CanonicalForm::default(),
             queries: CrawlQueries {
                 explain: Box::new(move |_| {

@@ -682,3 +682,52 @@ fn a_follower_reports_a_damaged_segment() {
     };
     assert!(matches!(fault, StoreFault::Damaged { .. }), "{fault}");
 }
+
+/// Returns the records that are handed over up to the end, or to a fault.
+fn handed_over(follower: &mut JournalFollower) -> (Vec<(Position, Record)>, Option<String>) {
+    let mut found = Vec::new();
+    let read = follower.apply_rest(|position, record| found.push((position, record.clone())));
+    let fault = read.map(|count| assert_eq!(count, found.len() as u64));
+    (found, fault.err().map(|fault| fault.to_string()))
+}
+
+#[test]
+fn records_decoded_on_a_second_thread_are_those_of_one_up_to_the_end_or_a_damage() {
+    let state = empty_state();
+    let directory = state.path().join("journal");
+    let journal = journal(&directory, 20_000);
+    let mut in_pieces = JournalFollower::open(state.path()).unwrap();
+    let mut pieces = Vec::new();
+    // Few and many, and as many as make whole batches.
+    for records in [0, 1, 255, 256, 257, 384, 3_000] {
+        for _ in 0..records {
+            let number = pieces.len() as u64 + journal.end();
+            journal.append(&record(number)).unwrap();
+        }
+        let (found, fault) = handed_over(&mut in_pieces);
+        assert_eq!((found.len(), fault), (records, None));
+        pieces.extend(found);
+    }
+    let mut one_by_one = JournalFollower::open(state.path()).unwrap();
+    let mut expected = Vec::new();
+    while let Some(found) = one_by_one.next_record().unwrap() {
+        expected.push(found);
+    }
+    assert!(pieces == expected);
+
+    let damaged = &files(&directory)[4];
+    let mut bytes = std::fs::read(damaged).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(damaged, bytes).unwrap();
+    let (found, fault) = handed_over(&mut JournalFollower::open(state.path()).unwrap());
+    assert!(found.len() > 256 && found == expected[..found.len()]);
+    let mut follower = JournalFollower::open(state.path()).unwrap();
+    let fault_of_one = loop {
+        match follower.next_record() {
+            Ok(found) => assert!(found.is_some(), "it ended without a fault"),
+            Err(fault) => break fault.to_string(),
+        }
+    };
+    assert_eq!(fault, Some(fault_of_one));
+}
