@@ -9,7 +9,8 @@ use store::embedded::{Revocation, rows};
 use store::{StoreFault, VisitRecord};
 use web::{Document, Timestamp};
 
-use super::{PackError, Packing};
+use super::PackError;
+use super::inputs::PackedCrawl;
 use crate::commands::journal::visits;
 use crate::commands::read_again::{ArchivedPages, BATCH};
 use crate::progress::SlowProgress;
@@ -17,7 +18,7 @@ use crate::progress::SlowProgress;
 /// The extent of a crawl.
 #[derive(Default)]
 pub(super) struct CrawlExtent {
-    /// The end of the last settled visit in the archive.
+    /// The end of the last settled visit in the crawl's own files.
     pub(super) end: Option<ArchiveEnd>,
     /// The time of the last request.
     pub(super) latest: Timestamp,
@@ -35,12 +36,15 @@ impl CrawlExtent {
                 continue;
             }
             let row = visit.row;
+            // A page in a file of another crawler has a place and no span.
+            if visit.archived.is_some() || row.warc_file.is_some() {
+                extent.latest = extent.latest.max(row.fetched_at);
+            }
             if let Some(span) = visit.archived {
                 extent.end = Some(ArchiveEnd {
                     file: span.file,
                     end: span.end,
                 });
-                extent.latest = extent.latest.max(row.fetched_at);
             }
             let is_seed = revocation.is_none() && row.depth == 0;
             if extent.main_page.is_none() && is_seed && is_page(&row) {
@@ -65,25 +69,26 @@ fn url(row: &VisitRecord) -> &str {
     row.final_url.as_ref().unwrap_or(&row.url).as_str()
 }
 
-/// Lists the pages of the packed part.
+/// Lists the pages of the packed part of a crawl.
 pub(super) fn list(
-    packing: &Packing<'_>,
+    crawl: &PackedCrawl,
     progress: &mut SlowProgress,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
 ) -> Result<(), PackError> {
+    let damaged = |error| PackError::Store(crawl.directory.clone(), error);
     let mut batch = Vec::new();
-    for row in rows(&packing.state)? {
-        let row = row?;
+    for row in rows(&crawl.state).map_err(damaged)? {
+        let row = row.map_err(damaged)?;
         progress.step();
         let place = row.warc_file.as_deref().zip(row.warc_offset);
-        if is_page(&row) && place.is_some_and(|(file, offset)| packing.has(file, offset)) {
+        if is_page(&row) && place.is_some_and(|(file, offset)| crawl.has(file, offset)) {
             batch.push(row);
         }
         if batch.len() >= BATCH {
-            write(packing.pages.as_ref(), &mut batch, add)?;
+            write(crawl.pages.as_ref(), &mut batch, add)?;
         }
     }
-    Ok(write(packing.pages.as_ref(), &mut batch, add)?)
+    Ok(write(crawl.pages.as_ref(), &mut batch, add)?)
 }
 
 /// Writes some pages, with their texts if `pages` is given.
