@@ -1,5 +1,6 @@
 //! One file a command, and what several of them share.
 
+mod archives;
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
 pub(crate) mod clean;

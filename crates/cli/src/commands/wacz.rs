@@ -6,33 +6,26 @@
 //! several inputs are merged, and files of other crawlers are indexed by reading them.
 
 mod file_pages;
-mod inputs;
 mod pages;
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Seek, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use corpus::CorpusError;
-use disk::SystemDisk;
-use sinks::cdxj::{self, IndexingReport, SortedLines};
-use sinks::wacz::{
-    MergedIndex, MissingOriginals, PackageInfo, PackedFile, Packer, Page, WaczFault,
-};
-use sinks::warc::ReadFault;
+use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 use store::StoreFault;
-use web::Timestamp;
 
-use self::inputs::Input;
+use super::archives::inputs::{self, Input};
+use super::archives::merged::{self, InputIndex, scratch, unusable};
 use super::journal::damaged;
-use super::{exit_code, unwritable, warn};
+use super::{exit_code, unwritable};
 use crate::args::WaczArgs;
-use crate::args::input::usual_temp_dir;
 use crate::cli_error::{CliError, fault, usage};
 use crate::draft_file::DraftFile;
 use crate::progress::SlowProgress;
-use crate::terminal::{printable, say};
+use crate::terminal::say;
 
 /// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;
@@ -41,10 +34,7 @@ const BUFFER: usize = 256 << 10;
 struct Packing<'a> {
     args: &'a WaczArgs,
     inputs: Vec<Input>,
-    /// The merged index; none if there is one crawl, whose index is packed as it is.
-    lines: Option<SortedLines>,
-    /// The time of the last capture.
-    latest: Timestamp,
+    index: InputIndex,
 }
 
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
@@ -59,20 +49,16 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         return Err(usage(format!("{} is a directory", args.output.display()))
             .with_remedy("--output names a file"));
     }
-    let scratch = scratch(&args.output, to_stdout);
-    let indexed = index(&inputs, &scratch);
-    if scratch.is_dir() {
-        // It is empty unless something failed, and that is reported.
-        fs::remove_dir_all(&scratch).ok();
-    }
-    let (lines, missing, report, latest) = indexed.map_err(|error| error.into_cli_error())?;
+    let is_merged = !matches!(inputs.as_slice(), [Input::Crawl(_)]);
+    let index = InputIndex::of(&inputs, &scratch(&args.output), is_merged)?;
+    index.warn();
+    let is_whole = index.is_whole();
     let mut packing = Packing {
         args,
         inputs,
-        lines,
-        latest,
+        index,
     };
-    packing.warn(&missing, &report);
+    packing.warn();
     if to_stdout {
         packing.to_stdout()?;
     } else {
@@ -83,100 +69,18 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
             pages.check_unread("they are packed without their text, everything else is there")?;
         }
     }
-    Ok(exit_code(report.broken == 0 && report.sharing == 0))
-}
-
-/// Returns the directory for temporary files: beside the output, where there must be room anyway.
-fn scratch(output: &Path, to_stdout: bool) -> PathBuf {
-    if to_stdout {
-        return usual_temp_dir().join(format!("crawler-wacz-{}", std::process::id()));
-    }
-    let mut scratch = output.as_os_str().to_owned();
-    scratch.push(".runs");
-    PathBuf::from(scratch)
-}
-
-/// The index of all inputs, what it lacks, and the time of the last capture.
-type Indexed = (
-    Option<SortedLines>,
-    MissingOriginals,
-    IndexingReport,
-    Timestamp,
-);
-
-/// Indexes all inputs.
-fn index(inputs: &[Input], scratch: &Path) -> Result<Indexed, PackError> {
-    let is_merged = !matches!(inputs, [Input::Crawl(_)]);
-    let mut merged = MergedIndex::new(&SystemDisk, scratch, is_merged);
-    let mut progress = SlowProgress::new("captures indexed");
-    let mut whole = IndexingReport::default();
-    let mut latest = Timestamp::from_millis(0);
-    for input in inputs {
-        match input {
-            Input::Crawl(crawl) => {
-                latest = latest.max(crawl.extent.latest);
-                let path = crawl.archive.join(cdxj::INDEX);
-                let lines = open(&path)?;
-                let by_name = crawl.by_name();
-                let added = merged.add_index(&path, lines, &by_name, &mut || progress.step());
-                added.map_err(|error| PackError::Index(crawl.directory.clone(), error))?;
-            }
-            Input::File(file) => {
-                let report = merged.add_file(file, &mut || progress.step())?;
-                if report.records == 0 {
-                    let reason = report.faults.into_iter().next();
-                    return Err(PackError::NoWarc(file.path.clone(), reason));
-                }
-                whole.broken += report.broken;
-                whole.sharing += report.sharing;
-                whole.faults.extend(report.faults);
-            }
-        }
-    }
-    latest = latest.max(merged.latest().unwrap_or_default());
-    let (lines, missing) = merged.finish()?;
-    Ok((lines, missing, whole, latest))
-}
-
-fn open(path: &Path) -> Result<BufReader<File>, WaczFault> {
-    let file = File::open(path).map_err(|source| reading(path, source))?;
-    Ok(BufReader::with_capacity(BUFFER, file))
+    Ok(exit_code(is_whole))
 }
 
 impl Packing<'_> {
-    /// Warns about contents that not all readers support, and about what is missing.
-    fn warn(&self, missing: &MissingOriginals, report: &IndexingReport) {
-        for broken in &report.faults {
-            warn(&broken.to_string());
-        }
-        if report.broken > 0 {
-            say(&format!(
-                "{} places could not be read: all else is in the package",
-                report.broken
-            ));
-        }
-        if report.sharing > 0 {
-            say(&format!(
-                "{} records are not packed one by one: they are in the package, and no replay \
-                 finds them",
-                report.sharing
-            ));
-        }
-        let is_zstd = |file: &&PackedFile| file.name.ends_with(".zst");
-        if self.files().any(|file| is_zstd(&file)) {
+    /// Warns about contents that not all readers support.
+    fn warn(&self) {
+        if self.files().any(|file| file.name.ends_with(".zst")) {
             say(
                 "warning: the archive is packed with Zstandard, which the WACZ format does not \
                  have: pywb and others cannot replay it; a crawl with --compression gzip can be \
                  replayed by all",
             );
-        }
-        if let Some(example) = &missing.example {
-            say(&format!(
-                "warning: {} revisits have their content in none of the inputs, such as {}: name \
-                 the earlier crawl (--since), too",
-                missing.count,
-                printable(example)
-            ));
         }
     }
 
@@ -186,7 +90,7 @@ impl Packing<'_> {
 
     fn to_stdout(&mut self) -> Result<(), CliError> {
         let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-        match self.pack(Packer::stream(out, self.latest)) {
+        match self.pack(Packer::stream(out, self.index.latest)) {
             // A reader that went away (`| head`) is no error.
             Err(PackError::Wacz(WaczFault::Write(error)))
                 if error.kind() == io::ErrorKind::BrokenPipe =>
@@ -206,7 +110,7 @@ impl Packing<'_> {
         let unwritable = unwritable(path);
         let draft = DraftFile::begin(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
-        match self.pack(Packer::new(out, self.latest)) {
+        match self.pack(Packer::new(out, self.index.latest)) {
             Err(PackError::Wacz(WaczFault::Write(error))) => Err(unwritable(error)),
             Err(error) => Err(error.into_cli_error()),
             Ok(out) => {
@@ -225,12 +129,16 @@ impl Packing<'_> {
             let file = File::open(path).map_err(|source| reading(path, source))?;
             packer.archive(name, path, file.take(*length), &mut || progress.step())?;
         }
-        match (self.lines.take(), self.inputs.as_slice()) {
+        match (self.index.lines.take(), self.inputs.as_slice()) {
             (Some(lines), _) => _ = packer.index(Path::new("the merged index"), lines)?,
             (None, inputs) => {
                 for crawl in inputs.iter().filter_map(Input::crawl) {
-                    let path = crawl.archive.join(cdxj::INDEX);
-                    packer.index(&path, open(&path)?)?;
+                    let (path, lines) = merged::open(crawl).map_err(PackError::Cli)?;
+                    let packed = packer.index(&path, lines);
+                    packed.map_err(|error| match error {
+                        WaczFault::Index { .. } => PackError::Cli(unusable(crawl, &error)),
+                        error => PackError::Wacz(error),
+                    })?;
                 }
             }
         }
@@ -265,12 +173,10 @@ impl Packing<'_> {
 /// An error that ends packing early.
 enum PackError {
     Wacz(WaczFault),
-    /// The index of the crawl in this directory cannot be used.
-    Index(PathBuf, WaczFault),
     /// The journal of the crawl in this directory cannot be read.
     Store(PathBuf, StoreFault),
-    /// The file has no record that can be read, possibly for this reason.
-    NoWarc(PathBuf, Option<ReadFault>),
+    /// An error of an input, in words.
+    Cli(CliError),
     Corpus(CorpusError),
 }
 
@@ -284,23 +190,9 @@ impl PackError {
     fn into_cli_error(self) -> CliError {
         match self {
             Self::Store(directory, error) => damaged(&directory)(error),
-            Self::Index(directory, error @ WaczFault::Index { .. }) => {
-                let index = crate::crawl_directory::archive(&directory).join(cdxj::INDEX);
-                fault(&error).with_remedy(format!(
-                    "remove {}: it is made again from the archive; `crawler verify {}` says \
-                     whether that is whole",
-                    index.display(),
-                    directory.display()
-                ))
-            }
-            Self::NoWarc(path, reason) => {
-                let reason = reason.map(|reason| format!(" ({reason})"));
-                let (path, reason) = (path.display(), reason.unwrap_or_default());
-                usage(format!("{path} holds no WARC record{reason}"))
-                    .with_remedy("name WARC files and directories of crawls")
-            }
+            Self::Cli(error) => error,
             Self::Corpus(error) => CliError::of_usage(&error),
-            Self::Index(_, error) | Self::Wacz(error) => fault(&error),
+            Self::Wacz(error) => fault(&error),
         }
     }
 }

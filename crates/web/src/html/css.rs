@@ -71,7 +71,8 @@ pub(crate) fn each_place(
             tokens += 1;
             // The token borrows the parser, so its end is known only afterwards.
             let mut url = None;
-            let progress = reader.read_token(token, &mut |found: &str| url = Some(found.to_owned()));
+            let progress =
+                reader.read_token(token, &mut |found: &str| url = Some(found.to_owned()));
             let after = parser.position().byte_index();
             if let Some(url) = url {
                 let start = css.len() - rest.len();

@@ -114,6 +114,9 @@ mod tests {
         let body = [&b"\xe9"[..], &b"a".repeat(9 << 20)].concat();
         let text = page_text(&body, Some("text/html; charset=iso-8859-1"), None);
         assert_eq!(text.len(), 2 + (9 << 20));
-        assert_eq!(sheet_text(b"@charset \"iso-8859-1\";\xe9", None), "@charset \"iso-8859-1\";é");
+        assert_eq!(
+            sheet_text(b"@charset \"iso-8859-1\";\xe9", None),
+            "@charset \"iso-8859-1\";é"
+        );
     }
 }

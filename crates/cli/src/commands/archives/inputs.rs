@@ -1,4 +1,4 @@
-//! The crawls and the WARC files that are packed together.
+//! The crawls and the WARC files that are packed or unpacked together.
 //!
 //! Invariant: no file is packed twice, and names of the package differ also where case does not
 //! count.
@@ -13,7 +13,7 @@ use sinks::warc::{is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};
 use store::embedded::DirectoryLock;
 
-use super::pages::CrawlExtent;
+use super::extent::CrawlExtent;
 use crate::cli_error::{CliError, fault, usage};
 use crate::commands::journal::damaged;
 use crate::commands::read_again::ArchivedPages;
@@ -22,22 +22,22 @@ use crate::settings::Settings;
 use crate::{crawl_directory, disk_error, machine};
 
 /// A crawl, or a file of any crawler.
-pub(super) enum Input {
-    Crawl(Box<PackedCrawl>),
+pub(in crate::commands) enum Input {
+    Crawl(Box<InputCrawl>),
     File(PackedFile),
 }
 
-/// A crawl that is to be packed.
-pub(super) struct PackedCrawl {
-    pub(super) directory: PathBuf,
-    pub(super) state: PathBuf,
-    pub(super) archive: PathBuf,
-    pub(super) extent: CrawlExtent,
+/// A crawl whose archive is read.
+pub(in crate::commands) struct InputCrawl {
+    pub(in crate::commands) directory: PathBuf,
+    pub(in crate::commands) state: PathBuf,
+    pub(in crate::commands) archive: PathBuf,
+    pub(in crate::commands) extent: CrawlExtent,
     /// The files of its archive with their settled bytes, in their order.
     files: Vec<CrawlFile>,
-    /// The pages whose texts are packed.
-    pub(super) pages: Option<ArchivedPages>,
-    /// Held until the end: what is packed must not change meanwhile.
+    /// The pages, if their texts are read.
+    pub(in crate::commands) pages: Option<ArchivedPages>,
+    /// Held until the end: what is read must not change meanwhile.
     _lock: Option<DirectoryLock>,
 }
 
@@ -58,13 +58,13 @@ struct Taken {
 }
 
 /// Opens all inputs; with `text`, the texts of pages can be read.
-pub(super) fn open(paths: &[PathBuf], text: bool) -> Result<Vec<Input>, CliError> {
+pub(in crate::commands) fn open(paths: &[PathBuf], text: bool) -> Result<Vec<Input>, CliError> {
     let mut taken = Taken::default();
     let mut inputs = Vec::new();
     for path in paths {
         inputs.push(match path.is_file() {
             true => Input::File(taken.file(path)?),
-            false => Input::Crawl(Box::new(PackedCrawl::open(path, text, &mut taken)?)),
+            false => Input::Crawl(Box::new(InputCrawl::open(path, text, &mut taken)?)),
         });
     }
     Ok(inputs)
@@ -72,7 +72,7 @@ pub(super) fn open(paths: &[PathBuf], text: bool) -> Result<Vec<Input>, CliError
 
 impl Input {
     /// Returns its WARC files.
-    pub(super) fn files(&self) -> Vec<&PackedFile> {
+    pub(in crate::commands) fn files(&self) -> Vec<&PackedFile> {
         match self {
             Self::Crawl(crawl) => crawl.files.iter().map(|file| &file.packed).collect(),
             Self::File(file) => vec![file],
@@ -80,7 +80,7 @@ impl Input {
     }
 
     /// Returns the crawl, if it is one.
-    pub(super) fn crawl(&self) -> Option<&PackedCrawl> {
+    pub(in crate::commands) fn crawl(&self) -> Option<&InputCrawl> {
         match self {
             Self::Crawl(crawl) => Some(crawl),
             Self::File(_) => None,
@@ -88,7 +88,7 @@ impl Input {
     }
 }
 
-impl PackedCrawl {
+impl InputCrawl {
     fn open(directory: &Path, text: bool, taken: &mut Taken) -> Result<Self, CliError> {
         let state = crawl_directory::state_of(directory)?;
         let mut lock = DirectoryLock::share(&state)?;
@@ -118,7 +118,7 @@ impl PackedCrawl {
     }
 
     /// Returns its files by their names in its index.
-    pub(super) fn by_name(&self) -> HashMap<String, PackedFile> {
+    pub(in crate::commands) fn by_name(&self) -> HashMap<String, PackedFile> {
         let files = self.files.iter();
         files
             .map(|file| (file.name.clone(), file.packed.clone()))
@@ -126,7 +126,7 @@ impl PackedCrawl {
     }
 
     /// Returns true if the record at this place is packed.
-    pub(super) fn has(&self, name: &str, offset: u64) -> bool {
+    pub(in crate::commands) fn has(&self, name: &str, offset: u64) -> bool {
         self.files
             .iter()
             .any(|file| file.name == name && offset < file.packed.length)
@@ -204,7 +204,7 @@ fn files(
     }
     if files.is_empty() {
         return Err(match last {
-            None => usage("nothing was archived yet: there is nothing to pack"),
+            None => usage("nothing was archived yet"),
             Some(_) => usage(format!("{} holds no archive", archive.display())),
         });
     }
