@@ -31,6 +31,7 @@ pub(crate) mod serve;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 pub(crate) mod status;
+pub(crate) mod unpack;
 pub(crate) mod verify;
 pub(crate) mod wacz;
 pub(crate) mod why;

@@ -40,6 +40,15 @@ impl Rewritten {
     }
 }
 
+/// Returns the URL that a link in the page at `url` leads to, without its fragment; `None` if it is
+/// not one of the web.
+#[must_use]
+pub fn absolute(url: &str, link: &str) -> Option<String> {
+    let mut target = Url::parse(url).ok()?.join(link.trim()).ok()?;
+    target.set_fragment(None);
+    matches!(target.scheme(), "http" | "https").then(|| target.into())
+}
+
 /// A converter of the links of one file.
 pub(crate) struct Conversion<'a> {
     base: Url,

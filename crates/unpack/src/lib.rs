@@ -15,7 +15,7 @@ mod path_segment;
 mod rewrite_css;
 mod rewrite_html;
 
-pub use conversion::{LinkCounts, Rewritten};
+pub use conversion::{LinkCounts, Rewritten, absolute};
 pub use file_names::{FileKind, FileNames, MAX_PATH, relative};
 pub use path_segment::MAX_SEGMENT;
 pub use rewrite_css::rewrite_css;

@@ -16,7 +16,7 @@ use crate::rewrite_css;
 
 /// Attributes that are URLs, on any element (HTML standard, index of attributes, and section 16.2
 /// for the obsolete ones).
-const URL_ATTRIBUTES: [&str; 15] = [
+const URL_ATTRIBUTES: [&str; 14] = [
     "action",
     "background",
     "cite",
@@ -30,7 +30,6 @@ const URL_ATTRIBUTES: [&str; 15] = [
     "poster",
     "profile",
     "src",
-    "usemap",
     "xlink:href",
 ];
 
@@ -147,7 +146,9 @@ fn rewrite(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
         if let Some(converted) = conversion.convert(&link) {
             set(element, name, &converted.link);
             if converted.is_inward {
-                GUARDS.map(|guard| element.remove_attribute(guard));
+                for guard in GUARDS {
+                    element.remove_attribute(guard);
+                }
             }
         }
     }
