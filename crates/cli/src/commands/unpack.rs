@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use bytesize::ByteSize;
@@ -78,15 +78,15 @@ pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CliError> {
     let written = targets.files.par_iter();
     written.try_for_each(|file| unpacking.file(file))?;
     let done = unpacking.done.into_inner();
-    let (mut summary, progress) = done.unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut summary, progress) = done.unwrap_or_else(PoisonError::into_inner);
     drop(progress);
     let (files, bytes) = tree.complete(machine::clock().now())?;
     summary.files = files;
     summary.bytes = bytes;
     summary.redirected = targets.redirected;
     summary.without_content = targets.without_content;
-    summary.start =
-        start(&inputs, &targets).map(|file| format!("{}/{file}", args.output.display()));
+    let start = start(&inputs, &targets).map(|file| args.output.join(file));
+    summary.start = start.map(|file| file.display().to_string());
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &summary),
         Format::Table => summary.write(out, &args.output),
@@ -153,17 +153,15 @@ impl Unpacking<'_> {
             }
             Err(_) => LinkCounts::default(),
         };
-        let mut done = self.done.lock();
-        let done = done.as_deref_mut();
-        if let Ok((summary, progress)) = done {
-            progress.step();
-            summary.links_to_files += links.inward;
-            summary.links_to_web += links.outward;
-            if let Err(trouble) = content {
-                summary.unreadable += 1;
-                if summary.unreadable <= NAMED {
-                    warn(&format!("{}: {trouble}", file.url));
-                }
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let (summary, progress) = &mut *done;
+        progress.step();
+        summary.links_to_files += links.inward;
+        summary.links_to_web += links.outward;
+        if let Err(trouble) = content {
+            summary.unreadable += 1;
+            if summary.unreadable <= NAMED {
+                warn(&format!("{}: {trouble}", file.url));
             }
         }
         Ok(())

@@ -126,9 +126,9 @@ pub(in crate::commands) fn scratch(output: &Path) -> PathBuf {
     if output == Path::new("-") {
         return usual_temp_dir().join(format!("crawler-{}.runs", std::process::id()));
     }
-    let mut scratch = output.as_os_str().to_owned();
-    scratch.push(".runs");
-    PathBuf::from(scratch)
+    let mut name = output.file_name().unwrap_or_default().to_owned();
+    name.push(".runs");
+    output.with_file_name(name)
 }
 
 /// Opens the index of a crawl; returns its path and its lines.

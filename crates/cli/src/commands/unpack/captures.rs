@@ -52,6 +52,11 @@ impl Capture {
     }
 }
 
+/// Returns the order of the captures of a URL.
+fn order((timestamp, capture): &(String, Capture)) -> (&str, u8) {
+    (timestamp, capture.rank())
+}
+
 /// The captures of URLs, each with its time in fourteen digits.
 struct Captures {
     by_url: HashMap<String, Vec<(String, Capture)>>,
@@ -166,7 +171,9 @@ impl Captures {
             return;
         }
         let mime = line.text("mime").unwrap_or_default();
-        let status = line.text("status").and_then(|status| status.parse().ok());
+        let status = line
+            .text("status")
+            .and_then(|status| status.parse::<u16>().ok());
         let capture = match (mime, status) {
             (_, Some(300..=303 | 307 | 308)) => Capture::Redirect(place),
             ("warc/revisit", Some(200..=299 | 304) | None) => Capture::Revisit(place),
@@ -202,7 +209,7 @@ impl Captures {
         for (url, captures) in &self.by_url {
             let newest = captures
                 .iter()
-                .max_by_key(|(timestamp, capture)| (timestamp, capture.rank()));
+                .max_by(|one, other| order(one).cmp(&order(other)));
             let Some((_, newest)) = newest else { continue };
             let page = match newest {
                 Capture::Page(place, kind) => Some((*place, *kind)),
