@@ -98,8 +98,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Pack crawls and WARC files into one WACZ file, which ReplayWeb.page, pywb and others open
     Wacz(WaczArgs),
-    /// Unpack crawls and WARC files into files with converted links, which a browser opens without a
-    /// server
+    /// Unpack crawls and WARC files into files with converted links, which a browser opens without
+    /// a server
     Unpack(UnpackArgs),
     /// Check that archive, index, search, journal and tables agree, and that hosts were asked
     /// politely; or check a WACZ file

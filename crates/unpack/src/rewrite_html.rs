@@ -324,7 +324,9 @@ mod tests {
         }
 
         #[test]
-        fn any_markup_is_rewritten(html in "(<[a-z]{1,8}( [a-z]{3,6}=['\"]?[^>]{0,9}['\"]?)*>|\\PC){0,20}") {
+        fn any_markup_is_rewritten(
+            html in "(<[a-z]{1,8}( [a-z]{3,6}=['\"]?[^>]{0,9}['\"]?)*>|\\PC){0,20}",
+        ) {
             let _any = rewrite_html(&html, "http://s.test/", &file_of);
         }
     }

@@ -53,8 +53,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Pack crawls and WARC files into one file that ReplayWeb.page, pywb and others open as it is (WACZ
-/// 1.1.1): archive, index, list of pages.
+/// Pack crawls and WARC files into one file that ReplayWeb.page, pywb and others open as it is
+/// (WACZ 1.1.1): archive, index, list of pages.
 #[derive(Debug, Args)]
 #[command(after_help = WACZ_EXAMPLES)]
 pub(crate) struct WaczArgs {

@@ -67,7 +67,7 @@ impl<'a> MergedIndex<'a> {
     }
 
     /// Adds the lines of the index at `path` about records in `files`, which have the names that
-    /// the index uses as keys. Lines about duplicates have no record and are left out.
+    /// the index uses as keys. Lines about duplicates are among them; a package leaves them out.
     ///
     /// # Errors
     /// [`WaczFault::Index`] if the index has an invalid line or is not sorted, [`WaczFault::Read`],
@@ -99,16 +99,15 @@ impl<'a> MergedIndex<'a> {
             let Some(file) = file.filter(|file| entry.end() <= file.length) else {
                 continue;
             };
-            if entry.key.starts_with(DUPLICATE) {
-                continue;
-            }
             if let Some(sorter) = &mut self.lines {
                 let renamed = renamed(lines.line(), entry.file(), &file.name);
                 let number = lines.skipped().lines;
                 let renamed = renamed.ok_or_else(|| invalid(number, LineError::Malformed))?;
                 sorter.push(&renamed)?;
             }
-            self.refer(&entry, &file.path)?;
+            if !entry.key.starts_with(DUPLICATE) {
+                self.refer(&entry, &file.path)?;
+            }
         }
     }
 
@@ -141,7 +140,8 @@ impl<'a> MergedIndex<'a> {
         Ok(report)
     }
 
-    /// Returns the time of the last capture in the files of [`MergedIndex::add_file`], to the second.
+    /// Returns the time of the last capture in the files that [`MergedIndex::add_file`] has read,
+    /// to the second.
     #[must_use]
     pub fn latest(&self) -> Option<Timestamp> {
         let digits = self.latest.as_deref()?;
@@ -260,7 +260,10 @@ mod tests {
         let renamed = renamed(line.as_bytes(), "é.warc", "2-é.warc").unwrap();
         assert_eq!(
             renamed,
-            "com,a)/ 2026 {\"length\": \"1\", \"offset\": \"2\", \"filename\": \"2-\\u00e9.warc\"}\n"
+            concat!(
+                r#"com,a)/ 2026 {"length": "1", "offset": "2", "filename": "2-\u00e9.warc"}"#,
+                "\n"
+            )
         );
         assert_eq!(super::renamed(line.as_bytes(), "e.warc", "x"), None);
     }

@@ -1,4 +1,5 @@
-//! The extent of a crawl by its journal: the end of its settled archive, its time and its first page.
+//! The extent of a crawl by its journal: the end of its settled archive, its time and its first
+//! page.
 
 use std::path::Path;
 

@@ -31,8 +31,8 @@ pub(in crate::commands) struct InputIndex {
 }
 
 impl InputIndex {
-    /// Indexes all inputs; without `merging`, the index of a single crawl is only checked. Temporary
-    /// files go to `scratch`, which does not exist afterwards.
+    /// Indexes all inputs; without `merging`, the index of a single crawl is only checked.
+    /// Temporary files go to `scratch`, which does not exist afterwards.
     pub(in crate::commands) fn of(
         inputs: &[Input],
         scratch: &Path,

@@ -13,7 +13,7 @@ use web::{CanonicalForm, PageUrl};
 
 use crate::cli_error::{CliError, fault};
 use crate::commands::archives::inputs::Input;
-use crate::commands::archives::merged::{self, InputIndex};
+use crate::commands::archives::merged::InputIndex;
 use crate::settings::Settings;
 
 /// Redirects and originals that are followed from one URL, as many as browsers follow.
@@ -100,18 +100,6 @@ impl Targets {
         let positions = names.into_iter().enumerate();
         let positions = positions.map(|(position, name)| (name, position)).collect();
         captures.read_records(index, &positions)?;
-        for crawl in inputs.iter().filter_map(Input::crawl) {
-            let (path, lines) = merged::open(crawl)?;
-            let mut lines = CdxjReader::new(lines);
-            // Lines about duplicates are before all others.
-            while let Some(line) = lines
-                .next_entry()
-                .map_err(|error| fault(&sinks::SinkFault::io("read", &path)(error)))?
-                .filter(|line| line.key.starts_with(DUPLICATE))
-            {
-                captures.add_duplicate(&line);
-            }
-        }
         let crawl = inputs.iter().find_map(Input::crawl);
         let settings = crawl.map(|crawl| Settings::of_crawl(&crawl.directory));
         let settings = settings.transpose()?;
@@ -154,7 +142,9 @@ impl Captures {
         };
         let mut lines = CdxjReader::new(lines);
         while let Some(line) = lines.next_entry().map_err(|error| fault(&error))? {
-            if let Some(&file) = positions.get(line.file()) {
+            if line.key.starts_with(DUPLICATE) {
+                self.add_duplicate(&line);
+            } else if let Some(&file) = positions.get(line.file()) {
                 let offset = line.offset();
                 self.add(&line, Place { file, offset });
             }
