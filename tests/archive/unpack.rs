@@ -105,7 +105,7 @@ fn target(from: &str, link: &str) -> Option<String> {
     for part in link.components() {
         match part {
             Component::ParentDir => {
-                assert!(parts.pop().is_some(), "{from}: {link:?} leads outside")
+                assert!(parts.pop().is_some(), "{from}: {link:?} leads outside");
             }
             Component::Normal(part) => parts.push(part.to_str().unwrap().to_owned()),
             other => panic!("{from}: {link:?} has {other:?}"),

@@ -60,9 +60,9 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
     };
     packing.warn();
     if to_stdout {
-        packing.to_stdout()?;
+        packing.pack_to_stdout()?;
     } else {
-        packing.to_file(&args.output)?;
+        packing.pack_to_file(&args.output)?;
     }
     for crawl in packing.inputs.iter().filter_map(Input::crawl) {
         if let Some(pages) = &crawl.pages {
@@ -88,7 +88,7 @@ impl Packing<'_> {
         self.inputs.iter().flat_map(Input::files)
     }
 
-    fn to_stdout(&mut self) -> Result<(), CliError> {
+    fn pack_to_stdout(&mut self) -> Result<(), CliError> {
         let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         match self.pack(Packer::stream(out, self.index.latest)) {
             // A reader that went away (`| head`) is no error.
@@ -106,7 +106,7 @@ impl Packing<'_> {
         }
     }
 
-    fn to_file(&mut self, path: &Path) -> Result<(), CliError> {
+    fn pack_to_file(&mut self, path: &Path) -> Result<(), CliError> {
         let unwritable = unwritable(path);
         let draft = DraftFile::begin(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
