@@ -535,7 +535,12 @@ fn a_directory_that_is_in_the_way_is_refused_or_kept() {
     run("link", &["--force"]).assert_error(2, "link exists and is not a directory");
     fs::create_dir(crawl.directory().join("busy.part")).unwrap();
     run("busy", &[]).assert_error(2, "busy.part exists");
-    run("..", &[]).assert_error(2, ".. is no new directory");
+    fs::create_dir(crawl.directory().join("held")).unwrap();
+    crawl.write("held/a.warc.gz", foreign_warc::gzip(page.as_bytes()));
+    crawl
+        .run_command(&["unpack", "held/a.warc.gz", "-o", "held", "--force"])
+        .assert_error(2, "held would replace held/a.warc.gz, which is read");
+    run("busy/..", &[]).assert_error(2, "busy/.. is no new directory");
     crawl
         .run_command(&["unpack", "nowhere", "-o", "out"])
         .assert_error(2, "nowhere does not exist");

@@ -514,6 +514,9 @@ fn inputs_that_cannot_be_packed_are_refused_by_name() {
         crawl.run_command(&arguments).assert_error(2, message);
         assert!(!crawl.directory().join("packed.wacz").exists());
     }
+    crawl
+        .run_command(&["wacz", "wget.warc.gz", "--output", "wget.warc.gz"])
+        .assert_error(2, "wget.warc.gz would replace wget.warc.gz, which is read");
 }
 
 #[test]

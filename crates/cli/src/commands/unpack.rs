@@ -61,6 +61,7 @@ struct Summary {
 
 pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CliError> {
     let inputs = inputs::open(&args.inputs, false)?;
+    inputs::keep_apart(&inputs, &args.output)?;
     let tree = Tree::begin(&args.output, args.force)?;
     let mut index = InputIndex::of(&inputs, &scratch(&args.output), true)?;
     index.warn();

@@ -49,6 +49,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         return Err(usage(format!("{} is a directory", args.output.display()))
             .with_remedy("--output names a file"));
     }
+    inputs::keep_apart(&inputs, &args.output)?;
     let is_merged = !matches!(inputs.as_slice(), [Input::Crawl(_)]);
     let index = InputIndex::of(&inputs, &scratch(&args.output), is_merged)?;
     index.warn();

@@ -70,6 +70,24 @@ pub(in crate::commands) fn open(paths: &[PathBuf], text: bool) -> Result<Vec<Inp
     Ok(inputs)
 }
 
+/// Refuses an output that is, or holds, a file of the inputs.
+pub(in crate::commands) fn keep_apart(inputs: &[Input], output: &Path) -> Result<(), CliError> {
+    let Ok(output) = output.canonicalize() else {
+        return Ok(());
+    };
+    for file in inputs.iter().flat_map(Input::files) {
+        let real = file.path.canonicalize().map_err(unreadable(&file.path))?;
+        if real.starts_with(&output) {
+            let (output, file) = (output.display(), file.path.display());
+            return Err(
+                usage(format!("{output} would replace {file}, which is read"))
+                    .with_remedy("--output names another place"),
+            );
+        }
+    }
+    Ok(())
+}
+
 impl Input {
     /// Returns its WARC files.
     pub(in crate::commands) fn files(&self) -> Vec<&PackedFile> {
