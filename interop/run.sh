@@ -121,6 +121,10 @@ echo "### A second crawl of the toy web that refers to the first"
 readers again toy
 judge "$python" interop/index.py "$work/again"
 judge "$python" interop/replay.py "$work/toy" "$work/again" --served "$work/toy.served"
+"$crawler" wacz "$work/toy" "$work/again" --output "$work/both.wacz"
+judge "$python" interop/wacz.py "$work/both.wacz"
+judge "$python" interop/replay.py "$work/toy" "$work/again" --served "$work/toy.served" \
+    --wacz "$work/both.wacz"
 
 echo
 echo "### A site with pictures, in a browser"

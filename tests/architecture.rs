@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 18] = [
+const CRATES: [&str; 19] = [
     "anybytes",
     "batch",
     "cli",
@@ -23,6 +23,7 @@ const CRATES: [&str; 18] = [
     "statistics",
     "store",
     "testkit",
+    "unpack",
     "web",
     "web-ui",
 ];
@@ -122,10 +123,12 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "sinks",
                 "statistics",
                 "store",
+                "unpack",
                 "web",
                 "web-ui",
             ],
         ),
+        ("unpack", &["web"]),
         ("python", &["batch", "corpus", "export", "neardup", "store"]),
         ("testkit", &["disk"]),
         (
@@ -147,7 +150,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
 
 #[test]
 fn pure_crates_know_neither_a_runtime_nor_a_network_nor_a_disk() {
-    for name in ["differences", "neardup", "web"] {
+    for name in ["differences", "neardup", "unpack", "web"] {
         let known = dependencies(name, "dependencies");
         for other in [
             "disk", "tokio", "reqwest", "sled", "hyper", "tempfile", "testkit",

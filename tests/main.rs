@@ -78,6 +78,7 @@ mod archive {
     mod options; // sizes, names and digests of files
     mod records; // records against what the server sent
     mod search; // the search index
+    mod unpack; // pages as files
     mod wacz; // WACZ packages
 }
 

@@ -7,10 +7,11 @@ use std::io::{Cursor, Read, Write};
 use flate2::read::{GzDecoder, MultiGzDecoder};
 use serde_json::Value;
 use testkit::gallery::{self, ELSEWHERE, HOST};
-use testkit::{Gate, Reply, Server, Site};
+use testkit::{Gate, Reply, Request, Server, Site};
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::support::pages::{NONE, page};
+use crate::support::foreign_warc;
+use crate::support::pages::{NONE, page, prose};
 use crate::support::request_quota;
 use crate::support::{CommandOutput, Crawl};
 
@@ -187,7 +188,7 @@ fn the_text_of_pages_is_packed_on_request() {
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
     crawl.complete();
     let pages = json_lines(&file(&pack(&crawl, &["--text"]), "pages/pages.jsonl"));
-    let words = crate::support::pages::prose(2, 150);
+    let words = prose(2, 150);
     assert!(
         pages[2]["text"].as_str().unwrap().contains(words.trim()),
         "{pages:?}"
@@ -308,4 +309,257 @@ fn the_pages_of_a_package_are_read_in_place() {
     assert!(run.output.contains("http://gallery.test"), "{run:?}");
     crawl.write("none.wacz", "nothing");
     extract("none.wacz").assert_error(2, "none.wacz: it is no ZIP file");
+}
+
+/// The pages 1, 2 and 3, each with a validator, except that page 3 is new on each request.
+fn validated_site() -> Server {
+    let requests = std::sync::atomic::AtomicU64::new(100);
+    Server::spawn_thread(Site::new(move |request: &Request| {
+        let versioned = |tag: &str, page: Reply| match request.header("if-none-match") {
+            Some(known) if known == tag => Reply::document("", "")
+                .without_header("Content-Type")
+                .with_status(304),
+            _ => page.header("ETag", tag),
+        };
+        match request.path() {
+            "/" => versioned("\"1\"", page(1, &["/2", "/3"])),
+            "/2" => versioned("\"2\"", page(2, NONE)),
+            "/3" => page(
+                requests.fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+                NONE,
+            ),
+            _ => Reply::status(404),
+        }
+    }))
+}
+
+/// Returns the lines of the index of a package: their fields, and the records that they lead to.
+fn captures(wacz: &[u8]) -> Vec<(Value, String)> {
+    let mut index = String::new();
+    MultiGzDecoder::new(&*file(wacz, "indexes/index.cdx.gz"))
+        .read_to_string(&mut index)
+        .unwrap();
+    let capture = |line: &str| {
+        let (place, fields) = line.split_once(" {").unwrap();
+        let mut fields: Value = serde_json::from_str(&format!("{{{fields}")).unwrap();
+        fields["timestamp"] = place.split_once(' ').unwrap().1.into();
+        let packed = file(
+            wacz,
+            &format!("archive/{}", fields["filename"].as_str().unwrap()),
+        );
+        let offset: usize = fields["offset"].as_str().unwrap().parse().unwrap();
+        let mut record = Vec::new();
+        GzDecoder::new(&packed[offset..])
+            .read_to_end(&mut record)
+            .unwrap();
+        (fields, String::from_utf8_lossy(&record).into_owned())
+    };
+    let mut sorted: Vec<&str> = index.lines().collect();
+    sorted.sort_unstable();
+    assert_eq!(sorted, index.lines().collect::<Vec<_>>());
+    index.lines().map(capture).collect()
+}
+
+fn field<'r>(record: &'r str, name: &str) -> Option<&'r str> {
+    let mut lines = record.lines();
+    lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
+
+#[test]
+fn a_package_of_a_crawl_and_its_recrawl_has_the_content_of_each_revisit() {
+    let server = validated_site();
+    let crawl = || {
+        Crawl::of(&server, &["site.test"])
+            .seeds(&[server.url("site.test", "/")])
+            .with(&["--concurrency=1"])
+    };
+    let old = crawl();
+    old.complete();
+    let earlier = old.out();
+    let earlier = earlier.to_str().unwrap();
+    let new = crawl().with(&["--since", earlier]);
+    new.complete();
+
+    let alone = new.run_command(&["wacz", "crawl", "--output", "alone.wacz"]);
+    assert_eq!(alone.code, Some(0), "{alone:?}");
+    let example = server.url("site.test", "/");
+    assert_eq!(
+        alone.errors,
+        format!(
+            "warning: 2 revisits have their content in none of the inputs, such as {example}: \
+             name the earlier crawl (--since), too\n"
+        )
+    );
+
+    let run = new.run_command(&["wacz", earlier, "crawl", "--output", "packed.wacz"]);
+    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    is_valid(&new);
+    let wacz = fs::read(new.directory().join("packed.wacz")).unwrap();
+    let captures = captures(&wacz);
+    let mut revisits = 0;
+    for (fields, record) in &captures {
+        if fields["mime"] != "warc/revisit" {
+            continue;
+        }
+        revisits += 1;
+        let url = field(record, "WARC-Refers-To-Target-URI").unwrap();
+        let date = field(record, "WARC-Refers-To-Date").unwrap();
+        let digits: String = date.chars().filter(char::is_ascii_digit).take(14).collect();
+        let (_, original) = captures
+            .iter()
+            .find(|(fields, _)| fields["url"] == url && fields["timestamp"] == digits.as_str())
+            .unwrap();
+        let number = if url.ends_with("/2") { 2 } else { 1 };
+        assert!(
+            original.contains("WARC-Type: response")
+                && original.contains(prose(number, 150).trim()),
+            "{original}"
+        );
+    }
+    assert_eq!(revisits, 2);
+    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    assert_eq!(pages.len(), 1 + 4, "{pages:?}");
+    let package: Value = serde_json::from_slice(&file(&wacz, "datapackage.json")).unwrap();
+    assert_eq!(package["mainPageUrl"], example);
+}
+
+/// Two pages of another crawler, each record by itself.
+fn foreign(first: &str, second: &str) -> Vec<u8> {
+    let page = |path: &str, title: &str| {
+        let page = foreign_warc::page(
+            &format!("http://toy.test/{path}"),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html",
+            &format!("<title>{title}</title>{}", prose(7, 40)),
+        );
+        foreign_warc::gzip(page.as_bytes())
+    };
+    [page("one", first), page("two", second)].concat()
+}
+
+#[test]
+fn files_of_other_crawlers_with_one_name_are_packed_with_two_and_their_titles_are_listed() {
+    let crawl = Crawl::bare();
+    crawl.write("wget.warc.gz", foreign("One", "Two"));
+    fs::create_dir(crawl.directory().join("later")).unwrap();
+    crawl.write("later/WGET.warc.gz", foreign("Three", "Four"));
+    let arguments = [
+        "wacz",
+        "wget.warc.gz",
+        "later/WGET.warc.gz",
+        "--output=packed.wacz",
+        "--text",
+    ];
+    let run = crawl.run_command(&arguments);
+    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    let report = is_valid(&crawl);
+    assert_eq!(
+        (&report["index_lines"], &report["pages"]),
+        (&4.into(), &4.into())
+    );
+    let wacz = fs::read(crawl.directory().join("packed.wacz")).unwrap();
+    assert_eq!(file(&wacz, "archive/wget.warc.gz"), foreign("One", "Two"));
+    assert_eq!(
+        file(&wacz, "archive/2-WGET.warc.gz"),
+        foreign("Three", "Four")
+    );
+    for (fields, record) in captures(&wacz) {
+        let titles = match fields["filename"].as_str().unwrap() {
+            "wget.warc.gz" => ["One", "Two"],
+            "2-WGET.warc.gz" => ["Three", "Four"],
+            other => panic!("{other}"),
+        };
+        assert!(
+            titles.iter().any(|title| record.contains(title)),
+            "{record}"
+        );
+    }
+    let pages = json_lines(&file(&wacz, "pages/pages.jsonl"));
+    let titles: Vec<&str> = pages[1..]
+        .iter()
+        .map(|page| page["title"].as_str().unwrap())
+        .collect();
+    assert_eq!(titles, ["One", "Two", "Three", "Four"]);
+    assert!(
+        pages[1]["text"]
+            .as_str()
+            .unwrap()
+            .contains(prose(7, 40).trim())
+    );
+    let package: Value = serde_json::from_slice(&file(&wacz, "datapackage.json")).unwrap();
+    assert_eq!(package["mainPageUrl"], "http://toy.test/one");
+    assert_eq!(package["created"], foreign_warc::DATE);
+}
+
+#[test]
+fn inputs_that_cannot_be_packed_are_refused_by_name() {
+    let crawl = Crawl::bare();
+    crawl.write("wget.warc.gz", foreign("One", "Two"));
+    crawl.write("junk.warc.gz", "no archive");
+    crawl.write("page.html", "<p>no archive");
+    fs::create_dir(crawl.directory().join("empty")).unwrap();
+    for (inputs, message) in [
+        (vec!["junk.warc.gz"], "junk.warc.gz holds no WARC record"),
+        (
+            vec!["page.html"],
+            "page.html is neither a crawl nor a WARC file",
+        ),
+        (vec!["empty"], "empty holds no crawl"),
+        (vec!["nowhere.warc.gz"], "nowhere.warc.gz does not exist"),
+        (
+            vec!["wget.warc.gz", "./wget.warc.gz"],
+            "./wget.warc.gz is given twice",
+        ),
+    ] {
+        let arguments = [vec!["wacz", "--output=packed.wacz"], inputs].concat();
+        crawl.run_command(&arguments).assert_error(2, message);
+        assert!(!crawl.directory().join("packed.wacz").exists());
+    }
+    crawl
+        .run_command(&["wacz", "wget.warc.gz", "--output", "wget.warc.gz"])
+        .assert_error(2, "wget.warc.gz would replace wget.warc.gz, which is read");
+}
+
+#[test]
+fn a_damaged_file_is_packed_with_what_can_be_read_of_it() {
+    let crawl = Crawl::bare();
+    let mut bytes = foreign("One", "Two");
+    let length = bytes.len();
+    bytes[length / 4] ^= 0xff;
+    crawl.write("wget.warc.gz", &bytes);
+    let run = crawl.run_command(&["wacz", "wget.warc.gz", "--output", "packed.wacz"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.errors.contains("1 places could not be read"), "{run:?}");
+    let wacz = fs::read(crawl.directory().join("packed.wacz")).unwrap();
+    let found = captures(&wacz);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].0["url"], "http://toy.test/two");
+}
+
+/// Only the last of several foreign files was packed, since their names have no numbers.
+#[test]
+fn all_files_of_a_rebuilt_foreign_archive_are_packed() {
+    let crawl = Crawl::bare();
+    fs::create_dir_all(crawl.out().join("archive")).unwrap();
+    crawl.write("crawl/archive/a.warc.gz", foreign("One", "Two"));
+    crawl.write("crawl/archive/b.warc.gz", {
+        let page = foreign_warc::page(
+            "http://toy.test/three",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html",
+            &format!("<title>Three</title>{}", prose(9, 40)),
+        );
+        foreign_warc::gzip(page.as_bytes())
+    });
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    let wacz = pack(&crawl, &[]);
+    let report = is_valid(&crawl);
+    assert_eq!(report["index_lines"], 3, "{report}");
+    let files: BTreeSet<String> = captures(&wacz)
+        .iter()
+        .map(|(fields, _)| fields["filename"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        files,
+        BTreeSet::from(["a.warc.gz".to_owned(), "b.warc.gz".to_owned()])
+    );
 }

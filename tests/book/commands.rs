@@ -20,7 +20,7 @@ const NOT_RUN: [(&str, &str); 2] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 18] = [
+const RUN: [(&str, &[&str]); 19] = [
     ("tutorial.md", &[]),
     ("explanation/near-duplicates.md", &[]),
     (
@@ -44,17 +44,20 @@ const RUN: [(&str, &[&str]); 18] = [
         "guide/traps.md",
         &["crawler -qq http://library.test/ --out DIR --contact me@example.org"],
     ),
+    ("guide/unpack.md", &[DIR, MONDAY, TUESDAY, ARCHIVES]),
     ("formats/archive.md", &[DIR]),
     ("formats/cdxj.md", &[DIR, ARCHIVES]),
     ("formats/export.md", &[DIR]),
     ("formats/log.md", &[DIR]),
-    ("formats/wacz.md", &[MONDAY]),
+    ("formats/wacz.md", &[DIR, MONDAY, TUESDAY, ARCHIVES]),
 ];
 
 /// Makes the crawl that the pages call `DIR`.
 const DIR: &str = "cp -r $CRAWL DIR";
 /// Makes the crawl that the pages call `monday`.
 const MONDAY: &str = "cp -r $CRAWL monday";
+/// Makes the crawl that the pages call `tuesday`.
+const TUESDAY: &str = "cp -r $CRAWL tuesday";
 
 /// Makes archives of others.
 const ARCHIVES: &str = "

@@ -19,7 +19,7 @@ pub(crate) use files::{
 };
 pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
-    SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
+    SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, UnpackArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use serve::ServeArgs;
@@ -96,8 +96,11 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show a crawl in a browser, and change its pace; works while the crawl runs
     Serve(ServeArgs),
-    /// Pack a crawl into one WACZ file, which ReplayWeb.page, pywb and others open
+    /// Pack crawls and WARC files into one WACZ file, which ReplayWeb.page, pywb and others open
     Wacz(WaczArgs),
+    /// Unpack crawls and WARC files into files with converted links, which a browser opens without
+    /// a server
+    Unpack(UnpackArgs),
     /// Check that archive, index, search, journal and tables agree, and that hosts were asked
     /// politely; or check a WACZ file
     Verify(VerifyArgs),

@@ -1,5 +1,6 @@
 //! One file a command, and what several of them share.
 
+mod archives;
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
 pub(crate) mod clean;
@@ -30,6 +31,7 @@ pub(crate) mod serve;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 pub(crate) mod status;
+pub(crate) mod unpack;
 pub(crate) mod verify;
 pub(crate) mod wacz;
 pub(crate) mod why;

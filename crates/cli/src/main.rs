@@ -77,6 +77,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Crawl(args) => return commands::crawl::run(&args),
         Command::Verify(args) => return commands::verify::run(&args),
         Command::Wacz(args) => return commands::wacz::run(&args),
+        Command::Unpack(args) => return commands::unpack::run(&args),
         Command::Rebuild(args) => return commands::rebuild::run(&args),
         Command::Index(args) => return commands::index::run(&args),
         Command::Robots(args) => return commands::robots::run(&args),

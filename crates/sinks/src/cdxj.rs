@@ -6,6 +6,7 @@
 //! - `index` is the index on the disk, `manifest` its list of runs, `run` writes and merges runs.
 //! - `scan` reads the parts of an archive that its index lacks; [`make_again`] rebuilds the index,
 //!   [`index_files`] indexes WARC files of any crawler.
+//! - `line_sorter` sorts lines of several indexes in bounded memory.
 //! - [`CdxjReader`] reads any index; [`Comparison`] compares an index with its archive.
 //!
 //! **The index is a function of the archive**: a lost index is rebuilt byte for byte.
@@ -14,11 +15,12 @@ mod batch;
 pub(crate) mod capture;
 mod compare;
 pub(crate) mod entry;
-mod gather;
+pub(crate) mod gather;
 mod index;
 mod indexed;
-mod json;
-mod key;
+pub(crate) mod json;
+pub(crate) mod key;
+pub(crate) mod line_sorter;
 pub(crate) mod lines;
 mod manifest;
 mod run;
@@ -33,4 +35,5 @@ pub use gather::{IndexingReport, index_files};
 pub use index::{INDEX, IndexCounts, MEMORY, is_manifest, make_again, remove, strays, whole};
 pub use indexed::Indexed;
 pub use key::key;
+pub use line_sorter::SortedLines;
 pub use lines::{CdxjReader, SkippedLines};

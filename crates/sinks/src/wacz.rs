@@ -1,4 +1,4 @@
-//! WACZ 1.1.1: a crawl in one file that replay tools open directly
+//! WACZ 1.1.1: crawls in one file that replay tools open directly
 //! (<https://specs.webrecorder.net/wacz/1.1.1/>).
 //!
 //! ```text
@@ -11,6 +11,7 @@
 //! ```
 //!
 //! - [`Packer`] writes a WACZ, in this order, front to back; `blocks` writes the index.
+//! - [`MergedIndex`] makes one index of those of several crawls and of WARC files.
 //! - [`check()`] checks a WACZ of any program. `entries` is the ZIP's list of files with their
 //!   positions: nothing is unpacked to a disk, so a name that leads outside does no harm, and is
 //!   reported.
@@ -26,6 +27,7 @@ mod fault;
 mod fused_writer;
 mod indexes;
 mod layout;
+mod merged_index;
 mod package;
 mod problems;
 
@@ -34,4 +36,5 @@ pub use entries::{ArchivePart, archives};
 pub use fault::WaczFault;
 pub use fused_writer::FusedWriter;
 pub use layout::WACZ_VERSION;
+pub use merged_index::{MergedIndex, MissingOriginals, PackedFile};
 pub use package::{PackageInfo, Packer, Page};

@@ -43,6 +43,7 @@ mod srcset;
 mod subresources;
 mod tag_stream;
 mod tree;
+mod url_places;
 mod walk;
 mod work_budget;
 
@@ -55,3 +56,6 @@ pub use main_selectors::{BadSelector, MainSelectors};
 pub use read::read;
 pub use relations::{Relations, UnknownRelation};
 pub use response_metadata::ResponseMetadata;
+pub use url_places::{
+    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+};

@@ -44,6 +44,9 @@ pub use crate::html::{
     MainSelectors, ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata,
     UnknownRelation, read,
 };
+pub use crate::html::{
+    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+};
 
 pub use crate::sitemap::{
     InvalidLastmod, Lastmod, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning,

@@ -53,14 +53,14 @@ pub(crate) struct VerifyArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ 1.1.1):
-/// archive, index, list of pages.
+/// Pack crawls and WARC files into one file that ReplayWeb.page, pywb and others open as it is
+/// (WACZ 1.1.1): archive, index, list of pages.
 #[derive(Debug, Args)]
 #[command(after_help = WACZ_EXAMPLES)]
 pub(crate) struct WaczArgs {
-    /// Directory of the crawl; it must not be running
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    /// Directories of crawls, which must not be running, and WARC files of any crawler
+    #[arg(value_name = "DIR|FILE", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
     /// Write to this file: to FILE.part, which becomes FILE once it is whole; - is standard output
     #[arg(short, long, value_name = "FILE.wacz")]
     pub(crate) output: PathBuf,
@@ -79,11 +79,49 @@ const WACZ_EXAMPLES: &str = "\
 Examples:
   crawler wacz monday --output monday.wacz --title 'The harbour, on Monday'
   crawler wacz monday --output - --text | ssh archive 'cat > monday.wacz'
+  crawler wacz monday tuesday --output week.wacz    a crawl with --since, and the one before it
+  crawler wacz wget.warc.gz --output wget.wacz
   crawler verify monday.wacz
+
+A page that a crawl with --since found unchanged is archived in the earlier crawl: pack both. A \
+warning counts the pages whose content is in none of the inputs.
 
 docs/formats/wacz.md says what is in it, and how to open it.
 
-Exit codes: 0 done, 1 a fault, or texts of pages could not be read, 2 wrong usage.";
+Exit codes: 0 done, 1 a fault, or parts of the inputs could not be read, 2 wrong usage.";
+
+/// Unpack crawls and WARC files into files with converted links, which a browser opens without a
+/// server, as `wget -k -E -p` leaves them: DIR/host/path/index.html.
+#[derive(Debug, Args)]
+#[command(after_help = UNPACK_HELP)]
+pub(crate) struct UnpackArgs {
+    /// Directories of crawls, which must not be running, and WARC files of any crawler
+    #[arg(value_name = "DIR|FILE", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Write to this new directory: to DIR.part, which becomes DIR once it is whole
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Replace DIR if it exists; what stands there is kept as DIR.old-TIME
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+const UNPACK_HELP: &str = "\
+Links lead to the file of their target if it is archived, also through redirects; a link to a page \
+that was left out as a near-duplicate leads to the file of its original. All other links lead to \
+the web. The newest capture of a URL counts.
+
+Examples:
+  crawler unpack monday -o site          then open site/HOST/index.html
+  crawler unpack monday tuesday -o site  a crawl with --since, and the one before it
+  crawler unpack wget.warc.gz -o site
+
+docs/guide/unpack.md says how files are named and what is changed in them.
+
+Exit codes: 0 done, 1 a fault, or parts of the inputs could not be read, 2 wrong usage.";
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {

@@ -226,8 +226,8 @@ pub(super) const FOREIGN: &[ForeignName] = &[
             "-nH",
             "-K",
         ],
-        "pages are archived as they were sent; `crawler wacz DIR` packs them for replay in a \
-         browser",
+        "pages are archived as they were sent; afterwards, `crawler unpack DIR -o OUT` writes them \
+         as files with converted links",
     ),
     row(
         &["--mirror", "-m", "--archive"],
@@ -273,6 +273,7 @@ pub(super) const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("dump", "export"),
     ("dupes", "duplicates"),
     ("explain", "why"),
+    ("expand", "unpack"),
     ("fetch", "crawl"),
     ("find", "search"),
     ("grep", "search"),
@@ -288,4 +289,5 @@ pub(super) const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("start", "crawl"),
     ("stats", "status"),
     ("traps", "patterns"),
+    ("unwarc", "unpack"),
 ];

@@ -1,14 +1,13 @@
 //! Indexes any WARC files, ours or others'.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use disk::Disk;
 
-use super::batch::Batch;
-use super::capture::{Capture, GLANCE};
-use super::index::MEMORY;
-use super::run::{self, Run};
+use super::capture::GLANCE;
+use super::line_sorter::LineSorter;
 use super::scan;
 use crate::fault::SinkFault;
 use crate::warc::files;
@@ -46,90 +45,68 @@ pub fn index_files(
     scratch: &Path,
     out: &mut dyn Write,
 ) -> Result<IndexingReport, SinkFault> {
-    let mut gathering = IndexingReport::default();
-    let mut batch = Batch::default();
-    let mut runs: Vec<Run> = Vec::new();
-    let mut number = 0;
-    let mut name = || {
-        number += 1;
-        scratch.join(format!("{number:06}.cdxj"))
-    };
+    let mut report = IndexingReport::default();
+    let mut sorter = LineSorter::new(disk, scratch);
     for path in files {
-        // An open file gets its later name.
-        let file = match files::name_of(path) {
-            Some(name) => name.into(),
-            None => path.file_name().unwrap_or_default().to_string_lossy(),
-        };
-        read_file(path, &mut gathering, &mut |capture| {
-            batch.push(&capture.line(&file));
-            if batch.size() < MEMORY {
-                return Ok(());
-            }
-            runs.push(spill(disk, scratch, &batch, &name())?);
-            batch = Batch::default();
-            Ok(())
+        index_file(path, &shown_name(path), &mut report, &mut |line| {
+            sorter.push(line)
         })?;
     }
-    let mut write = |line: &[u8]| {
-        gathering.lines += 1;
-        out.write_all(line)
-            .and_then(|()| out.write_all(b"\n"))
-            .map_err(SinkFault::io("write", Path::new("-")))
-    };
-    if runs.is_empty() {
-        let mut lines = batch.sorted();
-        lines.dedup();
-        for line in lines {
-            write(line)?;
+    let mut lines = sorter.finish()?;
+    let mut line = Vec::new();
+    let unwritable = SinkFault::io("write", Path::new("-"));
+    loop {
+        line.clear();
+        let read = lines.read_until(b'\n', &mut line);
+        if read.map_err(SinkFault::io("read", scratch))? == 0 {
+            break;
         }
-    } else {
-        runs.push(spill(disk, scratch, &batch, &name())?);
-        let whole = run::merge(disk, &runs, &mut name)?;
-        run::merged(std::slice::from_ref(&whole), &mut |line| Ok(write(line)?))?;
-        for run in runs.iter().chain([&whole]) {
-            run::remove(disk, &run.path)?;
-        }
+        report.lines += 1;
+        out.write_all(&line).map_err(unwritable)?;
     }
-    out.flush()
-        .map_err(SinkFault::io("write", Path::new("-")))?;
-    Ok(gathering)
+    out.flush().map_err(unwritable)?;
+    Ok(report)
 }
 
-fn spill(disk: &dyn Disk, scratch: &Path, batch: &Batch, path: &Path) -> Result<Run, SinkFault> {
-    let made = disk.create_directories(scratch);
-    made.map_err(SinkFault::io("create", scratch))?;
-    run::write(disk, path, batch.sorted())
+/// Returns the name of a file in an index. An open file gets its later name.
+pub(crate) fn shown_name(path: &Path) -> Cow<'_, str> {
+    match files::name_of(path) {
+        Some(name) => name.into(),
+        None => path.file_name().unwrap_or_default().to_string_lossy(),
+    }
 }
 
-/// Calls `each` with the capture of each record of a file, and skips what cannot be read.
-fn read_file(
+/// Calls `each` with the line of each record of a file, which lines call `name`; skips and reports
+/// what cannot be read.
+pub(crate) fn index_file(
     path: &Path,
-    gathering: &mut IndexingReport,
-    each: &mut dyn FnMut(&Capture) -> Result<(), SinkFault>,
+    name: &str,
+    report: &mut IndexingReport,
+    each: &mut dyn FnMut(&str) -> Result<(), SinkFault>,
 ) -> Result<(), SinkFault> {
-    let pass_over = |gathering: &mut IndexingReport, fault: ReadFault| {
-        gathering.broken += 1;
-        if gathering.faults.len() < MAX_REPORTED {
-            gathering.faults.push(fault);
+    let pass_over = |report: &mut IndexingReport, fault: ReadFault| {
+        report.broken += 1;
+        if report.faults.len() < MAX_REPORTED {
+            report.faults.push(fault);
         }
     };
     let mut stream = match WarcStream::open(path) {
         Ok(stream) => stream,
         Err(fault) => {
-            pass_over(gathering, fault);
+            pass_over(report, fault);
             return Ok(());
         }
     };
     loop {
         match stream.next_record(GLANCE) {
             Ok(None) => return Ok(()),
-            Err(fault) => pass_over(gathering, fault),
+            Err(fault) => pass_over(report, fault),
             Ok(Some(record)) => {
-                gathering.records += 1;
+                report.records += 1;
                 if let Some(capture) = scan::capture(&record) {
                     match record.addressable {
-                        true => each(&capture)?,
-                        false => gathering.sharing += 1,
+                        true => each(&capture.line(name))?,
+                        false => report.sharing += 1,
                     }
                 }
             }

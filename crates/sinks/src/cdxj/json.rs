@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// Appends `text` in quotation marks; characters beyond ASCII become `\uXXXX`, in two halves beyond
 /// 16 bits.
-pub(super) fn push_string(line: &mut String, text: &str) {
+pub(crate) fn push_string(line: &mut String, text: &str) {
     line.push('"');
     let mut rest = text;
     while let Some(place) = rest

@@ -29,6 +29,9 @@ pub enum WaczFault {
         /// The error of the line.
         reason: crate::cdxj::entry::LineError,
     },
+    /// The lines of several indexes cannot be sorted in temporary files.
+    #[error(transparent)]
+    Sorting(#[from] crate::fault::SinkFault),
     /// The file is not a ZIP file, or its directory cannot be read.
     #[error("it is no ZIP file that can be read: {reason}")]
     NotZip {

@@ -63,12 +63,20 @@ pub(crate) fn encoding_of(
 /// header, or a literal `@charset`, and otherwise as UTF-8: the encoding of the referring page is
 /// unknown here.
 pub(crate) fn decode_sheet<'b>(body: &'b [u8], content_type: Option<&str>) -> Cow<'b, str> {
+    let (encoding, mark) = sheet_encoding(body, content_type);
+    to_text(&body[mark..], encoding).0
+}
+
+/// Returns the encoding of a style sheet and the length of its byte order mark.
+pub(crate) fn sheet_encoding(
+    body: &[u8],
+    content_type: Option<&str>,
+) -> (&'static Encoding, usize) {
     let encoding = content_type
         .and_then(from_header)
         .or_else(|| from_sheet(&body[..body.len().min(PRESCAN_BYTES)]))
         .unwrap_or(UTF_8);
-    let (encoding, mark) = Encoding::for_bom(body).unwrap_or((encoding, 0));
-    to_text(&body[mark..], encoding).0
+    Encoding::for_bom(body).unwrap_or((encoding, 0))
 }
 
 fn from_sheet(start: &[u8]) -> Option<&'static Encoding> {

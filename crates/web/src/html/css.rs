@@ -12,6 +12,8 @@
 //! are nested. The parser skips blocks or recurses into them; so a new parser begins at each block,
 //! and a list records the open ones.
 
+use std::ops::Range;
+
 use cssparser::{Parser, Token};
 
 use crate::html::work_budget::WorkBudget;
@@ -43,6 +45,16 @@ pub(crate) fn each_url(
     budget: &mut WorkBudget,
     mut found: impl FnMut(&str),
 ) {
+    each_place(css, context, budget, |url, _place| found(url));
+}
+
+/// Does the same with the place of the token of each URL.
+pub(crate) fn each_place(
+    css: &str,
+    context: CssContext,
+    budget: &mut WorkBudget,
+    mut found: impl FnMut(&str, Range<usize>),
+) {
     let mut reader = Reader {
         open: Vec::new(),
         rule: Rule::Other,
@@ -57,8 +69,15 @@ pub(crate) fn each_url(
                 return;
             };
             tokens += 1;
-            let progress = reader.read_token(token, &mut found);
+            // The token borrows the parser, so its end is known only afterwards.
+            let mut url = None;
+            let progress =
+                reader.read_token(token, &mut |found: &str| url = Some(found.to_owned()));
             let after = parser.position().byte_index();
+            if let Some(url) = url {
+                let start = css.len() - rest.len();
+                found(&url, start + before..start + after);
+            }
             let steps =
                 usize::from(tokens.is_multiple_of(TOKENS_PER_STEP)) + (after - before) / STRIDE;
             if steps > 0 && !budget.take(steps) {

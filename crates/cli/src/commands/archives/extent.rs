@@ -1,0 +1,65 @@
+//! The extent of a crawl by its journal: the end of its settled archive, its time and its first
+//! page.
+
+use std::path::Path;
+
+use sinks::ArchiveEnd;
+use store::embedded::Revocation;
+use store::{StoreFault, VisitRecord};
+use web::Timestamp;
+
+use crate::commands::journal::visits;
+
+/// The extent of a crawl.
+#[derive(Default)]
+pub(in crate::commands) struct CrawlExtent {
+    /// The end of the last settled visit in the crawl's own files.
+    pub(in crate::commands) end: Option<ArchiveEnd>,
+    /// The time of the last request.
+    pub(in crate::commands) latest: Timestamp,
+    /// The first page among the seeds.
+    pub(in crate::commands) main_page: Option<(String, Timestamp)>,
+}
+
+impl CrawlExtent {
+    /// Reads the journal of the store in `state`.
+    pub(in crate::commands) fn of(state: &Path) -> Result<Self, StoreFault> {
+        let mut extent = Self::default();
+        for visit in visits(state)? {
+            let (visit, revocation) = visit?;
+            if revocation == Some(Revocation::Lost) {
+                continue;
+            }
+            let row = visit.row;
+            // A page in a file of another crawler has a place and no span.
+            if visit.archived.is_some() || row.warc_file.is_some() {
+                extent.latest = extent.latest.max(row.fetched_at);
+            }
+            if let Some(span) = visit.archived {
+                extent.end = Some(ArchiveEnd {
+                    file: span.file,
+                    end: span.end,
+                });
+            }
+            let is_seed = revocation.is_none() && row.depth == 0;
+            if extent.main_page.is_none() && is_seed && is_page(&row) {
+                extent.main_page = Some((url(&row).to_owned(), row.fetched_at));
+            }
+        }
+        Ok(extent)
+    }
+}
+
+/// Returns true if the archive has this page and a browser shows it.
+pub(in crate::commands) fn is_page(row: &VisitRecord) -> bool {
+    let is_html = matches!(
+        row.content_type.as_deref(),
+        Some("text/html" | "application/xhtml+xml")
+    );
+    row.kept && row.is_page() && row.status == Some(200) && is_html && row.warc_file.is_some()
+}
+
+/// Returns the archived URL.
+pub(in crate::commands) fn url(row: &VisitRecord) -> &str {
+    row.final_url.as_ref().unwrap_or(&row.url).as_str()
+}

@@ -1,0 +1,249 @@
+//! The crawls and the WARC files that are packed or unpacked together.
+//!
+//! Invariant: no file is packed twice, and names of the package differ also where case does not
+//! count.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disk::SystemDisk;
+use sinks::wacz::PackedFile;
+use sinks::warc::{is_foreign, name_of};
+use sinks::{ArchiveEnd, cdxj};
+use store::embedded::DirectoryLock;
+
+use super::extent::CrawlExtent;
+use crate::cli_error::{CliError, fault, usage};
+use crate::commands::journal::damaged;
+use crate::commands::read_again::ArchivedPages;
+use crate::commands::unreadable;
+use crate::settings::Settings;
+use crate::{crawl_directory, disk_error, machine};
+
+/// A crawl, or a file of any crawler.
+pub(in crate::commands) enum Input {
+    Crawl(Box<InputCrawl>),
+    File(PackedFile),
+}
+
+/// A crawl whose archive is read.
+pub(in crate::commands) struct InputCrawl {
+    pub(in crate::commands) directory: PathBuf,
+    pub(in crate::commands) state: PathBuf,
+    pub(in crate::commands) archive: PathBuf,
+    pub(in crate::commands) extent: CrawlExtent,
+    /// The files of its archive with their settled bytes, in their order.
+    files: Vec<CrawlFile>,
+    /// The pages, if their texts are read.
+    pub(in crate::commands) pages: Option<ArchivedPages>,
+    /// Held until the end: what is read must not change meanwhile.
+    _lock: Option<DirectoryLock>,
+}
+
+/// A file of a crawl's archive.
+struct CrawlFile {
+    /// Its name in the index of the crawl.
+    name: String,
+    /// Its number; none for a file of another crawler, which comes before ours.
+    number: Option<u64>,
+    packed: PackedFile,
+}
+
+/// The names of a package, and the paths of its files.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    paths: HashSet<PathBuf>,
+}
+
+/// Opens all inputs; with `text`, the texts of pages can be read.
+pub(in crate::commands) fn open(paths: &[PathBuf], text: bool) -> Result<Vec<Input>, CliError> {
+    let mut taken = Taken::default();
+    let mut inputs = Vec::new();
+    for path in paths {
+        inputs.push(match path.is_file() {
+            true => Input::File(taken.file(path)?),
+            false => Input::Crawl(Box::new(InputCrawl::open(path, text, &mut taken)?)),
+        });
+    }
+    Ok(inputs)
+}
+
+/// Refuses an output that is, or holds, a file of the inputs.
+pub(in crate::commands) fn keep_apart(inputs: &[Input], output: &Path) -> Result<(), CliError> {
+    let Ok(output) = output.canonicalize() else {
+        return Ok(());
+    };
+    for file in inputs.iter().flat_map(Input::files) {
+        let real = file.path.canonicalize().map_err(unreadable(&file.path))?;
+        if real.starts_with(&output) {
+            let (output, file) = (output.display(), file.path.display());
+            return Err(
+                usage(format!("{output} would replace {file}, which is read"))
+                    .with_remedy("--output names another place"),
+            );
+        }
+    }
+    Ok(())
+}
+
+impl Input {
+    /// Returns its WARC files.
+    pub(in crate::commands) fn files(&self) -> Vec<&PackedFile> {
+        match self {
+            Self::Crawl(crawl) => crawl.files.iter().map(|file| &file.packed).collect(),
+            Self::File(file) => vec![file],
+        }
+    }
+
+    /// Returns the crawl, if it is one.
+    pub(in crate::commands) fn crawl(&self) -> Option<&InputCrawl> {
+        match self {
+            Self::Crawl(crawl) => Some(crawl),
+            Self::File(_) => None,
+        }
+    }
+}
+
+impl InputCrawl {
+    fn open(directory: &Path, text: bool, taken: &mut Taken) -> Result<Self, CliError> {
+        let state = crawl_directory::state_of(directory)?;
+        let mut lock = DirectoryLock::share(&state)?;
+        let archive = crawl_directory::archive(directory);
+        let extent = CrawlExtent::of(&state).map_err(damaged(directory))?;
+        let files = files(&archive, &extent, taken)?;
+        if !is_indexed(&archive, &files) {
+            drop(lock);
+            let exclusive = DirectoryLock::take(&state, machine::clock().now())?;
+            let made = cdxj::make_again(Arc::new(SystemDisk), &archive, cdxj::MEMORY);
+            made.map_err(|error| {
+                fault(&error).with_remedy(disk_error::remedy_of(&error, directory))
+            })?;
+            drop(exclusive);
+            lock = DirectoryLock::share(&state)?;
+        }
+        let settings = text.then(|| Settings::of_crawl(directory)).transpose()?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            state,
+            archive,
+            extent,
+            files,
+            pages: settings.as_ref().map(ArchivedPages::of),
+            _lock: lock,
+        })
+    }
+
+    /// Returns its files by their names in its index.
+    pub(in crate::commands) fn by_name(&self) -> HashMap<String, PackedFile> {
+        let files = self.files.iter();
+        files
+            .map(|file| (file.name.clone(), file.packed.clone()))
+            .collect()
+    }
+
+    /// Returns true if the record at this place is packed.
+    pub(in crate::commands) fn has(&self, name: &str, offset: u64) -> bool {
+        self.files
+            .iter()
+            .any(|file| file.name == name && offset < file.packed.length)
+    }
+}
+
+impl Taken {
+    fn file(&mut self, path: &Path) -> Result<PackedFile, CliError> {
+        let Some(name) = name_of(path) else {
+            return Err(usage(format!(
+                "{} is neither a crawl nor a WARC file: the names of these end in .warc.gz, \
+                 .warc.zst or .warc",
+                path.display()
+            )));
+        };
+        let about = std::fs::metadata(path).map_err(unreadable(path))?;
+        self.packed(path, name, about.len())
+    }
+
+    /// Returns a file with a name that the package does not have yet.
+    fn packed(&mut self, path: &Path, name: &str, length: u64) -> Result<PackedFile, CliError> {
+        let real = path.canonicalize().map_err(unreadable(path))?;
+        if !self.paths.insert(real) {
+            return Err(usage(format!("{} is given twice", path.display()))
+                .with_remedy("name each crawl and each file once"));
+        }
+        let mut free = name.to_owned();
+        let mut number = 1;
+        while !self.names.insert(free.to_lowercase()) {
+            number += 1;
+            free = format!("{number}-{name}");
+        }
+        Ok(PackedFile {
+            path: path.to_owned(),
+            name: free,
+            length,
+        })
+    }
+}
+
+/// Returns the files of an archive with their settled bytes. Files of other crawlers are whole.
+fn files(
+    archive: &Path,
+    extent: &CrawlExtent,
+    taken: &mut Taken,
+) -> Result<Vec<CrawlFile>, CliError> {
+    let end = extent.end.as_ref();
+    let last = end.map(|end| (end.file.as_str(), end.end));
+    let mut files = Vec::new();
+    for path in crawl_directory::archive_files(archive).map_err(unreadable(archive))? {
+        let Some(name) = name_of(&path) else {
+            continue;
+        };
+        let length = std::fs::metadata(&path).map_err(|error| fault(&error))?;
+        let length = length.len();
+        let (number, settled) = match is_foreign(&path) {
+            true => (None, length),
+            false => {
+                let number = crawl_directory::file_number(name);
+                match last {
+                    Some((file, end)) if file == name => (number, length.min(end)),
+                    Some((file, _)) if number < crawl_directory::file_number(file) => {
+                        (number, length)
+                    }
+                    // Nothing in it is settled.
+                    _ => continue,
+                }
+            }
+        };
+        files.push(CrawlFile {
+            name: name.to_owned(),
+            number,
+            packed: taken.packed(&path, name, settled)?,
+        });
+    }
+    if files.is_empty() {
+        return Err(match last {
+            None => usage("nothing was archived yet"),
+            Some(_) => usage(format!("{} holds no archive", archive.display())),
+        });
+    }
+    Ok(files)
+}
+
+/// Returns true if the index is one file and covers everything that is settled.
+fn is_indexed(archive: &Path, files: &[CrawlFile]) -> bool {
+    let Some(ArchiveEnd { file, end }) = cdxj::whole(archive) else {
+        return false;
+    };
+    let position = |file: &CrawlFile| (file.number, file.name.clone());
+    let last = files.iter().max_by_key(|file| position(file));
+    let covered = files.iter().find(|found| found.name == file);
+    match (last, covered) {
+        (Some(last), Some(covered)) => {
+            let is_last = covered.name == last.name;
+            position(covered) >= position(last) && (!is_last || end >= last.packed.length)
+        }
+        // The index covers a file after all that is settled.
+        (_, None) => !is_foreign(&sinks::warc::locate(archive, &file)),
+        (None, _) => false,
+    }
+}

@@ -1,0 +1,155 @@
+//! The common index of all inputs, and what it lacks.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use disk::SystemDisk;
+use sinks::SinkFault;
+use sinks::cdxj::{self, IndexingReport, SortedLines};
+use sinks::wacz::{MergedIndex, MissingOriginals, WaczFault};
+use web::Timestamp;
+
+use super::inputs::{Input, InputCrawl};
+use crate::args::input::usual_temp_dir;
+use crate::cli_error::{CliError, fault, usage};
+use crate::commands::warn;
+use crate::progress::SlowProgress;
+use crate::terminal::{printable, say};
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 256 << 10;
+
+/// The common index of all inputs.
+pub(in crate::commands) struct InputIndex {
+    /// Its lines; none if the index of the only crawl serves as it is.
+    pub(in crate::commands) lines: Option<SortedLines>,
+    /// The time of the last capture.
+    pub(in crate::commands) latest: Timestamp,
+    missing: MissingOriginals,
+    report: IndexingReport,
+}
+
+impl InputIndex {
+    /// Indexes all inputs; without `merging`, the index of a single crawl is only checked.
+    /// Temporary files go to `scratch`, which does not exist afterwards.
+    pub(in crate::commands) fn of(
+        inputs: &[Input],
+        scratch: &Path,
+        merging: bool,
+    ) -> Result<Self, CliError> {
+        let read = Self::read(inputs, scratch, merging);
+        if scratch.is_dir() {
+            // It is empty unless something failed, and that is reported.
+            fs::remove_dir_all(scratch).ok();
+        }
+        read
+    }
+
+    fn read(inputs: &[Input], scratch: &Path, merging: bool) -> Result<Self, CliError> {
+        let mut merged = MergedIndex::new(&SystemDisk, scratch, merging);
+        let mut progress = SlowProgress::new("captures indexed");
+        let mut whole = IndexingReport::default();
+        let mut latest = Timestamp::default();
+        for input in inputs {
+            match input {
+                Input::Crawl(crawl) => {
+                    latest = latest.max(crawl.extent.latest);
+                    let (path, lines) = open(crawl)?;
+                    let each = &mut || progress.step();
+                    let added = merged.add_index(&path, lines, &crawl.by_name(), each);
+                    added.map_err(|error| unusable(crawl, &error))?;
+                }
+                Input::File(file) => {
+                    let added = merged.add_file(file, &mut || progress.step());
+                    let report = added.map_err(|error| fault(&error))?;
+                    if report.records == 0 {
+                        let reason = report.faults.first();
+                        let reason = reason.map(|reason| format!(" ({reason})"));
+                        let (path, reason) = (file.path.display(), reason.unwrap_or_default());
+                        return Err(usage(format!("{path} holds no WARC record{reason}"))
+                            .with_remedy("name WARC files and directories of crawls"));
+                    }
+                    whole.broken += report.broken;
+                    whole.sharing += report.sharing;
+                    whole.faults.extend(report.faults);
+                }
+            }
+        }
+        latest = latest.max(merged.latest().unwrap_or_default());
+        let (lines, missing) = merged.finish().map_err(|error| fault(&error))?;
+        Ok(Self {
+            lines,
+            latest,
+            missing,
+            report: whole,
+        })
+    }
+
+    /// Warns about what could not be read, and about content that is in none of the inputs.
+    pub(in crate::commands) fn warn(&self) {
+        for broken in &self.report.faults {
+            warn(&broken.to_string());
+        }
+        if self.report.broken > 0 {
+            say(&format!(
+                "{} places could not be read: all else is used",
+                self.report.broken
+            ));
+        }
+        if self.report.sharing > 0 {
+            say(&format!(
+                "{} records are not packed one by one: they cannot be found by a place in their \
+                 file",
+                self.report.sharing
+            ));
+        }
+        if let Some(example) = &self.missing.example {
+            say(&format!(
+                "warning: {} revisits have their content in none of the inputs, such as {}: name \
+                 the earlier crawl (--since), too",
+                self.missing.count,
+                printable(example)
+            ));
+        }
+    }
+
+    /// Returns true if every record was read and has a place of its own.
+    pub(in crate::commands) const fn is_whole(&self) -> bool {
+        self.report.broken == 0 && self.report.sharing == 0
+    }
+}
+
+/// Returns the directory for temporary files: beside the output, where there must be room anyway;
+/// the system's for standard output.
+pub(in crate::commands) fn scratch(output: &Path) -> PathBuf {
+    if output == Path::new("-") {
+        return usual_temp_dir().join(format!("crawler-{}.runs", std::process::id()));
+    }
+    let mut name = output.file_name().unwrap_or_default().to_owned();
+    name.push(".runs");
+    output.with_file_name(name)
+}
+
+/// Opens the index of a crawl; returns its path and its lines.
+pub(in crate::commands) fn open(
+    crawl: &InputCrawl,
+) -> Result<(PathBuf, BufReader<File>), CliError> {
+    let path = crawl.archive.join(cdxj::INDEX);
+    let file = File::open(&path);
+    let file = file.map_err(|error: io::Error| fault(&SinkFault::io("read", &path)(error)))?;
+    Ok((path, BufReader::with_capacity(BUFFER, file)))
+}
+
+/// Returns the error of an index of a crawl that cannot be used.
+pub(in crate::commands) fn unusable(crawl: &InputCrawl, error: &WaczFault) -> CliError {
+    match error {
+        WaczFault::Index { .. } => fault(error).with_remedy(format!(
+            "remove {}: it is made again from the archive; `crawler verify {}` says whether that \
+             is whole",
+            crawl.archive.join(cdxj::INDEX).display(),
+            crawl.directory.display()
+        )),
+        _ => fault(error),
+    }
+}

@@ -1,0 +1,283 @@
+//! The captures of all inputs by their URLs, and the file of each URL.
+//!
+//! The newest capture of a URL counts. A failure (status 4xx or 5xx) is none, so it takes nothing
+//! away. Memory grows with the number of captures: about a kilobyte for each.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use sinks::cdxj::{CdxjLine, CdxjReader, DUPLICATE};
+use sinks::warc::read_head;
+use unpack::{FileKind, FileNames, absolute, relative};
+use web::{CanonicalForm, PageUrl};
+
+use crate::cli_error::{CliError, fault};
+use crate::commands::archives::inputs::Input;
+use crate::commands::archives::merged::InputIndex;
+use crate::settings::Settings;
+
+/// Redirects and originals that are followed from one URL, as many as browsers follow.
+const MAX_STEPS: usize = 20;
+
+/// Bytes that are read of the head of a redirect.
+const HEAD: usize = 64 << 10;
+
+/// A record in a file of the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The position of the file among those of the inputs.
+    pub(super) file: usize,
+    pub(super) offset: u64,
+}
+
+/// A capture of a URL. The later variants are preferred among captures of one second.
+#[derive(Clone, Debug)]
+enum Capture {
+    /// A page that was left out; its original has this URL.
+    Duplicate(String),
+    Redirect(Place),
+    /// A page whose content is in another record.
+    Revisit(Place),
+    Page(Place, FileKind),
+}
+
+impl Capture {
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::Duplicate(_) => 0,
+            Self::Redirect(_) => 1,
+            Self::Revisit(_) => 2,
+            Self::Page(..) => 3,
+        }
+    }
+}
+
+/// Returns the order of the captures of a URL.
+fn order((timestamp, capture): &(String, Capture)) -> (&str, u8) {
+    (timestamp, capture.rank())
+}
+
+/// The captures of URLs, each with its time in fourteen digits.
+struct Captures {
+    by_url: HashMap<String, Vec<(String, Capture)>>,
+    paths: Vec<PathBuf>,
+}
+
+/// A file that is written.
+pub(super) struct UnpackedFile {
+    pub(super) url: String,
+    pub(super) place: Place,
+    pub(super) kind: FileKind,
+}
+
+/// The file of each URL, and the URLs that lead to others.
+pub(super) struct Targets {
+    /// In the order in which they are read best.
+    pub(super) files: Vec<UnpackedFile>,
+    /// The files of the inputs, by [`Place::file`].
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) names: FileNames,
+    /// The number of URLs without a file whose links lead to the file of another.
+    pub(super) redirected: u64,
+    /// The number of pages whose content is in none of the inputs.
+    pub(super) without_content: u64,
+    /// Redirects and pages that were left out, with the URLs that they lead to.
+    others: HashMap<String, String>,
+    form: CanonicalForm,
+}
+
+impl Targets {
+    /// Reads the indexes of all inputs and names the files.
+    pub(super) fn of(inputs: &[Input], index: &mut InputIndex) -> Result<Self, CliError> {
+        let files = inputs.iter().flat_map(Input::files);
+        let (names, paths): (Vec<String>, Vec<PathBuf>) = files
+            .map(|file| (file.name.clone(), file.path.clone()))
+            .unzip();
+        let mut captures = Captures {
+            by_url: HashMap::new(),
+            paths,
+        };
+        let positions = names.into_iter().enumerate();
+        let positions = positions.map(|(position, name)| (name, position)).collect();
+        captures.read_records(index, &positions)?;
+        let crawl = inputs.iter().find_map(Input::crawl);
+        let settings = crawl.map(|crawl| Settings::of_crawl(&crawl.directory));
+        let settings = settings.transpose()?;
+        let form = settings.map(|settings| settings.canonical_form());
+        Ok(captures.into_targets(form.unwrap_or_default()))
+    }
+
+    /// Returns the file of a URL, through redirects and originals; `None` if there is none.
+    pub(super) fn file_of(&self, url: &str) -> Option<&str> {
+        let mut url = url.to_owned();
+        for _ in 0..MAX_STEPS {
+            if let Some(file) = self.names.get(&url) {
+                return Some(file);
+            }
+            url = match self.others.get(&url) {
+                Some(other) => other.clone(),
+                None => {
+                    let canonical = PageUrl::parse(&url, &self.form).ok()?;
+                    Some(canonical.to_string()).filter(|canonical| *canonical != url)?
+                }
+            };
+        }
+        None
+    }
+
+    /// Returns the link from the file `from` to the file of a URL.
+    pub(super) fn link(&self, from: &str, url: &str) -> Option<String> {
+        self.file_of(url).map(|to| relative(from, to))
+    }
+}
+
+impl Captures {
+    fn read_records(
+        &mut self,
+        index: &mut InputIndex,
+        positions: &HashMap<String, usize>,
+    ) -> Result<(), CliError> {
+        let Some(lines) = index.lines.take() else {
+            return Ok(());
+        };
+        let mut lines = CdxjReader::new(lines);
+        while let Some(line) = lines.next_entry().map_err(|error| fault(&error))? {
+            if line.key.starts_with(DUPLICATE) {
+                self.add_duplicate(&line);
+            } else if let Some(&file) = positions.get(line.file()) {
+                let offset = line.offset();
+                self.add(&line, Place { file, offset });
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, line: &CdxjLine, place: Place) {
+        let url = line.text("url").unwrap_or_default();
+        if !["http://", "https://"]
+            .iter()
+            .any(|web| url.starts_with(web))
+        {
+            return;
+        }
+        let mime = line.text("mime").unwrap_or_default();
+        let status = line
+            .text("status")
+            .and_then(|status| status.parse::<u16>().ok());
+        let capture = match (mime, status) {
+            (_, Some(300..=303 | 307 | 308)) => Capture::Redirect(place),
+            ("warc/revisit", Some(200..=299 | 304) | None) => Capture::Revisit(place),
+            (_, Some(200..=299)) => Capture::Page(place, FileKind::of(mime)),
+            // A `metadata` record of another crawler has a line, too.
+            (_, None) if self.is_resource(place) => Capture::Page(place, FileKind::of(mime)),
+            _ => return,
+        };
+        self.push(url, &line.timestamp, capture);
+    }
+
+    fn is_resource(&self, place: Place) -> bool {
+        let head = read_head(&self.paths[place.file], place.offset, 0);
+        head.is_ok_and(|head| head.kind() == "resource")
+    }
+
+    fn add_duplicate(&mut self, line: &CdxjLine) {
+        if let (Some(url), Some(original)) = (line.text("url"), line.text("duplicate_of")) {
+            let capture = Capture::Duplicate(original.to_owned());
+            self.push(url, &line.timestamp, capture);
+        }
+    }
+
+    fn push(&mut self, url: &str, timestamp: &str, capture: Capture) {
+        let captures = self.by_url.entry(url.to_owned()).or_default();
+        captures.push((timestamp.to_owned(), capture));
+    }
+
+    fn into_targets(self, form: CanonicalForm) -> Targets {
+        let mut files = Vec::new();
+        let mut others = HashMap::new();
+        let mut without_content = 0;
+        for (url, captures) in &self.by_url {
+            let newest = captures
+                .iter()
+                .max_by(|one, other| order(one).cmp(&order(other)));
+            let Some((_, newest)) = newest else { continue };
+            let page = match newest {
+                Capture::Page(place, kind) => Some((*place, *kind)),
+                Capture::Revisit(place) => {
+                    let original = self.original(url, *place);
+                    without_content += u64::from(original.is_none());
+                    original
+                }
+                Capture::Redirect(place) => {
+                    if let Some(target) = self.redirect(url, *place) {
+                        others.insert(url.clone(), target);
+                    }
+                    None
+                }
+                Capture::Duplicate(original) => {
+                    others.insert(url.clone(), original.clone());
+                    None
+                }
+            };
+            if let Some((place, kind)) = page {
+                files.push(UnpackedFile {
+                    url: url.clone(),
+                    place,
+                    kind,
+                });
+            }
+        }
+        files.sort_by(|one, other| {
+            let order = |file: &UnpackedFile| (file.place.file, file.place.offset);
+            order(one)
+                .cmp(&order(other))
+                .then_with(|| one.url.cmp(&other.url))
+        });
+        let names = FileNames::assign(files.iter().map(|file| (file.url.clone(), file.kind)));
+        let mut targets = Targets {
+            files,
+            paths: self.paths,
+            names,
+            redirected: 0,
+            without_content,
+            others,
+            form,
+        };
+        let redirected = targets.others.keys();
+        let redirected = redirected.filter(|url| targets.file_of(url).is_some());
+        targets.redirected = redirected.count() as u64;
+        targets
+    }
+
+    /// Returns the record with the content of a revisit: the one that it refers to, or else the
+    /// last one of the same URL.
+    fn original(&self, url: &str, place: Place) -> Option<(Place, FileKind)> {
+        let head = read_head(&self.paths[place.file], place.offset, 0).ok()?;
+        let named = head.field("WARC-Refers-To-Target-URI").and_then(|named| {
+            let at: web::Timestamp = head.field("WARC-Refers-To-Date")?.parse().ok()?;
+            let named = named.trim_matches(['<', '>']);
+            self.page(named, |timestamp| timestamp == at.digits())
+        });
+        named.or_else(|| self.page(url, |_| true))
+    }
+
+    /// Returns the last page that was captured under a URL at such a time.
+    fn page(&self, url: &str, is_at: impl Fn(&str) -> bool) -> Option<(Place, FileKind)> {
+        let captures = self.by_url.get(url)?.iter();
+        let pages = captures.filter_map(|(timestamp, capture)| match capture {
+            Capture::Page(place, kind) if is_at(timestamp) => Some((timestamp, (*place, *kind))),
+            _ => None,
+        });
+        pages
+            .max_by_key(|(timestamp, _)| *timestamp)
+            .map(|(_, page)| page)
+    }
+
+    /// Returns the URL that a redirect leads to.
+    fn redirect(&self, url: &str, place: Place) -> Option<String> {
+        let head = read_head(&self.paths[place.file], place.offset, HEAD).ok()?;
+        let answer = head.http()?;
+        let location = answer.headers.get(http::header::LOCATION)?;
+        absolute(url, &String::from_utf8_lossy(location.as_bytes()))
+    }
+}

@@ -1,0 +1,130 @@
+//! The directory with the files, which has its name only once it is complete.
+//!
+//! Invariant: everything is written into a new directory of our own, and every file is new there,
+//! so no link that stands anywhere is followed and no file is overwritten.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use disk::DraftPath;
+use export::draft_of;
+use web::Timestamp;
+
+use crate::cli_error::{CliError, fault, usage};
+use crate::commands::unwritable;
+use crate::crawl_directory::quarantine_path;
+use crate::terminal::say;
+
+/// A directory in progress; without [`Tree::complete`], it is removed.
+pub(super) struct Tree {
+    output: PathBuf,
+    draft: DraftPath,
+    files: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// A file could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}, after {files} files with {bytes} bytes", path.display())]
+struct Unwritten {
+    path: PathBuf,
+    files: u64,
+    bytes: u64,
+    source: io::Error,
+}
+
+impl Tree {
+    /// Begins the directory `output`, which must not exist, or be empty, unless `force` is given.
+    pub(super) fn begin(output: &Path, force: bool) -> Result<Self, CliError> {
+        let shown = output.display();
+        let Some(name) = output.file_name() else {
+            return Err(usage(format!("{shown} is no new directory"))
+                .with_remedy("--output names a directory that does not exist yet"));
+        };
+        // Without a slash at its end.
+        let output = output.with_file_name(name);
+        match fs::symlink_metadata(&output) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(unwritable(&output)(error)),
+            Ok(about) if !about.is_dir() => {
+                return Err(usage(format!("{shown} exists and is not a directory"))
+                    .with_remedy("--output names a directory that does not exist yet"));
+            }
+            Ok(_) if !force && !is_empty(&output)? => {
+                return Err(
+                    usage(format!("{shown} exists and is not empty")).with_remedy(
+                        "name another directory; with --force it is kept under another name",
+                    ),
+                );
+            }
+            Ok(_) => {}
+        }
+        let begun = DraftPath::begin(&draft_of(&output), |path| fs::create_dir(path));
+        let ((), draft) = begun.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => usage(format!(
+                "{} exists: another process writes it, or was killed",
+                draft_of(&output).display()
+            ))
+            .with_remedy("remove it if no process writes it"),
+            _ => unwritable(&output)(error),
+        })?;
+        Ok(Self {
+            output,
+            draft,
+            files: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        })
+    }
+
+    /// Writes a file, whose path is one of [`unpack::FileNames`].
+    pub(super) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), CliError> {
+        let path = self.draft.as_path().join(path);
+        let written = || -> io::Result<()> {
+            if let Some(directory) = path.parent() {
+                fs::create_dir_all(directory)?;
+            }
+            File::create_new(&path)?.write_all(bytes)
+        };
+        written().map_err(|source| {
+            fault(&Unwritten {
+                path: path.clone(),
+                files: self.files.load(Ordering::Relaxed),
+                bytes: self.bytes.load(Ordering::Relaxed),
+                source,
+            })
+            .with_remedy("nothing is left of it; make room, or name a directory elsewhere")
+        })?;
+        self.files.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Gives the directory its name; returns the number of files and of bytes. What stands there is
+    /// moved to another name.
+    pub(super) fn complete(self, now: Timestamp) -> Result<(u64, u64), CliError> {
+        let output = self.output;
+        let named = self.draft.complete_with(|draft| {
+            if output.is_dir() && !is_empty(&output)? {
+                let kept = quarantine_path(&output, "old", now);
+                fs::rename(&output, &kept).map_err(unwritable(&kept))?;
+                say(&format!(
+                    "the earlier {} is {}",
+                    output.display(),
+                    kept.display()
+                ));
+            } else if output.is_dir() {
+                fs::remove_dir(&output).map_err(unwritable(&output))?;
+            }
+            fs::rename(draft, &output).map_err(unwritable(&output))
+        });
+        named?;
+        Ok((self.files.into_inner(), self.bytes.into_inner()))
+    }
+}
+
+fn is_empty(directory: &Path) -> Result<bool, CliError> {
+    let mut items = fs::read_dir(directory).map_err(unwritable(directory))?;
+    Ok(items.next().is_none())
+}

@@ -1,0 +1,72 @@
+//! The pages of a WARC file of any crawler: their titles are in the pages themselves.
+
+use std::path::Path;
+
+use corpus::{Document, Documents, InputOptions, Page as Content, Reader};
+use rayon::prelude::*;
+use sinks::wacz::{Page, WaczFault};
+use web::{Media, Timestamp};
+
+use super::PackError;
+use crate::args::input::usual_temp_dir;
+use crate::commands::read_again::BATCH;
+use crate::progress::SlowProgress;
+
+/// A page, read.
+struct ReadPage {
+    url: String,
+    at: Timestamp,
+    title: Option<String>,
+    text: Option<String>,
+}
+
+/// Lists the pages of a file: answers with status 200, and resources, that are HTML. Broken places
+/// were reported when the file was indexed.
+pub(super) fn list(
+    path: &Path,
+    with_text: bool,
+    progress: &mut SlowProgress,
+    add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
+) -> Result<(), PackError> {
+    let options = InputOptions::new(usual_temp_dir());
+    let documents = Documents::below(&[path.to_owned()], &options).map_err(PackError::Corpus)?;
+    let mut documents = documents.filter_map(Result::ok);
+    let reader = Reader::new(false);
+    loop {
+        let batch: Vec<Document> = documents.by_ref().take(BATCH).collect();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let pages: Vec<_> = batch
+            .into_par_iter()
+            .map(|document| read(&reader, document, with_text))
+            .collect();
+        for page in pages {
+            progress.step();
+            if let Some(page) = page {
+                add(&Page {
+                    url: &page.url,
+                    at: page.at,
+                    title: page.title.as_deref(),
+                    text: page.text.as_deref(),
+                })?;
+            }
+        }
+    }
+}
+
+fn read(reader: &Reader, document: Document, with_text: bool) -> Option<ReadPage> {
+    let is_web = ["http:", "https:"]
+        .iter()
+        .any(|scheme| document.id.starts_with(scheme));
+    let at = document.date.as_deref()?.parse().ok()?;
+    match reader.read(&document.content) {
+        Content::Document(page) if is_web && page.media == Media::Html => Some(ReadPage {
+            title: page.title.clone(),
+            text: with_text.then(|| page.full_text().to_owned()),
+            url: document.id,
+            at,
+        }),
+        _ => None,
+    }
+}

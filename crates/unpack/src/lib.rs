@@ -1,0 +1,22 @@
+//! Archived pages as files that a browser opens without a server, as `wget -k -E -p` leaves them.
+//! The crate is pure: it names files and rewrites links, and its caller reads and writes.
+//!
+//! - [`FileNames`] gives each URL a file of its own below one directory, with names that every
+//!   usual file system accepts; [`relative()`] is the link from one file to another.
+//! - [`rewrite_html()`] and [`rewrite_css()`] convert the links of a page or a style sheet: to the
+//!   file of their target if there is one, otherwise to its URL.
+//!
+//! Invariant: nothing but links, the declaration of the charset, and what would keep a browser from
+//! loading local files is changed.
+
+mod conversion;
+mod file_names;
+mod path_segment;
+mod rewrite_css;
+mod rewrite_html;
+
+pub use conversion::{LinkCounts, Rewritten, absolute};
+pub use file_names::{FileKind, FileNames, MAX_PATH, relative};
+pub use path_segment::MAX_SEGMENT;
+pub use rewrite_css::rewrite_css;
+pub use rewrite_html::{UnreadableHtml, rewrite_html};

@@ -1,0 +1,333 @@
+//! The links of pages.
+//!
+//! lol_html passes on everything but the changed attributes as it is. Its text is UTF-8 here: the
+//! charset of many a page is only in the header of the answer, which a file does not have.
+
+use std::cell::RefCell;
+
+use lol_html::errors::RewritingError;
+use lol_html::html_content::{ContentType, Element};
+use lol_html::{RewriteStrSettings, element, rewrite_str, text};
+use url::Url;
+use web::{attribute_value, refresh_url, srcset_urls};
+
+use crate::conversion::{Conversion, Rewritten};
+use crate::rewrite_css;
+
+/// Attributes that are URLs, on any element (HTML standard, index of attributes, and section 16.2
+/// for the obsolete ones).
+const URL_ATTRIBUTES: [&str; 14] = [
+    "action",
+    "background",
+    "cite",
+    "data",
+    "dynsrc",
+    "formaction",
+    "href",
+    "longdesc",
+    "lowsrc",
+    "manifest",
+    "poster",
+    "profile",
+    "src",
+    "xlink:href",
+];
+
+/// Attributes with candidates of images.
+const SRCSET_ATTRIBUTES: [&str; 2] = ["imagesrcset", "srcset"];
+
+/// Attributes that keep a browser from loading a local file.
+const GUARDS: [&str; 2] = ["crossorigin", "integrity"];
+
+/// A page that cannot be rewritten, as its markup exceeds what the rewriter accepts.
+#[derive(Debug, thiserror::Error)]
+#[error("the page cannot be rewritten")]
+pub struct UnreadableHtml(#[source] RewritingError);
+
+/// Converts the links of a page at `url`. `file_of` returns the link to the file of a URL, which
+/// has no fragment. `<base>` is removed, as relative links no longer refer to it; so are guards
+/// (`integrity`, `crossorigin`, Content-Security-Policy) that no local file satisfies.
+///
+/// # Errors
+/// [`UnreadableHtml`] if the markup cannot be rewritten.
+pub fn rewrite_html(
+    html: &str,
+    url: &str,
+    file_of: &dyn Fn(&str) -> Option<String>,
+) -> Result<Rewritten, UnreadableHtml> {
+    let Ok(url) = Url::parse(url) else {
+        return Ok(Rewritten {
+            text: html.to_owned(),
+            links: Default::default(),
+        });
+    };
+    let mut conversion = Conversion::new(&url, file_of);
+    if let Some(base) = base_of(html)? {
+        conversion.set_base(&base);
+    }
+    let conversion = RefCell::new(conversion);
+    let sheet = RefCell::new(String::new());
+    let settings = RewriteStrSettings::new()
+        .with_strict(false)
+        .append_element_content_handler(element!("*", |element| {
+            rewrite(element, &mut conversion.borrow_mut());
+            Ok(())
+        }))
+        .append_element_content_handler(text!("style", |chunk| {
+            let mut sheet = sheet.borrow_mut();
+            sheet.push_str(chunk.as_str());
+            if chunk.last_in_text_node() {
+                let text = rewrite_css::convert(&sheet, false, &mut conversion.borrow_mut());
+                chunk.replace(&text, ContentType::Html);
+                sheet.clear();
+            } else {
+                chunk.remove();
+            }
+            Ok(())
+        }));
+    let text = rewrite_str(html, settings).map_err(UnreadableHtml)?;
+    Ok(Rewritten {
+        text,
+        links: conversion.into_inner().links,
+    })
+}
+
+/// Returns the `href` of the first `<base>` that has one, which holds for the whole page.
+fn base_of(html: &str) -> Result<Option<String>, UnreadableHtml> {
+    let has_base = html
+        .as_bytes()
+        .windows(5)
+        .any(|window| window.eq_ignore_ascii_case(b"<base"));
+    if !has_base {
+        return Ok(None);
+    }
+    let mut base = None;
+    let settings = RewriteStrSettings::new()
+        .with_strict(false)
+        .append_element_content_handler(element!("base[href]", |element| {
+            if base.is_none() {
+                base = value(element, "href");
+            }
+            Ok(())
+        }));
+    rewrite_str(html, settings).map_err(UnreadableHtml)?;
+    Ok(base)
+}
+
+fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
+    let raw = element.get_attribute(name)?;
+    Some(attribute_value(&raw).into_owned())
+}
+
+fn set(element: &mut Element<'_, '_>, name: &str, value: &str) {
+    // The rewriter escapes quotation marks, and an ampersand is ours to escape.
+    let escaped = value.replace('&', "&amp;");
+    let set = element.set_attribute(name, &escaped);
+    debug_assert!(set.is_ok(), "the element had this attribute");
+}
+
+fn rewrite(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
+    match element.tag_name().as_str() {
+        "base" if element.has_attribute("href") => {
+            // Its `target` stays.
+            element.remove_attribute("href");
+            return;
+        }
+        "meta" => {
+            meta(element, conversion);
+            return;
+        }
+        _ => {}
+    }
+    for name in URL_ATTRIBUTES {
+        let Some(link) = value(element, name) else {
+            continue;
+        };
+        if let Some(converted) = conversion.convert(&link) {
+            set(element, name, &converted.link);
+            if converted.is_inward {
+                for guard in GUARDS {
+                    element.remove_attribute(guard);
+                }
+            }
+        }
+    }
+    for name in SRCSET_ATTRIBUTES {
+        if let Some(set_of_urls) = value(element, name) {
+            set(element, name, &srcset(&set_of_urls, conversion));
+        }
+    }
+    if let Some(style) = value(element, "style") {
+        let converted = rewrite_css::convert(&style, true, conversion);
+        if converted != style {
+            set(element, "style", &converted);
+        }
+    }
+}
+
+/// Rewrites a `<meta>`: the charset, a redirect, a policy.
+fn meta(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
+    if element.has_attribute("charset") {
+        set(element, "charset", "utf-8");
+    }
+    let content = value(element, "content").unwrap_or_default();
+    match value(element, "http-equiv").map(|name| name.trim().to_ascii_lowercase()) {
+        Some(name) if name == "content-type" => {
+            set(element, "content", "text/html; charset=utf-8");
+        }
+        Some(name) if name == "content-security-policy" => element.remove(),
+        Some(name) if name == "refresh" => {
+            let Some(place) = refresh_url(&content) else {
+                return;
+            };
+            if let Some(converted) = conversion.convert(&content[place]) {
+                let seconds = content.trim_start().split([';', ',', ' ']).next();
+                let link = converted.link.replace('\'', "%27");
+                let content = format!("{}; url='{link}'", seconds.unwrap_or("0"));
+                set(element, "content", &content);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Converts the candidates of a `srcset`.
+fn srcset(set: &str, conversion: &mut Conversion<'_>) -> String {
+    let mut text = String::with_capacity(set.len());
+    let mut copied = 0;
+    for place in srcset_urls(set) {
+        if let Some(converted) = conversion.convert(&set[place.clone()]) {
+            text.push_str(&set[copied..place.start]);
+            // A comma at the end of a URL would end the candidate.
+            let link = converted.link;
+            let bare = link.trim_end_matches(',');
+            text.push_str(bare);
+            text.push_str(&"%2C".repeat(link.len() - bare.len()));
+            copied = place.end;
+        }
+    }
+    text.push_str(&set[copied..]);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::LinkCounts;
+
+    fn file_of(url: &str) -> Option<String> {
+        let path = url.strip_prefix("http://s.test/")?;
+        path.starts_with("in").then(|| format!("../{path}"))
+    }
+
+    fn rewritten(html: &str) -> Rewritten {
+        rewrite_html(html, "http://s.test/dir/page", &file_of).unwrap()
+    }
+
+    #[test]
+    fn links_lead_to_files_or_to_the_web() {
+        for (html, expected) in [
+            ("<a href='/in'>x</a>", "<a href=\"../in\">x</a>"),
+            ("<A HREF=/in#top>x</A>", "<A HREF=\"../in#top\">x</A>"),
+            (
+                "<a href=out?a&amp;b>",
+                "<a href=\"http://s.test/dir/out?a&amp;b\">",
+            ),
+            ("<a href=\"#top\">", "<a href=\"#top\">"),
+            ("<a href=mailto:a@b.test>", "<a href=mailto:a@b.test>"),
+            (
+                "<a href='javascript:a(\"/in\")'>",
+                "<a href='javascript:a(\"/in\")'>",
+            ),
+            (
+                "<img src=/in.png srcset='/in2.png 2x, out,,.png 3x'>",
+                "<img src=\"../in.png\" srcset=\"../in2.png 2x, http://s.test/dir/out,,.png 3x\">",
+            ),
+            ("<video poster=/in.png>", "<video poster=\"../in.png\">"),
+            (
+                "<p style='background:url(/in.png)'>",
+                "<p style=\"background:url(&quot;../in.png&quot;)\">",
+            ),
+            (
+                "<style>@import '/in.css';a{b:url(out.png)}</style>",
+                "<style>@import \"../in.css\";a{b:url(\"http://s.test/dir/out.png\")}</style>",
+            ),
+            (
+                "<meta http-equiv=Refresh content='5;URL=/in'>",
+                "<meta http-equiv=Refresh content=\"5; url='../in'\">",
+            ),
+            (
+                "<svg><use xlink:href='/in.svg#i'/></svg>",
+                "<svg><use xlink:href=\"../in.svg#i\" /></svg>",
+            ),
+            (
+                "<script>if(a<b)'/in'</script>",
+                "<script>if(a<b)'/in'</script>",
+            ),
+            ("<!-- <a href=/in> -->", "<!-- <a href=/in> -->"),
+        ] {
+            assert_eq!(rewritten(html).text, expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn a_base_holds_for_all_links_and_is_removed() {
+        let html = "<a href=x></a><base href=/in/ target=_top><base href=/no/><a href='#f'></a>";
+        let found = rewritten(html);
+        assert_eq!(
+            found.text,
+            "<a href=\"../in/x\"></a><base target=_top><base><a href=\"../in/#f\"></a>"
+        );
+        assert_eq!(
+            found.links,
+            LinkCounts {
+                inward: 2,
+                outward: 0
+            }
+        );
+    }
+
+    #[test]
+    fn what_no_local_file_satisfies_is_removed() {
+        let html = "<meta http-equiv=Content-Security-Policy content=\"default-src 'self'\">\
+                    <link rel=stylesheet href=/in.css integrity=sha256-x crossorigin>\
+                    <link rel=stylesheet href=/out.css integrity=sha256-x>";
+        assert_eq!(
+            rewritten(html).text,
+            "<link rel=stylesheet href=\"../in.css\">\
+             <link rel=stylesheet href=\"http://s.test/out.css\" integrity=sha256-x>"
+        );
+    }
+
+    #[test]
+    fn a_page_declares_the_charset_in_which_it_is_written() {
+        let html = "<meta charset=latin1><meta http-equiv=content-type content='text/html; \
+                    charset=koi8-r'>é";
+        let found = rewritten(html);
+        assert_eq!(
+            found.text,
+            "<meta charset=\"utf-8\"><meta http-equiv=content-type content=\"text/html; \
+             charset=utf-8\">é"
+        );
+        assert!(found.into_bytes().starts_with(b"\xef\xbb\xbf<meta"));
+        assert_eq!(rewritten("<p>e").into_bytes(), b"<p>e");
+    }
+
+    proptest! {
+        #[test]
+        fn any_page_without_links_stays_as_it_is(
+            html in "(<p>|</p>|<b title=x>|<!--|-->|<style>|</style>|&amp;|[a-z<>\"'é ]){0,30}",
+        ) {
+            prop_assert_eq!(rewritten(&html).text, html);
+        }
+
+        #[test]
+        fn any_markup_is_rewritten(
+            html in "(<[a-z]{1,8}( [a-z]{3,6}=['\"]?[^>]{0,9}['\"]?)*>|\\PC){0,20}",
+        ) {
+            let _any = rewrite_html(&html, "http://s.test/", &file_of);
+        }
+    }
+}
