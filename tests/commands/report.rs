@@ -200,8 +200,8 @@ fn the_figures_are_those_of_the_export() {
 fn a_host_with_a_delay_of_its_own_is_listed_with_it() {
     let (_server, crawl) = crawled();
     let settings = crawl.out().join("crawler.toml");
-    let as_run = std::fs::read_to_string(&settings).unwrap();
-    std::fs::write(
+    let as_run = fs::read_to_string(&settings).unwrap();
+    fs::write(
         &settings,
         as_run + "[host.\"other.test\"]\ndelay = \"7s\"\n",
     )
