@@ -184,7 +184,8 @@ fn the_summary_counts_statuses_and_types_in_both_forms() {
         &server.url(HOST, "/more"),
     ]);
     assert!(
-        text.output.contains("statuses            now: 1 404"),
+        text.output
+            .contains("statuses            this session: 404 (1)"),
         "{text:?}"
     );
 }

@@ -298,14 +298,18 @@ fn write_histogram(
     let more = counts.len().saturating_sub(HISTOGRAM);
     let shown = counts.iter().take(HISTOGRAM);
     let mut items: Vec<String> = shown
-        .map(|(what, count)| format!("{count} {}", printable(what)))
+        .map(|(what, count)| format!("{} ({count})", printable(what)))
         .collect();
     if more > 0 {
-        items.push(format!("{more} more"));
+        items.push(format!("and {more} more"));
     }
     match items.is_empty() {
         true => Ok(()),
-        false => writeln!(out, "  {name:<8}            now: {}", items.join(", ")),
+        false => writeln!(
+            out,
+            "  {name:<8}            this session: {}",
+            items.join(", ")
+        ),
     }
 }
 

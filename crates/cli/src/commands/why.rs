@@ -273,7 +273,9 @@ fn lines(answer: &Answer<'_>, history: &UrlHistory) -> Vec<(&'static str, Option
         column("found on", row.and_then(|row| row.via.as_ref())),
         column("fetched", row.map(|row| row.fetched_at)),
         column("fingerprint", row.and_then(|row| row.fingerprint)),
-        column("archived", row.and_then(place)),
+        // Of a page that was left out, the archive has a record about the visit.
+        column("archived", row.filter(|row| row.kept).and_then(place)),
+        column("noted", row.filter(|row| !row.kept).and_then(place)),
         column("original", row.and_then(|row| row.duplicate_of.as_ref())),
         column("its title", original.and_then(|row| row.title.as_ref())),
         column("its fingerprint", original.and_then(|row| row.fingerprint)),

@@ -101,9 +101,9 @@ fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
     let nearness = match (capture.resemblance, capture.distance) {
         (Some(1.0), Some(0)) => "; the same text".to_owned(),
         (Some(resemblance), Some(distance)) => {
-            format!("; resemblance {resemblance:.2}, {distance} bits apart")
+            format!("; resemblance {resemblance:.2}, {} apart", bits(distance))
         }
-        (None, Some(distance)) => format!("; {distance} bits apart"),
+        (None, Some(distance)) => format!("; {} apart", bits(distance)),
         (_, None) => String::new(),
     };
     row.reason = Some(format!(
@@ -163,6 +163,14 @@ pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
     }
 }
 
+/// Returns a distance in words.
+fn bits(distance: u32) -> String {
+    match distance {
+        1 => "1 bit".to_owned(),
+        more => format!("{more} bits"),
+    }
+}
+
 /// Returns the likeness of a page to its original, in words.
 fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDuplicate>) -> String {
     let mut reason = match original.likeness {
@@ -173,7 +181,10 @@ fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDupli
             resemblance,
         } => {
             let with = canonical_clause(row, original);
-            format!("resemblance {resemblance:.2}{with}, {distance} bits apart")
+            format!(
+                "resemblance {resemblance:.2}{with}, {} apart",
+                bits(distance)
+            )
         }
     };
     if original.earlier && original.page.url == row.url {
