@@ -50,13 +50,15 @@ fn dependencies(name: &str, table: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns the Rust files below a directory.
+/// Returns the Rust files below a directory, without those that a build has made.
 fn sources(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for item in std::fs::read_dir(directory).unwrap() {
         let path = item.unwrap().path();
         if path.is_dir() {
-            found.extend(sources(&path));
+            if !path.ends_with("target") {
+                found.extend(sources(&path));
+            }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
