@@ -310,7 +310,8 @@ pub enum Likeness {
     Near {
         /// The number of bits in which the fingerprints differ.
         distance: u32,
-        /// The estimated resemblance of the sets of word 5-shingles, 0 to 1.
+        /// The resemblance of the sets of shingles, 0 to 1: estimated by sketches, or exact where
+        /// shingles decide.
         resemblance: f64,
     },
 }
@@ -325,7 +326,7 @@ impl Likeness {
         }
     }
 
-    /// Returns the estimated resemblance; 1 for equal pages.
+    /// Returns the resemblance, estimated or exact; 1 for equal pages.
     #[must_use]
     pub const fn resemblance(self) -> f64 {
         match self {
