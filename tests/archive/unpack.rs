@@ -141,8 +141,7 @@ fn lead_somewhere(
     all
 }
 
-#[test]
-fn every_link_of_the_toy_web_leads_to_a_file_or_to_the_web() {
+fn crawled_toy_web() -> (ToyWeb, Server, Crawl) {
     let toy = ToyWeb::new();
     let server = Server::spawn_thread(toy.site());
     let hosts = toy.hosts();
@@ -151,6 +150,12 @@ fn every_link_of_the_toy_web_leads_to_a_file_or_to_the_web() {
         .seeds(&toy.seeds(server.port()))
         .with(&["--exclude", BEHIND_COPIES]);
     crawl.complete();
+    (toy, server, crawl)
+}
+
+#[test]
+fn every_link_of_the_toy_web_leads_to_a_file_or_to_the_web() {
+    let (toy, server, crawl) = crawled_toy_web();
     let summary = unpack(&crawl, &[]);
     let files = files(&crawl.directory().join("out"));
     assert_eq!(summary["files"], files.len());
@@ -444,14 +449,7 @@ fn a_recrawl_and_the_crawl_before_it_are_unpacked_together() {
 
 #[test]
 fn a_file_of_a_crawl_is_unpacked_with_its_duplicates() {
-    let toy = ToyWeb::new();
-    let server = Server::spawn_thread(toy.site());
-    let hosts = toy.hosts();
-    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-    let crawl = Crawl::of(&server, &hosts)
-        .seeds(&toy.seeds(server.port()))
-        .with(&["--exclude", BEHIND_COPIES]);
-    crawl.complete();
+    let (_toy, _server, crawl) = crawled_toy_web();
     let whole = unpack(&crawl, &[]);
     let file = crawl.archive_files().remove(0);
     let run = crawl.run_command(&["unpack", file.to_str().unwrap(), "-o", "alone"]);

@@ -30,7 +30,7 @@ impl Drop for RunningCrawl {
 }
 
 impl RunningCrawl {
-    /// Starts a crawl of at most so many seconds, and waits until it has begun.
+    /// Starts a crawl with this time limit, and waits until it has begun.
     pub(crate) fn start(crawler: &Path, seconds: u64) -> Result<Self, Failure> {
         let corpus = Arc::new(Corpus::plain(PAGES, 1).with_hosts(HOSTS));
         let settings = Settings {

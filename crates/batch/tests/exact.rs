@@ -1,4 +1,4 @@
-//! Where a resemblance is asked for, shingles decide: pairs exactly at the threshold are found and
+//! Shingles decide where a resemblance is asked for: pairs exactly at the threshold are found, and
 //! those below it are not.
 //!
 //! Sketches decided before, with a standard error of .03: of the pairs at .80 they found .54,

@@ -25,6 +25,7 @@ mod check;
 mod entries;
 mod fault;
 mod fused_writer;
+mod index_lines;
 mod indexes;
 mod layout;
 mod merged_index;

@@ -88,7 +88,7 @@ pub(crate) struct DedupArgs {
     /// and 1 [default: 0.99]
     #[arg(long, value_name = "P")]
     pub(crate) recall: Option<f64>,
-    /// Where --resemblance or --features is given, decide by the shingles themselves. off: by
+    /// Decide by the shingles themselves if --resemblance or --features is given. off: by
     /// sketches, which miss half of the pairs at the threshold, but write less to temporary files
     /// and signature files (4 bytes for each word) [default: on]
     #[arg(long, value_name = "ON|OFF")]

@@ -13,6 +13,7 @@ use disk::Disk;
 use web::Timestamp;
 
 use super::fault::WaczFault;
+use super::index_lines::next_line;
 use crate::cdxj::capture::DUPLICATE;
 use crate::cdxj::entry::{CdxjLine, LineError};
 use crate::cdxj::gather::{IndexingReport, index_file};
@@ -79,21 +80,11 @@ impl<'a> MergedIndex<'a> {
         files: &HashMap<String, PackedFile>,
         each: &mut dyn FnMut(),
     ) -> Result<(), WaczFault> {
-        let invalid = |line, reason| WaczFault::Index {
-            path: path.to_owned(),
-            line,
-            reason,
-        };
         let mut lines = CdxjReader::new(input);
         loop {
-            let entry = lines.next_entry().map_err(|source| WaczFault::Read {
-                path: path.to_owned(),
-                source,
-            })?;
-            if let Some((line, reason)) = lines.skipped().first {
-                return Err(invalid(line, reason));
-            }
-            let Some(entry) = entry else { return Ok(()) };
+            let Some(entry) = next_line(&mut lines, path)? else {
+                return Ok(());
+            };
             each();
             let file = files.get(entry.file());
             let Some(file) = file.filter(|file| entry.end() <= file.length) else {
@@ -102,7 +93,11 @@ impl<'a> MergedIndex<'a> {
             if let Some(sorter) = &mut self.lines {
                 let renamed = renamed(lines.line(), entry.file(), &file.name);
                 let number = lines.skipped().lines;
-                let renamed = renamed.ok_or_else(|| invalid(number, LineError::Malformed))?;
+                let renamed = renamed.ok_or_else(|| WaczFault::Index {
+                    path: path.to_owned(),
+                    line: number,
+                    reason: LineError::Malformed,
+                })?;
                 sorter.push(&renamed)?;
             }
             if !entry.key.starts_with(DUPLICATE) {

@@ -17,6 +17,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 use super::blocks::Blocks;
 use super::fault::WaczFault;
 use super::fused_writer::{FuseGuard, FusedWriter};
+use super::index_lines::next_line;
 use super::layout::{
     ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, sha256_text,
 };
@@ -153,15 +154,9 @@ impl<W: Write + Seek> Packer<W> {
         let writing = begin(&mut self.zip, self.at, INDEX, CompressionMethod::Stored)?;
         let mut blocks = Blocks::new(writing);
         loop {
-            let entry = lines.next_entry().map_err(|source| WaczFault::Read {
-                path: path.to_owned(),
-                source,
-            })?;
-            if let Some((line, reason)) = lines.skipped().first {
-                let path = path.to_owned();
-                return Err(WaczFault::Index { path, line, reason });
-            }
-            let Some(entry) = entry else { break };
+            let Some(entry) = next_line(&mut lines, path)? else {
+                break;
+            };
             let length = self.archives.get(entry.file());
             let is_there = length.is_some_and(|&length| entry.end() <= length);
             if is_there && !entry.key.starts_with(DUPLICATE) {
