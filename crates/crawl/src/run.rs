@@ -224,6 +224,7 @@ async fn lease_until_done(
             () = tokio::time::sleep_until(until(wake)) => {}
             () = out_of_time(limits.time, started) => {}
             Ok(()) = changes.changed() => {}
+            () = context.frontier.changed() => {}
             Ok(()) = stalls.changed() => {}
             _ = check.tick() => monitor.check().await?,
             _ = save.tick() => {

@@ -18,6 +18,13 @@ impl DomainCounts {
         *self.0.entry(key_of(host)).or_insert(0) += 1;
     }
 
+    /// Takes back the count of a host that is forgotten.
+    pub(crate) fn remove(&mut self, host: &Host) {
+        if let Some(count) = self.0.get_mut(&key_of(host)) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
     fn of(&self, host: &Host) -> u32 {
         self.0.get(&key_of(host)).copied().unwrap_or(0)
     }

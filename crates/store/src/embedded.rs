@@ -37,16 +37,18 @@ mod recovery;
 mod store;
 mod tables;
 mod verify;
+mod working_copy;
 
 pub use self::database::Database;
 pub use self::earlier::EarlierCrawls;
+pub use self::frontier::RecordWatch;
 pub use self::journal::follower::JournalFollower;
 pub use self::journal::frame::Position;
 pub use self::journal::history::{
     History, Revocation, Revocations, record_at, records_at, revocations, rows,
 };
 pub use self::journal::record;
-pub use self::journal::segment::TornTail;
+pub use self::journal::segment::{FORMAT as JOURNAL_FORMAT, TornTail};
 pub use self::journal_rebuild::{Admission as RestoredAdmission, JournalRebuild, RestoredVisit};
 pub use self::lock::DirectoryLock;
 pub use self::near_dup::memory_index::SignatureMemory;
@@ -57,6 +59,7 @@ pub use self::recovery::archive_tail::ArchiveTail;
 pub use self::store::EmbeddedStore;
 pub use self::tables::{Posting, Scan, SortedTables, Summary, Table};
 pub use self::verify::{Audit, audit};
+pub use self::working_copy::{LogStep, WorkingCopy};
 
 #[cfg(test)]
 mod damage_tests;

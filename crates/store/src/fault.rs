@@ -117,6 +117,24 @@ pub enum StoreFault {
         /// The engine's error.
         what: String,
     },
+    /// The database of a shared crawl failed, or refused.
+    #[error("the shared store failed while it {action}: {what}")]
+    Shared {
+        /// The action, as a verb in the past: "settled visits".
+        action: &'static str,
+        /// The database's error. It has no password.
+        what: String,
+    },
+    /// The term of a node has ended: other nodes may have taken its hosts.
+    #[error("term {term} of node {node} has ended: {why}")]
+    TermEnded {
+        /// The node's name.
+        node: String,
+        /// The number of the term.
+        term: u64,
+        /// The reason.
+        why: String,
+    },
     /// An earlier write failed. The state of the disk is unknown, so nothing more is written.
     #[error("the journal stopped after an earlier failure: {0}")]
     Poisoned(String),

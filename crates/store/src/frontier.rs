@@ -376,6 +376,18 @@ pub trait Frontier: Send + Sync {
     /// A fault of the store.
     async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault>;
 
+    /// Returns true if the target of a redirect of a leased page is never a part of its visit,
+    /// because another node of a shared crawl may ask its host: the target is queued instead.
+    fn is_apart(&self, _lease: &Lease, _target: &PageUrl) -> bool {
+        false
+    }
+
+    /// Waits until URLs may have come from elsewhere: from another node of a shared crawl. What a
+    /// caller of this store did is no such news.
+    async fn changed(&self) {
+        std::future::pending().await
+    }
+
     /// Widens the scope by the target of a seed's redirect. Durable with the next checkpoint.
     ///
     /// # Errors

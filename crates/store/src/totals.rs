@@ -42,6 +42,38 @@ impl Totals {
         self.unique + self.changed
     }
 
+    /// Adds the sums over other visits.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            pages,
+            unique,
+            exact_duplicates,
+            near_duplicates,
+            failed,
+            excluded,
+            bytes,
+            kept_duplicates,
+            requisites,
+            requisites_missing,
+            changed,
+            skipped,
+        } = *other;
+        self.pages += pages;
+        self.unique += unique;
+        self.exact_duplicates += exact_duplicates;
+        self.near_duplicates += near_duplicates;
+        self.failed += failed;
+        self.excluded += excluded;
+        self.bytes += bytes;
+        self.kept_duplicates += kept_duplicates;
+        self.requisites += requisites;
+        self.requisites_missing += requisites_missing;
+        self.changed += changed;
+        for (sum, more) in self.skipped.iter_mut().zip(skipped) {
+            *sum += more;
+        }
+    }
+
     /// Adds a visit record.
     pub fn count(&mut self, row: &VisitRecord) {
         self.change(row, |sum, part| *sum += part);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fetch::{Answer, FetchFailure};
 use http::HeaderMap;
-use store::{Lease, Page, StoreFault};
+use store::{DiscoveredUrl, Lease, Page, StoreFault};
 use web::{Exchange, PageUrl, Timestamp, Validators};
 
 use crate::context::CrawlContext;
@@ -251,17 +251,27 @@ async fn bar(
             context.scope_mut().add_seed(next);
         }
     }
+    if context.frontier.is_apart(lease, next) {
+        let found = DiscoveredUrl {
+            url: next.clone(),
+            ..lease.discovered().clone()
+        };
+        context.frontier.discover(vec![found]).await?;
+        return barred(visited_for_itself(next));
+    }
     match permission::check_hop(context, lease, next).await? {
         Permission::Granted | Permission::NotYet => {}
         Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
         Permission::Unknown(outage) => return Ok(Some(StopReason::NoRobots(outage))),
     }
     if !context.frontier.claim(lease, next).await? {
-        return barred(format!(
-            "redirects to {next}, which this crawl visits for itself"
-        ));
+        return barred(visited_for_itself(next));
     }
     Ok(None)
+}
+
+fn visited_for_itself(url: &PageUrl) -> String {
+    format!("redirects to {url}, which this crawl visits for itself")
 }
 
 /// True if a requisite of a page may be at `url`.

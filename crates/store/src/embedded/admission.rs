@@ -127,15 +127,8 @@ impl EmbeddedStore {
         rank: u32,
     ) -> Result<Verdict, StoreFault> {
         let original = of.try_map(|of| self.page(of))?;
-        let record = Record::Retained(Box::new(RetainedPage {
-            page: page.clone(),
-            signature: signature.clone(),
-            of: original.page.clone(),
-            earlier: original.earlier,
-            likeness: original.likeness,
-            rank,
-            by_canonical: original.by_canonical,
-        }));
+        let retained = retained_page(page, signature, &original, rank);
+        let record = Record::Retained(Box::new(retained));
         self.append(signatures, &record, &encode(&record))?;
         let of = signatures.per_cluster();
         let retained = RetainedDuplicate { rank, of };
@@ -143,7 +136,7 @@ impl EmbeddedStore {
     }
 
     /// Returns the verdict of a page that was retained before.
-    fn retained_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
+    pub(super) fn retained_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
         let Record::Retained(retained) = self.reader.record_at(place)? else {
             return Err(self.reader.mismatch(place));
         };
@@ -161,7 +154,7 @@ impl EmbeddedStore {
         ))
     }
 
-    fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
+    pub(super) fn page(&self, of: PageRef) -> Result<Page, StoreFault> {
         let held = match of {
             PageRef::Earlier(number) => {
                 let earlier = self.earlier.as_deref();
@@ -179,6 +172,24 @@ impl EmbeddedStore {
             return Err(self.reader.mismatch(held.place));
         }
         Ok(page)
+    }
+}
+
+/// Returns the record of a page that is kept beside its original.
+pub(super) fn retained_page(
+    page: &Page,
+    signature: &PageSignature,
+    original: &Original,
+    rank: u32,
+) -> RetainedPage {
+    RetainedPage {
+        page: page.clone(),
+        signature: signature.clone(),
+        of: original.page.clone(),
+        earlier: original.earlier,
+        likeness: original.likeness,
+        rank,
+        by_canonical: original.by_canonical,
     }
 }
 

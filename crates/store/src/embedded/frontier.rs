@@ -5,7 +5,7 @@
 //! hosts.rs   hosts and their turns   flush.rs                       writing and loading
 //! state.rs   other state             apply.rs                       the effect of a record
 //! lease.rs   leasing                 settle.rs                      settlements, revocations
-//! seen.rs    known URLs
+//! seen.rs    known URLs              working_copy.rs           hosts that come and go
 //! ```
 //! Memory holds the hosts, the first URLs of hosts that were leased from lately, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
@@ -30,8 +30,10 @@ mod queue_blocks;
 mod seen;
 mod settle;
 mod state;
+mod working_copy;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,7 +103,13 @@ pub(super) struct Queue {
     doubtful: u64,
     /// The start of this session, where the one before died.
     restarted: Option<Timestamp>,
+    /// Sees the records that this session makes.
+    watch: Option<RecordWatch>,
 }
+
+/// A function that sees each record of the frontier that a session makes, in the order of the
+/// journal. It is called under the lock of the queue, so it must be short.
+pub type RecordWatch = Arc<dyn Fn(&Record) + Send + Sync>;
 
 /// The attempts of an entry.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +155,7 @@ impl Queue {
             generations: Generations::default(),
             doubtful: u64::MAX,
             restarted: None,
+            watch: None,
         })
     }
 
@@ -384,8 +393,16 @@ impl Queue {
     /// Appends a record to the journal and applies it.
     pub(super) fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
         let span = journal.append_at(record)?;
-        self.apply(span, record);
+        self.apply_own(span, record);
         Ok(())
+    }
+
+    /// Applies a record that this session has made.
+    fn apply_own(&mut self, span: Range<Position>, record: &Record) {
+        self.apply(span, record);
+        if let Some(watch) = &self.watch {
+            watch(record);
+        }
     }
 
     /// Returns the URLs that are neither seen nor claimed, each once; behind all others where their

@@ -56,6 +56,8 @@ pub(super) struct HostState {
     pub(super) read_to: Option<Rank>,
     /// True if it had its turn in this round.
     passed: bool,
+    /// True if none of its entries is leased any more: see working_copy.rs.
+    closed: bool,
 }
 
 /// The unsettled entries of a host, as far as recorded.
@@ -105,6 +107,7 @@ impl HostState {
             heads: VecDeque::new(),
             read_to: None,
             passed: false,
+            closed: false,
         }
     }
 
@@ -158,7 +161,7 @@ impl HostState {
     fn agenda(&self, rules: &FrontierRules) -> Agenda {
         let (waiting, requisites) = (self.all.waiting(), self.requisites.waiting());
         let probes = self.probes.waiting();
-        let may_go = !self.passed && self.has_slot(rules);
+        let may_go = !self.passed && !self.closed && self.has_slot(rules);
         // Requisites come before pages, so the first entry of a host without room for pages is no
         // page; probes come last.
         let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
@@ -211,6 +214,24 @@ impl Hosts {
         }
         let state = HostState::new(name.clone(), self.floor.into());
         self.add(state)
+    }
+
+    /// Stops the leasing of a host's entries, or starts it again.
+    pub(super) fn set_closed(&mut self, number: u32, closed: bool) {
+        self.change(number, |host| host.closed = closed);
+    }
+
+    /// Forgets a host and its entries. If it comes back, it gets another number.
+    pub(super) fn forget(&mut self, number: u32) {
+        let name = self.get(number).name.clone();
+        self.numbers.remove(&name);
+        self.domains.remove(&name);
+        self.change(number, |host| *host = HostState::new(name, Pace::default()));
+    }
+
+    /// Returns true if this number is the present one of its host.
+    pub(super) fn is_present(&self, number: u32) -> bool {
+        self.find(&self.get(number).name) == Some(number)
     }
 
     /// Returns the number of a known host.

@@ -117,7 +117,7 @@ impl Queue {
         self.hosts.change(host, |host| {
             host.unrecorded = host.unrecorded.saturating_sub(page);
         });
-        self.apply(span, &record);
+        self.apply_own(span, &record);
         if let Some(found) = self.wanted_meanwhile(&lease) {
             // It is new only if it was left out.
             self.discover(journal, vec![found])?;

@@ -30,7 +30,7 @@ use super::record::{self, Record};
 use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
-pub(in crate::embedded) const FORMAT: u16 = 8;
+pub const FORMAT: u16 = 8;
 /// The oldest format that is read: since then records were added, and fields at the end of records.
 const OLDEST_FORMAT: u16 = 6;
 /// The longest record in bytes; a longer length field is damage.

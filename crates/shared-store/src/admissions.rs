@@ -1,0 +1,306 @@
+//! The log of admissions: every node applies it, and offers its own.
+//!
+//! A page is judged by the rows that were applied so far. If it is to be admitted, the record is
+//! offered with the number of the last of these rows. The database adds it, unless it shares a key
+//! with a row behind that number; then these rows are applied, and the page is judged again. One
+//! task offers and applies, so that rows are applied in their order.
+//!
+//! Invariant: of like pages that any nodes offer at the same time one is admitted, because the
+//! second shares a key with the first. An offer may be repeated: it shares its keys with itself.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use store::StoreFault;
+use store::embedded::EmbeddedStore;
+use store::embedded::record::Record;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::timeout;
+use web::UrlKey;
+
+use crate::connection::{CallError, Connection};
+use crate::rows::encode;
+use crate::term::Term;
+
+/// Offers that wait at most; more callers wait for a place.
+const WAITING: usize = 256;
+/// The most offers of a call.
+const BATCH: usize = 128;
+/// Rows that are read at a time.
+const ROWS: i64 = 4_096;
+/// The interval at which the log is read while nothing is offered.
+const POLL: Duration = Duration::from_millis(250);
+/// The wait between two attempts while the database is out of reach.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// A record to be added.
+struct Offer {
+    record: Record,
+    keys: Vec<i64>,
+    /// The last row that was applied when the record was made.
+    applied: i64,
+    answer: oneshot::Sender<bool>,
+}
+
+/// The node's side of the log.
+pub(crate) struct Admissions {
+    offers: mpsc::Sender<Offer>,
+    applied: watch::Receiver<i64>,
+    pub(crate) revoked: Arc<RevokedOriginals>,
+}
+
+/// The originals whose admission was revoked: pages that were left out for their sake are visited
+/// again.
+#[derive(Default)]
+pub(crate) struct RevokedOriginals {
+    state: Mutex<Revoked>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Revoked {
+    /// Those whose duplicates are to be looked up.
+    due: BTreeSet<UrlKey>,
+    /// All that were not admitted again. A visit with an earlier verdict may still end.
+    past: HashSet<UrlKey>,
+}
+
+impl RevokedOriginals {
+    /// Has the pages looked up that were left out for the sake of an original.
+    pub(crate) fn look_up(&self, original: UrlKey) {
+        self.state().due.insert(original);
+        self.changed.notify_one();
+    }
+
+    /// Handles a page that was left out for the sake of an original.
+    pub(crate) fn left_out(&self, original: UrlKey) {
+        if self.state().past.contains(&original) {
+            self.look_up(original);
+        }
+    }
+
+    /// Waits for the next original whose duplicates are to be looked up.
+    pub(crate) async fn next(&self) -> UrlKey {
+        loop {
+            if let Some(original) = self.state().due.pop_first() {
+                return original;
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    fn apply(&self, record: &Record) {
+        match record {
+            Record::Admitted { page, .. } => {
+                self.state().past.remove(&page.key());
+            }
+            Record::Forgotten { page } => {
+                self.state().past.insert(*page);
+                self.look_up(*page);
+            }
+            _ => {}
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Revoked> {
+        self.state
+            .lock()
+            .expect("no panic can happen while the originals are locked")
+    }
+}
+
+/// The task that offers and applies.
+pub(crate) struct AdmissionTask {
+    connection: Connection,
+    term: Arc<Term>,
+    local: Arc<EmbeddedStore>,
+    offers: mpsc::Receiver<Offer>,
+    applied: watch::Sender<i64>,
+    revoked: Arc<RevokedOriginals>,
+}
+
+impl Admissions {
+    /// Returns the log of a crawl, and its task, which has applied no row yet.
+    pub(crate) fn new(
+        connection: Connection,
+        term: Arc<Term>,
+        local: Arc<EmbeddedStore>,
+    ) -> (Self, AdmissionTask) {
+        let (offers, offered) = mpsc::channel(WAITING);
+        let (sender, applied) = watch::channel(0);
+        let revoked = Arc::new(RevokedOriginals::default());
+        let task = AdmissionTask {
+            connection,
+            term,
+            local,
+            offers: offered,
+            applied: sender,
+            revoked: Arc::clone(&revoked),
+        };
+        let admissions = Self {
+            offers,
+            applied,
+            revoked,
+        };
+        (admissions, task)
+    }
+
+    /// Returns the number of the last row that was applied. Call it before a judgement.
+    pub(crate) fn applied(&self) -> i64 {
+        *self.applied.borrow()
+    }
+
+    /// Offers a record that was made when the log was applied up to `applied`. Returns true once it
+    /// is in the log and applied, false if it is to be judged again.
+    ///
+    /// # Errors
+    /// [`StoreFault::TermEnded`] if the term ends before.
+    pub(crate) async fn offer(
+        &self,
+        record: Record,
+        keys: Vec<i64>,
+        applied: i64,
+        term: &Term,
+    ) -> Result<bool, StoreFault> {
+        let (answer, answered) = oneshot::channel();
+        let offer = Offer {
+            record,
+            keys,
+            applied,
+            answer,
+        };
+        tokio::select! {
+            Ok(()) = self.offers.send(offer) => {}
+            ended = term.ended() => return Err(ended),
+        }
+        tokio::select! {
+            Ok(is_admitted) = answered => Ok(is_admitted),
+            ended = term.ended() => Err(ended),
+        }
+    }
+}
+
+impl AdmissionTask {
+    /// Applies everything that the log has.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the database cannot be read, or the working copy not be written.
+    pub(crate) async fn catch_up(&mut self) -> Result<(), StoreFault> {
+        while self
+            .read()
+            .await
+            .map_err(|error| error.fault("read the log of admissions"))?
+        {}
+        Ok(())
+    }
+
+    /// Offers and applies until the term ends.
+    pub(crate) async fn run(mut self) {
+        let mut offers = Vec::new();
+        let mut ticks = tokio::time::interval(POLL);
+        let term = Arc::clone(&self.term);
+        loop {
+            tokio::select! {
+                received = self.offers.recv_many(&mut offers, BATCH) => if received == 0 { return },
+                _ = ticks.tick() => {}
+                _ended = term.ended() => return,
+            }
+            let done = loop {
+                let call = async {
+                    match offers.is_empty() {
+                        true => self.read().await.map(|_more| ()),
+                        false => self.add(&mut offers).await,
+                    }
+                };
+                match timeout(term.length(), call).await {
+                    Ok(Ok(())) => break Ok(()),
+                    Ok(Err(CallError::TermEnded(why))) => break Err(why),
+                    Ok(Err(CallError::Failed(why))) => {
+                        tracing::warn!(why, "the log of admissions waits for the store");
+                    }
+                    Err(_late) => {}
+                }
+                if term.check().is_err() {
+                    return;
+                }
+                tokio::time::sleep(RETRY).await;
+            };
+            if let Err(why) = done {
+                return term.end(&why);
+            }
+        }
+    }
+
+    /// Reads the next rows and applies them. Returns true if there were as many as are read at a
+    /// time.
+    async fn read(&mut self) -> Result<bool, CallError> {
+        let after = *self.applied.borrow();
+        let query = "SELECT number, record FROM signature_log WHERE number > $1 \
+            ORDER BY number LIMIT $2";
+        let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(query)
+            .bind(after)
+            .bind(ROWS)
+            .fetch_all(&self.connection.pool)
+            .await?;
+        let is_full = rows.len() as i64 == ROWS;
+        for (number, record) in rows {
+            self.apply(number, &decoded(&record)?)?;
+        }
+        Ok(is_full)
+    }
+
+    /// Adds the offers that depend on no later row, applies the rows, and answers.
+    async fn add(&mut self, offers: &mut Vec<Offer>) -> Result<(), CallError> {
+        let applied = offers.iter().map(|offer| offer.applied).min();
+        let records: Vec<Vec<u8>> = offers.iter().map(|offer| encode(&offer.record)).collect();
+        let (mut keys, mut owners): (Vec<i64>, Vec<i32>) = Default::default();
+        for (number, offer) in (1_i32..).zip(offers.iter()) {
+            keys.extend(&offer.keys);
+            owners.resize(keys.len(), number);
+        }
+        let query = "SELECT row_number, row_record, row_offer \
+            FROM offer_admissions($1, $2, $3, $4, $5)";
+        let rows: Vec<(i64, Option<Vec<u8>>, Option<i32>)> = sqlx::query_as(query)
+            .bind(self.term.to_sql())
+            .bind(applied.unwrap_or_default())
+            .bind(records)
+            .bind(keys)
+            .bind(owners)
+            .fetch_all(&self.connection.pool)
+            .await?;
+        let mut answers: HashMap<i32, Offer> = (1_i32..).zip(offers.drain(..)).collect();
+        for (number, record, offer) in rows {
+            match (record, offer.and_then(|offer| answers.remove(&offer))) {
+                (Some(record), _) => self.apply(number, &decoded(&record)?)?,
+                (None, Some(offer)) => {
+                    self.apply(number, &offer.record)?;
+                    // The caller may have given up.
+                    let _sent = offer.answer.send(true);
+                }
+                (None, None) => {}
+            }
+        }
+        for refused in answers.into_values() {
+            let _sent = refused.answer.send(false);
+        }
+        Ok(())
+    }
+
+    fn apply(&self, number: i64, record: &Record) -> Result<(), CallError> {
+        if number <= *self.applied.borrow() {
+            return Ok(());
+        }
+        // A working copy that cannot be written ends the term: the next one makes it anew.
+        let applied = self.local.apply_admission(record);
+        applied.map_err(|fault| CallError::TermEnded(fault.to_string()))?;
+        self.revoked.apply(record);
+        self.applied.send_replace(number);
+        Ok(())
+    }
+}
+
+fn decoded(bytes: &[u8]) -> Result<Record, CallError> {
+    postcard::from_bytes(bytes)
+        .map_err(|error| CallError::TermEnded(format!("a row of the log cannot be read: {error}")))
+}

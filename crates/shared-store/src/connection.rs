@@ -1,0 +1,266 @@
+//! The connection to the database of a shared crawl.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{Error, SqlSafeStr};
+use store::StoreFault;
+
+/// The oldest version of PostgreSQL that has everything that the migrations use.
+const LEAST_VERSION: i32 = 14;
+/// Connections of a node: heartbeat, settlements, admissions, polls, and one for a bucket that is
+/// taken over.
+const CONNECTIONS: u32 = 6;
+/// The longest wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The migrations, in order. A migration that was published never changes.
+const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "shared crawl",
+    include_str!("../../../migrations/0001_shared_crawl.sql"),
+)];
+
+/// A pool of connections to the database of a shared crawl.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub(crate) pool: PgPool,
+}
+
+/// The reason why a store cannot be opened. No variant has the password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The URL is none of a PostgreSQL database.
+    #[error("{shown:?} is not a URL of a PostgreSQL database, such as postgres://user@host/crawl")]
+    Url {
+        /// The URL without a password.
+        shown: String,
+    },
+    /// The server refused the user or the password.
+    #[error("{server} refuses the user or the password")]
+    Refused {
+        /// The server and the database.
+        server: String,
+    },
+    /// The server does not speak TLS, which the URL asks for, or its certificate is not trusted.
+    #[error("no TLS with {server}: {what}")]
+    Tls {
+        /// The server and the database.
+        server: String,
+        /// The error.
+        what: String,
+    },
+    /// The server cannot be reached, or has no such database.
+    #[error("cannot open {server}: {what}")]
+    Unreachable {
+        /// The server and the database.
+        server: String,
+        /// The error.
+        what: String,
+    },
+    /// The server is too old.
+    #[error("{server} is PostgreSQL {found}; version {LEAST_VERSION} or later is needed")]
+    Old {
+        /// The server and the database.
+        server: String,
+        /// Its version.
+        found: i32,
+    },
+    /// The tables are of a later version of this program.
+    #[error("{server} was written by a later version of this program (migration {migration})")]
+    Newer {
+        /// The server and the database.
+        server: String,
+        /// The number of the migration.
+        migration: i64,
+    },
+    /// The tables are not those of this program.
+    #[error("the tables of {server} are not those of this program: {what}")]
+    Foreign {
+        /// The server and the database.
+        server: String,
+        /// The difference.
+        what: String,
+    },
+    /// The database can be read only.
+    #[error("{server} can only be read")]
+    ReadOnly {
+        /// The server and the database.
+        server: String,
+    },
+}
+
+impl Connection {
+    /// Connects to the database at `url` (postgres://user:password@host:port/database?sslmode=…),
+    /// and creates the tables if they are missing.
+    ///
+    /// # Errors
+    /// [`ConnectError`]: the URL, the server, or its tables are not usable.
+    pub async fn open(url: &str) -> Result<Self, ConnectError> {
+        let connection = Self::reach(url).await?;
+        connection.migrate(&server_of(url)).await?;
+        Ok(connection)
+    }
+
+    /// Connects to the database at `url` without changing it.
+    ///
+    /// # Errors
+    /// [`ConnectError`], as for [`Connection::open`].
+    pub async fn reach(url: &str) -> Result<Self, ConnectError> {
+        let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        let shown = || ConnectError::Url {
+            shown: server_of(url),
+        };
+        if !is_postgres {
+            return Err(shown());
+        }
+        let options = PgConnectOptions::from_str(url).map_err(|_unreadable| shown())?;
+        let server = server_of(url);
+        // Plans of prepared statements are short; compiling them would cost more than it saves.
+        let options = options
+            .application_name("crawler")
+            .options([("jit", "off"), ("synchronous_commit", "on")]);
+        let pool = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(CONNECT_TIMEOUT)
+            .connect_with(options)
+            .await
+            .map_err(|error| explain(error, &server))?;
+        let version: (i32,) =
+            sqlx::query_as("SELECT current_setting('server_version_num')::integer / 10000")
+                .fetch_one(&pool)
+                .await
+                .map_err(|error| explain(error, &server))?;
+        if version.0 < LEAST_VERSION {
+            let found = version.0;
+            return Err(ConnectError::Old { server, found });
+        }
+        Ok(Self { pool })
+    }
+
+    async fn migrate(&self, server: &str) -> Result<(), ConnectError> {
+        let migrations = MIGRATIONS.map(|(version, description, sql)| {
+            let sql = sql.into_sql_str();
+            Migration::new(
+                version,
+                Cow::Borrowed(description),
+                MigrationType::Simple,
+                sql,
+                false,
+            )
+        });
+        let migrator = Migrator::with_migrations(migrations.to_vec());
+        let server = server.to_owned();
+        migrator.run(&self.pool).await.map_err(|error| match error {
+            MigrateError::VersionMissing(migration) => ConnectError::Newer { server, migration },
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
+                match code_of(&error).as_deref() {
+                    Some(READ_ONLY) => ConnectError::ReadOnly { server },
+                    Some(DUPLICATE_TABLE) => ConnectError::Foreign {
+                        server,
+                        what: message_of(&error),
+                    },
+                    _ => explain(error, &server),
+                }
+            }
+            other => ConnectError::Foreign {
+                server,
+                what: other.to_string(),
+            },
+        })
+    }
+}
+
+/// PostgreSQL's error codes (its manual, appendix A).
+const READ_ONLY: &str = "25006";
+const DUPLICATE_TABLE: &str = "42P07";
+/// Invalid authorization: a user, or a password.
+const INVALID_AUTHORIZATION: &str = "28";
+/// Ours: the term of the caller has ended (`refuse_ended_term` of the migrations).
+const ENDED_TERM: &str = "CR001";
+
+fn explain(error: Error, server: &str) -> ConnectError {
+    let server = server.to_owned();
+    match &error {
+        Error::Tls(what) => ConnectError::Tls {
+            server,
+            what: what.to_string(),
+        },
+        error if code_of(error).is_some_and(|code| code.starts_with(INVALID_AUTHORIZATION)) => {
+            ConnectError::Refused { server }
+        }
+        error => ConnectError::Unreachable {
+            server,
+            what: message_of(error),
+        },
+    }
+}
+
+/// Returns the server and the database of a URL, without user and password.
+fn server_of(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, server)| server);
+    rest.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+fn code_of(error: &Error) -> Option<String> {
+    let code = error.as_database_error()?.code()?;
+    Some(code.into_owned())
+}
+
+/// Returns the database's message of an error, which has no password.
+pub(crate) fn message_of(error: &Error) -> String {
+    match error.as_database_error() {
+        Some(error) => error.message().to_owned(),
+        None => error.to_string(),
+    }
+}
+
+/// A failed call of the database.
+#[derive(Debug)]
+pub(crate) enum CallError {
+    /// The caller's term has ended, for this reason.
+    TermEnded(String),
+    /// The database could not be reached, or could not do it now: the call may be repeated.
+    Failed(String),
+}
+
+impl CallError {
+    /// Returns the fault for a call that is not repeated.
+    pub(crate) fn fault(self, action: &'static str) -> StoreFault {
+        let (Self::TermEnded(what) | Self::Failed(what)) = self;
+        StoreFault::Shared { action, what }
+    }
+}
+
+impl From<Error> for CallError {
+    fn from(error: Error) -> Self {
+        match code_of(&error).as_deref() {
+            Some(ENDED_TERM) => Self::TermEnded(message_of(&error)),
+            _ => Self::Failed(message_of(&error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shown_url_has_no_password() {
+        let shown = [
+            (
+                "postgres://crawl:se:c@ret@db.test:5432/web?sslmode=require",
+                "db.test:5432/web",
+            ),
+            ("postgres://db.test/web", "db.test/web"),
+            ("mysql://root:secret@db.test/web", "db.test/web"),
+        ];
+        for (url, expected) in shown {
+            assert_eq!(server_of(url), expected);
+        }
+    }
+}

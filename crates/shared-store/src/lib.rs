@@ -1,0 +1,38 @@
+//! The store of a crawl that several nodes share: its journal, split by bucket, in PostgreSQL.
+//!
+//! ```text
+//! node a: fetches, archives            node b: fetches, archives
+//!   working copy of its buckets          working copy of its buckets      (store::embedded)
+//!     │ records     ▲ records of            │             ▲
+//!     │             │ buckets taken over    │             │
+//!     ▼             │ and all admissions    ▼             │
+//!   ┌─────────────────────── PostgreSQL ─────────────────────────┐
+//!   │ journal by bucket · inboxes · signature_log · terms        │
+//!   └────────────────────────────────────────────────────────────┘
+//! ```
+//! A *bucket* holds the hosts of some registrable domains. Its owner is the *term* of a node: a
+//! number that is new at each start and is kept by a heartbeat. The owner decides about the bucket
+//! by the code of the embedded store, over a working copy, and ships the records of its decisions
+//! to the bucket's journal. A node that takes a bucket over applies these records. Admissions of
+//! all nodes are in one log, which every node applies, so that each judges a page by all others.
+//!
+//! Invariant: PostgreSQL has the truth. Nothing that a node did counts before it is in there, and
+//! nothing is added for a term that has ended: that is checked in the database, by the functions of
+//! `migrations/`. Begin reading at `store.rs`; docs/adr/0021 has the reasons.
+
+mod admissions;
+mod bucket;
+mod connection;
+mod keys;
+mod ownership;
+mod rows;
+mod session;
+mod shipping;
+mod store;
+mod term;
+
+pub use self::bucket::{BUCKETS, Bucket};
+pub use self::connection::{ConnectError, Connection};
+pub use self::session::{CrawlSettings, JoinError, Session};
+pub use self::store::{SharedOptions, SharedStore};
+pub use self::term::Term;

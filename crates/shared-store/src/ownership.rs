@@ -1,0 +1,257 @@
+//! The buckets of a node: taken when they are free, given up when another node has fewer.
+//!
+//! Each node owns its share, the buckets divided by the live nodes. A bucket that is given up is
+//! closed first: what is out on lease there ends, its records are settled, and then it is free. The
+//! buckets of a term that lapsed are free at once, and their hosts rest for a full delay.
+//!
+//! Invariant: a bucket is in the working copy before it counts as owned, and out of it before it is
+//! free.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::Row as _;
+use store::embedded::record::Record;
+use store::{Fate, StoreFault};
+use web::{Host, UrlKey};
+
+use crate::bucket::{BUCKETS, Bucket, BucketSet};
+use crate::connection::CallError;
+use crate::rows::{decode, original_of};
+use crate::session::Beat;
+use crate::store::SharedStore;
+
+/// Buckets that are taken over in one step.
+const STEP: usize = 256;
+/// The interval at which a node looks for the end of the visits in buckets that it gives up.
+const DRAIN: Duration = Duration::from_millis(50);
+
+/// The records of a bucket, and the originals for which pages in it were left out.
+#[derive(Default)]
+struct BucketJournal {
+    records: Vec<Record>,
+}
+
+impl BucketJournal {
+    /// Returns the originals for which pages were left out, of visits that were not revoked.
+    fn originals(&self) -> Vec<UrlKey> {
+        let mut originals = std::collections::HashMap::new();
+        for record in &self.records {
+            match record {
+                Record::Settled(settled) => {
+                    let page = settled.visit.row.url.key();
+                    match original_of(settled) {
+                        Some(original) => originals.insert(page, original),
+                        None => originals.remove(&page),
+                    };
+                }
+                Record::Revoked { row, .. } => {
+                    originals.remove(&row.url.key());
+                }
+                _ => {}
+            }
+        }
+        originals.into_values().collect()
+    }
+}
+
+impl SharedStore {
+    /// Keeps the node's share of the buckets until the term ends.
+    pub(crate) async fn keep_share(self: Arc<Self>) {
+        let mut beats = self.session.beats.clone();
+        loop {
+            let beat = *beats.borrow_and_update();
+            if let Err(fault) = self.balance(beat).await {
+                return self.session.term.end(&fault.to_string());
+            }
+            tokio::select! {
+                changed = beats.changed() => if changed.is_err() { return },
+                _ended = self.session.term.ended() => return,
+            }
+        }
+    }
+
+    /// Takes or gives up buckets, so that the node has its share.
+    async fn balance(&self, beat: Beat) -> Result<(), StoreFault> {
+        let share = u64::from(BUCKETS).div_ceil(beat.live.max(1));
+        if beat.free > 0 && beat.owned < share {
+            self.take(share - beat.owned).await?;
+        }
+        if beat.owned > share {
+            self.give_up(beat.owned - share).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes free buckets, at most so many.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the term has ended, or a journal cannot be read or written.
+    pub(crate) async fn take(&self, most: u64) -> Result<(), StoreFault> {
+        let query = "SELECT taken, taken_rests FROM take_buckets($1, $2)";
+        let taken: Vec<(i16, bool)> = sqlx::query_as(query)
+            .bind(self.session.term.to_sql())
+            .bind(i64::try_from(most).unwrap_or(i64::MAX))
+            .fetch_all(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("took buckets"))?;
+        let bucket = |(number, _): &(i16, bool)| Bucket::from_sql(*number);
+        let mut buckets: Vec<Bucket> = taken.iter().map(bucket).collect();
+        buckets.sort_unstable();
+        let rests: BucketSet = taken
+            .iter()
+            .filter(|(_, rests)| *rests)
+            .map(bucket)
+            .collect();
+        for step in buckets.chunks(STEP) {
+            self.load(step, &rests).await?;
+        }
+        if !buckets.is_empty() {
+            tracing::info!(buckets = buckets.len(), "took buckets over");
+        }
+        Ok(())
+    }
+
+    /// Brings the journals of these buckets, which ascend, into the working copy.
+    async fn load(&self, buckets: &[Bucket], rests: &BucketSet) -> Result<(), StoreFault> {
+        let numbers: Vec<i16> = buckets.iter().map(|bucket| bucket.to_sql()).collect();
+        let query = "SELECT bucket, record FROM journal WHERE bucket = ANY ($1) \
+            ORDER BY bucket, number";
+        let rows = sqlx::query(query)
+            .bind(numbers)
+            .fetch_all(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("read the journal"))?;
+        let mut rest = rows.as_slice();
+        for bucket in buckets {
+            let of_bucket = |row: &&sqlx::postgres::PgRow| row.get::<i16, _>(0) == bucket.to_sql();
+            let count = rest.iter().take_while(of_bucket).count();
+            let (own, others) = rest.split_at(count);
+            rest = others;
+            let mut journal = BucketJournal::default();
+            for row in own {
+                let record = decode(row.get(1)).map_err(|error| StoreFault::Shared {
+                    action: "read the journal",
+                    what: format!("a record cannot be read: {error}"),
+                })?;
+                journal.records.push(record);
+            }
+            self.take_over(*bucket, &journal).await?;
+        }
+        let rule = self.rules.after_death();
+        let is_meant = |host: &Host| {
+            let bucket = Bucket::of_host(host);
+            buckets.binary_search(&bucket).is_ok() && rests.contains(bucket)
+        };
+        if buckets.iter().any(|bucket| rests.contains(*bucket)) {
+            self.local
+                .rest_after_death(is_meant, self.clock.now(), rule);
+        }
+        let mut owned = self.owned.write().await;
+        buckets.iter().for_each(|bucket| owned.insert(*bucket));
+        drop(owned);
+        self.news.notify_one();
+        Ok(())
+    }
+
+    async fn take_over(&self, bucket: Bucket, journal: &BucketJournal) -> Result<(), StoreFault> {
+        if journal.records.is_empty() {
+            return Ok(());
+        }
+        let left = self.local.take_over(&journal.records).await?;
+        if !left.is_empty() {
+            self.local.strike(left.clone())?;
+            let sequences = left;
+            self.shipping.add_to(bucket, &Record::Died { sequences });
+        }
+        // The owner of a page may have died before it looked for what was left out for the sake of
+        // an original that was revoked.
+        for original in journal.originals() {
+            if self.local.revocation_of(original)?.is_none() {
+                self.admissions.revoked.look_up(original);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up so many buckets.
+    async fn give_up(&self, count: u64) -> Result<(), StoreFault> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let leaving: Vec<Bucket> = {
+            let mut owned = self.owned.write().await;
+            let leaving: Vec<Bucket> = owned.descending().take(count).collect();
+            leaving.iter().for_each(|bucket| owned.remove(*bucket));
+            leaving
+        };
+        self.release(leaving).await
+    }
+
+    /// Gives up all buckets, at the end of the term.
+    pub(crate) async fn give_up_all(&self) -> Result<(), StoreFault> {
+        self.give_up(BUCKETS.into()).await
+    }
+
+    /// Frees buckets that no longer count as owned, when everything in them is settled.
+    async fn release(&self, leaving: Vec<Bucket>) -> Result<(), StoreFault> {
+        let set: BucketSet = leaving.iter().copied().collect();
+        let is_meant = |host: &Host| set.contains(Bucket::of_host(host));
+        while self.local.close_hosts(is_meant) > 0 {
+            tokio::select! {
+                () = tokio::time::sleep(DRAIN) => {}
+                ended = self.session.term.ended() => return Err(ended),
+            }
+        }
+        self.shipping.settled(&self.session.term).await?;
+        self.local.forget_hosts(is_meant);
+        let numbers: Vec<i16> = leaving.iter().map(|bucket| bucket.to_sql()).collect();
+        sqlx::query("SELECT free_buckets($1, $2)")
+            .bind(self.session.term.to_sql())
+            .bind(numbers)
+            .execute(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("gave up buckets"))?;
+        tracing::info!(buckets = leaving.len(), "gave buckets up");
+        Ok(())
+    }
+
+    /// Visits pages again that were left out for the sake of an original whose admission was
+    /// revoked, until the term ends.
+    pub(crate) async fn requeue_left_out(self: Arc<Self>) {
+        loop {
+            let original = tokio::select! {
+                original = self.admissions.revoked.next() => original,
+                _ended = self.session.term.ended() => return,
+            };
+            if let Err(fault) = self.requeue(original).await {
+                return self.session.term.end(&fault.to_string());
+            }
+        }
+    }
+
+    async fn requeue(&self, original: UrlKey) -> Result<(), StoreFault> {
+        // The database has every visit that ended so far.
+        self.shipping.settled(&self.session.term).await?;
+        let query = "SELECT left_out.record FROM journal AS left_out JOIN bucket USING (bucket) \
+            WHERE left_out.original = $1 AND owner = $2 AND NOT EXISTS ( \
+                SELECT FROM journal AS revoked WHERE revoked.kind = 2 \
+                AND revoked.page = left_out.page AND revoked.number > left_out.number)";
+        let rows: Vec<(Vec<u8>,)> = sqlx::query_as(query)
+            .bind(crate::shipping::to_sql(original))
+            .bind(self.session.term.to_sql())
+            .fetch_all(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("looked up duplicates"))?;
+        for (bytes,) in rows {
+            let Ok(Record::Settled(settled)) = decode(&bytes) else {
+                continue;
+            };
+            let visit = settled.visit;
+            let owned = self.owned.read().await;
+            // A bucket that is on its way looks these pages up when it arrives.
+            if owned.contains(Bucket::of(&visit.row.url)) && visit.row.fate != Fate::Unique {
+                self.local.revoke_visit(*visit.row, visit.reached)?;
+            }
+        }
+        self.shipping.settled(&self.session.term).await.map(drop)
+    }
+}

@@ -1,0 +1,196 @@
+//! The rows of the shared journal that a record of a node's working copy becomes.
+//!
+//! A record concerns hosts of one bucket, except for the links of a page: they follow the record of
+//! the page as records of their own, one for each run of links of one bucket. Records of a session
+//! alone (its beginning and end, its clock, the end of its archive) concern no bucket.
+//!
+//! Invariant: whoever applies the rows of a bucket in their order has the state of its hosts.
+
+use store::embedded::record::{Record, SettledVisit};
+use store::{DiscoveredUrl, VisitRecord};
+use web::{CanonicalForm, PageUrl, UrlKey};
+
+use crate::bucket::Bucket;
+
+/// A row of the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) bucket: Bucket,
+    pub(crate) kind: RowKind,
+    /// The record, postcard.
+    pub(crate) record: Vec<u8>,
+}
+
+/// The part of a record that the database looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowKind {
+    Other,
+    /// A visit ended; with the original for which the page was left out.
+    Settled {
+        page: UrlKey,
+        original: Option<UrlKey>,
+    },
+    /// A visit that ended does not count.
+    Revoked {
+        page: UrlKey,
+    },
+}
+
+impl Row {
+    pub(crate) fn new(bucket: Bucket, record: &Record) -> Self {
+        let kind = match record {
+            Record::Settled(settled) => RowKind::Settled {
+                page: settled.visit.row.url.key(),
+                original: original_of(settled),
+            },
+            Record::Revoked { row, .. } => RowKind::Revoked {
+                page: row.url.key(),
+            },
+            _ => RowKind::Other,
+        };
+        Self {
+            bucket,
+            kind,
+            record: encode(record),
+        }
+    }
+}
+
+/// Returns the key of the original for which a page was left out: if the original is revoked, the
+/// page is visited again.
+pub(crate) fn original_of(settled: &SettledVisit) -> Option<UrlKey> {
+    original_of_row(&settled.visit.row)
+}
+
+/// Returns the key of the original for which a page was left out, by its visit record.
+pub(crate) fn original_of_row(row: &VisitRecord) -> Option<UrlKey> {
+    let original = row.duplicate_of.as_ref()?;
+    (!row.kept && !row.of_earlier).then(|| original.key())
+}
+
+/// Returns the rows of a record, in order.
+pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
+    let of_entry = |url: &PageUrl| vec![Row::new(Bucket::of(url), record)];
+    match record {
+        Record::Discovered { first, finds } => discovered(*first, finds),
+        Record::Settled(settled) => {
+            let finds = &settled.visit.finds;
+            let mut alone = settled.clone();
+            alone.visit.finds = Vec::new();
+            let bucket = Bucket::of(&settled.visit.row.url);
+            let mut rows = vec![Row::new(bucket, &Record::Settled(alone))];
+            rows.extend(discovered(settled.first, finds));
+            rows
+        }
+        Record::Postponed { entry, .. }
+        | Record::Revoked { entry, .. }
+        | Record::Superseded { entry } => of_entry(&entry.discovered.url),
+        Record::SeedAdopted { url } => of_entry(url),
+        Record::Returned { host, .. } | Record::Paced { host, .. } => {
+            vec![Row::new(Bucket::of_host(host), record)]
+        }
+        Record::PatternClosed(name) | Record::PatternReopened(name) => {
+            vec![Row::new(Bucket::of_host(&name.host), record)]
+        }
+        Record::RobotsRead { origin, .. } => {
+            // The origin was made from a URL of the crawl.
+            match PageUrl::parse(origin, &CanonicalForm::default()) {
+                Ok(url) => of_entry(&url),
+                Err(_no_url) => Vec::new(),
+            }
+        }
+        // Leases and strikes name entries by their numbers: `store.rs` adds their rows. The others
+        // concern a session alone, or are in the log of admissions.
+        Record::Leased { .. }
+        | Record::Died { .. }
+        | Record::Begun { .. }
+        | Record::Stopped
+        | Record::Archived { .. }
+        | Record::Resumed { .. }
+        | Record::Restarted { .. }
+        | Record::ClockSetBack { .. }
+        | Record::ClockSet { .. }
+        | Record::Admitted { .. }
+        | Record::Retained(_)
+        | Record::Forgotten { .. }
+        | Record::Distinct(_) => Vec::new(),
+    }
+}
+
+/// Returns a row for each run of URLs of one bucket.
+fn discovered(first: u64, finds: &[DiscoveredUrl]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut number = first;
+    for run in finds.chunk_by(|one, other| Bucket::of(&one.url) == Bucket::of(&other.url)) {
+        let record = Record::Discovered {
+            first: number,
+            finds: run.to_vec(),
+        };
+        rows.push(Row::new(Bucket::of(&run[0].url), &record));
+        number += run.len() as u64;
+    }
+    rows
+}
+
+/// Returns a record as the database has it.
+pub(crate) fn encode(record: &Record) -> Vec<u8> {
+    postcard::to_allocvec(record).expect("encoding to memory cannot fail")
+}
+
+/// Returns the record of a row for the working copy of another session: without its place in the
+/// archive, which is another node's.
+pub(crate) fn decode(bytes: &[u8]) -> postcard::Result<Record> {
+    let mut record = postcard::from_bytes(bytes)?;
+    if let Record::Settled(settled) = &mut record {
+        settled.visit.archived = None;
+    }
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{Fate, FinishedVisit};
+    use web::{Pace, Timestamp};
+
+    use super::*;
+
+    fn found(url: &str) -> DiscoveredUrl {
+        let url = PageUrl::parse(url, &CanonicalForm::default()).unwrap();
+        DiscoveredUrl::new(url, 1, None)
+    }
+
+    #[test]
+    fn links_follow_their_page_in_runs_of_one_bucket_and_keep_their_numbers() {
+        let page = found("http://a.test/");
+        let links = ["a.test/1", "b.test/1", "b.test/2", "a.test/2"];
+        let finds: Vec<_> = links.map(|link| found(&format!("http://{link}"))).into();
+        let record = Record::Settled(SettledVisit {
+            sequence: 4,
+            priority: 0,
+            first: 10,
+            pace: Pace::default(),
+            visit: FinishedVisit {
+                finds: finds.clone(),
+                ..FinishedVisit::new(VisitRecord::new(
+                    page.clone(),
+                    Fate::Unique,
+                    Timestamp::default(),
+                ))
+            },
+        });
+        let rows = rows_of(&record);
+        let records: Vec<Record> = rows
+            .iter()
+            .map(|row| decode(&row.record).unwrap())
+            .collect();
+        let run = |first: u64, range: std::ops::Range<usize>| Record::Discovered {
+            first,
+            finds: finds[range].to_vec(),
+        };
+        assert!(matches!(&records[0], Record::Settled(settled) if settled.visit.finds.is_empty()));
+        assert_eq!(records[1..], [run(10, 0..1), run(11, 1..3), run(13, 3..4)]);
+        let buckets: Vec<Bucket> = rows.iter().map(|row| row.bucket).collect();
+        let (a, b) = (Bucket::of(&page.url), Bucket::of(&finds[1].url));
+        assert_eq!(buckets, [a, a, b, a]);
+    }
+}

@@ -1,0 +1,307 @@
+//! A session of a node: its place among the nodes of a crawl, from the beginning of a term to its
+//! end.
+//!
+//! The first node writes the settings that all nodes share. A term begins with a call, and is kept
+//! by a heartbeat of its own task and connection, so that a busy node does not lose it.
+//!
+//! Invariant: two live terms never have the name of one node. A term that may still be alive is
+//! waited for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use neardup::HashKey;
+use store::embedded::JOURNAL_FORMAT;
+use store::{ArchivePlace, StoreFault};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, timeout};
+use web::PageUrl;
+
+use crate::connection::{CallError, Connection};
+use crate::term::Term;
+
+/// Heartbeats in the length of a term.
+const BEATS: u32 = 4;
+
+/// The settings that all nodes of a crawl share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrawlSettings {
+    /// The key of every hash.
+    pub key: HashKey,
+    /// The settings of the crawl, as a text that the caller understands.
+    pub text: String,
+    /// The time after which a node that is not heard of is dead.
+    pub term: Duration,
+}
+
+/// The reason why a node cannot take part in a crawl.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// Another node of this name is alive.
+    #[error("a node named {node} is running already")]
+    NameInUse {
+        /// The name.
+        node: String,
+    },
+    /// The records in the database are of another version of the program.
+    #[error("the crawl is stored in format {found}, this program reads format {known}")]
+    Format {
+        /// The format found.
+        found: i32,
+        /// The format of this program.
+        known: i32,
+    },
+    /// The database failed.
+    #[error("the shared store failed while it {action}: {what}")]
+    Failed {
+        /// The action, as a verb in the past.
+        action: &'static str,
+        /// The database's error.
+        what: String,
+    },
+}
+
+impl CallError {
+    fn joining(self, action: &'static str) -> JoinError {
+        let (Self::TermEnded(what) | Self::Failed(what)) = self;
+        JoinError::Failed { action, what }
+    }
+}
+
+fn format() -> i32 {
+    i32::from(JOURNAL_FORMAT)
+}
+
+impl Connection {
+    /// Returns the settings of the crawl; none if it has not begun.
+    ///
+    /// # Errors
+    /// [`JoinError::Format`] if this program cannot read the crawl's records.
+    pub async fn settings(&self) -> Result<Option<CrawlSettings>, JoinError> {
+        let query = "SELECT format, hash_key, settings, \
+            extract(epoch FROM term_length)::double precision FROM crawl";
+        let found: Option<(i32, Vec<u8>, String, f64)> = sqlx::query_as(query)
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(|error| CallError::from(error).joining("read the settings"))?;
+        let Some((found, key, text, term)) = found else {
+            return Ok(None);
+        };
+        let known = format();
+        if found != known {
+            return Err(JoinError::Format { found, known });
+        }
+        let key = key.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        let key = HashKey::new(key.unwrap_or_default());
+        let term = Duration::from_secs_f64(term.max(0.0));
+        Ok(Some(CrawlSettings { key, text, term }))
+    }
+
+    /// Writes the settings of a crawl that begins now. If another node was first, its settings
+    /// stay: read them afterwards.
+    ///
+    /// # Errors
+    /// [`JoinError::Failed`] if the database cannot be written.
+    pub async fn begin_crawl(&self, settings: &CrawlSettings) -> Result<(), JoinError> {
+        sqlx::query("SELECT begin_crawl($1, $2, $3, make_interval(secs => $4))")
+            .bind(format())
+            .bind(settings.key.as_u64().to_le_bytes().to_vec())
+            .bind(&settings.text)
+            .bind(settings.term.as_secs_f64())
+            .execute(&self.pool)
+            .await
+            .map(drop)
+            .map_err(|error| CallError::from(error).joining("wrote the settings"))
+    }
+}
+
+/// The answer to a heartbeat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beat {
+    /// Live terms.
+    pub(crate) live: u64,
+    /// Buckets of this term.
+    pub(crate) owned: u64,
+    /// Buckets without an owner.
+    pub(crate) free: u64,
+}
+
+/// A node's part in a crawl, for one term. The heartbeat stops when it is dropped.
+pub struct Session {
+    pub(crate) connection: Connection,
+    pub(crate) term: Arc<Term>,
+    pub(crate) archive: Option<ArchivePlace>,
+    pub(crate) adopted: Vec<PageUrl>,
+    pub(crate) resumed: bool,
+    pub(crate) beats: watch::Receiver<Beat>,
+    heartbeat: JoinHandle<()>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.heartbeat.abort();
+    }
+}
+
+impl Session {
+    /// Begins a term of the node of this name, in a crawl that has begun. `ended` is the node's
+    /// last term if it is known to have ended. If a term of this name may be alive, waits for its
+    /// length; `wait` is called before with that time.
+    ///
+    /// # Errors
+    /// [`JoinError::NameInUse`] if the other term was heard of meanwhile.
+    pub async fn begin(
+        connection: &Connection,
+        node: &str,
+        settings: &CrawlSettings,
+        ended: Option<u64>,
+        wait: impl FnOnce(Duration),
+    ) -> Result<Self, JoinError> {
+        let (mut number, heard, mut sent) = begin_term(connection, node, ended, None).await?;
+        if number.is_none() {
+            wait(settings.term);
+            tokio::time::sleep(settings.term).await;
+            (number, _, sent) = begin_term(connection, node, ended, heard).await?;
+        }
+        let Some(number) = number else {
+            let node = node.to_owned();
+            return Err(JoinError::NameInUse { node });
+        };
+        let number = u64::try_from(number).unwrap_or_default();
+        let term = Arc::new(Term::new(node.to_owned(), number, settings.term, sent));
+        let (sender, beats) = watch::channel(Beat::default());
+        let heartbeat = tokio::spawn(keep(connection.clone(), Arc::clone(&term), sender));
+        let session = Self {
+            connection: connection.clone(),
+            archive: archive_of(connection, &term).await?,
+            adopted: adopted(connection).await?,
+            resumed: number > 1,
+            term,
+            beats,
+            heartbeat,
+        };
+        Ok(session)
+    }
+
+    /// Stops the heartbeat and ends the term on this side.
+    pub(crate) fn abandon(&self) {
+        self.heartbeat.abort();
+        self.term.end("the node was stopped");
+    }
+
+    /// Returns the node's term.
+    #[must_use]
+    pub fn term(&self) -> &Arc<Term> {
+        &self.term
+    }
+}
+
+/// Returns the number of the new term, or the time at which the live term of this name was last
+/// heard of; and the time of the call.
+async fn begin_term(
+    connection: &Connection,
+    node: &str,
+    ended: Option<u64>,
+    heard: Option<String>,
+) -> Result<(Option<i64>, Option<String>, Instant), JoinError> {
+    let sent = Instant::now();
+    let query = "SELECT new_term, last_heard::text FROM begin_term($1, $2, $3::text::timestamptz)";
+    let (number, heard) = sqlx::query_as(query)
+        .bind(node)
+        .bind(ended.and_then(|term| i64::try_from(term).ok()))
+        .bind(heard)
+        .fetch_one(&connection.pool)
+        .await
+        .map_err(|error| CallError::from(error).joining("began a term"))?;
+    Ok((number, heard, sent))
+}
+
+async fn archive_of(
+    connection: &Connection,
+    term: &Term,
+) -> Result<Option<ArchivePlace>, JoinError> {
+    let found: Option<(Option<String>, Option<i64>)> =
+        sqlx::query_as("SELECT archive_file, archive_end FROM term WHERE term = $1")
+            .bind(term.to_sql())
+            .fetch_optional(&connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).joining("read the end of the archive"))?;
+    let place = found.and_then(|(file, end)| file.zip(end));
+    Ok(place.map(|(file, end)| ArchivePlace {
+        file,
+        end: end.unsigned_abs(),
+    }))
+}
+
+/// Returns the redirects of seeds that widened the scope.
+pub(crate) async fn adopted(connection: &Connection) -> Result<Vec<PageUrl>, JoinError> {
+    let found: Vec<(String,)> = sqlx::query_as("SELECT url FROM adopted_seed ORDER BY url")
+        .fetch_all(&connection.pool)
+        .await
+        .map_err(|error| CallError::from(error).joining("read the seeds"))?;
+    let urls = found.into_iter().map(|(url,)| PageUrl::try_from(url));
+    // They were written as page URLs.
+    Ok(urls.filter_map(Result::ok).collect())
+}
+
+/// Keeps a term alive until it ends.
+async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat>) {
+    let every = term.length() / BEATS;
+    let mut ticks = tokio::time::interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut in_touch_since: Option<Instant> = None;
+    let mut last_answer = Instant::now();
+    loop {
+        ticks.tick().await;
+        if term.check().is_err() {
+            return;
+        }
+        let sent = Instant::now();
+        // A gap breaks the touch: others may have been in the same position as this node.
+        if sent - last_answer > every * 2 {
+            in_touch_since = None;
+        }
+        let is_in_touch = in_touch_since.is_some_and(|since| sent - since >= term.length());
+        match timeout(every, beat(&connection, &term, is_in_touch)).await {
+            Ok(Ok(beat)) => {
+                term.renew(sent);
+                last_answer = Instant::now();
+                in_touch_since.get_or_insert(sent);
+                beats.send_replace(beat);
+            }
+            Ok(Err(CallError::TermEnded(why))) => return term.end(&why),
+            Ok(Err(CallError::Failed(why))) => {
+                in_touch_since = None;
+                tracing::warn!(node = term.node(), why, "the shared store is out of reach");
+            }
+            Err(_late) => {
+                in_touch_since = None;
+                tracing::warn!(node = term.node(), "the shared store does not answer");
+            }
+        }
+    }
+}
+
+async fn beat(connection: &Connection, term: &Term, is_in_touch: bool) -> Result<Beat, CallError> {
+    let (live, owned, free): (i64, i64, i64) =
+        sqlx::query_as("SELECT live, owned, free FROM beat($1, $2)")
+            .bind(term.to_sql())
+            .bind(is_in_touch)
+            .fetch_one(&connection.pool)
+            .await?;
+    Ok(Beat {
+        live: live.unsigned_abs(),
+        owned: owned.unsigned_abs(),
+        free: free.unsigned_abs(),
+    })
+}
+
+impl From<JoinError> for StoreFault {
+    fn from(error: JoinError) -> Self {
+        Self::Shared {
+            action: "joined the crawl",
+            what: error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The way of a node's records into the database: in their order, in batches, each of which is
+//! repeated until it is settled or the term has ended.
+//!
+//! One task sends. A batch holds what came while the one before was on its way, so a busy node
+//! makes large batches and an idle one waits for nobody. Callers that need it wait until their
+//! records are settled.
+//!
+//! Invariant: a batch is settled as a whole, after all batches before it, and once: the database
+//! knows the number of the last one.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use store::embedded::record::Record;
+use store::{ArchivePlace, DiscoveredUrl, StoreFault, Totals};
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+
+use crate::bucket::Bucket;
+use crate::connection::{CallError, Connection};
+use crate::rows::{Row, RowKind, rows_of};
+use crate::term::Term;
+
+/// The most items of a batch.
+const BATCH: usize = 4_096;
+/// Items that wait at most before the node leases no more.
+const FULL: usize = 65_536;
+/// The wait between two attempts while the database is out of reach.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// Something for the database.
+#[derive(Debug)]
+enum Item {
+    Row(Row, Option<ArchivePlace>),
+    /// A URL for another node.
+    Link(Bucket, Vec<u8>),
+    /// A row of an inbox that this node has taken.
+    Taken(Bucket, i64),
+    AdoptedSeed(String),
+    /// Nothing but the news of the node's state.
+    News,
+}
+
+/// The records of a node on their way.
+pub(crate) struct Shipping {
+    queue: Mutex<Queue>,
+    /// Wakes the task that sends.
+    waiting: Notify,
+    /// The number of items that are settled.
+    settled: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Queue {
+    items: VecDeque<Item>,
+    /// Items that were added in all.
+    added: u64,
+    /// Links of visits to other buckets, by the number of the entry, until the visit is recorded.
+    links: HashMap<u64, Vec<DiscoveredUrl>>,
+    totals: Totals,
+    queued: u64,
+    is_exhausted: bool,
+    /// The end of the last settled visit in the archive.
+    archive: Option<ArchivePlace>,
+}
+
+impl Queue {
+    fn add(&mut self, item: Item) {
+        self.items.push_back(item);
+        self.added += 1;
+    }
+}
+
+/// A batch on its way, by columns.
+#[derive(Default)]
+struct Batch {
+    items: u64,
+    is_exhausted: bool,
+    buckets: Vec<i16>,
+    kinds: Vec<i16>,
+    pages: Vec<Option<i64>>,
+    originals: Vec<Option<i64>>,
+    records: Vec<Vec<u8>>,
+    link_buckets: Vec<i16>,
+    links: Vec<Vec<u8>>,
+    taken_buckets: Vec<i16>,
+    taken: Vec<i64>,
+    adopted: Vec<String>,
+    archive: Option<ArchivePlace>,
+    totals: Totals,
+    queued: u64,
+}
+
+impl Shipping {
+    pub(crate) fn new(archive: Option<ArchivePlace>) -> Self {
+        let queue = Queue {
+            archive,
+            ..Queue::default()
+        };
+        Self {
+            queue: Mutex::new(queue),
+            waiting: Notify::new(),
+            settled: watch::Sender::new(0),
+        }
+    }
+
+    /// Adds the rows of a record that the working copy has made.
+    pub(crate) fn add(&self, record: &Record) {
+        let mut queue = self.queue();
+        match record {
+            Record::Settled(settled) => queue.totals.count(&settled.visit.row),
+            Record::Revoked { row, .. } => queue.totals.uncount(row),
+            Record::SeedAdopted { url } => queue.add(Item::AdoptedSeed(url.to_string())),
+            _ => {}
+        }
+        let mut archive = None;
+        let mut links = Vec::new();
+        if let Record::Settled(settled) = record {
+            let span = settled.visit.archived.clone();
+            archive = span.map(|span| ArchivePlace {
+                file: span.file,
+                end: span.end,
+            });
+            links = queue.links.remove(&settled.sequence).unwrap_or_default();
+        }
+        for row in rows_of(record) {
+            queue.add(Item::Row(row, archive.take()));
+        }
+        for link in &links {
+            queue.add(link_to(link));
+        }
+        drop(queue);
+        self.waiting.notify_one();
+    }
+
+    /// Adds a record of a bucket that names entries by their numbers.
+    pub(crate) fn add_to(&self, bucket: Bucket, record: &Record) {
+        self.push(Item::Row(Row::new(bucket, record), None));
+    }
+
+    /// Keeps the links of a visit to other buckets until the visit is recorded.
+    pub(crate) fn keep_links(&self, sequence: u64, links: Vec<DiscoveredUrl>) {
+        if !links.is_empty() {
+            self.queue().links.insert(sequence, links);
+        }
+    }
+
+    /// Sends URLs to the nodes that own their buckets.
+    pub(crate) fn send_links(&self, links: &[DiscoveredUrl]) {
+        let mut queue = self.queue();
+        links.iter().for_each(|link| queue.add(link_to(link)));
+        drop(queue);
+        self.waiting.notify_one();
+    }
+
+    /// Removes a row of an inbox, whose URL this node has queued.
+    pub(crate) fn take(&self, bucket: Bucket, number: i64) {
+        self.push(Item::Taken(bucket, number));
+    }
+
+    /// Reports whether the node has anything to visit, and the number of its URLs that wait.
+    pub(crate) fn report(&self, is_exhausted: bool, queued: u64) {
+        let mut queue = self.queue();
+        queue.queued = queued;
+        if queue.is_exhausted != is_exhausted {
+            queue.is_exhausted = is_exhausted;
+            queue.add(Item::News);
+            drop(queue);
+            self.waiting.notify_one();
+        }
+    }
+
+    /// Returns the sums over the visits of this term.
+    pub(crate) fn totals(&self) -> Totals {
+        self.queue().totals
+    }
+
+    /// Returns true if the node has reported that it has nothing to visit.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.queue().is_exhausted
+    }
+
+    /// Returns true if so many items wait that no visit may begin.
+    pub(crate) fn is_full(&self) -> bool {
+        self.queue().items.len() >= FULL
+    }
+
+    /// Returns true if everything is settled.
+    pub(crate) fn is_idle(&self) -> bool {
+        let added = self.queue().added;
+        *self.settled.borrow() >= added
+    }
+
+    /// Waits until everything that was added so far is settled. Returns the end of the last settled
+    /// visit in the archive.
+    ///
+    /// # Errors
+    /// [`StoreFault::TermEnded`] if the term ends before.
+    pub(crate) async fn settled(&self, term: &Term) -> Result<Option<ArchivePlace>, StoreFault> {
+        let added = self.queue().added;
+        let mut settled = self.settled.subscribe();
+        tokio::select! {
+            // The sender is `self`.
+            _ = settled.wait_for(|settled| *settled >= added) => {}
+            ended = term.ended() => return Err(ended),
+        }
+        Ok(self.queue().archive.clone())
+    }
+
+    /// Sends until the term ends.
+    pub(crate) async fn send(self: Arc<Self>, connection: Connection, term: Arc<Term>) {
+        let mut number = 0;
+        loop {
+            let batch = self.next_batch();
+            if batch.items == 0 {
+                self.waiting.notified().await;
+                continue;
+            }
+            number += 1;
+            loop {
+                if term.check().is_err() {
+                    return;
+                }
+                match timeout(term.length(), settle(&connection, &term, number, &batch)).await {
+                    Ok(Ok(())) => break,
+                    Ok(Err(CallError::TermEnded(why))) => return term.end(&why),
+                    Ok(Err(CallError::Failed(why))) => {
+                        tracing::warn!(node = term.node(), why, "a batch waits for the store");
+                        tokio::time::sleep(RETRY).await;
+                    }
+                    Err(_late) => {}
+                }
+            }
+            if batch.archive.is_some() {
+                self.queue().archive = batch.archive;
+            }
+            self.settled.send_modify(|settled| *settled += batch.items);
+        }
+    }
+
+    fn next_batch(&self) -> Batch {
+        let mut queue = self.queue();
+        let mut batch = Batch {
+            is_exhausted: queue.is_exhausted,
+            totals: queue.totals,
+            queued: queue.queued,
+            ..Batch::default()
+        };
+        let count = queue.items.len().min(BATCH);
+        // The state is that behind all items, so it is news only with the last of them.
+        batch.is_exhausted &= count == queue.items.len();
+        for item in queue.items.drain(..count) {
+            batch.add(item);
+        }
+        batch
+    }
+
+    fn push(&self, item: Item) {
+        self.queue().add(item);
+        self.waiting.notify_one();
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue
+            .lock()
+            .expect("no panic can happen while the queue is locked")
+    }
+}
+
+fn link_to(link: &DiscoveredUrl) -> Item {
+    let found = postcard::to_allocvec(link).expect("encoding to memory cannot fail");
+    Item::Link(Bucket::of(&link.url), found)
+}
+
+impl Batch {
+    fn add(&mut self, item: Item) {
+        self.items += 1;
+        match item {
+            Item::Row(row, archive) => {
+                let (kind, page, original) = match row.kind {
+                    RowKind::Other => (0, None, None),
+                    RowKind::Settled { page, original } => (1, Some(page), original),
+                    RowKind::Revoked { page } => (2, Some(page), None),
+                };
+                self.buckets.push(row.bucket.to_sql());
+                self.kinds.push(kind);
+                self.pages.push(page.map(to_sql));
+                self.originals.push(original.map(to_sql));
+                self.records.push(row.record);
+                if archive.is_some() {
+                    self.archive = archive;
+                }
+            }
+            Item::Link(bucket, found) => {
+                self.link_buckets.push(bucket.to_sql());
+                self.links.push(found);
+            }
+            Item::Taken(bucket, number) => {
+                self.taken_buckets.push(bucket.to_sql());
+                self.taken.push(number);
+            }
+            Item::AdoptedSeed(url) => self.adopted.push(url),
+            Item::News => {}
+        }
+    }
+}
+
+/// Returns a key as the database has it: the same 64 bits.
+pub(crate) fn to_sql(key: web::UrlKey) -> i64 {
+    key.as_u64().cast_signed()
+}
+
+async fn settle(
+    connection: &Connection,
+    term: &Term,
+    number: i64,
+    batch: &Batch,
+) -> Result<(), CallError> {
+    let totals = postcard::to_allocvec(&batch.totals).expect("encoding to memory cannot fail");
+    let place = batch.archive.as_ref();
+    let query = "SELECT settle_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
+        $15, $16, $17, $18, $19)";
+    sqlx::query(query)
+        .bind(term.to_sql())
+        .bind(number)
+        .bind(batch.is_exhausted)
+        .bind(&batch.buckets)
+        .bind(&batch.kinds)
+        .bind(&batch.pages)
+        .bind(&batch.originals)
+        .bind(&batch.records)
+        .bind(&batch.link_buckets)
+        .bind(&batch.links)
+        .bind(&batch.taken_buckets)
+        .bind(&batch.taken)
+        .bind(&batch.adopted)
+        .bind(place.map(|place| place.file.as_str()))
+        .bind(place.and_then(|place| i64::try_from(place.end).ok()))
+        .bind(totals)
+        .bind(i64::try_from(batch.totals.pages).unwrap_or(i64::MAX))
+        .bind(i64::try_from(batch.totals.bytes).unwrap_or(i64::MAX))
+        .bind(i64::try_from(batch.queued).unwrap_or(i64::MAX))
+        .execute(&connection.pool)
+        .await?;
+    Ok(())
+}

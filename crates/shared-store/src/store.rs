@@ -1,0 +1,607 @@
+//! The shared store as a node sees it: the two seams over a working copy of its buckets.
+//!
+//! The working copy decides; its records are shipped. A lease is handed out once the database has
+//! it, so that a page with which nodes die is found. A visit is settled here and counts once its
+//! batch is in the database: [`Frontier::checkpoint`] waits for that.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use neardup::PageSignature;
+use store::embedded::record::Record;
+use store::embedded::{DirectoryLock, EmbeddedStore, LogStep, StoreOptions, WorkingCopy};
+use store::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HostMemory, Lease,
+    LeaseFilter, NearDupIndex, Page, Robots, Settlement, Standing, StoreFault, Supply, Totals,
+    Verdict,
+};
+use tokio::sync::{Notify, RwLock};
+use tokio::task::JoinSet;
+use web::{Clock, Host, Pace, PageUrl, Timestamp, UrlKey};
+
+use crate::admissions::Admissions;
+use crate::bucket::{BUCKETS, Bucket, BucketSet};
+use crate::connection::CallError;
+use crate::keys::LogKeys;
+use crate::rows::original_of_row;
+use crate::session::{Session, adopted};
+use crate::shipping::Shipping;
+
+/// The interval of polls.
+pub(crate) const POLL: Duration = Duration::from_millis(250);
+/// Polls between two reads of the totals of other nodes.
+const TOTALS_EVERY: u32 = 4;
+/// URLs that are taken out of the inboxes at a time.
+const INBOX: i64 = 4_096;
+/// Links to other buckets that are remembered, so that they are not sent twice: 8 bytes each.
+const SENT: usize = 1 << 20;
+/// Bits of an entry's number below those of the term.
+const TERM_SHIFT: u32 = 40;
+/// The file that marks the state of a node, which may be made anew.
+const MARK: &str = "shared-crawl";
+
+/// The memory of a shared crawl, as one node has it.
+pub struct SharedStore {
+    pub(crate) session: Session,
+    pub(crate) local: Arc<EmbeddedStore>,
+    pub(crate) shipping: Arc<Shipping>,
+    pub(crate) admissions: Admissions,
+    pub(crate) rules: FrontierRules,
+    pub(crate) clock: Clock,
+    /// The buckets whose hosts are in the working copy.
+    pub(crate) owned: RwLock<BucketSet>,
+    keys: LogKeys,
+    max_pages: Option<u64>,
+    /// Pages of `max_pages` that this term may visit.
+    reserved: AtomicU64,
+    /// Pages out on lease.
+    out: AtomicU64,
+    /// The keys of links that were sent to other buckets.
+    sent: Mutex<HashSet<UrlKey>>,
+    /// Sums over the visits of all other terms.
+    others: Mutex<Totals>,
+    adopted: Mutex<Vec<PageUrl>>,
+    /// Wakes the crawl when URLs have come from elsewhere, or the crawl has ended.
+    pub(crate) news: Notify,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+/// The options of a shared store.
+pub struct SharedOptions {
+    /// The options of the working copy. Its key is the crawl's.
+    pub store: StoreOptions,
+    /// The clock of the node.
+    pub clock: Clock,
+    /// The maximum number of pages of the crawl, over all nodes.
+    pub max_pages: Option<u64>,
+}
+
+impl SharedStore {
+    /// Opens the store for a session. The working copy is made anew in `directory`.
+    ///
+    /// # Errors
+    /// [`StoreFault`]: the directory holds a crawl of its own or is in use, the database failed, or
+    /// a file cannot be read or written.
+    pub async fn open(
+        session: Session,
+        directory: &Path,
+        options: SharedOptions,
+    ) -> Result<Arc<Self>, StoreFault> {
+        let SharedOptions {
+            store: options,
+            clock,
+            max_pages,
+        } = options;
+        clear(directory, &options)?;
+        let archive = session.archive.clone();
+        let shipping = Arc::new(Shipping::new(archive.clone()));
+        let watch = {
+            let shipping = Arc::clone(&shipping);
+            Arc::new(move |record: &Record| shipping.add(record))
+        };
+        let local = EmbeddedStore::open(directory, &options)?.into_working_copy(WorkingCopy {
+            first_sequence: session.term.number() << TERM_SHIFT,
+            archive: archive.map(|ArchivePlace { file, end }| ArchiveSpan {
+                ticket: 0,
+                file,
+                end,
+            }),
+            adopted: session.adopted.clone(),
+            resumed: session.resumed,
+            watch,
+        });
+        let local = Arc::new(local);
+        let (connection, term) = (session.connection.clone(), Arc::clone(&session.term));
+        let (admissions, mut log) =
+            Admissions::new(connection.clone(), Arc::clone(&term), Arc::clone(&local));
+        log.catch_up().await?;
+        let keys = LogKeys::new(local.key(), options.likeness.thresholds.distance());
+        let store = Arc::new(Self {
+            adopted: Mutex::new(session.adopted.clone()),
+            session,
+            local,
+            shipping: Arc::clone(&shipping),
+            admissions,
+            rules: options.rules.clone(),
+            clock,
+            owned: RwLock::default(),
+            keys,
+            max_pages,
+            reserved: AtomicU64::new(0),
+            out: AtomicU64::new(0),
+            sent: Mutex::default(),
+            others: Mutex::default(),
+            news: Notify::new(),
+            tasks: Mutex::default(),
+        });
+        {
+            let mut tasks = store.tasks();
+            tasks.spawn(shipping.send(connection, Arc::clone(&term)));
+            tasks.spawn(log.run());
+        }
+        let beat = *store.session.beats.borrow();
+        store
+            .take(u64::from(BUCKETS).div_ceil(beat.live.max(1)))
+            .await?;
+        store.read_totals().await?;
+        // They end with the term.
+        let mut tasks = store.tasks();
+        tasks.spawn(Arc::clone(&store).keep_share());
+        tasks.spawn(Arc::clone(&store).requeue_left_out());
+        tasks.spawn(Arc::clone(&store).poll());
+        drop(tasks);
+        Ok(store)
+    }
+
+    /// Returns the working copy of the node's buckets.
+    #[must_use]
+    pub fn working_copy(&self) -> &Arc<EmbeddedStore> {
+        &self.local
+    }
+
+    /// Returns the session of the node.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Ends the term without leaving, as a node that dies: its buckets pass on when the term lapses.
+    pub fn abandon(&self) {
+        self.session.abandon();
+    }
+
+    /// Returns true if the pages of the whole crawl have reached their maximum.
+    #[must_use]
+    pub fn has_all_pages(&self) -> bool {
+        self.max_pages
+            .is_some_and(|max| self.standing().totals.pages >= max)
+    }
+
+    /// Returns the redirects of seeds that widened the scope, on all nodes.
+    #[must_use]
+    pub fn adopted_seeds(&self) -> Vec<PageUrl> {
+        self.adopted
+            .lock()
+            .expect("no panic can happen while the seeds are locked")
+            .clone()
+    }
+
+    /// Queues URLs of owned buckets, and sends the others to their owners. Returns the number of
+    /// new ones, as far as this node can tell.
+    async fn queue(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
+        let owned = self.owned.read().await;
+        let is_ours = |found: &DiscoveredUrl| owned.contains(Bucket::of(&found.url));
+        let (ours, theirs): (Vec<_>, Vec<_>) = discovered.into_iter().partition(is_ours);
+        let new = match ours.is_empty() {
+            true => 0,
+            false => self.local.discover(ours).await?,
+        };
+        let theirs = self.unsent(theirs);
+        self.shipping.send_links(&theirs);
+        Ok(new + theirs.len())
+    }
+
+    /// Returns the links that were not sent before, as far as that is remembered. A link that was
+    /// found on left-out pages only is sent once more when it is found elsewhere.
+    fn unsent(&self, mut links: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
+        let mut sent = self
+            .sent
+            .lock()
+            .expect("no panic can happen while the links are locked");
+        if sent.len() >= SENT {
+            sent.clear();
+        }
+        links.retain(|link| {
+            let key = link.url.key();
+            let key = match link.is_probed() {
+                true => UrlKey::from_u64(!key.as_u64()),
+                false => key,
+            };
+            sent.insert(key)
+        });
+        links
+    }
+
+    /// Returns the number of pages that may be leased now, at most `want`.
+    async fn reserve(&self, want: usize) -> Result<usize, StoreFault> {
+        let Some(max) = self.max_pages else {
+            return Ok(want);
+        };
+        let used = self.shipping.totals().pages + self.out.load(Ordering::Relaxed);
+        let wanted = used + want as u64;
+        if wanted > self.reserved.load(Ordering::Relaxed) {
+            self.set_reserved(max, wanted).await?;
+        }
+        let free = self.reserved.load(Ordering::Relaxed).saturating_sub(used);
+        Ok(usize::try_from(free).unwrap_or(usize::MAX).min(want))
+    }
+
+    /// Gives back the pages that were reserved and are not needed.
+    async fn give_back(&self) -> Result<(), StoreFault> {
+        let used = self.shipping.totals().pages + self.out.load(Ordering::Relaxed);
+        match self.max_pages {
+            Some(max) if self.reserved.load(Ordering::Relaxed) > used => {
+                self.set_reserved(max, used).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn set_reserved(&self, max: u64, wanted: u64) -> Result<(), StoreFault> {
+        let (reserved,): (i64,) = sqlx::query_as("SELECT reserve_pages($1, $2, $3)")
+            .bind(self.session.term.to_sql())
+            .bind(i64::try_from(max).unwrap_or(i64::MAX))
+            .bind(i64::try_from(wanted).unwrap_or(i64::MAX))
+            .fetch_one(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("reserved pages"))?;
+        self.reserved
+            .store(reserved.unsigned_abs(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Reads the inboxes of the node, the state of the other nodes and the end of the crawl, until
+    /// the term ends.
+    async fn poll(self: Arc<Self>) {
+        let mut ticks = tokio::time::interval(POLL);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut count = 0_u32;
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                _ended = self.session.term.ended() => return,
+            }
+            count = count.wrapping_add(1);
+            let polled = async {
+                self.read_inbox().await?;
+                if count.is_multiple_of(TOTALS_EVERY) {
+                    self.read_totals().await?;
+                }
+                self.note_finished().await
+            };
+            match polled.await {
+                Ok(true) => self.news.notify_one(),
+                Ok(false) => {}
+                // The store may be back at the next poll; else the heartbeat ends the term.
+                Err(fault) => tracing::warn!(%fault, "a poll of the shared store failed"),
+            }
+        }
+    }
+
+    async fn read_inbox(&self) -> Result<(), StoreFault> {
+        let query = "SELECT inbox.bucket, number, found FROM inbox JOIN bucket USING (bucket) \
+            WHERE owner = $1 ORDER BY number LIMIT $2";
+        let rows: Vec<(i16, i64, Vec<u8>)> = sqlx::query_as(query)
+            .bind(self.session.term.to_sql())
+            .bind(INBOX)
+            .fetch_all(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("read the inbox"))?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let (mut found, mut taken) = (Vec::new(), Vec::new());
+        let owned = self.owned.read().await;
+        for (number, row, bytes) in rows {
+            let bucket = Bucket::from_sql(number);
+            if !owned.contains(bucket) {
+                continue;
+            }
+            taken.push((bucket, row));
+            match postcard::from_bytes::<DiscoveredUrl>(&bytes) {
+                Ok(url) => found.push(url),
+                Err(error) => {
+                    return Err(StoreFault::Shared {
+                        action: "read the inbox",
+                        what: format!("a URL cannot be read: {error}"),
+                    });
+                }
+            }
+        }
+        self.shipping.report(false, self.local.standing().queued);
+        self.local.discover(found).await?;
+        drop(owned);
+        self.news.notify_one();
+        for (bucket, row) in taken {
+            self.shipping.take(bucket, row);
+        }
+        self.shipping.settled(&self.session.term).await.map(drop)
+    }
+
+    async fn read_totals(&self) -> Result<(), StoreFault> {
+        let rows: Vec<(Vec<u8>,)> = sqlx::query_as("SELECT totals FROM term WHERE term <> $1")
+            .bind(self.session.term.to_sql())
+            .fetch_all(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("read the totals"))?;
+        let mut others = Totals::default();
+        for (bytes,) in rows.iter().filter(|(bytes,)| !bytes.is_empty()) {
+            if let Ok(totals) = postcard::from_bytes(bytes) {
+                others.add(&totals);
+            }
+        }
+        *self.others() = others;
+        let seeds = adopted(&self.session.connection).await?;
+        *self
+            .adopted
+            .lock()
+            .expect("no panic can happen while the seeds are locked") = seeds;
+        Ok(())
+    }
+
+    /// Looks for the end of the crawl, if this node has nothing to do.
+    async fn note_finished(&self) -> Result<bool, StoreFault> {
+        if !self.shipping.is_exhausted() || !self.shipping.is_idle() {
+            return Ok(false);
+        }
+        let (is_finished,): (bool,) = sqlx::query_as("SELECT note_finished()")
+            .fetch_one(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("looked for the end"))?;
+        Ok(is_finished)
+    }
+
+    fn others(&self) -> MutexGuard<'_, Totals> {
+        self.others
+            .lock()
+            .expect("no panic can happen while the totals are locked")
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.tasks
+            .lock()
+            .expect("no panic can happen while the tasks are locked")
+    }
+}
+
+/// Removes the working copy of an earlier session. Refuses a directory with a crawl of its own.
+fn clear(directory: &Path, options: &StoreOptions) -> Result<(), StoreFault> {
+    let shared = |what: String| StoreFault::Shared {
+        action: "made the working copy",
+        what,
+    };
+    let mark = directory.join(MARK);
+    if EmbeddedStore::exists(directory) && !mark.exists() {
+        let directory = directory.display();
+        return Err(shared(format!("{directory} holds a crawl of its own")));
+    }
+    std::fs::create_dir_all(directory).map_err(|error| shared(error.to_string()))?;
+    drop(DirectoryLock::take(directory, options.now)?);
+    std::fs::write(&mark, "").map_err(|error| shared(error.to_string()))?;
+    for part in ["journal", "sled"] {
+        match std::fs::remove_dir_all(directory.join(part)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(shared(error.to_string()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl Frontier for SharedStore {
+    async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
+        self.session.term.check()?;
+        self.queue(discovered).await
+    }
+
+    async fn lease(
+        &self,
+        now: Timestamp,
+        want: usize,
+        filter: LeaseFilter,
+    ) -> Result<Supply, StoreFault> {
+        let term = &self.session.term;
+        term.check()?;
+        if !term.allows_requests() || self.shipping.is_full() {
+            return Ok(Supply::NothingBefore(now + POLL));
+        }
+        let (want, filter) = match filter {
+            LeaseFilter::Requisites => (want, filter),
+            LeaseFilter::All => match self.reserve(want).await? {
+                0 => (want, LeaseFilter::Requisites),
+                pages => (pages, LeaseFilter::All),
+            },
+        };
+        let supply = self.local.lease(now, want, filter).await?;
+        let is_exhausted = supply == Supply::Exhausted;
+        self.shipping
+            .report(is_exhausted, self.local.standing().queued);
+        let leases = match supply {
+            Supply::Leases(leases) => leases,
+            Supply::Exhausted => {
+                self.give_back().await?;
+                self.shipping.settled(term).await?;
+                return Ok(match self.note_finished().await? {
+                    true => Supply::Exhausted,
+                    false => Supply::NothingBefore(Timestamp::NEVER),
+                });
+            }
+            wait @ Supply::NothingBefore(_) => return Ok(wait),
+        };
+        for lease in &leases {
+            let sequences = vec![lease.entry.sequence];
+            self.shipping
+                .add_to(Bucket::of(lease.url()), &Record::Leased { sequences });
+            self.out.fetch_add(pages_of(lease), Ordering::Relaxed);
+        }
+        self.shipping.settled(term).await?;
+        Ok(Supply::Leases(leases))
+    }
+
+    async fn settle(
+        &self,
+        lease: Lease,
+        mut settlement: Settlement,
+        pace: Pace,
+    ) -> Result<(), StoreFault> {
+        self.session.term.check()?;
+        let pages = pages_of(&lease);
+        let mut original = None;
+        if let Settlement::Done(visit) = &mut settlement {
+            original = original_of_row(&visit.row);
+            let owned = self.owned.read().await;
+            let is_theirs = |found: &mut DiscoveredUrl| !owned.contains(Bucket::of(&found.url));
+            let theirs = visit.finds.extract_if(.., is_theirs).collect();
+            self.shipping
+                .keep_links(lease.entry.sequence, self.unsent(theirs));
+            self.local.settle(lease, settlement, pace).await?;
+        } else {
+            self.local.settle(lease, settlement, pace).await?;
+        }
+        self.out.fetch_sub(pages, Ordering::Relaxed);
+        if let Some(original) = original {
+            self.admissions.revoked.left_out(original);
+        }
+        Ok(())
+    }
+
+    async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault> {
+        self.local.claim(lease, url).await
+    }
+
+    fn is_apart(&self, lease: &Lease, target: &PageUrl) -> bool {
+        Bucket::of(lease.url()) != Bucket::of(target)
+    }
+
+    async fn changed(&self) {
+        self.news.notified().await;
+    }
+
+    async fn adopt_seed(&self, url: &PageUrl) -> Result<(), StoreFault> {
+        self.local.adopt_seed(url).await
+    }
+
+    fn hosts(&self) -> &dyn HostMemory {
+        self
+    }
+
+    fn standing(&self) -> Standing {
+        let mut totals = *self.others();
+        totals.add(&self.shipping.totals());
+        Standing {
+            totals,
+            ..self.local.standing()
+        }
+    }
+
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
+        self.local.checkpoint(archive).await?;
+        let settled = self.shipping.settled(&self.session.term).await?;
+        Ok(Durable {
+            settled,
+            journal: 0,
+        })
+    }
+
+    async fn close(&self) -> Result<(), StoreFault> {
+        self.give_up_all().await?;
+        sqlx::query("SELECT end_term($1, 'left')")
+            .bind(self.session.term.to_sql())
+            .execute(&self.session.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("left the crawl"))?;
+        self.session.term.end("it left");
+        Ok(())
+    }
+}
+
+/// Returns 1 if a lease may turn out to be a page of `max_pages`.
+fn pages_of(lease: &Lease) -> u64 {
+    u64::from(lease.discovered().requisite == 0)
+}
+
+#[async_trait]
+impl HostMemory for SharedStore {
+    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
+        self.local.pace(host).await
+    }
+
+    async fn record_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        self.local.record_pace(host, pace).await
+    }
+
+    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
+        self.local.robots(origin).await
+    }
+
+    async fn record_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.local.record_robots(origin, robots).await
+    }
+}
+
+#[async_trait]
+impl NearDupIndex for SharedStore {
+    async fn admit(
+        &self,
+        page: &Page,
+        signature: &PageSignature,
+        canonical: Option<&PageUrl>,
+    ) -> Result<Verdict, StoreFault> {
+        let term = &self.session.term;
+        loop {
+            let applied = self.admissions.applied();
+            let (record, verdict) = match self.local.judge(page, signature, canonical)? {
+                LogStep::Given(verdict) => return Ok(verdict),
+                LogStep::Append(record, verdict) => (*record, Some(verdict)),
+                LogStep::Forget(record) => (*record, None),
+            };
+            let keys = self.keys.of(&record, canonical);
+            let is_admitted = self.admissions.offer(record, keys, applied, term).await?;
+            if let Some(verdict) = verdict.filter(|_| is_admitted) {
+                return Ok(verdict);
+            }
+        }
+    }
+
+    async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
+        let term = &self.session.term;
+        loop {
+            let applied = self.admissions.applied();
+            let Some(record) = self.local.revocation_of(page)? else {
+                return Ok(());
+            };
+            let keys = self.keys.of(&record, None);
+            if self.admissions.offer(record, keys, applied, term).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn separate(&self, page: &PageUrl, original: &PageUrl) -> Result<(), StoreFault> {
+        let term = &self.session.term;
+        loop {
+            let applied = self.admissions.applied();
+            let record = EmbeddedStore::separation_of(page, original);
+            let keys = self.keys.of(&record, None);
+            if self.admissions.offer(record, keys, applied, term).await? {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Hosts that come to this queue and leave it: it holds a part of a shared crawl.
+//!
+//! The journal of a shared crawl is kept elsewhere, and this queue is the working copy of some of
+//! its hosts. Records of other sessions are applied as a replay applies them; a host that leaves is
+//! forgotten with its entries. The journal of this store is not its truth then, and the store is
+//! not opened again.
+
+use std::collections::BTreeSet;
+
+use web::{Host, PageUrl, RestartRule, Timestamp};
+
+use super::super::journal::Journal;
+use super::super::journal::record::Record;
+use super::place::Place;
+use super::{Queue, RecordWatch};
+use crate::fault::StoreFault;
+use crate::frontier::ArchiveSpan;
+
+impl Queue {
+    /// Begins the working copy of a shared crawl. Entries are numbered from `first`, above those of
+    /// all earlier sessions; `archive` is the valid end of the archive.
+    pub(in super::super) fn begin_working_copy(
+        &mut self,
+        first: u64,
+        archive: Option<ArchiveSpan>,
+        adopted: Vec<PageUrl>,
+        watch: RecordWatch,
+    ) {
+        self.state.next_sequence = first;
+        self.state.archive = archive;
+        self.state.adopted = adopted;
+        self.doubtful = 0;
+        self.watch = Some(watch);
+    }
+
+    /// Applies records of earlier sessions, which concern hosts that were not here. Returns the
+    /// numbers of the entries that these sessions left under way.
+    pub(in super::super) fn take_over(
+        &mut self,
+        journal: &Journal,
+        records: &[Record],
+    ) -> Result<Vec<u64>, StoreFault> {
+        let own = (self.state.next_sequence, self.state.under_way.clone());
+        for record in records {
+            let span = journal.append_at(record)?;
+            self.apply(span, record);
+        }
+        self.state.next_sequence = own.0;
+        let left = self.state.under_way.difference(&own.1);
+        Ok(left.copied().collect())
+    }
+
+    /// Records that sessions died while these entries were under way, and sets aside those that
+    /// too many sessions died with.
+    pub(in super::super) fn strike(
+        &mut self,
+        journal: &Journal,
+        sequences: Vec<u64>,
+    ) -> Result<(), StoreFault> {
+        self.record(journal, &Record::Died { sequences })?;
+        self.set_aside()
+    }
+
+    /// Makes hosts rest that another session may have asked just before `at`. No new host is asked
+    /// before the least wait has passed either.
+    pub(in super::super) fn rest_after_death(
+        &mut self,
+        is_meant: impl Fn(&Host) -> bool,
+        at: Timestamp,
+        rule: RestartRule,
+    ) {
+        for number in self.hosts.numbers() {
+            if self.hosts.is_present(number) && is_meant(&self.hosts.get(number).name) {
+                self.hosts
+                    .change(number, |host| host.pace = host.pace.after_restart(at, rule));
+            }
+        }
+        self.state.floor = self.state.floor.max(at + rule.least_wait);
+        self.hosts.set_floor(self.state.floor);
+    }
+
+    /// Leases no more entries of these hosts. Returns the number of their entries out on lease.
+    pub(in super::super) fn close_hosts(&mut self, is_meant: impl Fn(&Host) -> bool) -> u64 {
+        let mut out = 0;
+        for number in self.hosts.numbers() {
+            if self.hosts.is_present(number) && is_meant(&self.hosts.get(number).name) {
+                self.hosts.set_closed(number, true);
+                out += self.hosts.get(number).all.out;
+            }
+        }
+        out
+    }
+
+    /// Forgets hosts that another session takes over, with their entries. None of these is out on
+    /// lease.
+    pub(in super::super) fn forget_hosts(&mut self, is_meant: impl Fn(&Host) -> bool) {
+        let present = |number: &u32| self.hosts.is_present(*number);
+        let meant = |number: &u32| is_meant(&self.hosts.get(*number).name);
+        let numbers = self.hosts.numbers().filter(present).filter(meant);
+        let numbers: BTreeSet<u32> = numbers.collect();
+        for number in &numbers {
+            let places = || Place::first_of(*number)..=Place::last_of(*number);
+            let pending: Vec<Place> = self
+                .pending
+                .range(places())
+                .map(|(place, _)| *place)
+                .collect();
+            for place in pending {
+                if let Some(body) = self.pending.remove(&place) {
+                    self.pending_bytes = self.pending_bytes.saturating_sub(body.weight());
+                }
+            }
+            let gone: Vec<Place> = self.gone.range(places()).copied().collect();
+            for place in gone {
+                self.gone.remove(&place);
+            }
+            let tries: Vec<Place> = self
+                .tries
+                .range(places())
+                .map(|(place, _)| *place)
+                .collect();
+            for place in tries {
+                if let Some(tries) = self.tries.remove(&place) {
+                    self.later.remove(&(tries.due, place.rank.sequence));
+                }
+            }
+            self.hosts.forget(*number);
+        }
+        self.aside.retain(|_, place| !numbers.contains(&place.host));
+        let is_theirs = |place: &Place| numbers.contains(&place.host);
+        self.state
+            .struck
+            .retain(|_, struck| !struck.place.as_ref().is_some_and(is_theirs));
+    }
+}

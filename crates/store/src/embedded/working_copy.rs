@@ -1,0 +1,199 @@
+//! The embedded store as a node's working copy of a shared crawl.
+//!
+//! A shared crawl keeps its journal in a database, and several nodes work on it, each on the hosts
+//! that it owns. A node decides by the code of this store: it applies the records of the hosts that
+//! come to it, ships the records that it makes, and takes over the admissions of all nodes from one
+//! log. So the working copy decides like a store that is alone.
+//!
+//! Invariant: the truth is the shared journal. A working copy is made anew by each session of a
+//! node and never opened again.
+
+use neardup::PageSignature;
+use web::{Host, PageUrl, RestartRule, Timestamp, UrlKey};
+
+use super::frontier::{RecordWatch, Void};
+use super::journal::frame::encode;
+use super::journal::record::{DistinctPages, Record};
+use super::store::EmbeddedStore;
+use crate::fault::StoreFault;
+use crate::frontier::ArchiveSpan;
+use crate::known::{Decision, PageRef};
+use crate::near_dup::{Page, RetainedDuplicate, Verdict};
+use crate::visit_record::VisitRecord;
+
+/// The step that a page's verdict asks of the log of all admissions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogStep {
+    /// The verdict needs no record.
+    Given(Verdict),
+    /// The verdict holds once the log has this record.
+    Append(Box<Record>, Verdict),
+    /// The page is judged again once the log has this record.
+    Forget(Box<Record>),
+}
+
+/// The start of a working copy.
+pub struct WorkingCopy {
+    /// The number of the first new queue entry, above those of all earlier sessions.
+    pub first_sequence: u64,
+    /// The valid end of the node's archive.
+    pub archive: Option<ArchiveSpan>,
+    /// The redirects of seeds that widened the scope.
+    pub adopted: Vec<PageUrl>,
+    /// True if the crawl was begun before.
+    pub resumed: bool,
+    /// A function that sees the records of the frontier that this session makes.
+    pub watch: RecordWatch,
+}
+
+impl EmbeddedStore {
+    /// Makes this store, which was created just now, the working copy of a shared crawl.
+    #[must_use]
+    pub fn into_working_copy(mut self, start: WorkingCopy) -> Self {
+        let WorkingCopy {
+            first_sequence,
+            archive,
+            adopted,
+            resumed,
+            watch,
+        } = start;
+        self.opened.archive.clone_from(&archive);
+        self.opened.adopted.clone_from(&adopted);
+        self.opened.resumed = resumed;
+        self.queue()
+            .begin_working_copy(first_sequence, archive, adopted, watch);
+        self
+    }
+
+    /// Applies the records of hosts that come to this node, in the order of the shared journal. The
+    /// watch does not see them. Returns the numbers of the entries that were left under way.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables of the working copy cannot be written.
+    pub async fn take_over(&self, records: &[Record]) -> Result<Vec<u64>, StoreFault> {
+        let left = self.queue().take_over(&self.journal, records)?;
+        if self.queue().wants_flush() {
+            self.save(None, false).await?;
+        }
+        Ok(left)
+    }
+
+    /// Records that a session died while these entries were under way. Entries that too many
+    /// sessions died with are set aside.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal of the working copy cannot be written.
+    pub fn strike(&self, sequences: Vec<u64>) -> Result<(), StoreFault> {
+        self.queue().strike(&self.journal, sequences)
+    }
+
+    /// Makes hosts rest that a session which died may have asked just before `at`.
+    pub fn rest_after_death(
+        &self,
+        is_meant: impl Fn(&Host) -> bool,
+        at: Timestamp,
+        rule: RestartRule,
+    ) {
+        self.queue().rest_after_death(is_meant, at, rule);
+    }
+
+    /// Leases no more URLs of these hosts. Returns the number of those that are out on lease.
+    pub fn close_hosts(&self, is_meant: impl Fn(&Host) -> bool) -> u64 {
+        self.queue().close_hosts(is_meant)
+    }
+
+    /// Forgets closed hosts that another node takes over.
+    pub fn forget_hosts(&self, is_meant: impl Fn(&Host) -> bool) {
+        self.queue().forget_hosts(is_meant);
+    }
+
+    /// Judges a page by the admissions that were applied so far, and changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the tables or the journal of the working copy cannot be read.
+    pub fn judge(
+        &self,
+        page: &Page,
+        signature: &PageSignature,
+        canonical: Option<&PageUrl>,
+    ) -> Result<LogStep, StoreFault> {
+        let mut signatures = self.signatures();
+        let admitted = || Record::Admitted {
+            page: page.clone(),
+            signature: Box::new(signature.clone()),
+        };
+        Ok(match signatures.judge(page, signature, canonical)? {
+            Decision::Own => LogStep::Given(Verdict::Own),
+            Decision::Forget => {
+                let page = page.key();
+                LogStep::Forget(Box::new(Record::Forgotten { page }))
+            }
+            Decision::New => LogStep::Append(Box::new(admitted()), Verdict::Unique),
+            Decision::Version {
+                capture,
+                is_admitted,
+            } => {
+                let capture = capture.try_map(|number| self.page(PageRef::Earlier(number)))?;
+                let verdict = Verdict::Changed(Box::new(capture));
+                match is_admitted {
+                    true => LogStep::Given(verdict),
+                    false => LogStep::Append(Box::new(admitted()), verdict),
+                }
+            }
+            Decision::Retained(place) => {
+                let of = signatures.per_cluster();
+                LogStep::Given(self.retained_before(place, of)?)
+            }
+            Decision::Retain(of, rank) => {
+                let original = of.try_map(|of| self.page(of))?;
+                let record = super::admission::retained_page(page, signature, &original, rank);
+                let of = signatures.per_cluster();
+                let retained = RetainedDuplicate { rank, of };
+                let verdict = Verdict::Retained(Box::new(original), retained);
+                LogStep::Append(Box::new(Record::Retained(Box::new(record))), verdict)
+            }
+            Decision::Duplicate(of) => {
+                let original = of.try_map(|of| self.page(of))?;
+                LogStep::Given(Verdict::Duplicate(Box::new(original)))
+            }
+        })
+    }
+
+    /// Returns the record that revokes the admission of a page; none if the page is not known.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the tables of the working copy cannot be read.
+    pub fn revocation_of(&self, page: UrlKey) -> Result<Option<Record>, StoreFault> {
+        let is_known = self.signatures().knows(page)?;
+        Ok(is_known.then_some(Record::Forgotten { page }))
+    }
+
+    /// Returns the record that separates two pages.
+    #[must_use]
+    pub fn separation_of(page: &PageUrl, original: &PageUrl) -> Record {
+        Record::Distinct(DistinctPages {
+            page: page.clone(),
+            original: original.clone(),
+        })
+    }
+
+    /// Applies a record of the log of all admissions.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables of the working copy cannot be written.
+    pub fn apply_admission(&self, record: &Record) -> Result<(), StoreFault> {
+        let frame = encode(record);
+        let mut signatures = self.signatures();
+        let end = self.journal.append_frame(&frame)?;
+        signatures.apply(end - frame.len() as u64, record)
+    }
+
+    /// Revokes the record of a visit, and queues its URL again.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal of the working copy cannot be written.
+    pub fn revoke_visit(&self, row: VisitRecord, reached: Vec<PageUrl>) -> Result<(), StoreFault> {
+        let row = Box::new(row);
+        self.queue().revoke(&self.journal, Void { row, reached })
+    }
+}

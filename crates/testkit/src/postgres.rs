@@ -1,0 +1,252 @@
+//! A PostgreSQL server of its own, in a temporary directory, for tests of the shared store.
+//!
+//! `initdb` and `postgres` are looked for on the PATH, and where Debian installs them. The server
+//! refuses to run as root; where tests do, it runs as the user `nobody`. A shell of that user starts
+//! and stops it, and stops it when the test process ends, however it ends.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+/// The user and group `nobody` of Linux.
+const NOBODY: u32 = 65_534;
+
+/// Starts and stops the server at each line of its input, and stops it at the end of the input. The
+/// arguments are the directories of the programs and of the server, and the server's options.
+const SHELL: &str = r#"
+programs=$1 directory=$2 options=$3
+begin() { "$programs/pg_ctl" -D "$directory/data" -l "$directory/log" -o "$options" -w start; }
+finish() { "$programs/pg_ctl" -D "$directory/data" -m immediate -w stop; }
+"$programs/initdb" -D "$directory/data" -U postgres -A trust -E UTF8 --no-locale --no-sync \
+    >"$directory/initdb.log" 2>&1 && begin >/dev/null 2>&1 && echo ready || echo failed
+while read -r order; do
+    case $order in
+        begin) begin >/dev/null 2>&1 ;;
+        finish) finish >/dev/null 2>&1 ;;
+    esac
+    echo done
+done
+finish >/dev/null 2>&1
+rm -rf "$directory"
+"#;
+
+/// A running server. It ends with the test process.
+#[derive(Debug)]
+pub struct Postgres {
+    programs: PathBuf,
+    port: u16,
+    databases: AtomicU32,
+    shell: Mutex<Shell>,
+}
+
+#[derive(Debug)]
+struct Shell {
+    _process: Child,
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Postgres {
+    /// Returns the server that all tests of this process share. Returns none where PostgreSQL is
+    /// not installed, and says so: such a test passes.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start(&[])).as_ref()
+    }
+
+    /// Starts a server with these settings (`name=value`). Returns none where PostgreSQL is not
+    /// installed, and says so.
+    ///
+    /// # Panics
+    /// If the server is installed and does not start.
+    #[must_use]
+    pub fn start(settings: &[&str]) -> Option<Self> {
+        let Some(programs) = programs() else {
+            eprintln!("not tested: PostgreSQL's initdb is not installed");
+            return None;
+        };
+        let started = Self::start_in(programs, settings);
+        Some(started.expect("PostgreSQL is installed, so it starts"))
+    }
+
+    fn start_in(programs: PathBuf, settings: &[&str]) -> io::Result<Self> {
+        let directory = tempfile::Builder::new()
+            .prefix("postgres-")
+            .tempdir()?
+            .keep();
+        let is_root = fs::metadata(&directory)?.uid() == 0;
+        let mut shell = Command::new("sh");
+        if is_root {
+            chown(&directory, Some(NOBODY), Some(NOBODY))?;
+            shell.uid(NOBODY).gid(NOBODY);
+        }
+        let port = free_port()?;
+        // Without a file system's guarantees the server is faster; a process that is killed loses
+        // nothing.
+        let mut options = format!(
+            "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={} \
+             -c fsync=off -c max_connections=200",
+            directory.display()
+        );
+        for setting in settings {
+            options.push_str(&format!(" -c {setting}"));
+        }
+        let mut process = shell
+            .args(["-c", SHELL, "sh"])
+            .arg(&programs)
+            .arg(&directory)
+            .arg(options)
+            .current_dir(&directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let (Some(orders), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
+            return Err(io::Error::other("the shell has no pipes"));
+        };
+        let mut shell = Shell {
+            _process: process,
+            orders,
+            answers: BufReader::new(answers),
+        };
+        if shell.answer()? != "ready" {
+            let log = fs::read_to_string(directory.join("log"));
+            let log = log.or_else(|_missing| fs::read_to_string(directory.join("initdb.log")));
+            return Err(io::Error::other(log.unwrap_or_default()));
+        }
+        Ok(Self {
+            programs,
+            port,
+            databases: AtomicU32::new(0),
+            shell: Mutex::new(shell),
+        })
+    }
+
+    /// Returns the port of the server on 127.0.0.1.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Creates a database, and returns its URL.
+    ///
+    /// # Panics
+    /// If the server does not create it.
+    pub fn create_database(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("crawl_{number}");
+        self.query(&self.url("postgres"), &format!("CREATE DATABASE {name}"));
+        self.url(&name)
+    }
+
+    /// Returns the URL of a database.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Returns the rows of a query by `psql`, a line each, with `|` between columns.
+    ///
+    /// # Panics
+    /// If the query fails.
+    pub fn query(&self, url: &str, sql: &str) -> String {
+        let mut client = self.programs.join("psql");
+        if !client.exists() {
+            client = PathBuf::from("psql");
+        }
+        let output = Command::new(client)
+            .args(["--no-psqlrc", "--tuples-only", "--no-align", "--quiet"])
+            .args(["--set", "ON_ERROR_STOP=1", "--command", sql, url])
+            .output()
+            .expect("psql comes with the server");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{sql}: {error}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Stops the server at once, as a crash does.
+    ///
+    /// # Panics
+    /// If the shell has ended.
+    pub fn crash(&self) {
+        self.order("finish");
+    }
+
+    /// Starts the server again. It recovers first.
+    ///
+    /// # Panics
+    /// If the shell has ended.
+    pub fn restart(&self) {
+        self.order("begin");
+    }
+
+    fn order(&self, order: &str) {
+        let mut shell = self.shell();
+        writeln!(shell.orders, "{order}").expect("the shell reads");
+        let answer = shell.answer().expect("the shell answers");
+        assert_eq!(answer, "done");
+    }
+
+    fn shell(&self) -> MutexGuard<'_, Shell> {
+        self.shell.lock().expect("no panic while it is locked")
+    }
+}
+
+impl Shell {
+    fn answer(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        Ok(line.trim().to_owned())
+    }
+}
+
+/// Returns the directory of the server's programs, the latest version first.
+fn programs() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).find(|directory| has_server(directory));
+    let found = on_path.or_else(|| {
+        let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+        let versions = versions.filter_map(Result::ok);
+        let mut directories: Vec<PathBuf> = versions
+            .map(|version| version.path().join("bin"))
+            .filter(|directory| has_server(directory))
+            .collect();
+        directories.sort();
+        directories.pop()
+    })?;
+    // `initdb` looks for the other programs beside itself, not beside a link to it.
+    let program = fs::canonicalize(found.join("initdb")).ok()?;
+    program.parent().map(Path::to_owned)
+}
+
+fn has_server(directory: &Path) -> bool {
+    directory.join("initdb").exists() && directory.join("postgres").exists()
+}
+
+fn free_port() -> io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(listener.local_addr()?.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_answers_crashes_and_comes_back_with_what_it_had() {
+        let Some(server) = Postgres::start(&[]) else {
+            return;
+        };
+        let url = server.create_database();
+        server.query(&url, "CREATE TABLE page AS SELECT 7 AS number");
+        server.crash();
+        server.restart();
+        assert_eq!(server.query(&url, "SELECT number FROM page"), "7");
+    }
+}

@@ -1,0 +1,363 @@
+-- The store of a crawl that several nodes share: its journal, split by bucket.
+--
+-- A bucket holds the hosts of some registrable domains and has one owner at a time: the term of a
+-- node. Only the owner adds rows to a bucket's journal. Links to other buckets go through `inbox`.
+-- Admissions of all buckets are in one order, `signature_log`. docs/adr/0021 has the reasons.
+--
+-- Every change is one call of one of the functions below, which checks the caller's term and may be
+-- repeated: so no lock waits for a node, and a lost answer costs a second call.
+--
+-- The keys begin with the bucket where a table has one, so that Citus can distribute them by it;
+-- that is unverified.
+
+CREATE TABLE crawl (
+    -- There is one row.
+    singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+    -- The format of the records in `journal` and `signature_log`.
+    format integer NOT NULL,
+    -- The key of every hash, 8 bytes little-endian.
+    hash_key bytea NOT NULL,
+    -- The settings that all nodes share, as TOML.
+    settings text NOT NULL,
+    -- A node that is not heard of for so long is dead.
+    term_length interval NOT NULL,
+    begun_at timestamptz NOT NULL DEFAULT now(),
+    -- The time at which nothing was left to visit.
+    finished_at timestamptz,
+    last_term bigint NOT NULL DEFAULT 0
+);
+
+CREATE TABLE term (
+    term bigint PRIMARY KEY,
+    node text NOT NULL,
+    -- live: it may write; left: it ended in order; lapsed: it was not heard of for its length.
+    state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'left', 'lapsed')),
+    begun_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- The number of the last batch that was settled.
+    batch bigint NOT NULL DEFAULT 0,
+    -- True if the node has nothing to visit and nothing to send.
+    exhausted boolean NOT NULL DEFAULT false,
+    -- The end of the last settled visit in the node's archive.
+    archive_file text,
+    archive_end bigint,
+    -- Sums over the visits of this term: `Totals`, postcard; and two of them.
+    totals bytea NOT NULL DEFAULT '',
+    pages bigint NOT NULL DEFAULT 0,
+    bytes bigint NOT NULL DEFAULT 0,
+    -- URLs that wait in the node's buckets.
+    queued bigint NOT NULL DEFAULT 0,
+    -- Pages of --max-pages that this term may visit.
+    reserved bigint NOT NULL DEFAULT 0
+);
+
+CREATE UNIQUE INDEX one_live_term_of_a_node ON term (node) WHERE state = 'live';
+
+CREATE TABLE bucket (
+    bucket smallint PRIMARY KEY,
+    -- The term that owns it; none while it passes from one to another.
+    owner bigint REFERENCES term,
+    -- True if its last owner died: its hosts may have been asked just before.
+    rests boolean NOT NULL DEFAULT false
+);
+
+CREATE INDEX bucket_owner ON bucket (owner);
+
+INSERT INTO bucket (bucket) SELECT generate_series(0, 4095);
+
+-- Numbers the rows of `journal` and `signature_log` in one order.
+CREATE SEQUENCE row_number;
+
+CREATE TABLE journal (
+    bucket smallint NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('row_number'),
+    term bigint NOT NULL,
+    -- 0: other; 1: a visit ended; 2: such a visit was revoked.
+    kind smallint NOT NULL,
+    -- The key of the URL, of kinds 1 and 2.
+    page bigint,
+    -- The key of the original for which the page was left out.
+    original bigint,
+    -- A record of the journal, postcard.
+    record bytea NOT NULL,
+    PRIMARY KEY (bucket, number)
+);
+
+CREATE INDEX journal_original ON journal (original) WHERE original IS NOT NULL;
+CREATE INDEX journal_revoked ON journal (page) WHERE kind = 2;
+
+CREATE TABLE inbox (
+    bucket smallint NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('row_number'),
+    -- A discovered URL, postcard.
+    found bytea NOT NULL,
+    PRIMARY KEY (bucket, number)
+);
+
+CREATE TABLE adopted_seed (
+    -- The target of a seed's redirect, which widens the scope.
+    url text PRIMARY KEY
+);
+
+CREATE TABLE signature_log (
+    number bigint PRIMARY KEY,
+    term bigint NOT NULL,
+    -- The keys that another admission shares if its verdict depends on this row.
+    keys bigint[] NOT NULL,
+    -- A record of the journal, postcard.
+    record bytea NOT NULL
+);
+
+-- Its one row is locked while rows are added, so that they become visible in their order.
+CREATE TABLE signature_head (singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton));
+
+INSERT INTO signature_head DEFAULT VALUES;
+
+-- Refuses a call of a term that has ended.
+CREATE FUNCTION refuse_ended_term(p_term bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_state text;
+BEGIN
+    SELECT state INTO v_state FROM term WHERE term = p_term;
+    RAISE EXCEPTION USING
+        ERRCODE = 'CR001',
+        MESSAGE = CASE v_state
+            WHEN 'lapsed' THEN 'it was not heard of in time, and its buckets passed on'
+            WHEN 'left' THEN 'it left'
+            ELSE 'the store does not know it'
+        END;
+END $$;
+
+-- Writes the settings of a crawl that begins now; does nothing if it has begun.
+CREATE FUNCTION begin_crawl(
+    p_format integer, p_hash_key bytea, p_settings text, p_term_length interval
+) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO crawl (format, hash_key, settings, term_length)
+    VALUES (p_format, p_hash_key, p_settings, p_term_length)
+    ON CONFLICT DO NOTHING;
+$$;
+
+-- Ends a term that is live. Its buckets are free afterwards, all at once.
+CREATE FUNCTION end_term(p_term bigint, p_state text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE term SET state = p_state, reserved = 0, queued = 0
+    WHERE term = p_term AND state = 'live';
+    IF FOUND THEN
+        UPDATE bucket SET owner = NULL, rests = rests OR p_state = 'lapsed'
+        WHERE owner = p_term;
+    END IF;
+END $$;
+
+-- Begins a term of a node, and returns its number. If a term of this node is live, returns the time
+-- at which it was last heard of: the caller waits for the length of a term and passes that time.
+-- `p_own` is a term of which the caller knows that it has ended.
+CREATE FUNCTION begin_term(
+    p_node text, p_own bigint, p_heard timestamptz,
+    OUT new_term bigint, OUT last_heard timestamptz
+) LANGUAGE plpgsql AS $$
+DECLARE
+    v_old term;
+    v_length interval;
+BEGIN
+    -- Terms begin one after the other.
+    SELECT term_length INTO v_length FROM crawl FOR UPDATE;
+    SELECT * INTO v_old FROM term WHERE node = p_node AND state = 'live';
+    IF FOUND THEN
+        IF v_old.term = p_own
+            OR (v_old.heard_at = p_heard AND v_old.heard_at + v_length < clock_timestamp())
+        THEN
+            PERFORM end_term(v_old.term, 'lapsed');
+        ELSE
+            last_heard := v_old.heard_at;
+            RETURN;
+        END IF;
+    END IF;
+    UPDATE crawl SET last_term = last_term + 1, finished_at = NULL
+    RETURNING last_term INTO new_term;
+    INSERT INTO term (term, node, archive_file, archive_end)
+    SELECT new_term, p_node, last.archive_file, last.archive_end
+    FROM (SELECT) AS always LEFT JOIN LATERAL (
+        SELECT archive_file, archive_end FROM term
+        WHERE node = p_node AND archive_file IS NOT NULL ORDER BY term DESC LIMIT 1
+    ) AS last ON true;
+END $$;
+
+-- Keeps a term alive. `p_in_touch` is true if the caller was in touch with the store for the length
+-- of a term: only then it declares others dead. Returns the numbers of live terms, of the caller's
+-- buckets and of free buckets.
+CREATE FUNCTION beat(
+    p_term bigint, p_in_touch boolean, OUT live bigint, OUT owned bigint, OUT free bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+    v_dead bigint;
+    v_length interval;
+BEGIN
+    UPDATE term SET heard_at = clock_timestamp() WHERE term = p_term AND state = 'live';
+    IF NOT FOUND THEN
+        PERFORM refuse_ended_term(p_term);
+    END IF;
+    IF p_in_touch THEN
+        SELECT term_length INTO v_length FROM crawl;
+        FOR v_dead IN
+            SELECT term FROM term
+            WHERE state = 'live' AND heard_at + v_length < clock_timestamp() ORDER BY term
+        LOOP
+            -- Locked, and looked at again: it may have been heard of meanwhile.
+            PERFORM FROM term
+            WHERE term = v_dead AND heard_at + v_length < clock_timestamp() FOR UPDATE;
+            IF FOUND THEN
+                PERFORM end_term(v_dead, 'lapsed');
+            END IF;
+        END LOOP;
+    END IF;
+    SELECT count(*) INTO live FROM term WHERE state = 'live';
+    SELECT count(*) FILTER (WHERE owner = p_term), count(*) FILTER (WHERE owner IS NULL)
+    INTO owned, free FROM bucket;
+END $$;
+
+-- Gives free buckets to a term, at most so many. Returns them, and whether their hosts are to rest.
+CREATE FUNCTION take_buckets(p_term bigint, p_most bigint)
+RETURNS TABLE (taken smallint, taken_rests boolean) LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE term SET exhausted = false WHERE term = p_term AND state = 'live';
+    IF NOT FOUND THEN
+        PERFORM refuse_ended_term(p_term);
+    END IF;
+    RETURN QUERY
+    WITH free AS (
+        SELECT bucket, rests FROM bucket
+        WHERE owner IS NULL ORDER BY bucket LIMIT p_most FOR UPDATE
+    )
+    UPDATE bucket SET owner = p_term, rests = false FROM free
+    WHERE bucket.bucket = free.bucket AND bucket.owner IS NULL
+    RETURNING free.bucket, free.rests;
+END $$;
+
+-- Frees buckets whose owner has settled everything that it began there.
+CREATE FUNCTION free_buckets(p_term bigint, p_buckets smallint[]) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE bucket SET owner = NULL WHERE owner = p_term AND bucket = ANY (p_buckets);
+$$;
+
+-- Settles a batch of a term: adds rows to the journal and to inboxes, and removes what the node has
+-- taken out of its own. The same batch again changes nothing.
+CREATE FUNCTION settle_batch(
+    p_term bigint, p_batch bigint, p_exhausted boolean,
+    p_buckets smallint[], p_kinds smallint[], p_pages bigint[], p_originals bigint[],
+    p_records bytea[],
+    p_inbox_buckets smallint[], p_inbox_found bytea[],
+    p_taken_buckets smallint[], p_taken_numbers bigint[],
+    p_adopted text[],
+    p_archive_file text, p_archive_end bigint,
+    p_totals bytea, p_page_total bigint, p_byte_total bigint, p_queued bigint
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_batch bigint;
+BEGIN
+    -- Waits for a call that is about to end this term, and is waited for by it.
+    SELECT batch INTO v_batch FROM term WHERE term = p_term AND state = 'live' FOR UPDATE;
+    IF NOT FOUND THEN
+        PERFORM refuse_ended_term(p_term);
+    END IF;
+    IF p_batch <= v_batch THEN
+        RETURN;
+    END IF;
+    INSERT INTO journal (bucket, term, kind, page, original, record)
+    SELECT b, p_term, k, p, o, r
+    FROM unnest(p_buckets, p_kinds, p_pages, p_originals, p_records)
+        WITH ORDINALITY AS rows (b, k, p, o, r, i)
+    ORDER BY i;
+    INSERT INTO inbox (bucket, found)
+    SELECT b, f FROM unnest(p_inbox_buckets, p_inbox_found) WITH ORDINALITY AS links (b, f, i)
+    ORDER BY i;
+    DELETE FROM inbox USING unnest(p_taken_buckets, p_taken_numbers) AS taken (b, n)
+    WHERE bucket = b AND number = n;
+    INSERT INTO adopted_seed SELECT unnest(p_adopted) ON CONFLICT DO NOTHING;
+    IF NOT p_exhausted THEN
+        UPDATE crawl SET finished_at = NULL WHERE finished_at IS NOT NULL;
+    END IF;
+    UPDATE term SET
+        batch = p_batch, exhausted = p_exhausted,
+        archive_file = coalesce(p_archive_file, archive_file),
+        archive_end = coalesce(p_archive_end, archive_end),
+        totals = p_totals, pages = p_page_total, bytes = p_byte_total, queued = p_queued
+    WHERE term = p_term;
+END $$;
+
+-- Offers admissions that were judged by the rows of the log up to `p_applied`. Adds those that share
+-- no key with later rows, nor with an offer before them. Returns the later rows in their order, with
+-- the index of the offer that became the row; an offer that is missing is to be judged again.
+CREATE FUNCTION offer_admissions(
+    p_term bigint, p_applied bigint, p_records bytea[],
+    -- The keys of all offers, each with the index of its offer, from 1.
+    p_keys bigint[], p_owners integer[]
+) RETURNS TABLE (row_number bigint, row_record bytea, row_offer integer) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM term WHERE term = p_term AND state = 'live';
+    IF NOT FOUND THEN
+        PERFORM refuse_ended_term(p_term);
+    END IF;
+    PERFORM FROM signature_head FOR UPDATE;
+    RETURN QUERY
+    WITH offered AS (
+        SELECT k, o FROM unnest(p_keys, p_owners) AS offers (k, o)
+    ), later AS (
+        SELECT number, keys, record FROM signature_log WHERE number > p_applied
+    ), later_keys AS (
+        SELECT DISTINCT unnest(keys) AS k FROM later
+    ), refused AS (
+        SELECT o FROM offered JOIN later_keys USING (k)
+        UNION
+        SELECT second.o FROM offered AS first JOIN offered AS second
+            ON first.k = second.k AND first.o < second.o
+    ), admitted AS (
+        SELECT nextval('row_number') AS number, i, record
+        FROM (
+            SELECT i::integer AS i, record
+            FROM unnest(p_records) WITH ORDINALITY AS offers (record, i)
+            WHERE i NOT IN (SELECT o FROM refused) ORDER BY i
+        ) AS accepted
+    ), added AS (
+        INSERT INTO signature_log (number, term, keys, record)
+        SELECT number, p_term, keys, record
+        FROM admitted JOIN (
+            SELECT o, array_agg(k) AS keys FROM offered GROUP BY o
+        ) AS keys_of_offers ON o = i
+    )
+    SELECT number, record, NULL::integer FROM later
+    UNION ALL
+    SELECT number, NULL::bytea, i FROM admitted
+    ORDER BY 1;
+END $$;
+
+-- Reserves pages of a crawl that has at most `p_most` of them: as many as the term has reserved are
+-- `p_total` afterwards, or fewer if there are no more. Returns their number.
+CREATE FUNCTION reserve_pages(p_term bigint, p_most bigint, p_total bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_taken bigint;
+    v_reserved bigint;
+BEGIN
+    PERFORM FROM crawl FOR UPDATE;
+    -- A live term may still visit what it has reserved; one that ended has visited its pages.
+    SELECT coalesce(sum(CASE state WHEN 'live' THEN greatest(reserved, pages) ELSE pages END), 0)
+    INTO v_taken FROM term WHERE term <> p_term;
+    UPDATE term SET reserved = least(p_total, greatest(p_most - v_taken, 0))
+    WHERE term = p_term AND state = 'live' RETURNING reserved INTO v_reserved;
+    IF NOT FOUND THEN
+        PERFORM refuse_ended_term(p_term);
+    END IF;
+    RETURN v_reserved;
+END $$;
+
+-- Returns true if no bucket is free, no inbox holds anything, and no live node has anything to
+-- visit or to send.
+CREATE FUNCTION note_finished() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE crawl SET finished_at = clock_timestamp()
+    WHERE finished_at IS NULL
+        AND NOT EXISTS (SELECT FROM bucket WHERE owner IS NULL)
+        AND NOT EXISTS (SELECT FROM inbox)
+        AND NOT EXISTS (SELECT FROM term WHERE state = 'live' AND NOT exhausted);
+    RETURN (SELECT finished_at IS NOT NULL FROM crawl);
+END $$;
