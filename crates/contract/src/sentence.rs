@@ -23,10 +23,13 @@ pub(crate) struct Sentence {
     pub(crate) check: Check,
 }
 
+/// The course of a scenario with a backend.
+type Course<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
 /// The function that holds a sentence against a backend. It panics if the sentence is broken.
 pub(crate) enum Check {
     /// One scenario.
-    Scenario(for<'a> fn(&'a dyn Backend) -> Pin<Box<dyn Future<Output = ()> + 'a>>),
+    Scenario(for<'a> fn(&'a dyn Backend) -> Course<'a>),
     /// A property of many random scenarios, each of which runs to its end in this runtime.
     Property(fn(&dyn Backend, &Runtime)),
 }

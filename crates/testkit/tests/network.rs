@@ -6,9 +6,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use testkit::{FaultyNetwork, NetworkState};
+use tokio::time::Instant;
 
 /// Starts a server that returns every byte. It reports each of them, and the end of a
 /// stream, up to 16 that the test has not received.
