@@ -6,10 +6,11 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 19] = [
+const CRATES: [&str; 20] = [
     "anybytes",
     "batch",
     "cli",
+    "contract",
     "corpus",
     "crawl",
     "differences",
@@ -83,6 +84,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("disk", &[]),
         ("differences", &["neardup"]),
         ("store", &["disk", "neardup", "web"]),
+        ("contract", &["disk", "neardup", "store", "web"]),
         ("sinks", &["disk", "web"]),
         ("fetch", &["disk", "web"]),
         ("search", &["disk", "sinks", "web"]),

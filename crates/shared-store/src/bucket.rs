@@ -103,7 +103,7 @@ mod tests {
         );
         // The numbers are in databases.
         let golden = [
-            ("http://example.org/", 3011),
+            ("http://example.org/", 3909),
             ("http://127.0.0.1/", 3011),
             ("http://www.gov.uk/", 3011),
         ];

@@ -159,7 +159,7 @@ mod tests {
                 .fold(fingerprint, |bits, flip| bits ^ 1 << flip);
             for (record, fingerprint) in [(&mut record, fingerprint), (&mut other, flipped)] {
                 if let Record::Admitted { signature, .. } = record {
-                    signature.text.as_mut().unwrap().fingerprint = fingerprint.into();
+                    signature.text.as_mut().unwrap().fingerprint = neardup::Fingerprint::new(fingerprint);
                 }
             }
             let others = keys.of(&other, None);

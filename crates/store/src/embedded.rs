@@ -24,6 +24,7 @@
 mod admission;
 mod checkpoint;
 mod compaction;
+mod crash_injection;
 mod database;
 pub(crate) mod earlier;
 mod frontier;

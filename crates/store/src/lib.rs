@@ -3,19 +3,19 @@
 //!
 //! Two of the project's four seams are here. [`Frontier`] leases URLs and takes back the outcomes
 //! of their visits; [`NearDupIndex`] decides, in one atomic method, whether a page repeats an
-//! earlier one. Each has two implementations, and the tests in `contract.rs` hold both to every
+//! earlier one. Each has two implementations here, and the crate `contract` holds every one to each
 //! sentence of the traits' documentation:
 //!
 //! - [`memory`]: naive, for tests and as the oracle of the other;
 //! - [`embedded`]: one directory, with a journal that is the truth and sled tables derived from it.
 
 mod budget;
-#[cfg(test)]
-mod contract;
 mod discovered_url;
 mod duplicate_rule;
 pub mod embedded;
 mod fault;
+#[cfg(test)]
+mod fixtures;
 mod frontier;
 mod host_memory;
 mod known;

@@ -60,19 +60,16 @@ impl MemoryStore {
         self.state().queue.rows.clone()
     }
 
+    /// Ends the session, in order or by a death, and begins the next one: what a store on a disk
+    /// does when it is opened again.
+    pub fn begin_session(&self, now: Timestamp, in_order: bool) {
+        self.state().queue.begin_session(now, in_order);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state
             .lock()
             .expect("no panic can happen while the state is locked")
-    }
-}
-
-/// Ends of sessions, for the tests of the other store.
-#[cfg(test)]
-impl MemoryStore {
-    /// Ends the session, in order or by a death, and begins the next one.
-    pub(crate) fn reopen(&self, now: Timestamp, in_order: bool) {
-        self.state().queue.reopen(now, in_order);
     }
 }
 

@@ -13,8 +13,9 @@
 //! about each page. The [`gallery`] is a site that must look right when it is replayed. A [`Proxy`]
 //! forwards every request to one server.
 //!
-//! A [`FaultyDisk`] fails, runs full, and forgets what was not synced. [`Postgres`] is a server of
-//! its own, which crashes on demand.
+//! A [`FaultyDisk`] fails, runs full, and forgets what was not synced. A [`FaultyNetwork`] delays
+//! bytes, holds them back, loses them, and cuts connections. [`Postgres`] is a server of its own,
+//! which crashes on demand.
 //!
 //! This crate knows no other crate of the workspace but `disk`, whose trait it breaks: each of them
 //! can use it in its tests.
@@ -32,6 +33,7 @@ mod http;
 mod judge;
 pub mod known_sites;
 mod log;
+mod network;
 mod play;
 mod postgres;
 mod prose;
@@ -52,6 +54,7 @@ pub use gate::Gate;
 pub use html_bombs::{HTML_BOMBS, HtmlBomb};
 pub use http::{Reply, Request, Site};
 pub use log::{Hit, Log};
+pub use network::{FaultyNetwork, NetworkState};
 pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use random::Random;

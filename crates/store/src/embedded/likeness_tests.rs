@@ -6,8 +6,8 @@ use std::sync::Arc;
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 
 use super::{EarlierCrawls, EmbeddedStore, StoreOptions, audit};
-use crate::contract::{at, options, url};
 use crate::fault::StoreFault;
+use crate::fixtures::{at, options, url};
 use crate::frontier::FrontierRules;
 use crate::near_dup::{NearDupIndex, Page, Verdict};
 use crate::rules::{DuplicateScope, LikenessRules};

@@ -3,7 +3,7 @@
 use web::PageUrl;
 
 use super::{DistinctOrder, EmbeddedStore};
-use crate::contract::{at, leases, link, options, row, url};
+use crate::fixtures::{at, leases, link, options, row, url};
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules, Lease, Settlement};
 use crate::visit_record::{Fate, VisitRecord};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use testkit::{CallKind, Failure, FaultyDisk, Plan};
 
 use super::{EmbeddedStore, StoreOptions, audit};
-use crate::contract::{at, done_with, leases, link, options};
+use crate::fixtures::{at, done_with, leases, link, options};
 use crate::frontier::{Frontier, FrontierRules};
 
 fn on(disk: &Arc<FaultyDisk>) -> StoreOptions {

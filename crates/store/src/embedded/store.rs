@@ -189,21 +189,6 @@ impl EmbeddedStore {
     }
 }
 
-#[cfg(test)]
-impl EmbeddedStore {
-    pub(crate) async fn flush(&self) -> Result<(), StoreFault> {
-        self.save(None, true).await.map(drop)
-    }
-
-    /// Leaves the state of a process that died while it wrote a flush; drop the store afterwards.
-    pub(crate) fn flush_in_part(&self, parts: u8) {
-        let mut flush = self.queue().begin_flush(self.journal.end());
-        flush.leave_out(parts);
-        flush.write(&self.database).unwrap();
-        self.database.flush().unwrap();
-    }
-}
-
 #[async_trait]
 impl Frontier for EmbeddedStore {
     async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use web::{Host, Pace};
 
 use super::*;
-use crate::contract::{again, at, done, done_with, leases, link, options, row, url};
 use crate::fault::StoreFault;
+use crate::fixtures::{again, at, done, done_with, leases, link, options, row, url};
 use crate::frontier::{FinishedVisit, Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
 use crate::host_memory::Robots;
 use crate::near_dup::{NearDupIndex, Page, Verdict};

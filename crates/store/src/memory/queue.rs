@@ -274,10 +274,9 @@ impl Queue {
     }
 }
 
-#[cfg(test)]
 impl Queue {
     /// Ends the session, in order or by a death, and begins the next one.
-    pub(super) fn reopen(&mut self, now: Timestamp, in_order: bool) {
+    pub(super) fn begin_session(&mut self, now: Timestamp, in_order: bool) {
         for (_, ended) in std::mem::take(&mut self.early) {
             let host = ended.visit.row.url.host();
             *self.pages.entry(host).or_insert(0) -= u64::from(ended.visit.row.is_page());

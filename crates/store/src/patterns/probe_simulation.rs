@@ -12,7 +12,7 @@ use testkit::Random;
 use web::UrlKey;
 
 use super::*;
-use crate::contract::{link, url};
+use crate::fixtures::{link, url};
 use crate::visit_record::Fate;
 
 const PAGES: u64 = 10_000;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use web::{CanonicalForm, Timestamp};
 
 use super::*;
-use crate::contract::{link, url};
+use crate::fixtures::{link, url};
 use crate::visit_record::Fate;
 
 fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {

@@ -123,9 +123,9 @@ impl Flush {
     }
 }
 
-#[cfg(test)]
+/// For crash_injection.rs.
 impl Flush {
-    /// Leaves out some parts.
+    /// Leaves out the parts whose bits are set.
     pub(in super::super) fn leave_out(&mut self, parts: u8) {
         let leave = |part: u8| parts & (1 << part) != 0;
         if leave(0) {

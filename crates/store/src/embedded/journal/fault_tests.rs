@@ -7,7 +7,7 @@ use testkit::{CallKind, Failure, FaultyDisk, Plan};
 
 use super::segment::Replay;
 use super::*;
-use crate::contract::link;
+use crate::fixtures::link;
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 /// Small, so that a test fills many.

@@ -10,7 +10,7 @@ use super::history::record_at as record_of;
 use super::record::{DistinctPages, RetainedPage, SettledVisit, is_about_signatures};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
-use crate::contract::{at, link, row};
+use crate::fixtures::{at, link, row};
 use crate::frontier::{FinishedVisit, Lease};
 use crate::near_dup::Page;
 use crate::visit_record::Fate;

@@ -7,9 +7,9 @@ use neardup::tables::TableDesign;
 use neardup::{Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature, Thresholds};
 use proptest::prelude::*;
 
-use crate::contract::{at, options, url};
 use crate::embedded::checkpoint::Flush;
 use crate::embedded::{EmbeddedStore, StoreOptions, audit};
+use crate::fixtures::{at, options, url};
 use crate::frontier::FrontierRules;
 use crate::memory::MemoryStore;
 use crate::near_dup::{NearDupIndex, Page, Verdict};

@@ -1,0 +1,47 @@
+//! The contract of a store: every sentence of [`store::Frontier`], [`store::HostMemory`] and
+//! [`store::NearDupIndex`], as a test of any store that claims to keep it.
+//!
+//! A store has an integration test without the usual harness, which implements [`Backend`] and
+//! calls [`run`]:
+//!
+//! ```toml
+//! [[test]]
+//! name = "contract"
+//! harness = false
+//! ```
+//!
+//! [`run`] shows each sentence as one test of each backend and takes the options of `cargo test`
+//! (filters, `--list`, `--test-threads`). A new store is done when all sentences pass. A store that
+//! promises less says so in [`Backend::lacks`]; sentences about these [`Promise`]s are not held
+//! against it, and [`run`] reports them.
+//!
+//! Invariant: a sentence uses nothing but the traits and this crate, so that it cannot know which
+//! store it tests. A function that no list names is a warning of the compiler, so that no sentence
+//! is forgotten.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the whole crate is a test: what it unwraps is part of it"
+)]
+
+mod admissions;
+mod backend;
+mod canonical;
+mod earlier_crawls;
+pub mod fixtures;
+mod frontier;
+mod host_memory;
+mod index;
+mod memory;
+mod model;
+mod patterns;
+mod probes;
+mod property;
+mod requisites;
+mod restarts;
+mod sentence;
+mod user;
+
+pub use backend::{Backend, End, Promise, Session, Setup};
+pub use memory::Memory;
+pub use sentence::run;

@@ -1,0 +1,160 @@
+//! Probes, URLs found on left-out pages only: a sample of them is visited, and a probe becomes an
+//! ordinary URL as soon as a kept page links to it.
+
+use store::{DiscoveredUrl, Frontier, FrontierRules};
+
+use crate::backend::{Backend, Promise};
+use crate::fixtures::*;
+use crate::sentence::{Sentence, scenarios};
+
+pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
+    &[],
+    a_probe_waits_behind_everything_else_of_its_host_and_is_queued_once,
+    a_probe_that_a_kept_page_links_to_takes_its_better_place_and_is_visited_once,
+    a_folder_whose_sample_brings_nothing_new_is_closed_and_its_neighbour_is_not,
+    a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_out,
+    what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_there,
+);
+
+pub(crate) const OVER_SESSIONS: &[Sentence] = &scenarios!(
+    &[Promise::Sessions],
+    the_state_of_folders_outlasts_the_process,
+);
+
+fn probe(text: &str) -> DiscoveredUrl {
+    link(text, 3).probed()
+}
+
+/// Returns probes in a number of folders of one host.
+fn probes(count: u32, folders: u32) -> impl Iterator<Item = DiscoveredUrl> {
+    (0..count).map(move |n| probe(&format!("http://a.test/f{}/{n}", n % folders)))
+}
+
+/// Visits everything; `is_new` selects the pages that say something new. Returns the visited URLs
+/// and those left out.
+async fn visit_all(
+    frontier: &dyn Frontier,
+    is_new: impl FnMut(&str) -> bool,
+    links: impl Fn(&str) -> Vec<DiscoveredUrl>,
+) -> (Vec<String>, Vec<String>) {
+    let leased = visit_pages(frontier, usize::MAX, is_new, links).await;
+    let (visited, left_out): (Vec<_>, Vec<_>) =
+        leased.into_iter().partition(|(_, barred)| barred.is_none());
+    let urls = |leased: Vec<(String, _)>| leased.into_iter().map(|(url, _)| url).collect();
+    (urls(visited), urls(left_out))
+}
+
+async fn a_probe_waits_behind_everything_else_of_its_host_and_is_queued_once(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    let discovered = [
+        probe("http://a.test/x"),
+        probe("http://a.test/x"),
+        link("http://a.test/deep", 90),
+    ];
+    assert_eq!(discover(frontier, discovered).await, 2);
+    let (visited, _) = visit_all(frontier, |_| true, |_| Vec::new()).await;
+    assert_eq!(visited, ["http://a.test/deep", "http://a.test/x"]);
+    let known = [probe("http://a.test/x"), link("http://a.test/x", 1)];
+    let new = discover(frontier, known).await;
+    assert_eq!(new, 0, "it was visited");
+}
+
+async fn a_probe_that_a_kept_page_links_to_takes_its_better_place_and_is_visited_once(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    let discovered = [probe("http://a.test/x"), link("http://a.test/page", 1)];
+    discover(frontier, discovered).await;
+    let links = |url: &str| match url {
+        "http://a.test/page" => vec![link("http://a.test/x", 2), link("http://a.test/y", 2)],
+        _ => Vec::new(),
+    };
+    let (visited, _) = visit_all(frontier, |_| true, links).await;
+    let expected = ["http://a.test/page", "http://a.test/x", "http://a.test/y"];
+    assert_eq!(visited, expected);
+    let queued = frontier.standing().queued;
+    assert_eq!(queued, 0, "its first place is given up");
+}
+
+async fn a_folder_whose_sample_brings_nothing_new_is_closed_and_its_neighbour_is_not(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    let page = |folder, n| probe(&format!("http://a.test/{folder}/f{}/{n}", n % 50));
+    for folder in ["mirror", "edition"] {
+        discover(frontier, (0..1_000).map(|n| page(folder, n))).await;
+    }
+    // Half of the edition is new.
+    let is_new = |url: &str| url.contains("/edition/") && url.len().is_multiple_of(2);
+    let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
+    let is_mirrored = |url: &&String| url.contains("/mirror/");
+    let mirrored = visited.iter().filter(is_mirrored).count();
+    assert!((160..=180).contains(&mirrored), "{mirrored}");
+    assert!(left_out.iter().all(|url| is_mirrored(&url)));
+    assert_eq!(visited.len() + left_out.len(), 2_000);
+}
+
+async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_out(
+    backend: &dyn Backend,
+) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    discover(frontier, probes(600, 30)).await;
+    // The first 161 visits say nothing new, whichever URLs these are.
+    let mut count = 0;
+    let is_new = |_: &str| {
+        count += 1;
+        count > 161
+    };
+    let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
+    assert_eq!(visited.len(), 600);
+    assert!(left_out.len() >= 64, "it was closed for a while");
+    let excluded = frontier.standing().totals.excluded;
+    assert_eq!(excluded, 0, "their records are revoked");
+}
+
+async fn what_a_closed_folder_left_out_is_queued_again_if_a_kept_page_links_there(
+    backend: &dyn Backend,
+) {
+    let rules = FrontierRules {
+        probes: false,
+        ..FrontierRules::default()
+    };
+    let session = begin(backend, rules).await;
+    let frontier = session.frontier().as_ref();
+    let left_out = [probe("http://a.test/x"), probe("http://a.test/y")];
+    discover(frontier, left_out).await;
+    let (visited, mut left_out) = visit_all(frontier, |_| true, |_| Vec::new()).await;
+    left_out.sort();
+    assert_eq!(visited, Vec::<String>::new());
+    assert_eq!(left_out, ["http://a.test/x", "http://a.test/y"]);
+    assert_eq!(frontier.standing().totals.excluded, 2);
+    let links = [link("http://a.test/new", 1), link("http://a.test/x", 1)];
+    assert_eq!(discover(frontier, links).await, 2);
+    assert_eq!(frontier.standing().totals.excluded, 1);
+    let (visited, _) = visit_all(frontier, |_| true, |_| Vec::new()).await;
+    assert_eq!(visited, ["http://a.test/new", "http://a.test/x"]);
+}
+
+async fn the_state_of_folders_outlasts_the_process(backend: &dyn Backend) {
+    let mut session = begin(backend, FrontierRules::default()).await;
+    discover(session.frontier().as_ref(), probes(700, 30)).await;
+    let (mut visited, mut left_out) = (0, 0);
+    // The process dies after every few pages, sometimes during a flush.
+    for round in 0..=70 {
+        let frontier = session.frontier().as_ref();
+        for (_, barred) in visit_pages(frontier, 10, |_| false, |_| Vec::new()).await {
+            visited += u32::from(barred.is_none());
+            left_out += u32::from(barred.is_some());
+        }
+        session = die(session, round).await;
+    }
+    assert_eq!(visited + left_out, 700);
+    assert!((160..=164).contains(&visited), "{visited}");
+    agree(session).await;
+}

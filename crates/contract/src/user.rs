@@ -1,0 +1,141 @@
+//! A random user of a frontier.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use store::{DiscoveredUrl, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply};
+use web::Pace;
+
+use crate::fixtures::{again, at, discover, done_with, link};
+
+/// A URL of a random web: the numbers of its host and its page, and its depth.
+pub(crate) type Link = (u8, u8, u32);
+
+/// A step of a random user of a frontier.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Discover(Vec<Link>),
+    Lease(usize),
+    LeaseRequisites(usize),
+    Settle {
+        which: usize,
+        kind: u8,
+        ready: u64,
+        links: Vec<Link>,
+    },
+    Wait(u64),
+}
+
+/// Returns links of a page.
+pub(crate) fn links() -> impl Strategy<Value = Vec<Link>> {
+    proptest::collection::vec((0..4_u8, 0..18_u8, 0..3_u32), 0..5)
+}
+
+/// Returns one step.
+pub(crate) fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        links().prop_map(Step::Discover),
+        (1..4_usize).prop_map(Step::Lease),
+        (1..4_usize).prop_map(Step::LeaseRequisites),
+        (0..8_usize, 0..4_u8, 0..50_u64, links()).prop_map(|(which, kind, ready, links)| {
+            Step::Settle {
+                which,
+                kind,
+                ready,
+                links,
+            }
+        }),
+        (0..40_u64).prop_map(Step::Wait),
+    ]
+}
+
+/// Returns these links as a page leads to them.
+pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
+    let discovered = links.iter().map(|(host, page, depth)| {
+        // Some are found on left-out pages only, and some are requisites.
+        if let Some(page) = page.checked_sub(12) {
+            return link(&format!("http://h{host}.test/{page}"), *depth).probed();
+        }
+        let steps = page.saturating_sub(8);
+        link(&format!("http://h{host}.test/{page}"), *depth).needed(steps)
+    });
+    discovered.collect()
+}
+
+/// A user of a frontier.
+#[derive(Default)]
+pub(crate) struct User {
+    /// Everything that the user has seen.
+    pub(crate) saw: Vec<String>,
+    /// The user's leases.
+    pub(crate) out: Vec<Lease>,
+    /// The time in milliseconds.
+    pub(crate) now: u64,
+    /// The next ticket of the archive.
+    pub(crate) ticket: u64,
+}
+
+impl User {
+    /// Begins the next session, in which no lease of the last one is out.
+    pub(crate) fn begin_session(&mut self, standing: Standing) {
+        self.out.clear();
+        self.ticket = 0;
+        self.saw.push(format!("{standing:?}"));
+    }
+
+    async fn lease(&mut self, frontier: &dyn Frontier, want: usize, filter: LeaseFilter) {
+        let supply = frontier.lease(at(self.now), want, filter).await.unwrap();
+        self.saw.push(format!("{supply:?}"));
+        if let Supply::Leases(leases) = supply {
+            let has_pages = leases.iter().any(|lease| lease.discovered().requisite == 0);
+            assert!(
+                filter == LeaseFilter::All || !has_pages,
+                "{filter:?}: {leases:?}"
+            );
+            self.out.extend(leases);
+        }
+    }
+
+    /// Takes a step and notes everything that can be seen.
+    pub(crate) async fn take(&mut self, frontier: &dyn Frontier, step: &Step) {
+        match step {
+            Step::Discover(links) => {
+                let new = discover(frontier, discovered(links)).await;
+                self.saw.push(format!("discovered {new}"));
+            }
+            Step::Lease(want) => self.lease(frontier, *want, LeaseFilter::All).await,
+            Step::LeaseRequisites(want) => {
+                self.lease(frontier, *want, LeaseFilter::Requisites).await;
+            }
+            Step::Settle {
+                which,
+                kind,
+                ready,
+                links,
+            } if !self.out.is_empty() => {
+                let lease = self.out.remove(which % self.out.len());
+                let settlement = match kind {
+                    0 => again(at(self.now + ready * 3)),
+                    1 => Settlement::Returned,
+                    2 => done_with(&lease, None, discovered(links)),
+                    _ => {
+                        self.ticket += 1;
+                        done_with(&lease, Some(self.ticket - 1), discovered(links))
+                    }
+                };
+                let pace = Pace {
+                    ready: at(self.now + ready),
+                    failures: u32::from(*kind),
+                    crawl_delay: (*kind == 1).then(|| Duration::from_millis(*ready)),
+                    wait: Duration::from_millis(*ready),
+                    answered: at(self.now),
+                    ..Pace::default()
+                };
+                frontier.settle(lease, settlement, pace).await.unwrap();
+            }
+            Step::Settle { .. } => {}
+            Step::Wait(millis) => self.now += millis,
+        }
+        self.saw.push(format!("{:?}", frontier.standing()));
+    }
+}

@@ -1,0 +1,30 @@
+//! Crashes at a chosen point, for tests of recovery in this crate and in others.
+//!
+//! Flushes happen when the journal has grown; a test cannot wait for that, nor kill its process in
+//! the middle of one. Both doors leave a directory that a crawl can also leave: the journal is the
+//! truth, and the tables are behind it.
+
+use super::store::EmbeddedStore;
+use crate::fault::StoreFault;
+
+impl EmbeddedStore {
+    /// Makes everything durable and writes the tables, as the end of a session does.
+    ///
+    /// # Errors
+    /// A fault of the store.
+    pub async fn flush(&self) -> Result<(), StoreFault> {
+        self.save(None, true).await.map(drop)
+    }
+
+    /// Leaves the state of a process that dies while it writes a flush of the frontier: each bit of
+    /// `left_out` is a part of the flush that is not written (see `frontier::Flush::leave_out`).
+    ///
+    /// # Errors
+    /// A fault of the store.
+    pub fn crash_in_flush(self, left_out: u8) -> Result<(), StoreFault> {
+        let mut flush = self.queue().begin_flush(self.journal.end());
+        flush.leave_out(left_out);
+        flush.write(&self.database)?;
+        self.database.flush()
+    }
+}

@@ -1,0 +1,90 @@
+//! Pages, visits and options of the unit tests.
+//!
+//! `contract::fixtures` has the same for tests outside this crate. A unit test cannot use it: that
+//! crate is built on the library, whose types are not those of the test.
+
+use std::sync::Arc;
+
+use disk::SystemDisk;
+use neardup::{Features, HashKey};
+use web::{CanonicalForm, PageUrl, Timestamp};
+
+use crate::discovered_url::DiscoveredUrl;
+use crate::embedded::StoreOptions;
+use crate::frontier::{
+    ArchiveSpan, FinishedVisit, Frontier, FrontierRules, Lease, LeaseFilter, Settlement, Supply,
+};
+use crate::rules::LikenessRules;
+use crate::visit_record::{Fate, VisitRecord};
+
+pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
+    StoreOptions {
+        rules,
+        likeness: LikenessRules::default(),
+        features: Features::default().to_string(),
+        key: None,
+        new_key: HashKey::ZERO,
+        earlier: None,
+        keys_in_memory: true,
+        tables: None,
+        now: at(0),
+        disk: Arc::new(SystemDisk),
+    }
+}
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+pub(crate) fn url(text: &str) -> PageUrl {
+    PageUrl::parse(text, &CanonicalForm::default()).unwrap()
+}
+
+pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
+    DiscoveredUrl::new(url(text), depth, None)
+}
+
+/// Returns the settlement of a visit that failed and is repeated at this time.
+pub(crate) fn again(at: Timestamp) -> Settlement {
+    let reason = "no answer".to_owned();
+    Settlement::Again { at, reason }
+}
+
+pub(crate) fn row(lease: &Lease, fate: Fate) -> VisitRecord {
+    VisitRecord {
+        status: Some(200),
+        bytes: 10,
+        kept: fate == Fate::Unique,
+        ..VisitRecord::new(lease.discovered().clone(), fate, at(1))
+    }
+}
+
+pub(crate) fn done(lease: &Lease) -> Settlement {
+    done_with(lease, None, Vec::new())
+}
+
+/// Returns the end of a visit that is archived under `ticket`, and found these links.
+pub(crate) fn done_with(
+    lease: &Lease,
+    ticket: Option<u64>,
+    links: Vec<DiscoveredUrl>,
+) -> Settlement {
+    let archived = ticket.map(|ticket| ArchiveSpan {
+        ticket,
+        file: "a.warc.gz".to_owned(),
+        end: (ticket + 1) * 100,
+    });
+    Settlement::Done(FinishedVisit {
+        archived,
+        finds: links,
+        ..FinishedVisit::new(row(lease, Fate::Unique))
+    })
+}
+
+pub(crate) async fn leases(frontier: &dyn Frontier, now: u64, want: usize) -> Vec<Lease> {
+    let supply = frontier.lease(at(now), want, LeaseFilter::All).await;
+    match supply.unwrap() {
+        Supply::Leases(leases) => leases,
+        Supply::NothingBefore(_) | Supply::Exhausted => Vec::new(),
+    }
+}
