@@ -40,6 +40,7 @@ mod property;
 mod requisites;
 mod restarts;
 mod sentence;
+mod sessions;
 mod user;
 
 pub use backend::{Backend, End, Promise, Session, Setup};

@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::backend::{Backend, Promise};
 use crate::{
     canonical, earlier_crawls, frontier, host_memory, index, model, patterns, probes, requisites,
-    restarts,
+    restarts, sessions,
 };
 
 /// A sentence that a store keeps.
@@ -73,6 +73,8 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         canonical::SENTENCES,
         canonical::AFTER_OTHERS,
         earlier_crawls::SENTENCES,
+        sessions::SENTENCES,
+        sessions::ALONE,
         model::PROPERTIES,
         model::IN_ORDER,
         restarts::PROPERTIES,
