@@ -35,6 +35,7 @@ mod index;
 mod memory;
 mod model;
 mod patterns;
+mod politeness;
 mod probes;
 mod property;
 mod requisites;
@@ -42,6 +43,7 @@ mod restarts;
 mod sentence;
 mod sessions;
 mod user;
+mod verdicts;
 
 pub use backend::{Backend, End, Promise, Session, Setup};
 pub use memory::Memory;
