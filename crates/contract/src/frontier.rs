@@ -1,6 +1,10 @@
 //! The queue of URLs: order, politeness, repeated attempts, limits and claims.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use store::{FrontierRules, HostLimits, Settlement, Supply};
+use tokio::task::JoinSet;
 use web::Timestamp;
 
 use crate::backend::{Backend, Promise};
@@ -18,11 +22,13 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     a_host_with_limits_of_its_own_has_these,
     a_redirect_target_is_claimed_by_one_page_and_not_queued_afterwards,
     archived_pages_are_recorded_in_the_order_of_the_archive,
+    of_many_workers_one_discovers_a_url_and_one_visits_it,
 );
 
 pub(crate) const IN_ORDER: &[Sentence] = &scenarios!(
     &[Promise::HostOrder],
     several_pages_of_a_host_may_be_out_if_the_rules_allow_it_and_hosts_take_turns,
+    hosts_take_turns_in_the_order_in_which_they_became_ready,
 );
 
 async fn a_url_is_new_once_in_a_crawl(backend: &dyn Backend) {
@@ -46,6 +52,7 @@ async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready(backend: 
     )
     .await;
     let mut out = leases(frontier, 5, 9).await;
+    out.sort_by_key(|lease| lease.url().to_string());
     assert_eq!(urls(&out), ["http://a.test/1", "http://b.test/1"]);
     let while_both_are_out = supply(frontier, 5).await;
     assert_eq!(while_both_are_out, Supply::NothingBefore(Timestamp::NEVER));
@@ -79,6 +86,26 @@ async fn several_pages_of_a_host_may_be_out_if_the_rules_allow_it_and_hosts_take
         "http://a.test/2",
         "http://a.test/3",
     ];
+    assert_eq!(urls(&out), expected);
+}
+
+async fn hosts_take_turns_in_the_order_in_which_they_became_ready(backend: &dyn Backend) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let frontier = session.frontier().as_ref();
+    for page in [1, 2] {
+        let pages = ["a", "b", "c"].map(|host| link(&format!("http://{host}.test/{page}"), 0));
+        discover(frontier, pages).await;
+    }
+    for lease in leases(frontier, 0, 9).await {
+        let ready = match lease.url().host().as_str() {
+            "a.test" => 30,
+            "b.test" => 10,
+            _ => 20,
+        };
+        visit(frontier, lease, ready).await;
+    }
+    let out = leases(frontier, 30, 9).await;
+    let expected = ["http://b.test/2", "http://c.test/2", "http://a.test/2"];
     assert_eq!(urls(&out), expected);
 }
 
@@ -211,4 +238,37 @@ async fn archived_pages_are_recorded_in_the_order_of_the_archive(backend: &dyn B
         settle(frontier, lease, settlement, 0).await;
         assert_eq!(frontier.standing().totals.unique, unique, "{ticket}");
     }
+}
+
+async fn of_many_workers_one_discovers_a_url_and_one_visits_it(backend: &dyn Backend) {
+    let session = begin(backend, FrontierRules::default()).await;
+    let mut workers = JoinSet::new();
+    for _ in 0..8 {
+        let frontier = Arc::clone(session.frontier());
+        workers.spawn(async move {
+            let mut new = 0;
+            for page in 0..60 {
+                let name = format!("http://h{}.test/{page}", page % 12);
+                new += discover(&*frontier, [link(&name, 0)]).await;
+            }
+            let mut visited = Vec::new();
+            loop {
+                match supply(&*frontier, 0).await {
+                    Supply::Leases(leases) => {
+                        visited.extend(leases.iter().map(|lease| lease.url().to_string()));
+                        for lease in leases {
+                            visit(&*frontier, lease, 0).await;
+                        }
+                    }
+                    // Another worker has the rest.
+                    Supply::NothingBefore(_) => tokio::task::yield_now().await,
+                    Supply::Exhausted => return (new, visited),
+                }
+            }
+        });
+    }
+    let (new, visited): (Vec<_>, Vec<_>) = workers.join_all().await.into_iter().unzip();
+    let (new, visited) = (new.into_iter().sum::<usize>(), visited.concat());
+    let distinct: BTreeSet<&String> = visited.iter().collect();
+    assert_eq!((new, visited.len(), distinct.len()), (60, 60, 60));
 }

@@ -35,12 +35,15 @@ mod index;
 mod memory;
 mod model;
 mod patterns;
+mod politeness;
 mod probes;
 mod property;
 mod requisites;
 mod restarts;
 mod sentence;
+mod sessions;
 mod user;
+mod verdicts;
 
 pub use backend::{Backend, End, Promise, Session, Setup};
 pub use memory::Memory;

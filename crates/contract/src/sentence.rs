@@ -10,8 +10,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::backend::{Backend, Promise};
 use crate::{
-    canonical, earlier_crawls, frontier, host_memory, index, model, patterns, probes, requisites,
-    restarts,
+    canonical, earlier_crawls, frontier, host_memory, index, model, patterns, politeness, probes,
+    requisites, restarts, sessions, verdicts,
 };
 
 /// A sentence that a store keeps.
@@ -73,8 +73,12 @@ fn sentences() -> impl Iterator<Item = &'static Sentence> {
         canonical::SENTENCES,
         canonical::AFTER_OTHERS,
         earlier_crawls::SENTENCES,
+        sessions::SENTENCES,
+        sessions::ALONE,
         model::PROPERTIES,
         model::IN_ORDER,
+        politeness::PROPERTIES,
+        verdicts::PROPERTIES,
         restarts::PROPERTIES,
         restarts::IN_ORDER,
     ];

@@ -197,7 +197,14 @@ impl Queue {
 
     fn end(&mut self, ended: Ended) {
         let priority = ended.waiting.entry.discovered.priority;
-        let FinishedVisit { row, finds, .. } = ended.visit;
+        let FinishedVisit {
+            row,
+            finds,
+            reached,
+            ..
+        } = ended.visit;
+        // From now on these are more than claims, which end with the session.
+        self.claims.retain(|url, _| !reached.contains(url));
         // The links are queued by the state of the patterns when the page was read: before it is
         // counted.
         self.totals.count(&row);
