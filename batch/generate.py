@@ -25,17 +25,22 @@ MOST_BITS = 8
 
 
 def fingerprints(count, copies, seed):
-    """Returns `count` fingerprints in random order, of which `copies` are equal."""
+    """Returns `count` fingerprints in random order, of which `copies` are equal, and the planted
+    pairs, by the places of both as text: the bits in which they were made to differ."""
     draw = numpy.random.Generator(numpy.random.PCG64(seed))
     planted = count // 10
     base = draw.integers(0, 2**64, count - planted - copies, dtype=numpy.uint64, endpoint=False)
-    near = base[draw.integers(0, len(base), planted)].copy()
-    for number, bits in enumerate(draw.integers(0, MOST_BITS + 1, planted)):
-        for bit in draw.choice(64, bits, replace=False):
+    of = draw.integers(0, len(base), planted)
+    near, bits = base[of].copy(), draw.integers(0, MOST_BITS + 1, planted)
+    for number, differing in enumerate(bits):
+        for bit in draw.choice(64, differing, replace=False):
             near[number] ^= numpy.uint64(1) << numpy.uint64(bit)
     every = numpy.concatenate([base, near, numpy.repeat(base[:1], copies)])
-    draw.shuffle(every)
-    return every
+    order = draw.permutation(len(every))
+    place = numpy.argsort(order)
+    places = zip(place[of].tolist(), place[len(base) : len(base) + planted].tolist(), bits.tolist())
+    pairs = {(min(str(a), str(b)), max(str(a), str(b))): differing for a, b, differing in places}
+    return every[order], pairs
 
 
 def write_parquet(path, values, names):
@@ -75,14 +80,14 @@ def fingerprint_header(crawler, directory):
 
 
 def write_all(directory, crawler, count, copies, seed):
-    """Writes all files, and returns the fingerprints."""
+    """Writes all files, and returns the fingerprints and the planted pairs."""
     directory.mkdir(parents=True, exist_ok=True)
-    values = fingerprints(count, copies, seed)
+    values, planted = fingerprints(count, copies, seed)
     names = [str(number) for number in range(len(values))]
     write_parquet(directory / "fingerprints.parquet", values, names)
     write_csv(directory / "fingerprints.csv", values, names)
     write_fingerprint_file(directory / "fingerprints.fp", values, fingerprint_header(crawler, directory))
-    return values
+    return values, planted
 
 
 def main():
@@ -93,7 +98,7 @@ def main():
     parser.add_argument("--copies", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=16)
     options = parser.parse_args()
-    values = write_all(options.directory, options.crawler, options.count, options.copies, options.seed)
+    values, _ = write_all(options.directory, options.crawler, options.count, options.copies, options.seed)
     print(f"{len(values)} fingerprints in {options.directory}")
 
 

@@ -76,11 +76,12 @@ def read_pages(spark, paths):
     missing = [F.lit(None).cast(kind).alias(name) for name, kind in TYPES.items() if name not in pages.columns]
     known = [F.col(name).cast(kind).alias(name) for name, kind in TYPES.items() if name in pages.columns]
     # Spark reads an unsigned number of 64 bits as a decimal; the same bits are a signed one.
-    wide = F.col("fingerprint").cast("decimal(20,0)")
-    signed = F.when(wide >= F.lit(2**63).cast("decimal(20,0)"), wide - F.lit(2**64).cast("decimal(20,0)")).otherwise(wide)
+    signed = F.expr("""
+        CAST(CASE WHEN fingerprint >= 9223372036854775808 THEN fingerprint - 18446744073709551616
+            ELSE fingerprint END AS bigint)""")
     return pages.join(F.broadcast(numbers), "source").select(
         (F.shiftleft("number", ROW_BITS) + F.col("row")).alias("id"),
-        "source", "url", signed.cast("bigint").alias("fingerprint"), *known, *missing,
+        "source", "url", signed.alias("fingerprint"), *known, *missing,
     )
 
 

@@ -116,7 +116,7 @@ WHERE number = list_position(
 -- Differing minima of four bits, sixteen a number (crates/neardup/src/sketch/agreement.rs): the
 -- four bits of a difference are folded into their lowest.
 CREATE OR REPLACE TEMP MACRO differing_minima(a, b) AS
-    list_sum([bit_count((x | x >> 1 | x >> 2 | x >> 3) & 1229782938247303441)
+    list_sum([bit_count((x | (x >> 1) | (x >> 2) | (x >> 3)) & 1229782938247303441)
         FOR x IN [xor(p[1], p[2]) FOR p IN list_zip(a, b)]]);
 
 -- `Sketch::resemblance`: of 256 minima one in sixteen agrees by accident.

@@ -67,7 +67,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (
 CREATE FUNCTION of_shingles(a bigint[], b bigint[]) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (
     SELECT greatest(0, (256 - 16 - sum(bit_count(
-        ((d | d >> 1 | d >> 2 | d >> 3) & 1229782938247303441)::bit(64)
+        ((d | (d >> 1) | (d >> 2) | (d >> 3)) & 1229782938247303441)::bit(64)
     )))::double precision / 240)
     FROM unnest(a, b) AS t(x, y), LATERAL (SELECT x # y AS d) AS difference
 );
