@@ -122,6 +122,7 @@ def query(crawler, file, work, distance, names):
 
 
 def check_fingerprints(check, options, work, available):
+    """Compares what fingerprints alone decide. Returns the fingerprints and the pairs of the last distance."""
     values, planted = generate.write_all(work, options.crawler, options.count, options.copies, SEED)
     source = Source(work / "fingerprints.parquet", work / "fingerprints.csv")
     names = [str(number) for number in range(len(values))]
@@ -140,6 +141,7 @@ def check_fingerprints(check, options, work, available):
         for engine in available:
             if distance in engine.distances:
                 check.same(engine.name, engine.find(source, Rules(distance, None, False)), expected)
+    return source, expected
 
 
 # ---- Pages of a crawl --------------------------------------------------------------------------
@@ -246,7 +248,7 @@ def main():
     options.crawler, work, check = options.crawler.resolve(), options.work.resolve(), Check()
     available = installed(options.engines, work)
     try:
-        check_fingerprints(check, options, work / "fingerprints", available)
+        source, expected = check_fingerprints(check, options, work / "fingerprints", available)
         if options.families:
             check_pages(check, options, work / "pages", available)
     finally:
@@ -256,7 +258,9 @@ def main():
     if options.kill:
         import killed_worker
 
-        killed_worker.check(check, work)
+        found, killed = killed_worker.find(source, Rules(options.distances[-1], None, False), work / "killed")
+        check.holds(f"a worker of Spark was killed in the middle of the join (process {killed})", killed is not None)
+        check.same("Spark with a worker killed", found, expected)
     print(f"- batch: {check.differences or 'no'} difference{'' if check.differences == 1 else 's'}")
     sys.exit(1 if check.differences else 0)
 

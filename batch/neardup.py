@@ -31,6 +31,8 @@ TYPES = {
 }
 # The columns of a pair.
 PAIR = ["a", "b", "distance", "resemblance"]
+# The group of the jobs of the join.
+JOIN = "join"
 # The lowest bit of each four.
 LOWEST_OF_4 = 0x1111_1111_1111_1111
 # The most rounds of a search for components: each at least halves the longest path, in practice.
@@ -194,8 +196,7 @@ def of_words(one, other):
 
 
 def compared(candidates, texts):
-    """Returns the candidates with everything that decides, each once: a pair that shares a band is a
-    candidate by its first one only."""
+    """Returns the candidates with everything that decides."""
 
     def part(name):
         return texts.select(*[F.col(column).alias(f"{name}_{column}") for column in ["id", "fingerprint", *VERIFIED_BY]])
@@ -204,8 +205,6 @@ def compared(candidates, texts):
         return F.size(F.array_except(counting, words)) == 0
 
     pairs = candidates.join(part("a"), F.col("a") == F.col("a_id")).join(part("b"), F.col("b") == F.col("b_id"))
-    shares_band = F.exists(F.zip_with("a_bands", "b_bands", lambda x, y: x == y), lambda same: same)
-    pairs = pairs.where(F.col("by_band") | ~F.coalesce(shares_band, F.lit(False)))
     titled = F.col("a_subject").isNotNull() & F.col("b_subject").isNotNull()
     # Subject::differs_from, and the main content where it must be equal.
     agree = ~titled | (knows("b_subject", "a_counting") & knows("a_subject", "b_counting"))
@@ -217,6 +216,8 @@ def compared(candidates, texts):
         F.least("a_words", "b_words").alias("words"),
         F.least(F.coalesce("a_diversity", F.lit(0)), F.coalesce("b_diversity", F.lit(0))).alias("diversity"),
         titled.alias("titled"),
+        F.exists(F.zip_with("a_bands", "b_bands", lambda x, y: x == y), lambda same: same).alias("shares_band"),
+        "by_band",
         (agree & F.col("a_main_content").eqNullSafe(F.col("b_main_content"))).alias("may_be_near"),
     )
 
@@ -234,7 +235,8 @@ def near_texts(pairs, rules):
                 ELSE (resemblance >= {least} AND bags >= 0.85D)
                     OR (resemblance >= 0.55D AND words >= 15 AND bags >= 0.85D AND diversity >= 850)
             END""")
-    return pairs.where(F.col("may_be_near") & near)
+    # Each once: a pair that shares a band is a candidate by its first one only.
+    return pairs.where(F.col("by_band") | ~F.col("shares_band")).where(F.col("may_be_near") & near)
 
 
 # ---- Clusters: connected components ----------------------------------------------------------------
@@ -275,9 +277,9 @@ def run(spark, signatures, work, clusters, pairs, rules):
     texts = work.store(comparable_texts(pages, text_of_page), "texts")
     # Equal fingerprints are collapsed: a million copies of one make one row.
     runs = texts.groupBy("fingerprint").agg(F.min("id").alias("first"))
-    spark.sparkContext.setJobDescription("join")
+    spark.sparkContext.setJobGroup(JOIN, "join of near fingerprints")
     near = work.store(near_runs(runs, rules), "near-fingerprints")
-    spark.sparkContext.setJobDescription(None)
+    spark.sparkContext.setJobGroup("rest", "verification and clusters")
 
     candidates = candidates_by_fingerprint(texts, near, rules)
     if rules.verify:
