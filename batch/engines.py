@@ -20,7 +20,7 @@ import duckdb
 
 HERE = Path(__file__).resolve().parent
 # The seconds between two looks at the memory of an engine.
-INTERVAL = 0.2
+INTERVAL = 0.05
 # The columns of the table of signatures, in the order of the export.
 COLUMNS = ("url, payload, text_digest, words, main_content, fingerprint, minima, bands, bag, diversity, subject, "
            "counting")
