@@ -101,6 +101,19 @@ peers-dedup *args:
     cargo build --release --manifest-path benches/peers/Cargo.toml --bin near-pairs
     python3 benches/peers/dedup/compare.py {{args}}
 
+# compare near-duplicates by DuckDB and PostgreSQL with the crawler (docs/measurements/batch.md)
+batch *args:
+    cargo build --release -p crawler --bin crawler
+    "$(batch/setup.sh postgresql)" batch/check.py target/batch --crawler target/release/crawler \
+        --count 1000000 --brute 100000 --families 100 {{args}}
+
+# the same with Spark as well, of which a worker is killed in the middle. Needs Java 17
+spark *args:
+    cargo build --release -p crawler --bin crawler
+    PYTHONPATH=target/batch/pyspark "$(batch/setup.sh spark postgresql)" batch/check.py target/batch \
+        --crawler target/release/crawler --count 1000000 --brute 100000 --families 100 \
+        --engines duckdb postgresql spark --kill {{args}}
+
 # compare main content with peers on the labelled pages (docs/measurements/extraction.md)
 extraction *args:
     cargo run --release --manifest-path benches/extraction/Cargo.toml -- {{args}}

@@ -3,7 +3,7 @@
     parquet.py DIR --crawler PROGRAM
 
 They are compared, field by field, with the same export as JSON lines, read by Python's own json
-module: visits in one file and in a directory of parts, the link graph, and the texts. Fingerprints must be
+module: visits in one file and in a directory of parts, the link graph, the texts, and the signatures. Fingerprints must be
 unsigned 64-bit integers whose distance DuckDB computes as `bit_count(xor(…))`, which a table of all
 pairs confirms.
 """
@@ -34,6 +34,11 @@ TYPES = {
         "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "kind": "VARCHAR",
         "canonical": "VARCHAR", "duration_ms": "UBIGINT", "words": "UINTEGER", "redirects": "UINTEGER",
         "digest": "VARCHAR", "sketch": "BLOB",
+    },
+    "signatures": {
+        "url": "VARCHAR", "payload": "BLOB", "text_digest": "BLOB", "words": "UINTEGER", "main_content": "BLOB",
+        "fingerprint": "UBIGINT", "minima": "BIGINT[]", "bands": "BIGINT[]", "bag": "BIGINT[]",
+        "diversity": "USMALLINT", "subject": "BIGINT[]", "counting": "BIGINT[]",
     },
     "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
     "texts": {
@@ -68,7 +73,7 @@ def meant(column, value):
             return int(value, 16)
         case "fetched_at":
             return datetime.fromisoformat(value)
-        case "sketch":
+        case "sketch" | "payload" | "text_digest" | "main_content":
             return bytes.fromhex(value)
     return value
 
@@ -167,7 +172,8 @@ def main():
     connection.sql("SET preserve_insertion_order = true")
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
-        sources = {"visits": ["--sketches"], "links": ["--links"], "texts": ["--text"]}
+        sources = {"visits": ["--sketches"], "links": ["--links"], "texts": ["--text"],
+                   "signatures": ["--signatures"]}
         counts = {}
         for name, arguments in sources.items():
             lines, file, parts = place / f"{name}.jsonl", place / f"{name}.parquet", place / name
@@ -183,7 +189,8 @@ def main():
                 high = check_distances(complaints, connection, str(file), expected)
                 if counts[name] > 50 and not high:
                     complaints.add("no fingerprint is beyond 2^63, so nothing is shown of unsigned ones")
-    complaints.finish(f"{counts['visits']} visits, {counts['links']} links and {counts['texts']} texts read by duckdb "
+    complaints.finish(f"{counts['visits']} visits, {counts['links']} links, {counts['texts']} texts and "
+                      f"{counts['signatures']} signatures read by duckdb "
                       f"{duckdb.__version__}, pyarrow {pyarrow.__version__} and pandas {pandas.__version__}")
 
 

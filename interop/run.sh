@@ -90,6 +90,11 @@ judge "$python" interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader
 judge "$python" interop/parquet.py "$work/toy" --crawler "$crawler"
 judge "$python" interop/wet.py "$work/toy" --crawler "$crawler"
 
+echo
+echo "### Near-duplicates by DuckDB and PostgreSQL, beside the crawler and brute force"
+batch/setup.sh postgresql >/dev/null
+judge "$python" batch/check.py "$work/batch" --crawler "$crawler" --distances 3 7
+
 # In every form of an archive. docs/measurements/interop.md lists the forms that a reader does not
 # know.
 "$python" interop/dictionary.py "$work/toy" "$work/dictionary"

@@ -30,6 +30,8 @@ use crate::table::{Column, Kind, Table, Value};
 pub const ROW_GROUP_ROWS: usize = 131_072;
 /// Bytes of values that end a row group; the record that reaches this is its last.
 pub const ROW_GROUP_BYTES: usize = 32 << 20;
+/// The names of the groups within a list (Parquet's `LogicalTypes.md`, "Lists").
+const LIST: [&str; 2] = ["list", "element"];
 
 /// Writes a Parquet file.
 pub(crate) struct Columnar<W: Write + Send> {
@@ -57,6 +59,14 @@ pub(crate) fn schema(table: Table) -> String {
             Kind::Real => format!("DOUBLE {name}"),
             Kind::Time => format!("INT64 {name} (TIMESTAMP(MILLIS,true))"),
             Kind::Bytes(length) => format!("FIXED_LEN_BYTE_ARRAY ({length}) {name}"),
+            Kind::Integers => {
+                text.push_str(&format!(
+                    "  {repetition} GROUP {name} (LIST) {{ REPEATED GROUP {} {{ REQUIRED INT64 {}; \
+                     }} }}\n",
+                    LIST[0], LIST[1]
+                ));
+                continue;
+            }
         };
         text.push_str(&format!("  {repetition} {typed};\n"));
     }
@@ -70,12 +80,17 @@ fn properties(table: Table, about: &ExportInfo) -> Result<WriterProperties, Expo
         .set_max_row_group_row_count(None)
         .set_key_value_metadata(Some(about.notes(table)));
     for column in table.columns {
-        let path = ColumnPath::from(column.name);
+        let path = match column.kind {
+            Kind::Integers => {
+                ColumnPath::from([column.name, LIST[0], LIST[1]].map(str::to_owned).to_vec())
+            }
+            _ => ColumnPath::from(column.name),
+        };
         if is_various(column) {
             properties = properties.set_column_dictionary_enabled(path.clone(), false);
         }
         // Minimum and maximum of sketches and texts have no meaning.
-        if matches!(column.kind, Kind::Bytes(_)) || column.name == "text" {
+        if matches!(column.kind, Kind::Bytes(_) | Kind::Integers) || column.name == "text" {
             properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
         }
     }
@@ -87,7 +102,7 @@ fn properties(table: Table, about: &ExportInfo) -> Result<WriterProperties, Expo
 fn is_various(column: &Column) -> bool {
     matches!(
         column.kind,
-        Kind::Fingerprint | Kind::Bytes(_) | Kind::Time | Kind::U64
+        Kind::Fingerprint | Kind::Bytes(_) | Kind::Integers | Kind::Time | Kind::U64
     ) || matches!(
         column.name,
         "url" | "final_url" | "text" | "digest" | "cluster"
@@ -149,8 +164,12 @@ impl<W: Write + Send> Columnar<W> {
 /// The values of a column in a row group.
 struct Buffer {
     values: Values,
-    /// Definition levels, one for each record; only in a nullable column.
+    /// Definition levels, one for each record, or for each element of a list and for each list
+    /// without elements; only in a nullable column and in lists.
     levels: Option<Vec<i16>>,
+    /// Repetition levels, as many; only in lists.
+    repetitions: Option<Vec<i16>>,
+    nullable: bool,
 }
 
 enum Values {
@@ -161,6 +180,8 @@ enum Values {
     Text(Vec<u8>, Vec<usize>),
     /// All values, each of this length.
     Fixed(Vec<u8>, usize),
+    /// The elements of all lists.
+    Lists(Vec<i64>),
 }
 
 impl Buffer {
@@ -172,8 +193,11 @@ impl Buffer {
                 Kind::U64 | Kind::Fingerprint | Kind::Time => Values::Int64(Vec::new()),
                 Kind::Real => Values::Double(Vec::new()),
                 Kind::Bytes(length) => Values::Fixed(Vec::new(), length.into()),
+                Kind::Integers => Values::Lists(Vec::new()),
             },
-            levels: column.nullable.then(Vec::new),
+            levels: (column.nullable || column.kind == Kind::Integers).then(Vec::new),
+            repetitions: (column.kind == Kind::Integers).then(Vec::new),
+            nullable: column.nullable,
         }
     }
 
@@ -181,6 +205,25 @@ impl Buffer {
     /// value in a column that is not nullable; tables are constants, and their tests show that this
     /// does not happen.
     fn add(&mut self, value: Option<Value<'_>>) -> usize {
+        if let (Values::Lists(values), Some(levels), Some(repetitions)) =
+            (&mut self.values, &mut self.levels, &mut self.repetitions)
+        {
+            let list = match value {
+                Some(Value::Integers(list)) => Some(list),
+                _ => None,
+            };
+            // The levels: null, if the column may have it; an empty list; an element.
+            let elements = list.unwrap_or_default();
+            let empty = i16::from(self.nullable && list.is_some());
+            levels.extend(elements.iter().map(|_| i16::from(self.nullable) + 1));
+            repetitions.extend((0..elements.len()).map(|at| i16::from(at > 0)));
+            if elements.is_empty() {
+                levels.push(empty);
+                repetitions.push(0);
+            }
+            values.extend_from_slice(elements);
+            return size_of_val(elements) + size_of::<usize>();
+        }
         let added = value.and_then(|value| self.values.push(value));
         if let Some(levels) = &mut self.levels {
             levels.push(added.is_some().into());
@@ -192,10 +235,12 @@ impl Buffer {
 
     fn drain(&mut self, mut writer: SerializedColumnWriter<'_>) -> Result<(), ExportFault> {
         let levels = self.levels.as_deref();
+        let repetitions = self.repetitions.as_deref();
         match &mut self.values {
-            Values::Int32(values) => put::<Int32Type>(&mut writer, values, levels)?,
-            Values::Int64(values) => put::<Int64Type>(&mut writer, values, levels)?,
-            Values::Double(values) => put::<DoubleType>(&mut writer, values, levels)?,
+            Values::Int32(values) => put::<Int32Type>(&mut writer, values, levels, None)?,
+            Values::Int64(values) => put::<Int64Type>(&mut writer, values, levels, None)?,
+            Values::Lists(values) => put::<Int64Type>(&mut writer, values, levels, repetitions)?,
+            Values::Double(values) => put::<DoubleType>(&mut writer, values, levels, None)?,
             Values::Text(text, ends) => {
                 let text = Bytes::from(mem::take(text));
                 let mut start = 0;
@@ -204,7 +249,7 @@ impl Buffer {
                     values.push(text.slice(start..end).into());
                     start = end;
                 }
-                put::<ByteArrayType>(&mut writer, &mut values, levels)?;
+                put::<ByteArrayType>(&mut writer, &mut values, levels, None)?;
             }
             Values::Fixed(bytes, length) => {
                 let bytes = Bytes::from(mem::take(bytes));
@@ -212,10 +257,13 @@ impl Buffer {
                 let mut values: Vec<FixedLenByteArray> = starts
                     .map(|start| ByteArray::from(bytes.slice(start..start + *length)).into())
                     .collect();
-                put::<FixedLenByteArrayType>(&mut writer, &mut values, levels)?;
+                put::<FixedLenByteArrayType>(&mut writer, &mut values, levels, None)?;
             }
         }
-        if let Some(levels) = &mut self.levels {
+        for levels in [&mut self.levels, &mut self.repetitions]
+            .into_iter()
+            .flatten()
+        {
             levels.clear();
         }
         writer.close().map_err(ExportFault::from)
@@ -226,8 +274,11 @@ fn put<T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
     values: &mut Vec<T::T>,
     levels: Option<&[i16]>,
+    repetitions: Option<&[i16]>,
 ) -> Result<(), ExportFault> {
-    writer.typed::<T>().write_batch(values, levels, None)?;
+    writer
+        .typed::<T>()
+        .write_batch(values, levels, repetitions)?;
     values.clear();
     Ok(())
 }
@@ -271,6 +322,8 @@ impl Values {
         match self {
             Self::Int32(values) => values.push(0),
             Self::Int64(values) => values.push(0),
+            // A list has levels of its own.
+            Self::Lists(_) => {}
             Self::Double(values) => values.push(0.0),
             Self::Text(bytes, ends) => ends.push(bytes.len()),
             Self::Fixed(bytes, length) => bytes.resize(bytes.len() + *length, 0),

@@ -1,7 +1,8 @@
 //! Exports: the records of a crawl as tables for other programs.
 //!
 //! A [`Table`] is a list of columns: [`VISITS`] has a record for each visit, [`LINKS`] one for each
-//! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`]. A [`TableWriter`]
+//! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`], [`SIGNATURES`] one
+//! for the signature of each page that can be compared. A [`TableWriter`]
 //! writes the records of a table in a [`Form`]: JSON lines, CSV or Parquet. An output file is a
 //! [`WholeFile`], which gets its name once it is complete, or one of the [`Parts`] of a directory;
 //! text may be [`Packed`]. `docs/formats/export.md` documents the columns; their names and order
@@ -21,6 +22,7 @@ mod linked;
 mod packed;
 mod parts;
 mod quality;
+mod signature;
 mod table;
 mod text;
 mod visit;
@@ -36,6 +38,7 @@ pub use linked::{Linked, linked_so_far};
 pub use packed::{Compression, Packed};
 pub use parts::{DEFAULT_ROWS_PER_FILE, Parts, VisitPosition};
 pub use quality::{DUPLICATE_LENGTHS, QualitySignals, TOP_LENGTHS};
+pub use signature::{PageSignatureRecord, SIGNATURES};
 pub use table::{Column, Kind, Table, Value};
 pub use visit::{SKETCHES, VISITS, Visit, VisitRow, Visits};
 pub use whole_file::{Beginning, Differs, WholeFile, draft_of};

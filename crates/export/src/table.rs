@@ -24,6 +24,9 @@ pub enum Kind {
     /// This number of bytes. Text: twice as many hexadecimal digits. Parquet:
     /// `FIXED_LEN_BYTE_ARRAY`.
     Bytes(u16),
+    /// A list of whole numbers, which may be empty. JSON: an array; CSV: `{1,2}`, as PostgreSQL
+    /// writes arrays. Parquet: a `LIST` of `INT64`.
+    Integers,
 }
 
 /// A column.
@@ -79,4 +82,6 @@ pub enum Value<'a> {
     Fingerprint(Fingerprint),
     /// [`Kind::Bytes`].
     Bytes(&'a [u8]),
+    /// [`Kind::Integers`].
+    Integers(&'a [i64]),
 }

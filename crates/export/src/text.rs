@@ -27,6 +27,7 @@ impl Serialize for Json<'_> {
             Value::Time(at) => serializer.collect_str(&at),
             Value::Fingerprint(fingerprint) => serializer.collect_str(&fingerprint),
             Value::Bytes(bytes) => serializer.collect_str(&HEXLOWER.encode_display(bytes)),
+            Value::Integers(numbers) => numbers.serialize(serializer),
         }
     }
 }
@@ -114,10 +115,22 @@ impl<W: Write> Csv<W> {
                 Some(Value::Bytes(bytes)) => {
                     write!(self.field, "{}", HEXLOWER.encode_display(bytes))?;
                 }
+                Some(Value::Integers(numbers)) => self.write_list(numbers)?,
             }
             self.writer.write_field(&self.field)?;
         }
         self.writer.write_record(None::<&[u8]>)?;
+        Ok(())
+    }
+
+    /// Writes a list as PostgreSQL reads arrays.
+    fn write_list(&mut self, numbers: &[i64]) -> io::Result<()> {
+        self.field.push(b'{');
+        for (at, number) in numbers.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            write!(self.field, "{comma}{number}")?;
+        }
+        self.field.push(b'}');
         Ok(())
     }
 

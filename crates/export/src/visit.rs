@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use neardup::{PageSignature, SKETCH_BYTES};
+use neardup::{PageSignature, SKETCH_BYTES, Sketch};
 use serde::ser::{Serialize, Serializer};
 use store::embedded::record::Record;
 use store::embedded::{History, Revocations, revocations};
@@ -27,6 +27,9 @@ pub struct Visit {
     /// The sketch that later pages are compared with; `None` if the page was not admitted or is
     /// compared only exactly.
     pub sketch: Option<[u8; SKETCH_BYTES]>,
+    /// Its whole signature, if [signatures](Visits::with_signatures) are asked for and the page was
+    /// admitted or retained.
+    pub signature: Option<Box<PageSignature>>,
 }
 
 /// A record for each visit.
@@ -130,9 +133,17 @@ impl Serialize for VisitRow<'_> {
 pub struct Visits {
     history: History,
     revoked: Revocations,
-    /// Sketches of admitted pages whose visit has not ended at this point of the journal.
-    begun: HashMap<UrlKey, [u8; SKETCH_BYTES]>,
+    /// Signatures of admitted pages whose visit has not ended at this point of the journal.
+    begun: HashMap<UrlKey, Begun>,
     sketches: bool,
+    signatures: bool,
+}
+
+/// The parts of a page's signature that are asked for.
+#[derive(Default)]
+struct Begun {
+    sketch: Option<[u8; SKETCH_BYTES]>,
+    signature: Option<Box<PageSignature>>,
 }
 
 impl Visits {
@@ -147,13 +158,28 @@ impl Visits {
             history: History::open(state)?,
             begun: HashMap::new(),
             sketches,
+            signatures: false,
         })
     }
 
-    fn begin(&mut self, page: UrlKey, signature: &PageSignature) {
+    /// Returns the visits with the whole signature of each admitted or retained page.
+    #[must_use]
+    pub fn with_signatures(self) -> Self {
+        Self {
+            signatures: true,
+            ..self
+        }
+    }
+
+    fn begin(&mut self, page: UrlKey, signature: Box<PageSignature>) {
         let text = signature.text.as_ref().filter(|_| self.sketches);
-        if let Some(sketch) = text.and_then(|text| text.sketch.as_ref()) {
-            self.begun.insert(page, sketch.to_bytes());
+        let sketch = text.and_then(|text| text.sketch.as_ref());
+        let begun = Begun {
+            sketch: sketch.map(Sketch::to_bytes),
+            signature: self.signatures.then_some(signature),
+        };
+        if begun.sketch.is_some() || begun.signature.is_some() {
+            self.begun.insert(page, begun);
         }
     }
 
@@ -162,8 +188,12 @@ impl Visits {
             // The page is queued again and may have kept its admission.
             return None;
         }
-        let sketch = self.begun.remove(&row.url.key());
-        Some(Visit { row, sketch })
+        let Begun { sketch, signature } = self.begun.remove(&row.url.key()).unwrap_or_default();
+        Some(Visit {
+            row,
+            sketch,
+            signature,
+        })
     }
 }
 
@@ -178,8 +208,10 @@ impl Iterator for Visits {
                         return Some(Ok(visit));
                     }
                 }
-                Ok(Record::Admitted { page, signature }) => self.begin(page.key(), &signature),
-                Ok(Record::Retained(seated)) => self.begin(seated.page.key(), &seated.signature),
+                Ok(Record::Admitted { page, signature }) => self.begin(page.key(), signature),
+                Ok(Record::Retained(seated)) => {
+                    self.begin(seated.page.key(), Box::new(seated.signature));
+                }
                 Ok(Record::Forgotten { page }) => drop(self.begun.remove(&page)),
                 Ok(_) => {}
                 Err(fault) => return Some(Err(fault)),

@@ -103,11 +103,15 @@ impl Subject {
         }
     }
 
-    fn counting(&self) -> &[u16] {
+    /// Returns the counting words, as sixteen bits of their hashes.
+    #[must_use]
+    pub fn counting(&self) -> &[u16] {
         &self.words[..usize::from(self.counting)]
     }
 
-    fn all(&self) -> &[u16] {
+    /// Returns all words of heading and title that are kept; the counting ones come first.
+    #[must_use]
+    pub fn all(&self) -> &[u16] {
         &self.words[..usize::from(self.all)]
     }
 

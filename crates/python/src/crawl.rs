@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    ArrayBuilder, FixedSizeBinaryBuilder, Float64Builder, StringBuilder,
+    ArrayBuilder, FixedSizeBinaryBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
     TimestampMillisecondBuilder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
@@ -145,6 +145,7 @@ fn field(column: &Column) -> Field {
         Kind::Real => DataType::Float64,
         Kind::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
         Kind::Bytes(length) => DataType::FixedSizeBinary(length.into()),
+        Kind::Integers => DataType::new_list(DataType::Int64, true),
     };
     Field::new(column.name, data_type, column.nullable)
 }
@@ -158,6 +159,7 @@ enum Values {
     Real(Float64Builder),
     Time(TimestampMillisecondBuilder),
     Bytes(FixedSizeBinaryBuilder),
+    Integers(ListBuilder<Int64Builder>),
 }
 
 impl Values {
@@ -170,6 +172,7 @@ impl Values {
             Kind::Real => Self::Real(Float64Builder::new()),
             Kind::Time => Self::Time(TimestampMillisecondBuilder::new().with_timezone("UTC")),
             Kind::Bytes(length) => Self::Bytes(FixedSizeBinaryBuilder::new(length.into())),
+            Kind::Integers => Self::Integers(ListBuilder::new(Int64Builder::new())),
         }
     }
 
@@ -199,6 +202,10 @@ impl Values {
                 Some(Value::Bytes(bytes)) => column.append_value(bytes)?,
                 _ => column.append_null(),
             },
+            Self::Integers(column) => column.append_option(match value {
+                Some(Value::Integers(numbers)) => Some(numbers.iter().copied().map(Some)),
+                _ => None,
+            }),
         }
         Ok(())
     }
@@ -212,6 +219,7 @@ impl Values {
             Self::Real(column) => ArrayBuilder::finish(column),
             Self::Time(column) => ArrayBuilder::finish(column),
             Self::Bytes(column) => ArrayBuilder::finish(column),
+            Self::Integers(column) => ArrayBuilder::finish(column),
         }
     }
 }

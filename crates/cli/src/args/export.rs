@@ -40,6 +40,11 @@ pub(crate) struct ExportArgs {
     /// Include the sketches of pages in jsonl and csv, too, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,
+    /// Export the signature of each kept page instead: digests, fingerprint, and sketches as lists of
+    /// numbers, by which a database compares the pages of many crawls. Only those of crawls with one
+    /// --hash-key are comparable
+    #[arg(long)]
+    pub(crate) signatures: bool,
     /// With --format csv: do not quote texts that a spreadsheet would run as formulas (they begin
     /// with = + - @ or white space) [default: a ' before them]
     #[arg(long)]
@@ -60,6 +65,7 @@ Examples:
   crawler export monday --format parquet --output visits/ --resume   the same, a file each time
   crawler export monday --links --format parquet --output links.parquet
   crawler export monday --links --broken --format csv                which page links to a 404
+  crawler export monday --signatures --format parquet --output signatures/
 
 From seeds to a training set, in two commands:
   crawler --seeds seeds.txt --out corpus

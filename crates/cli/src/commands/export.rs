@@ -1,7 +1,8 @@
 //! `crawler export`: a row for each visited URL, in the order in which the visits ended; with
 //! `--links`, one for each link of each archived page, with `--broken` only of those to a URL that
-//! could not be fetched; with `--text`, one for the text of each kept page. The crate `export`
-//! defines and writes the rows; this module chooses the target.
+//! could not be fetched; with `--text`, one for the text of each kept page; with `--signatures`, one
+//! for the signature of each. The crate `export` defines and writes the rows; this module chooses
+//! the target.
 
 mod destination;
 mod links;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 use disk::{Disk, DraftPath, SystemDisk};
 use export::{
     BROKEN_LINKS, Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed,
-    Parts, SKETCHES, TEXTS, Table, TableWriter, VISITS, Visits, WholeFile, draft_of, linked_so_far,
+    PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, VISITS, Visits,
+    WholeFile, draft_of, linked_so_far,
 };
 use neardup::HashKey;
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
@@ -59,6 +61,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
             args if args.broken => BROKEN_LINKS,
             args if args.links => LINKS,
             args if args.text => TEXTS,
+            args if args.signatures => SIGNATURES,
             args if args.sketches || form == OutputForm::Table(Form::Parquet) => SKETCHES,
             _ => VISITS,
         },
@@ -246,7 +249,10 @@ impl Export<'_> {
         destination: &mut Destination<W>,
         but_for: u64,
     ) -> Result<(), ExportFault> {
-        let visits = Visits::open(&self.state, self.table == SKETCHES)?;
+        let mut visits = Visits::open(&self.state, self.table == SKETCHES)?;
+        if self.table == SIGNATURES {
+            visits = visits.with_signatures();
+        }
         let mut progress = SlowProgress::new("visits");
         for (number, visit) in (0..).zip(visits) {
             let visit = visit?;
@@ -255,6 +261,14 @@ impl Export<'_> {
                 continue;
             };
             match &mut self.pages {
+                None if self.table == SIGNATURES => {
+                    if let Some(signature) = &visit.signature {
+                        let url = visit.row.url.as_str();
+                        let record = PageSignatureRecord::of(url, signature);
+                        destination.write(&record.fields())?;
+                    }
+                    destination.wrote(mark)?;
+                }
                 None => {
                     destination.write(&visit.fields())?;
                     destination.wrote(mark)?;

@@ -32,6 +32,7 @@ pub(crate) fn record_text(fields: &[Option<Value<'_>>]) -> RecordText {
                 Value::Time(at) => at.as_millis().to_string(),
                 Value::Fingerprint(fingerprint) => fingerprint.as_u64().to_string(),
                 Value::Bytes(bytes) => hex(bytes),
+                Value::Integers(numbers) => format!("{numbers:?}"),
             })
         })
         .collect()
@@ -53,6 +54,12 @@ pub(crate) fn written(form: Form, table: Table, records: &[Vec<Option<Value<'_>>
 fn meant(kind: Kind, text: &str) -> String {
     match kind {
         Kind::Text | Kind::U16 | Kind::U32 | Kind::U64 | Kind::Bytes(_) => text.to_owned(),
+        // CSV has the brackets of PostgreSQL.
+        Kind::Integers => {
+            let list = text.replace('{', "[").replace('}', "]");
+            let numbers: Vec<i64> = serde_json::from_str(&list).unwrap();
+            format!("{numbers:?}")
+        }
         Kind::Real => format!("{:016x}", text.parse::<f64>().unwrap().to_bits()),
         Kind::Time => text.parse::<Timestamp>().unwrap().as_millis().to_string(),
         Kind::Fingerprint => text.parse::<Fingerprint>().unwrap().as_u64().to_string(),
@@ -78,6 +85,7 @@ pub(crate) fn from_jsonl(table: Table, bytes: &[u8]) -> Vec<RecordText> {
                         Some(meant(column.kind, rest.split([',', '}']).next().unwrap()))
                     }
                     Json::Number(number) => Some(meant(column.kind, &number.to_string())),
+                    Json::Array(_) => Some(meant(column.kind, &object[column.name].to_string())),
                     other => panic!("{other}"),
                 });
             fields.collect()
@@ -115,6 +123,13 @@ pub(crate) fn from_parquet(bytes: Vec<u8>) -> Vec<RecordText> {
             Field::TimestampMillis(millis) => Some(millis.to_string()),
             Field::Double(share) => Some(format!("{:016x}", share.to_bits())),
             Field::Bytes(bytes) => Some(hex(bytes.data())),
+            Field::ListInternal(list) => {
+                let numbers = list.elements().iter().map(|field| match field {
+                    Field::Long(number) => *number,
+                    other => panic!("{other:?}"),
+                });
+                Some(format!("{:?}", numbers.collect::<Vec<i64>>()))
+            }
             other => panic!("{other:?}"),
         });
         fields.collect()
@@ -142,6 +157,7 @@ pub(crate) fn visit(number: u32) -> Visit {
             )
         },
         sketch: None,
+        signature: None,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Records read back equal in every form.
 
 use export::{
-    ExtractedText, Form, LINKS, Link, QualitySignals, ROW_GROUP_BYTES, ROW_GROUP_ROWS, SKETCHES,
-    TEXTS, Table, VISITS, Value,
+    ExtractedText, Form, LINKS, Link, PageSignatureRecord, QualitySignals, ROW_GROUP_BYTES,
+    ROW_GROUP_ROWS, SIGNATURES, SKETCHES, TEXTS, Table, VISITS, Value,
 };
+use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 
@@ -90,6 +91,80 @@ proptest! {
             .collect();
         check(TEXTS, &records)?;
     }
+}
+
+/// Signatures of texts of up to sixty words: without text, without a sketch, with and without a
+/// subject, with a subject of which no word counts.
+fn signatures() -> impl Strategy<Value = PageSignature> {
+    let words = prop::collection::vec("[a-f]{1,3}", 0..60);
+    let titles = || prop::option::of("[a-f]{1,3}( [a-z]{3,6})?");
+    (any::<u64>(), words, titles(), titles(), any::<bool>()).prop_map(
+        |(key, words, title, heading, has_main_content)| {
+            let text = words.join(" ");
+            let page = PageText {
+                main_content: Some("abc").filter(|_| has_main_content),
+                title: title.as_deref(),
+                heading: heading.as_deref(),
+                ..PageText::of(&text)
+            };
+            let key = HashKey::new(key);
+            let builder = SignatureBuilder::new(Features::default(), key);
+            builder.signature(key.digest(text.as_bytes()), Some(page))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_signatures_are_read_as_they_were_written_in_every_form(
+        pages in prop::collection::vec((texts(), signatures()), 0..12),
+    ) {
+        let records: Vec<PageSignatureRecord<'_>> = pages
+            .iter()
+            .map(|(url, signature)| PageSignatureRecord::of(url, signature))
+            .collect();
+        let records: Vec<Vec<_>> = records.iter().map(|record| record.fields().to_vec()).collect();
+        check(SIGNATURES, &records)?;
+    }
+}
+
+#[test]
+fn a_signature_has_the_bits_of_the_stored_sketches() {
+    let words: Vec<String> = (0..100).map(|at| format!("word{at}")).collect();
+    let text = words.join(" ");
+    let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+    let signature = builder.signature(7, Some(PageText::of(&text)));
+    let record = PageSignatureRecord::of("http://site.test/", &signature);
+    let fields = record.fields();
+    let list = |name| {
+        let at = SIGNATURES
+            .columns
+            .iter()
+            .position(|column| column.name == name);
+        match fields[at.unwrap()] {
+            Some(Value::Integers(numbers)) => numbers.to_vec(),
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    let text = signature.text.unwrap();
+    let (sketch, bag) = (text.sketch.unwrap(), text.bag.unwrap());
+    let bytes = |numbers: Vec<i64>| -> Vec<u8> {
+        numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect()
+    };
+    assert_eq!(bytes(list("minima")), sketch.to_bytes()[..128]);
+    assert_eq!(bytes(list("bag")), bag.to_bytes()[4..]);
+    let bands: Vec<u64> = sketch
+        .bands()
+        .iter()
+        .map(|band| band & 0xffff_ffff)
+        .collect();
+    let exported: Vec<u64> = list("bands").iter().map(|&band| band as u64).collect();
+    assert_eq!(exported, bands);
 }
 
 fn row_groups(bytes: Vec<u8>) -> Vec<i64> {

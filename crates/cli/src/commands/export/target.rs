@@ -100,6 +100,15 @@ fn check_options(args: &ExportArgs) -> Result<(), CliError> {
         let error = format!("--text and {other} are different tables");
         return Err(usage(error).with_remedy(one_by_one));
     }
+    let others = [
+        (args.links, "--links"),
+        (args.text, "--text"),
+        (args.sketches, "--sketches"),
+    ];
+    if let Some((_, other)) = others.iter().find(|(given, _)| args.signatures && *given) {
+        let error = format!("--signatures and {other} are different tables");
+        return Err(usage(error).with_remedy(one_by_one));
+    }
     for (is_given, option) in [
         (args.markdown, "--markdown"),
         (args.duplicates, "--duplicates"),
