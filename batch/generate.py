@@ -50,8 +50,13 @@ def write_parquet(path, values, names):
 
 def write_csv(path, values, names):
     with open(path, "w", encoding="utf-8") as out:
-        out.write("url,payload,text_digest,words,main_content,fingerprint,minima,bands,bag,diversity,subject,counting\n")
-        out.writelines(f"{name},,,,,{value:016x},,,,,,\n" for name, value in zip(names, values.tolist()))
+        out.write(
+            "url,payload,text_digest,words,main_content,fingerprint,minima,bands,bag,diversity,"
+            "subject,counting\n"
+        )
+        out.writelines(
+            f"{name},,,,,{value:016x},,,,,,\n" for name, value in zip(names, values.tolist())
+        )
 
 
 def checksum(data, seed=0):
@@ -74,8 +79,12 @@ def fingerprint_header(crawler, directory):
     """Returns the header of a file of fingerprints that the crawler has written."""
     text, file = directory / "a.txt", directory / "a.fp"
     text.write_text("a few words", encoding="utf-8")
-    subprocess.run([crawler, "fingerprint", text, "--output", file], check=True,
-        capture_output=True, timeout=60)
+    subprocess.run(
+        [crawler, "fingerprint", text, "--output", file],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
     return file.read_bytes()[:64]
 
 
@@ -86,7 +95,9 @@ def write_all(directory, crawler, count, copies, seed):
     names = [str(number) for number in range(len(values))]
     write_parquet(directory / "fingerprints.parquet", values, names)
     write_csv(directory / "fingerprints.csv", values, names)
-    write_fingerprint_file(directory / "fingerprints.fp", values, fingerprint_header(crawler, directory))
+    write_fingerprint_file(
+        directory / "fingerprints.fp", values, fingerprint_header(crawler, directory)
+    )
     return values, planted
 
 
@@ -98,7 +109,9 @@ def main():
     parser.add_argument("--copies", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=16)
     options = parser.parse_args()
-    values, _ = write_all(options.directory, options.crawler, options.count, options.copies, options.seed)
+    values, _ = write_all(
+        options.directory, options.crawler, options.count, options.copies, options.seed
+    )
     print(f"{len(values)} fingerprints in {options.directory}")
 
 

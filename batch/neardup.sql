@@ -60,7 +60,8 @@ FROM (
 -- text is named by the number of its first page.
 CREATE OR REPLACE TEMP TABLE text_of_page AS
 WITH twin AS (
-    SELECT id, text_digest, min(id) OVER (PARTITION BY coalesce(hex(payload), 'row ' || id)) AS first
+    SELECT id, text_digest,
+        min(id) OVER (PARTITION BY coalesce(hex(payload), 'row ' || id)) AS first
     FROM page
 ), text AS (
     SELECT id, min(id) OVER (PARTITION BY coalesce(hex(text_digest), 'row ' || id)) AS text
@@ -168,7 +169,8 @@ WITH band AS (
     FROM text a JOIN text b USING (fingerprint) WHERE a.id < b.id AND is_verified()
     UNION ALL
     SELECT a.id, b.id, a.bands, b.bands
-    FROM near_run JOIN text a ON a.fingerprint = near_run.a JOIN text b ON b.fingerprint = near_run.b
+    FROM near_run JOIN text a ON a.fingerprint = near_run.a
+    JOIN text b ON b.fingerprint = near_run.b
     WHERE is_verified()
 )
 FROM by_band

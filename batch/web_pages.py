@@ -17,7 +17,10 @@ def write_site(directory, families, members, seed):
     elsewhere or left out.
     """
     draw = random.Random(seed)
-    language = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9))) for _ in range(WORDS)]
+    language = [
+        "".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9)))
+        for _ in range(WORDS)
+    ]
     pages = {}
     for family in range(families):
         words = draw.choices(language, k=draw.choice([12, 30, 70, 150, 260, 500, 900]))
@@ -35,7 +38,9 @@ def write_site(directory, families, members, seed):
     for name in names:
         (directory / name).write_text(pages[name], encoding="utf-8")
     links = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in names)
-    (directory / "index.html").write_text(f"<!doctype html><title>All pages</title><ul>{links}</ul>", encoding="utf-8")
+    (directory / "index.html").write_text(
+        f"<!doctype html><title>All pages</title><ul>{links}</ul>", encoding="utf-8"
+    )
     return len(names) + 1
 
 
@@ -61,4 +66,5 @@ def page(words, title):
     head = f"<title>{title}</title>" if title else ""
     heading = f"<h1>{title}</h1>" if title else ""
     text = "".join(f"<p>{' '.join(words[at:at + 60])}.</p>" for at in range(0, len(words), 60))
-    return f"<!doctype html><html lang=en><head>{head}</head><body><main>{heading}{text}</main></body></html>"
+    body = f"<body><main>{heading}{text}</main></body>"
+    return f"<!doctype html><html lang=en><head>{head}</head>{body}</html>"

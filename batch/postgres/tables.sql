@@ -91,8 +91,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN
     (a).subject IS NOT NULL AND (b).subject IS NOT NULL
     AND NOT ((a).counting <@ (b).subject AND (b).counting <@ (a).subject);
 
--- `Thresholds::nearness_for`, without a canonical claim. Without a threshold the thresholds depend on
--- the length.
+-- `Thresholds::nearness_for`, without a canonical claim. Without a threshold the thresholds depend
+-- on the length.
 CREATE FUNCTION is_near(a signature, b signature, threshold double precision) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
