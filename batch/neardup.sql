@@ -213,7 +213,7 @@ SELECT a AS from_text, b AS to_text FROM pair UNION ALL SELECT b, a FROM pair;
 CREATE OR REPLACE TEMP TABLE component AS
 WITH RECURSIVE component(text, cluster) USING KEY (text) AS (
     SELECT DISTINCT from_text, from_text FROM edge
-    UNION
+    UNION ALL
     SELECT edge.to_text, min(component.cluster)
     FROM component
     JOIN edge ON edge.from_text = component.text
