@@ -209,17 +209,23 @@ WITH pair AS (
 )
 SELECT a AS from_text, b AS to_text FROM pair UNION ALL SELECT b, a FROM pair;
 
--- Each text takes the least number among its neighbours until nothing changes.
+-- Until nothing changes, the cluster of a text joins the least cluster among its neighbours, and a
+-- text goes to the cluster of its cluster. So a chain is halved by a round, not shortened by one.
 CREATE OR REPLACE TEMP TABLE component AS
 WITH RECURSIVE component(text, cluster) USING KEY (text) AS (
     SELECT DISTINCT from_text, from_text FROM edge
     UNION ALL
-    SELECT edge.to_text, min(component.cluster)
-    FROM component
-    JOIN edge ON edge.from_text = component.text
-    JOIN recurring.component AS known ON known.text = edge.to_text
-    WHERE component.cluster < known.cluster
-    GROUP BY edge.to_text
+    SELECT lower.text, min(lower.cluster)
+    FROM (
+        SELECT x.cluster AS text, y.cluster AS cluster
+        FROM edge JOIN recurring.component x ON x.text = edge.from_text
+        JOIN recurring.component y ON y.text = edge.to_text
+        UNION ALL
+        SELECT x.text, y.cluster
+        FROM recurring.component x JOIN recurring.component y ON y.text = x.cluster
+    ) AS lower JOIN recurring.component AS known ON known.text = lower.text
+    WHERE lower.cluster < known.cluster
+    GROUP BY lower.text
 )
 FROM component;
 
