@@ -1,13 +1,14 @@
 """Compares the engines of this directory with the crawler and with brute force, pair for pair.
 
     check.py WORKDIR --crawler PROGRAM [--count N] [--copies N] [--brute N] [--families N]
-             [--distances K…] [--engines NAME…] [--kill]
+             [--chain N] [--distances K…] [--engines NAME…] [--kill]
 
-First on random fingerprints with planted neighbours and copies of one, where fingerprints decide
-alone: all engines, `crawler query`, brute force, and the planted pairs. Then on the pages of a
-crawl of a generated site on loopback, where sketches verify: all engines, `crawler dedup --pairs`
-and `crawler dedup --clusters --chained` on the archive. An engine that is not installed is named on
-standard error and left out; with CI=true that is a failure. Code 1 if anything differs.
+First on fingerprints, which decide alone: a chain of near ones, and random ones with planted
+neighbours and copies of one. All engines, `crawler query`, brute force, and the planted pairs. Then
+on the pages of a crawl of a generated site on loopback, where sketches verify: all engines,
+`crawler dedup --pairs` and `crawler dedup --clusters --chained` on the archive. An engine that is
+not installed is named on standard error and left out; with CI=true that is a failure. Code 1 if
+anything differs.
 """
 
 import argparse
@@ -159,17 +160,14 @@ def query(crawler, file, work, distance, names):
     return Found(pairs, components(names, pairs), *cost)
 
 
-def check_fingerprints(check, options, work, available):
+def check_fingerprints(check, options, work, available, values, planted, distances):
     """Compares what fingerprints alone decide. Returns the fingerprints, and the expected result of
     the last distance."""
-    values, planted = generate.write_all(work, options.crawler, options.count, options.copies, SEED)
+    generate.write_all(work, options.crawler, values)
     source = Source(work / "fingerprints.parquet", work / "fingerprints.csv")
     names = [str(number) for number in range(len(values))]
-    for distance in options.distances:
-        print(
-            f"\n{len(values)} fingerprints, {options.copies} of them equal, distance {distance}",
-            flush=True,
-        )
+    for distance in distances:
+        print(f"\n{len(values)} fingerprints of {work.name}, distance {distance}", flush=True)
         expected = query(options.crawler, work / "fingerprints.fp", work, distance, names)
         check.expected("crawler query", expected)
         start = time.monotonic()
@@ -340,6 +338,7 @@ def main():
     parser.add_argument("--crawler", required=True, type=Path)
     parser.add_argument("--count", type=int, default=100_000, help="fingerprints")
     parser.add_argument("--copies", type=int, default=1_000, help="of them equal")
+    parser.add_argument("--chain", type=int, default=3_000, help="fingerprints in a chain")
     parser.add_argument("--brute", type=int, default=5_000, help="of them compared with all others")
     parser.add_argument(
         "--families", type=int, default=40, help="of twelve pages each in the crawl; 0 for no crawl"
@@ -358,14 +357,19 @@ def main():
     options.crawler, work, check = options.crawler.resolve(), options.work.resolve(), Check()
     available = installed(options.engines, work)
     try:
-        source, expected = check_fingerprints(check, options, work / "fingerprints", available)
+        chain = generate.chain(options.chain, SEED)
+        check_fingerprints(check, options, work / "chain", available, *chain, [1])
+        random = generate.fingerprints(options.count, options.copies, SEED)
+        source, expected = check_fingerprints(
+            check, options, work / "random", available, *random, options.distances
+        )
         if options.families:
             check_pages(check, options, work / "pages", available)
     finally:
         for engine in available:
             if isinstance(engine, engines.PostgreSql):
                 engine.stop()
-    if options.kill:
+    if options.kill and any(isinstance(engine, engines.Spark) for engine in available):
         import killed_worker
 
         found, killed = killed_worker.find(
