@@ -5,8 +5,8 @@
 
 First on fingerprints, which decide alone: a chain of near ones, and random ones with planted
 neighbours and copies of one. All engines, `crawler query`, brute force, and the planted pairs. Then
-on the pages of a crawl of a generated site on loopback, where sketches verify: all engines,
-`crawler dedup --pairs` and `crawler dedup --clusters --chained` on the archive. An engine that is
+on the pages of crawls of two generated sites on loopback, where sketches verify: all engines,
+`crawler dedup --pairs` and `crawler dedup --clusters --chained` on the archives. An engine that is
 not installed is named on standard error and left out; with CI=true that is a failure. Code 1 if
 anything differs.
 """
@@ -43,8 +43,9 @@ SEED = 16
 class Source(NamedTuple):
     """One set of signatures, in the forms that engines read."""
 
+    # A pattern of files.
     parquet: Path
-    csv: Path
+    csv: list
 
 
 class Check:
@@ -164,7 +165,7 @@ def check_fingerprints(check, options, work, available, values, planted, distanc
     """Compares what fingerprints alone decide. Returns the fingerprints, and the expected result of
     the last distance."""
     generate.write_all(work, options.crawler, values)
-    source = Source(work / "fingerprints.parquet", work / "fingerprints.csv")
+    source = Source(work / "fingerprints.parquet", [work / "fingerprints.csv"])
     names = [str(number) for number in range(len(values))]
     for distance in distances:
         print(f"\n{len(values)} fingerprints of {work.name}, distance {distance}", flush=True)
@@ -213,56 +214,36 @@ def served(directory):
         thread.join()
 
 
-def crawl(options, work):
-    """Crawls the generated site, and returns its signatures and the files of its archive."""
+def crawl(crawler, url, out):
+    """Crawls a site on loopback into a directory."""
+    # Every near-duplicate is retained, so that the journal has its signature; the zero key is that
+    # of `dedup`.
+    asked = "--allow-private --delay 0 --delay-factor 0 --contact tests@example.org --quiet "
+    asked += "--no-index --hash-key 0000000000000000 --per-cluster 1000000000"
+    command = [crawler, *asked.split(), "--out", out, url]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def crawl_all(options, work):
+    """Crawls the generated sites, and returns their signatures and the files of their archives."""
     shutil.rmtree(work, ignore_errors=True)
-    pages = web_pages.write_site(work / "site", options.families, 12, SEED)
-    with served(work / "site") as url:
-        # Every near-duplicate is retained, so that the journal has its signature; the zero key is
-        # that of `dedup`.
-        subprocess.run(
-            [
-                options.crawler,
-                "--allow-private",
-                "--delay",
-                "0",
-                "--delay-factor",
-                "0",
-                "--contact",
-                "tests@example.org",
-                "--quiet",
-                "--hash-key",
-                "0" * 16,
-                "--per-cluster",
-                "1000000000",
-                "--no-index",
-                "--out",
-                work / "crawl",
-                url,
-            ],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-    source = Source(work / "signatures.parquet", work / "signatures.csv")
-    for form, file in [("parquet", source.parquet), ("csv", source.csv)]:
-        subprocess.run(
-            [
-                options.crawler,
-                "export",
-                work / "crawl",
-                "--signatures",
-                "--format",
-                form,
-                "--output",
-                file,
-            ],
-            check=True,
-        )
-    return source, sorted((work / "crawl/archive").glob("*.warc.gz")), pages
+    sites = [work / "sites" / name for name in ("first", "second")]
+    pages = web_pages.write_sites(sites, options.families, 12, SEED)
+    source = Source(work / "*.parquet", [])
+    # At the same time, so that the sites have different ports.
+    with served(sites[0]) as first, served(sites[1]) as second:
+        for site, url in zip(sites, (first, second)):
+            crawl(options.crawler, url, work / site.name)
+    for site in sites:
+        source.csv.append(work / f"{site.name}.csv")
+        for form in ("parquet", "csv"):
+            asked = ["--signatures", "--format", form, "--output", work / f"{site.name}.{form}"]
+            subprocess.run([options.crawler, "export", work / site.name, *asked], check=True)
+    return source, sorted(work.glob("*/archive/*.warc.gz")), pages
 
 
 def dedup(crawler, archive, work, rules):
-    """Returns what `crawler dedup` finds among the records of an archive."""
+    """Returns what `crawler dedup` finds among the records of archives."""
     asked = ["--distance", str(rules.distance), "--format", "json", "--quiet"]
     if rules.resemblance is not None:
         asked += ["--resemblance", str(rules.resemblance), "--exact", "off"]
@@ -281,8 +262,8 @@ def dedup(crawler, archive, work, rules):
 
 
 def check_pages(check, options, work, available):
-    source, archive, pages = crawl(options, work)
-    print(f"\n{pages} pages of a crawl", flush=True)
+    source, archive, pages = crawl_all(options, work)
+    print(f"\n{pages} pages of two crawls", flush=True)
     for rules in [Rules(3, None, True), Rules(1, None, True), Rules(3, None, False)]:
         deciding = "thresholds by length" if rules.verify else "fingerprints alone"
         expected = dedup(options.crawler, archive, work, rules)
@@ -341,7 +322,10 @@ def main():
     parser.add_argument("--chain", type=int, default=3_000, help="fingerprints in a chain")
     parser.add_argument("--brute", type=int, default=5_000, help="of them compared with all others")
     parser.add_argument(
-        "--families", type=int, default=40, help="of twelve pages each in the crawl; 0 for no crawl"
+        "--families",
+        type=int,
+        default=40,
+        help="of twelve pages each in the crawls; 0 for no crawl",
     )
     parser.add_argument("--distances", type=int, nargs="+", default=[3])
     parser.add_argument(

@@ -279,9 +279,10 @@ class PostgreSql:
             "-f",
             HERE / "postgres/tables.sql",
         )
-        with open(source.csv, encoding="utf-8") as rows:
-            copy = f"COPY signature ({COLUMNS}) FROM stdin (FORMAT csv, HEADER)"
-            self.psql("-c", copy, stdin=rows)
+        copy = f"COPY signature ({COLUMNS}) FROM stdin (FORMAT csv, HEADER)"
+        for file in source.csv:
+            with open(file, encoding="utf-8") as rows:
+                self.psql("-c", copy, stdin=rows)
         values = {"distance": rules.distance, "verify": str(rules.verify).lower()}
         values["resemblance"] = "null" if rules.resemblance is None else rules.resemblance
         watch, start = MemoryWatch(self.server.pid), time.monotonic()
