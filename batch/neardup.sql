@@ -37,6 +37,18 @@ SELECT CASE
     ELSE 'parameters are valid'
 END AS checked;
 
+-- Hashes of other keys and algorithms never agree, so their files would seem to have nothing alike.
+SELECT CASE
+    WHEN count(DISTINCT value) > count(DISTINCT key)
+        THEN error('signatures are comparable only with one algorithm and one hash key, got '
+            || string_agg(DISTINCT decode(key) || ' ' || decode(value), ', '
+                ORDER BY decode(key) || ' ' || decode(value))
+            || ': export them with one version, from crawls with one --hash-key')
+    ELSE 'signatures are comparable'
+END AS checked
+FROM parquet_kv_metadata(getvariable('signatures'))
+WHERE decode(key) IN ('crawler.algorithm', 'crawler.hash_key');
+
 -- ---- Pages, and equal ones counted as one text (crates/batch/src/dedup/distinct_texts.rs) -------
 
 -- The columns that a file of bare fingerprints lacks are null.

@@ -32,7 +32,7 @@ def write_sites(directories, families, members, seed):
     for family in range(families):
         # Few words make a text like a table, of which thresholds on words say nothing.
         own = draw.sample(language, 60) if family % 4 == 1 else language
-        words = draw.choices(own, k=draw.choice([12, 30, 70, 150, 260, 500, 900]))
+        words = draw.choices(own, k=draw.choice([12, 20, 30, 70, 150, 260, 500, 900]))
         # A content that is short and the lesser part of a page must be equal as well.
         content = draw.choices(language, k=8) if family % 5 == 2 and len(words) > 60 else None
         title = " ".join(draw.sample(words, 2)) if family % 3 else None
