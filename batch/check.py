@@ -324,7 +324,7 @@ def main():
     parser.add_argument(
         "--families",
         type=int,
-        default=40,
+        default=100,
         help="of twelve pages each in the crawls; 0 for no crawl",
     )
     parser.add_argument("--distances", type=int, nargs="+", default=[3])
