@@ -187,9 +187,7 @@ class PostgreSql:
         bins += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         self.programs = next((place for place in bins if (place / "postgres").exists()), None)
         if self.programs is None or shutil.which("psql") is None:
-            raise Missing(
-                "PostgreSQL: initdb, postgres and psql (Debian: apt-get install postgresql)"
-            )
+            raise Missing("PostgreSQL (Debian: apt-get install postgresql)")
         version = subprocess.run(
             [self.programs / "postgres", "--version"], capture_output=True, text=True, check=True
         )
@@ -314,9 +312,9 @@ class Spark:
         try:
             import pyspark
         except ImportError:
-            raise Missing("Spark: the Python package pyspark (batch/setup.sh spark)") from None
+            raise Missing("PySpark (batch/setup.sh spark)") from None
         if shutil.which("java") is None:
-            raise Missing("Spark: Java 17 or later (Debian: apt-get install default-jre-headless)")
+            raise Missing("Java 17 for Spark (Debian: apt-get install default-jre-headless)")
         self.name = f"Spark {pyspark.__version__}"
 
     def find(self, source, rules):
