@@ -112,7 +112,7 @@ async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_
         count > 161
     };
     let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
-    assert_eq!(visited.len(), 600);
+    assert_eq!(visited.len(), 600, "and {} left out", left_out.len());
     assert!(left_out.len() >= 64, "it was closed for a while");
     let excluded = frontier.standing().totals.excluded;
     assert_eq!(excluded, 0, "their records are revoked");

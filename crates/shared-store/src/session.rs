@@ -143,6 +143,7 @@ pub struct Session {
     pub(crate) adopted: Vec<PageUrl>,
     pub(crate) resumed: bool,
     pub(crate) beats: watch::Receiver<Beat>,
+    beaten: watch::Sender<Beat>,
     heartbeat: JoinHandle<()>,
 }
 
@@ -179,7 +180,8 @@ impl Session {
         let number = u64::try_from(number).unwrap_or_default();
         let term = Arc::new(Term::new(node.to_owned(), number, settings.term, sent));
         let (sender, beats) = watch::channel(Beat::default());
-        let heartbeat = tokio::spawn(keep(connection.clone(), Arc::clone(&term), sender));
+        let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
+        let heartbeat = tokio::spawn(heartbeat);
         let session = Self {
             connection: connection.clone(),
             archive: archive_of(connection, &term).await?,
@@ -187,6 +189,7 @@ impl Session {
             resumed: number > 1,
             term,
             beats,
+            beaten: sender,
             heartbeat,
         };
         Ok(session)
@@ -196,6 +199,8 @@ impl Session {
     pub(crate) async fn share(&self) -> Result<u64, StoreFault> {
         let beat = beat(&self.connection, &self.term, false).await;
         let beat = beat.map_err(|error| error.fault("counted the nodes"))?;
+        // The heartbeat has an older answer.
+        self.beaten.send_replace(beat);
         Ok(beat.share())
     }
 

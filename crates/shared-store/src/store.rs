@@ -286,6 +286,11 @@ impl SharedStore {
         Ok(())
     }
 
+    /// Returns true if pages wait on this node and the crawl does not have all its pages.
+    fn may_have_pages(&self) -> bool {
+        self.local.standing().queued > 0 && !self.has_all_pages()
+    }
+
     /// Returns the supply of a node that has nothing to visit.
     async fn look_for_end(&self) -> Result<Supply, StoreFault> {
         self.give_back().await?;
@@ -466,7 +471,7 @@ impl Frontier for SharedStore {
         if !term.allows_requests() || self.shipping.is_full() {
             return Ok(Supply::NothingBefore(now + POLL));
         }
-        let (want, filter) = match filter {
+        let (want, kinds) = match filter {
             LeaseFilter::Requisites => (want, filter),
             LeaseFilter::All => match self.reserve(want).await? {
                 0 => (want, LeaseFilter::Requisites),
@@ -476,8 +481,15 @@ impl Frontier for SharedStore {
         let leases = loop {
             let (arrivals, applied) = (self.shipping.arrivals(), self.admissions.applied());
             let is_requeuing = self.admissions.revoked.is_busy();
-            match self.local.lease(now, want, filter).await? {
+            match self.local.lease(now, want, kinds).await? {
                 Supply::Leases(leases) => break leases,
+                // Pages wait, and may be visited if other nodes do not need what they reserved.
+                Supply::Exhausted if kinds == LeaseFilter::Requisites && self.may_have_pages() => {
+                    return Ok(match filter {
+                        LeaseFilter::Requisites => Supply::Exhausted,
+                        LeaseFilter::All => Supply::NothingBefore(now + POLL),
+                    });
+                }
                 Supply::Exhausted if is_requeuing => self.admissions.revoked.idle(term).await?,
                 Supply::Exhausted if self.shipping.report_exhausted(applied, arrivals) => {
                     return self.look_for_end().await;

@@ -133,32 +133,36 @@ impl Frontier for Turns {
         filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
         let first = self.next.fetch_add(1, Ordering::Relaxed);
-        let (mut leases, mut soonest, mut are_exhausted) = (Vec::new(), Timestamp::NEVER, 0);
-        // A node learns that the crawl is at its end when the last one has reported.
         let count = self.stores.len();
+        let mut leases = Vec::new();
+        let mut answers: Vec<Option<Supply>> = (0..count).map(|_| None).collect();
+        // A node learns that the crawl is at its end when the last one has reported.
         for round in 0..2 * count {
             let node = (first + round) % count;
-            if leases.len() == want || round >= count && are_exhausted == 0 {
+            let is_any_exhausted = answers.contains(&Some(Supply::Exhausted));
+            if leases.len() == want || round >= count && !is_any_exhausted {
                 break;
             }
-            match self.stores[node]
-                .lease(now, want - leases.len(), filter)
-                .await?
-            {
+            let supply = self.stores[node].lease(now, want - leases.len(), filter);
+            match supply.await? {
                 Supply::Leases(more) => {
                     let mut leased = self.leased.lock().unwrap();
                     leased.extend(more.iter().map(|lease| (lease.entry.sequence, node)));
                     leases.extend(more);
                 }
-                Supply::NothingBefore(time) => soonest = soonest.min(time),
-                Supply::Exhausted => are_exhausted += 1,
+                answer => answers[node] = Some(answer),
             }
         }
-        Ok(match leases.is_empty() {
-            false => Supply::Leases(leases),
-            true if are_exhausted > 0 => Supply::Exhausted,
-            true => Supply::NothingBefore(soonest),
-        })
+        if !leases.is_empty() {
+            return Ok(Supply::Leases(leases));
+        }
+        let soonest = answers.iter().flatten().filter_map(|answer| match answer {
+            Supply::NothingBefore(time) => Some(*time),
+            _ => None,
+        });
+        Ok(soonest
+            .min()
+            .map_or(Supply::Exhausted, Supply::NothingBefore))
     }
 
     async fn settle(
@@ -257,6 +261,7 @@ impl NearDupIndex for Turns {
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
+        self.share_news().await?;
         self.turn().forget(page).await?;
         self.share_news().await
     }
