@@ -1,12 +1,13 @@
 //! The database of a test, and conditions in it that a test waits for.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use neardup::HashKey;
 use shared_store::{Connection, CrawlSettings};
 use sqlx::PgPool;
-use testkit::Postgres;
+use testkit::{FaultyNetwork, Postgres};
 
 /// The functions of the database, as nodes create them.
 const MIGRATION: &str = include_str!("../../../../migrations/0001_shared_crawl.sql");
@@ -17,7 +18,8 @@ const POLL: Duration = Duration::from_millis(5);
 /// The database of one crawl.
 pub(crate) struct Database {
     pub(crate) url: String,
-    pub(crate) pool: PgPool,
+    server: SocketAddr,
+    pool: PgPool,
 }
 
 impl Database {
@@ -41,20 +43,32 @@ impl Database {
         };
         connection.begin_crawl(&settings).await.unwrap();
         let pool = PgPool::connect(&url).await.unwrap();
-        Self { url, pool }
+        let server = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port()));
+        Self { url, server, pool }
     }
 
-    /// Creates a function of the migration again, with a part of its text replaced.
-    pub(crate) async fn replace(&self, function: &str, part: &str, replacement: &str) {
+    /// Returns a network that leads to the server, and the URL of the database through it.
+    pub(crate) fn network(&self) -> (FaultyNetwork, String) {
+        let network = FaultyNetwork::before(self.server);
+        let (direct, through) = (self.server.to_string(), network.address().to_string());
+        let url = self.url.replace(&direct, &through);
+        (network, url)
+    }
+
+    /// Creates a function of the migration again, with these parts of its text replaced.
+    pub(crate) async fn replace(&self, function: &str, parts: &[(&str, &str)]) {
         let begin = MIGRATION.find(&format!("CREATE FUNCTION {function}("));
         let definition = &MIGRATION[begin.unwrap()..];
         let end = definition.find("END $$;").unwrap() + "END $$;".len();
-        let definition = &definition[..end];
-        assert_eq!(definition.matches(part).count(), 1, "{part} in {function}");
-        let replaced = definition
-            .replace(part, replacement)
-            .replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION");
-        self.run(&replaced).await;
+        let mut definition = definition[..end].to_owned();
+        for (part, replacement) in [("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION")]
+            .iter()
+            .chain(parts)
+        {
+            assert_eq!(definition.matches(part).count(), 1, "{part} in {function}");
+            definition = definition.replace(part, replacement);
+        }
+        self.run(&definition).await;
     }
 
     /// Runs a statement.

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "what the tests unwrap is part of them")]
 
 mod database;
+mod fences;
 mod races;
 #[path = "../support/mod.rs"]
 mod support;
