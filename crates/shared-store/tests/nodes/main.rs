@@ -8,6 +8,7 @@
 
 mod database;
 mod fences;
+mod membership;
 mod races;
 #[path = "../support/mod.rs"]
 mod support;
