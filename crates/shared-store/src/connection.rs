@@ -121,10 +121,14 @@ impl Connection {
         }
         let options = PgConnectOptions::from_str(url).map_err(|_unreadable| shown())?;
         let server = server_of(url);
-        // Plans of prepared statements are short; compiling them would cost more than it saves.
-        let options = options
-            .application_name("crawler")
-            .options([("jit", "off"), ("synchronous_commit", "on")]);
+        // Every call reads few rows by an index, so it is planned once and not compiled. Without
+        // sequential scans the plan that is made while a table is empty suits the table later.
+        let options = options.application_name("crawler").options([
+            ("jit", "off"),
+            ("plan_cache_mode", "force_generic_plan"),
+            ("enable_seqscan", "off"),
+            ("synchronous_commit", "on"),
+        ]);
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(CONNECT_TIMEOUT)
