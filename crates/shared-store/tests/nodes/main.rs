@@ -12,3 +12,16 @@ mod membership;
 mod races;
 #[path = "../support/mod.rs"]
 mod support;
+
+use std::sync::Arc;
+
+use contract::Setup;
+use shared_store::SharedStore;
+
+impl support::Node {
+    /// Begins the next term of this node, and opens its store.
+    async fn open(&mut self, setup: &Setup) -> Arc<SharedStore> {
+        let session = self.begin().await;
+        self.open_session(session, setup).await
+    }
+}

@@ -43,12 +43,6 @@ impl Node {
         }
     }
 
-    /// Begins the next term of this node, and opens its store.
-    pub(crate) async fn open(&mut self, setup: &Setup) -> Arc<SharedStore> {
-        let session = self.begin().await;
-        self.open_session(session, setup).await
-    }
-
     /// Begins the next term of this node.
     pub(crate) async fn begin(&mut self) -> Session {
         let session = self.try_begin().await.unwrap();

@@ -257,6 +257,7 @@ impl NearDupIndex for Turns {
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
+        self.share_news().await?;
         self.turn().forget(page).await?;
         self.share_news().await
     }
