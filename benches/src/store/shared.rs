@@ -135,6 +135,9 @@ async fn measure_on(server: &Postgres, options: &Options) -> Result<(), Failure>
         .await?
         .print("links, nine of ten known", "50,000/s");
     let waiting = size(server, &url, "journal")? - before;
+    if server.query(&url, "SELECT count(*) FROM inbox") != "0" {
+        return Err("links are left in the inbox".into());
+    }
     println!(
         "bytes a waiting URL: {} in the journal (goal 250), {} in the inbox, which is empty again",
         waiting / options.urls.max(1),
