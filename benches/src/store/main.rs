@@ -8,12 +8,14 @@
 //! cargo run --release -p benches --bin bench-store -- frontier [--count 10000000] \
 //!     [--hosts 100000] [--churn 1000000]
 //! cargo run --release -p benches --bin bench-store -- cards [--count 1000000]
+//! cargo run --release -p benches --bin bench-store -- shared [--signatures 1000000] [--nodes 4]
 //! ```
 //! All keys are random (uniform ones are the worst case for a sorted table). Each figure is of one
 //! run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod frontier;
+mod shared;
 mod tables;
 mod verdicts;
 
@@ -32,6 +34,8 @@ enum Options {
     Tables(tables::Options),
     /// Pages to visit, and URLs seen
     Frontier(frontier::Options),
+    /// Nodes that share a crawl, with their database
+    Shared(shared::Options),
     /// The records that verification needs of each document
     Cards(tables::CardsOptions),
 }
@@ -41,6 +45,7 @@ fn main() -> Result<(), Failure> {
         Options::Verdicts(options) => verdicts::measure(&options),
         Options::Tables(options) => tables::measure(&options),
         Options::Frontier(options) => frontier::measure(&options),
+        Options::Shared(options) => shared::measure(&options),
         Options::Cards(options) => tables::measure_cards(&options),
     }
 }

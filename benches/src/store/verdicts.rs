@@ -308,7 +308,7 @@ async fn race(store: &Arc<EmbeddedStore>, options: &Options) -> Result<(), Failu
 }
 
 /// Returns the processor seconds of the process so far.
-fn processor_time() -> Result<f64, Failure> {
+pub(crate) fn processor_time() -> Result<f64, Failure> {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
     Ok(Duration::from(time).as_secs_f64())
 }
@@ -326,7 +326,7 @@ fn page_of(lease: &Lease) -> Page {
     }
 }
 
-fn signature(number: u64) -> PageSignature {
+pub(crate) fn signature(number: u64) -> PageSignature {
     PageSignature {
         payload: u128::from(mix(number ^ 1 << 40)) << 64 | u128::from(number),
         text: Some(Box::new(TextSignature {
@@ -381,7 +381,7 @@ fn sketch(number: u64) -> [u8; SKETCH_BYTES] {
 
 /// Returns uniform numbers without repetition (the finaliser of SplitMix64; Steele, Lea and Flood,
 /// OOPSLA 2014).
-fn mix(n: u64) -> u64 {
+pub(crate) fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

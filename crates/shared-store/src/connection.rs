@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Error, SqlSafeStr};
+use sqlx::{Connection as _, Error, SqlSafeStr};
 use store::StoreFault;
 
 /// The oldest version of PostgreSQL that has everything that the migrations use.
@@ -14,6 +14,8 @@ const LEAST_VERSION: i32 = 14;
 /// Connections of a node: heartbeat, settlements, admissions, polls, and one for a bucket that is
 /// taken over.
 const CONNECTIONS: u32 = 6;
+/// The time after which a connection that was not used is tested before it is used.
+const IDLE: Duration = Duration::from_secs(1);
 /// The longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -119,13 +121,27 @@ impl Connection {
         }
         let options = PgConnectOptions::from_str(url).map_err(|_unreadable| shown())?;
         let server = server_of(url);
-        // Plans of prepared statements are short; compiling them would cost more than it saves.
-        let options = options
-            .application_name("crawler")
-            .options([("jit", "off"), ("synchronous_commit", "on")]);
+        // Every call reads few rows by an index, so it is planned once and not compiled. Without
+        // sequential scans the plan that is made while a table is empty suits the table later.
+        let options = options.application_name("crawler").options([
+            ("jit", "off"),
+            ("plan_cache_mode", "force_generic_plan"),
+            ("enable_seqscan", "off"),
+            ("synchronous_commit", "on"),
+        ]);
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(CONNECT_TIMEOUT)
+            // A connection in use needs no question before each call whether it is alive.
+            .test_before_acquire(false)
+            .before_acquire(|connection, found| {
+                Box::pin(async move {
+                    if found.idle_for >= IDLE {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_with(options)
             .await
             .map_err(|error| explain(error, &server))?;

@@ -1,14 +1,12 @@
 //! Nodes of a shared crawl in one process.
 
-pub(crate) mod turns;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::Setup;
 use disk::SystemDisk;
 use neardup::{Features, HashKey};
-use shared_store::{Connection, CrawlSettings, Session, SharedOptions, SharedStore};
+use shared_store::{Connection, CrawlSettings, JoinError, Session, SharedOptions, SharedStore};
 use store::embedded::StoreOptions;
 use tempfile::TempDir;
 use web::Clock;
@@ -19,8 +17,10 @@ pub(crate) struct Node {
     directory: TempDir,
     connection: Connection,
     settings: CrawlSettings,
-    /// The last term, which has ended when the next one begins.
-    last_term: Option<u64>,
+    /// The last term, which has ended when the next one begins; none if the store is to find out.
+    pub(crate) last_term: Option<u64>,
+    /// The maximum number of pages of the crawl.
+    pub(crate) max_pages: Option<u64>,
 }
 
 impl Node {
@@ -39,21 +39,21 @@ impl Node {
             settings: connection.settings().await.unwrap().unwrap(),
             connection,
             last_term: None,
+            max_pages: None,
         }
     }
 
     /// Begins the next term of this node.
     pub(crate) async fn begin(&mut self) -> Session {
-        let session = Session::begin(
-            &self.connection,
-            &self.name,
-            &self.settings,
-            self.last_term,
-            |_wait| {},
-        );
-        let session = session.await.unwrap();
+        let session = self.try_begin().await.unwrap();
         self.last_term = Some(session.term().number());
         session
+    }
+
+    /// Begins the next term of this node, unless another one of its name is alive.
+    pub(crate) async fn try_begin(&self) -> Result<Session, JoinError> {
+        let (name, settings) = (&self.name, &self.settings);
+        Session::begin(&self.connection, name, settings, self.last_term, |_wait| {}).await
     }
 
     /// Opens the store of a session.
@@ -74,7 +74,7 @@ impl Node {
         let options = SharedOptions {
             store,
             clock: Clock::fixed(now),
-            max_pages: None,
+            max_pages: self.max_pages,
         };
         let opened = SharedStore::open(session, self.directory.path(), options).await;
         opened.unwrap()

@@ -18,7 +18,7 @@ use store::{
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use super::Node;
+use crate::support::Node;
 
 pub(crate) struct Turns {
     stores: Vec<Arc<SharedStore>>,
