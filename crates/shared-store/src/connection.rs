@@ -24,6 +24,9 @@ const MIGRATIONS: [(i64, &str, &str); 1] = [(
     include_str!("../../../migrations/0001_shared_crawl.sql"),
 )];
 
+/// The number of the last migration.
+pub(crate) const LATEST_MIGRATION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
+
 /// A pool of connections to the database of a shared crawl.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -200,7 +203,7 @@ fn explain(error: Error, server: &str) -> ConnectError {
 }
 
 /// Returns the server and the database of a URL, without user and password.
-fn server_of(url: &str) -> String {
+pub(crate) fn server_of(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.rsplit_once('@').map_or(rest, |(_, server)| server);
     rest.split(['?', '#']).next().unwrap_or_default().to_owned()

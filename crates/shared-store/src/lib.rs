@@ -21,18 +21,26 @@
 //! `migrations/`. Begin reading at `store.rs`; docs/adr/0021 has the reasons.
 
 mod admissions;
+mod audit;
 mod bucket;
 mod connection;
+mod import;
 mod keys;
+mod mirror;
 mod ownership;
+mod reading;
 mod rows;
 mod session;
 mod shipping;
 mod store;
 mod term;
 
+pub use self::audit::Audit;
 pub use self::bucket::{BUCKETS, Bucket};
 pub use self::connection::{ConnectError, Connection};
+pub use self::import::{Import, ImportError, ImportScan};
+pub use self::mirror::{Mirror, MirrorPart};
+pub use self::reading::{NodeState, ReadError, SharedCrawl, TermState, Unowned};
 pub use self::session::{CrawlSettings, JoinError, Session};
 pub use self::store::{SharedOptions, SharedStore};
 pub use self::term::Term;
