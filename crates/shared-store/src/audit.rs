@@ -129,7 +129,8 @@ impl SharedCrawl {
         };
         snapshot.each(sqlx::query(query), action, admission).await?;
         for (original, pages) in auditor.without_original(&admitted) {
-            let query = "SELECT record FROM journal WHERE original = $1 ORDER BY number DESC LIMIT 1";
+            let query =
+                "SELECT record FROM journal WHERE original = $1 ORDER BY number DESC LIMIT 1";
             let (record,): (Vec<u8>,) = sqlx::query_as(query)
                 .bind(to_sql(original))
                 .fetch_one(&mut *snapshot.transaction)
@@ -245,7 +246,10 @@ impl<F: FnMut(String)> Auditor<F> {
         }
         self.counts.totals.count(row);
         if !self.settled.insert(page) {
-            (self.complain)(format!("{} was settled twice, again in row {number}", row.url));
+            (self.complain)(format!(
+                "{} was settled twice, again in row {number}",
+                row.url
+            ));
         }
         match original {
             Some(original) => drop(self.left_out.insert(page, original)),
@@ -315,7 +319,11 @@ impl<F: FnMut(String)> Auditor<F> {
             }
         };
         let stored: Vec<i64> = row.get(2);
-        if keys.of(&record, None).iter().any(|key| !stored.contains(key)) {
+        if keys
+            .of(&record, None)
+            .iter()
+            .any(|key| !stored.contains(key))
+        {
             (self.complain)(format!(
                 "row {number} of the log of admissions lacks a key of its record"
             ));

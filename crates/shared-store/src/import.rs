@@ -145,7 +145,13 @@ struct Rows {
 impl Rows {
     fn add(&mut self, row: Row) {
         let (kind, page, original) = kind_to_sql(row.kind);
-        self.push(Some(row.bucket), kind, page.map(to_sql), original.map(to_sql), row.record);
+        self.push(
+            Some(row.bucket),
+            kind,
+            page.map(to_sql),
+            original.map(to_sql),
+            row.record,
+        );
     }
 
     fn add_to_log(&mut self, record: &Record, keys: Vec<i64>) {
@@ -216,13 +222,14 @@ impl Import {
                 .await
                 .map_err(failed("read the settings"))?;
         let is_same = key == settings.key.as_u64().to_le_bytes() && text == settings.text;
-        let (done, live): (Option<i64>, Option<i64>) =
-            sqlx::query_as("SELECT max(batch), max(term) FILTER (WHERE state = 'live') \
-                FROM term WHERE node = $1")
-                .bind(NODE)
-                .fetch_one(&connection.pool)
-                .await
-                .map_err(failed("looked for an earlier import"))?;
+        let (done, live): (Option<i64>, Option<i64>) = sqlx::query_as(
+            "SELECT max(batch), max(term) FILTER (WHERE state = 'live') \
+                FROM term WHERE node = $1",
+        )
+        .bind(NODE)
+        .fetch_one(&connection.pool)
+        .await
+        .map_err(failed("looked for an earlier import"))?;
         let done = done.unwrap_or_default().unsigned_abs();
         match (found == IMPORTING, is_same) {
             (true, true) => {}
@@ -332,7 +339,8 @@ impl Import {
                 let is_under_way = |sequence: &&u64| self.scan.under_way.contains(sequence);
                 let sequences: Vec<u64> = sequences.iter().filter(is_under_way).copied().collect();
                 for (bucket, sequences) in self.by_bucket(&sequences) {
-                    self.rows.add(Row::new(bucket, &Record::Leased { sequences }));
+                    self.rows
+                        .add(Row::new(bucket, &Record::Leased { sequences }));
                 }
             }
             Record::Died { sequences } => {
@@ -365,8 +373,11 @@ impl Import {
         of_buckets
     }
 
-    /// Writes the batch.
-    async fn write(&mut self) -> Result<(), ImportError> {
+    /// Writes the records that were added so far.
+    ///
+    /// # Errors
+    /// [`ImportError::Failed`] if the database cannot be written.
+    pub async fn write(&mut self) -> Result<(), ImportError> {
         if self.position <= self.done {
             return Ok(());
         }

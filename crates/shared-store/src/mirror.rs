@@ -98,7 +98,11 @@ impl Mirror {
         let mut snapshot = crawl.snapshot().await?;
         let copy = |row: &sqlx::postgres::PgRow| {
             let (bucket, number): (Option<i16>, i64) = (row.get(0), row.get(1));
-            let table = if bucket.is_some() { "journal" } else { "signature_log" };
+            let table = if bucket.is_some() {
+                "journal"
+            } else {
+                "signature_log"
+            };
             let record = postcard::from_bytes(row.get(2));
             let record: Record = record.map_err(|error| ReadError::Row {
                 table,

@@ -222,7 +222,8 @@ impl SharedCrawl {
     /// # Errors
     /// [`ReadError::Failed`] if the database cannot be read.
     pub async fn node_of_archive(&self, files: &[String]) -> Result<Option<String>, ReadError> {
-        let query = "SELECT node FROM term WHERE archive_file = ANY ($1) ORDER BY term DESC LIMIT 1";
+        let query =
+            "SELECT node FROM term WHERE archive_file = ANY ($1) ORDER BY term DESC LIMIT 1";
         let found: Option<(String,)> = sqlx::query_as(query)
             .bind(files)
             .fetch_optional(&self.connection.pool)
