@@ -5,9 +5,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{Error, SqlSafeStr};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{Connection as _, Error, SqlSafeStr};
 use store::StoreFault;
+use tokio::time::timeout;
 
 /// The oldest version of PostgreSQL that has everything that the migrations use.
 const LEAST_VERSION: i32 = 14;
@@ -126,17 +127,25 @@ impl Connection {
         let options = options
             .application_name("crawler")
             .options([("jit", "off"), ("synchronous_commit", "on")]);
+        let query = "SELECT current_setting('server_version_num')::integer / 10000";
+        let tried = async {
+            let mut first = PgConnection::connect_with(&options).await?;
+            let version: (i32,) = sqlx::query_as(query).fetch_one(&mut first).await?;
+            first.close().await?;
+            Ok(version)
+        };
+        // A pool tries again and reports that time ran out; one connection reports the reason.
+        let version = match timeout(CONNECT_TIMEOUT, tried).await {
+            Ok(answer) => answer.map_err(|error| explain(error, &server))?,
+            Err(_late) => {
+                let what = format!("no answer within {} s", CONNECT_TIMEOUT.as_secs());
+                return Err(ConnectError::Unreachable { server, what });
+            }
+        };
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(CONNECT_TIMEOUT)
-            .connect_with(options)
-            .await
-            .map_err(|error| explain(error, &server))?;
-        let version: (i32,) =
-            sqlx::query_as("SELECT current_setting('server_version_num')::integer / 10000")
-                .fetch_one(&pool)
-                .await
-                .map_err(|error| explain(error, &server))?;
+            .connect_lazy_with(options);
         if version.0 < LEAST_VERSION {
             let found = version.0;
             return Err(ConnectError::Old { server, found });

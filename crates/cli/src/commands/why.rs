@@ -14,6 +14,7 @@ use store::embedded::{self, EmbeddedStore, History};
 use store::{DiscoveredUrl, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
+use super::shared::OpenCrawl;
 use super::{column, parse_url, scope_in_force};
 use crate::args::WhyArgs;
 use crate::cli_error::CliError;
@@ -58,8 +59,9 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
-    let settings = Settings::of_crawl(&args.directory)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let state = crawl_directory::state_of(crawl.directory())?;
+    let settings = Settings::of_crawl(crawl.directory())?;
     let form = settings.canonical_form();
     let url = parse_url(&args.url, &form)?;
     let mut history = UrlHistory::of(&url, &state)?;

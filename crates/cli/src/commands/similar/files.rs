@@ -28,10 +28,10 @@ struct Hit {
 }
 
 /// Lists documents below a path that are like the one in question.
-pub(super) fn like_documents(args: &SimilarArgs) -> Result<(), CliError> {
+pub(super) fn like_documents(args: &SimilarArgs, within: &PathBuf) -> Result<(), CliError> {
     let least = args.resemblance.unwrap_or(NEAR);
     let reader = Reader::new(true);
-    let within = std::slice::from_ref(&args.directory);
+    let within = std::slice::from_ref(within);
     let mut input = args.input.options(None);
     let builder = args
         .features
@@ -70,12 +70,12 @@ pub(super) fn like_documents(args: &SimilarArgs) -> Result<(), CliError> {
 }
 
 /// Lists fingerprints of a file that are near that of the document in question.
-pub(super) fn near_fingerprints(args: &SimilarArgs) -> Result<(), CliError> {
+pub(super) fn near_fingerprints(args: &SimilarArgs, within: &Path) -> Result<(), CliError> {
     if args.resemblance.is_some() {
         let message = "--resemblance needs texts, and a file of fingerprints has none";
         return Err(usage(message).with_remedy("use --distance, or name the documents"));
     }
-    let file = NamedFingerprints::open(&args.directory)?;
+    let file = NamedFingerprints::open(within)?;
     let reader = Reader::new(true);
     let what = PathBuf::from(&args.what);
     let mut input = args.input.options(None);
