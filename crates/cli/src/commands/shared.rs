@@ -25,6 +25,8 @@ use crate::terminal::say;
 
 /// The variable that names a store, so that its password is in no list of processes.
 const VARIABLE: &str = "CRAWLER_STORE";
+/// The message where neither a directory nor a store is named.
+pub(super) const NO_CRAWL: &str = "no crawl is named: DIR or --store URL";
 /// The interval at which a followed mirror is refreshed.
 const REFRESH: Duration = Duration::from_secs(2);
 
@@ -67,7 +69,7 @@ impl OpenCrawl {
         let Some(url) = url(store.store.as_ref()) else {
             let remedy = "name the directory of the crawl (DIR), or a shared crawl: --store \
                 postgres://USER@HOST/DATABASE";
-            return Err(usage("no crawl is named").with_remedy(remedy));
+            return Err(usage(NO_CRAWL).with_remedy(remedy));
         };
         let runtime = runtime()?;
         let made = runtime.block_on(async {

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let Some(directory) = &args.directory else {
         return match shared::url(args.store.as_ref()) {
             Some(url) => shared_crawl::run(&url, args.format),
-            None => Err(usage("no crawl is named").with_remedy(
+            None => Err(usage(shared::NO_CRAWL).with_remedy(
                 "name the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
                  postgres://USER@HOST/DATABASE",
             )),
