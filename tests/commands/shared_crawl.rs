@@ -165,7 +165,7 @@ fn the_mirror_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store() 
 
 #[test]
 fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
-    let Some((_server, _, crawl, store)) = imported() else {
+    let Some((_server, postgres, crawl, store)) = imported() else {
         return;
     };
     fs::create_dir(crawl.directory().join("tmp")).unwrap();
@@ -174,6 +174,16 @@ fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
     let browser = Browser::at(&mut serving);
     let overview = browser.get("/").text();
     assert!(overview.contains("one.test"), "{overview}");
+    // What a node adds is shown soon.
+    let fates = |text: &str| {
+        text.split("Fates of")
+            .nth(1)
+            .map(|rest| rest[..9].to_owned())
+    };
+    let another = "INSERT INTO journal (bucket, term, kind, page, record) \
+        SELECT bucket, term, kind, page, record FROM journal WHERE kind = 1 LIMIT 1";
+    postgres.query(&store, another);
+    while fates(&browser.get("/").text()) == fates(&overview) {}
     let controls = browser.get("/controls").text();
     assert!(controls.contains("only read here"), "{controls}");
     serving.interrupt();
@@ -299,8 +309,8 @@ fn a_crawl_that_cannot_be_shared_is_not_imported_and_leaves_the_store_empty() {
     for (options, words) in [
         (&["--group-by", "address"][..], "--group-by address"),
         (
-            &["--features", "word:1", "--weights", "tf-idf"],
-            "tf-idf without --frequencies",
+            &["--features", "word:1+tf-idf"],
+            "tf-idf and without --frequencies",
         ),
     ] {
         let server = Server::spawn_thread(site());

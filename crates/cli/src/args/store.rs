@@ -72,8 +72,8 @@ The same command continues an import that was interrupted. Nodes may join once i
 The way back: put the archive files of DIR and of all nodes into one directory NEW/archive, and
 `crawler rebuild NEW --from-archive` makes a crawl of them.
 
-Crawls with --since, --against or --group-by address, and those that learn --weights tf-idf, are
-refused: nodes cannot share what these need.
+Crawls with --since, --against or --group-by address, and those that learn the frequencies of words
+for tf-idf, are refused: nodes cannot share what these need.
 
 Examples:
   crawler verify monday

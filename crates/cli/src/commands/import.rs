@@ -80,7 +80,7 @@ fn refuse_features(settings: &Settings) -> Result<(), CliError> {
     let refused = [
         (
             settings.feature_settings()?.has_to_learn(),
-            "--weights tf-idf without --frequencies",
+            "features weighted by tf-idf and without --frequencies",
             "each node would learn other frequencies",
         ),
         (
