@@ -170,20 +170,24 @@ fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
     };
     fs::create_dir(crawl.directory().join("tmp")).unwrap();
     let script = format!("TMPDIR=$PWD/tmp exec \"$0\" serve --store '{store}'");
+    let visits = crawl.rows().len();
+    let last = "number = (SELECT max(number) FROM journal WHERE kind = 1)";
+    let hide = format!("CREATE TABLE hidden AS SELECT * FROM journal WHERE {last}");
+    postgres.query(&store, &hide);
+    postgres.query(&store, &format!("DELETE FROM journal WHERE {last}"));
     let mut serving = crawl.start_by(&["sh"], &script);
     let browser = Browser::at(&mut serving);
     let overview = browser.get("/").text();
     assert!(overview.contains("one.test"), "{overview}");
-    // What a node adds is shown soon.
-    let fates = |text: &str| {
-        text.split("Fates of")
-            .nth(1)
-            .map(|rest| rest[..9].to_owned())
-    };
-    let another = "INSERT INTO journal (bucket, term, kind, page, record) \
-        SELECT bucket, term, kind, page, record FROM journal WHERE kind = 1 LIMIT 1";
-    postgres.query(&store, another);
-    while fates(&browser.get("/").text()) == fates(&overview) {}
+    let fates = format!("Fates of {} URLs", visits - 1);
+    assert!(overview.contains(&fates), "{overview}");
+    // A visit that a node adds is shown soon.
+    postgres.query(
+        &store,
+        "INSERT INTO journal (bucket, term, kind, page, record) \
+         SELECT bucket, term, kind, page, record FROM hidden",
+    );
+    browser.wait_for("/", &format!("Fates of {visits} URLs"));
     let controls = browser.get("/controls").text();
     assert!(controls.contains("only read here"), "{controls}");
     serving.interrupt();
@@ -452,7 +456,9 @@ fn a_command_reads_one_crawl_a_directory_or_a_store() {
         let run = crawl.run_command(&[command, "crawl", url, "--store", store]);
         run.assert_error(2, "cannot be used with");
         let run = crawl.run_command(&[command, url]);
-        run.assert_error(2, "no crawl is named");
+        run.assert_error(2, "no crawl is named: DIR or --store URL");
+        let run = crawl.run_command(&[command]);
+        run.assert_error(2, "neither a crawl nor a page is named");
     }
     crawl
         .run_command(&["nodes"])

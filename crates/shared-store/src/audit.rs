@@ -340,8 +340,8 @@ impl<F: FnMut(String)> Auditor<F> {
     }
 
     /// Returns the originals that are not admitted, with the number of pages that were left out for
-    /// each. Where a node is live they are only counted: it visits the pages again as soon as it has
-    /// read that the original is gone.
+    /// each. Where a node is live they are only counted: it visits the pages again as soon as it
+    /// has read that the original is gone.
     fn without_original(&mut self, admitted: &HashSet<UrlKey>) -> HashMap<UrlKey, u64> {
         let mut without: HashMap<UrlKey, u64> = HashMap::new();
         for original in self.left_out.values() {

@@ -1,7 +1,7 @@
 //! A shared crawl as a reader sees it: its settings, its nodes, and all its rows at one moment.
 //!
-//! A reader has no term and changes nothing. It reads in one transaction, which sees the rows of one
-//! moment however long it takes, in portions, so that memory does not grow with the crawl.
+//! A reader has no term and changes nothing. It reads in one transaction, which sees the rows of
+//! one moment however long it takes, in portions, so that memory does not grow with the crawl.
 
 use std::time::Duration;
 
@@ -123,7 +123,8 @@ impl SharedCrawl {
     /// Opens the crawl in the database at `url`, and changes nothing there.
     ///
     /// # Errors
-    /// [`ReadError`]: the database cannot be opened, holds no crawl, or holds one of another version.
+    /// [`ReadError`]: the database cannot be opened, holds no crawl, or holds one of another
+    /// version.
     pub async fn open(url: &str) -> Result<Self, ReadError> {
         let connection = Connection::reach(url).await?;
         let server = server_of(url);

@@ -177,15 +177,16 @@ pub(crate) struct RebuildArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(allow_missing_positional = true)]
+#[command(override_usage = "crawler why [OPTIONS] <DIR> <URL>\n       \
+    crawler why [OPTIONS] --store <URL> <URL>")]
 pub(crate) struct WhyArgs {
     /// Directory of the crawl; it may be running
-    #[arg(value_name = "DIR", conflicts_with = "store")]
+    #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
     /// The URL in question
-    pub(crate) url: String,
+    pub(crate) url: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
@@ -339,7 +340,10 @@ pub(crate) struct SearchArgs {
 /// List pages of a crawl that are similar to one of them, or to a file; or the documents of a
 /// collection, or the fingerprints of a file, that are similar to a document. Nearest first.
 #[derive(Debug, Args)]
-#[command(allow_missing_positional = true)]
+#[command(
+    override_usage = "crawler similar [OPTIONS] <DIR|PATH> <URL|FILE>\n       \
+    crawler similar [OPTIONS] --store <URL> <URL|FILE>"
+)]
 #[command(after_help = "\
 Examples:
   crawler similar crawl https://example.org/a      pages of the crawl like this page
@@ -350,13 +354,13 @@ Examples:
 pub(crate) struct SimilarArgs {
     /// Directory of the crawl; or documents, as `dedup` reads them; or a file that
     /// `fingerprint --output` wrote
-    #[arg(value_name = "DIR|PATH", conflicts_with = "store")]
+    #[arg(value_name = "DIR|PATH")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
     /// A page of the crawl, or a text or HTML file (- is standard input)
     #[arg(value_name = "URL|FILE")]
-    pub(crate) what: String,
+    pub(crate) what: Option<String>,
     /// Only those whose fingerprint differs in at most this number of bits [default: any]
     #[arg(long, value_name = "K")]
     pub(crate) distance: Option<u32>,

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use crate::cli_error::{CliError, usage};
 use crate::output::Format;
 
 /// The URL of a database. It may have a password, so it is never shown.
@@ -36,9 +37,34 @@ pub(crate) struct StoreArg {
     pub(crate) store: Option<StoreUrl>,
 }
 
-/// List the nodes of a shared crawl, a row each: the state of its term, the number of that term, its
-/// buckets, its pages, pages per second over the term, the URLs that wait in its buckets, and the
-/// seconds since its last heartbeat.
+impl StoreArg {
+    /// Returns the directory and the name of the positional arguments `DIR NAME`. With a store, the
+    /// first is the name, and no directory is named.
+    ///
+    /// # Errors
+    /// One is missing, or both a directory and a store are named.
+    pub(crate) fn directory_and_name(
+        &self,
+        first: Option<&PathBuf>,
+        second: Option<&String>,
+    ) -> Result<(Option<PathBuf>, String), CliError> {
+        let name = |first: &PathBuf| first.to_string_lossy().into_owned();
+        match (first, second) {
+            (Some(_), Some(_)) if self.store.is_some() => Err(usage(
+                "the argument 'DIR' cannot be used with '--store <URL>'",
+            )
+            .with_remedy("name one crawl")),
+            (Some(directory), Some(name)) => Ok((Some(directory.clone()), name.clone())),
+            (Some(first), None) => Ok((None, name(first))),
+            (None, _) => Err(usage("neither a crawl nor a page is named")
+                .with_remedy("name the directory of the crawl and a page: DIR URL")),
+        }
+    }
+}
+
+/// List the nodes of a shared crawl, a row each: the state of its term, the number of that term,
+/// its buckets, its pages, pages per second over the term, the URLs that wait in its buckets, and
+/// the seconds since its last heartbeat.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 States:

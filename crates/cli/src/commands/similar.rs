@@ -69,18 +69,21 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
         return Err(usage(format!("--resemblance {resemblance} is impossible"))
             .with_remedy("a resemblance lies between 0 and 1"));
     }
-    let Some(within) = &args.directory else {
+    let (first, second) = (args.directory.as_ref(), args.what.as_ref());
+    let (directory, what) = args.store.directory_and_name(first, second)?;
+    let what = what.as_str();
+    let Some(within) = &directory else {
         let crawl = OpenCrawl::open(None, &args.store)?;
-        return pages(args, &crawl);
+        return pages(args, what, &crawl);
     };
     let is_crawl = EmbeddedStore::exists(&crawl_directory::state(within));
     let is_there = is_standard_input(within) || within.exists();
     if is_named_fingerprints(within) {
-        files::near_fingerprints(args, within)
-    } else if is_crawl || is_url(&args.what) || !is_there {
-        pages(args, &OpenCrawl::open(Some(within), &args.store)?)
+        files::near_fingerprints(args, within, what)
+    } else if is_crawl || is_url(what) || !is_there {
+        pages(args, what, &OpenCrawl::open(Some(within), &args.store)?)
     } else {
-        files::like_documents(args, within)
+        files::like_documents(args, within, what)
     }
 }
 
@@ -89,7 +92,7 @@ fn is_url(what: &str) -> bool {
 }
 
 /// Lists pages of a crawl.
-fn pages(args: &SimilarArgs, crawl: &OpenCrawl) -> Result<(), CliError> {
+fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliError> {
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     if args.features.is_given() {
@@ -98,14 +101,14 @@ fn pages(args: &SimilarArgs, crawl: &OpenCrawl) -> Result<(), CliError> {
         return Err(usage(message).with_remedy(remedy));
     }
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
-    let page = match is_url(&args.what) {
-        true => Some(parse_url(&args.what, &settings.canonical_form())?),
+    let page = match is_url(what) {
+        true => Some(parse_url(what, &settings.canonical_form())?),
         false => None,
     };
     let scan = JournalScan::of(&state, page.as_ref())?;
     let signature = match &page {
         Some(url) => scan.signature_of(url, &crawl.shown())?,
-        None => signature_of_file(args, &state, &settings)?,
+        None => signature_of_file(args, what, &state, &settings)?,
     };
     let query = SimilarityQuery {
         page,
@@ -159,11 +162,12 @@ pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, C
 /// Returns the signature of a file under the crawl's key and settings.
 fn signature_of_file(
     args: &SimilarArgs,
+    what: &str,
     state: &Path,
     settings: &Settings,
 ) -> Result<PageSignature, CliError> {
-    let document = corpus::only_document(Path::new(&args.what), &args.input.options(None))
-        .map_err(|error| {
+    let document =
+        corpus::only_document(Path::new(what), &args.input.options(None)).map_err(|error| {
             CliError::of_usage(&error)
                 .with_remedy("name a file, or a URL that begins with http:// or https://")
         })?;

@@ -10,8 +10,8 @@
 //! - `search`: the search index against the rows, if there is one;
 //! - `store::embedded::audit`: the tables against the journal.
 //!
-//! A WACZ is checked by itself (`wacz`). So is a shared crawl (`shared_crawl`), whose nodes have the
-//! archives; the archive of each node is compared with the store (`node`).
+//! A WACZ is checked by itself (`wacz`). So is a shared crawl (`shared_crawl`), whose nodes have
+//! the archives; the archive of each node is compared with the store (`node`).
 
 mod archive;
 mod index;

@@ -59,11 +59,13 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
-    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let (first, second) = (args.directory.as_ref(), args.url.as_ref());
+    let (directory, url) = args.store.directory_and_name(first, second)?;
+    let crawl = OpenCrawl::open(directory.as_deref(), &args.store)?;
     let state = crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
     let form = settings.canonical_form();
-    let url = parse_url(&args.url, &form)?;
+    let url = parse_url(&url, &form)?;
     let mut history = UrlHistory::of(&url, &state)?;
     if let Some(row) = &history.row {
         history.original = original_of(row, &state, &settings)?;

@@ -1,8 +1,8 @@
 //! The archive of a node against the store of its crawl: each visit that the node settled stands in
 //! its archive, and each visit in the archive before its end is settled.
 //!
-//! The rows of the node's terms are those of its archive in their order, so a mirror of them is read
-//! beside the archive as a journal is.
+//! The rows of the node's terms are those of its archive in their order, so a mirror of them is
+//! read beside the archive as a journal is.
 
 use std::io::{self, Write};
 use std::path::Path;
