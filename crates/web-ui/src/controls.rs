@@ -186,7 +186,7 @@ fn path(dashboard: &Dashboard) -> Result<PathBuf, Refusal> {
         return Ok(dashboard.crawl.directory.join(CONTROL));
     }
     Err(Refusal::Question(format!(
-        "This crawl is shared by several nodes and is only read here: write the {CONTROL} of a node."
+        "This crawl is shared by nodes and is only read here: write the {CONTROL} of each node."
     )))
 }
 

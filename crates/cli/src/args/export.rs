@@ -44,9 +44,9 @@ pub(crate) struct ExportArgs {
     /// Include the sketches of pages in jsonl and csv, too, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,
-    /// Export the signature of each kept page instead: digests, fingerprint, and sketches as lists of
-    /// numbers, by which a database compares the pages of many crawls. Only those of crawls with one
-    /// --hash-key are comparable
+    /// Export the signature of each kept page instead: digests, fingerprint, and sketches as lists
+    /// of numbers, by which a database compares the pages of many crawls. Only those of crawls with
+    /// one --hash-key are comparable
     #[arg(long)]
     pub(crate) signatures: bool,
     /// With --format csv: do not quote texts that a spreadsheet would run as formulas (they begin
