@@ -36,8 +36,11 @@ CREATE TABLE term (
     heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- The number of the last batch that was settled.
     batch bigint NOT NULL DEFAULT 0,
-    -- True if the node has nothing to visit and nothing to send.
-    exhausted boolean NOT NULL DEFAULT false,
+    -- The last row of the log of admissions that the node had applied when it had nothing to visit
+    -- and nothing to send; null while it has.
+    exhausted_at bigint,
+    -- True if it has leased anything.
+    asked boolean NOT NULL DEFAULT false,
     -- The end of the last settled visit in the node's archive.
     archive_file text,
     archive_end bigint,
@@ -57,7 +60,8 @@ CREATE TABLE bucket (
     bucket smallint PRIMARY KEY,
     -- The term that owns it; none while it passes from one to another.
     owner bigint REFERENCES term,
-    -- True if its last owner died: its hosts may have been asked just before.
+    -- True if an owner died, and none since then gave it up in order: its hosts may have been asked
+    -- just before.
     rests boolean NOT NULL DEFAULT false
 );
 
@@ -72,7 +76,7 @@ CREATE TABLE journal (
     bucket smallint NOT NULL,
     number bigint NOT NULL DEFAULT nextval('row_number'),
     term bigint NOT NULL,
-    -- 0: other; 1: a visit ended; 2: such a visit was revoked.
+    -- 0: other; 1: a visit ended; 2: such a visit was revoked; 3: entries were leased.
     kind smallint NOT NULL,
     -- The key of the URL, of kinds 1 and 2.
     page bigint,
@@ -139,11 +143,13 @@ $$;
 
 -- Ends a term that is live. Its buckets are free afterwards, all at once.
 CREATE FUNCTION end_term(p_term bigint, p_state text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_asked boolean;
 BEGIN
     UPDATE term SET state = p_state, reserved = 0, queued = 0
-    WHERE term = p_term AND state = 'live';
+    WHERE term = p_term AND state = 'live' RETURNING asked INTO v_asked;
     IF FOUND THEN
-        UPDATE bucket SET owner = NULL, rests = rests OR p_state = 'lapsed'
+        UPDATE bucket SET owner = NULL, rests = rests OR (p_state = 'lapsed' AND v_asked)
         WHERE owner = p_term;
     END IF;
 END $$;
@@ -215,20 +221,25 @@ BEGIN
     INTO owned, free FROM bucket;
 END $$;
 
--- Gives free buckets to a term, at most so many. Returns them, and whether their hosts are to rest.
+-- Gives free buckets to a term, at most so many; none once the crawl has finished. Returns them, and
+-- whether their hosts are to rest. The caller has reported before that it is not exhausted.
 CREATE FUNCTION take_buckets(p_term bigint, p_most bigint)
 RETURNS TABLE (taken smallint, taken_rests boolean) LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE term SET exhausted = false WHERE term = p_term AND state = 'live';
+    -- Waits for a call that is about to end this term, and is waited for by it.
+    PERFORM FROM term WHERE term = p_term AND state = 'live' FOR UPDATE;
     IF NOT FOUND THEN
         PERFORM refuse_ended_term(p_term);
+    END IF;
+    IF (SELECT finished_at IS NOT NULL FROM crawl) THEN
+        RETURN;
     END IF;
     RETURN QUERY
     WITH free AS (
         SELECT bucket, rests FROM bucket
         WHERE owner IS NULL ORDER BY bucket LIMIT p_most FOR UPDATE
     )
-    UPDATE bucket SET owner = p_term, rests = false FROM free
+    UPDATE bucket SET owner = p_term FROM free
     WHERE bucket.bucket = free.bucket AND bucket.owner IS NULL
     RETURNING free.bucket, free.rests;
 END $$;
@@ -236,13 +247,14 @@ END $$;
 -- Frees buckets whose owner has settled everything that it began there.
 CREATE FUNCTION free_buckets(p_term bigint, p_buckets smallint[]) RETURNS void
 LANGUAGE sql AS $$
-    UPDATE bucket SET owner = NULL WHERE owner = p_term AND bucket = ANY (p_buckets);
+    UPDATE bucket SET owner = NULL, rests = false
+    WHERE owner = p_term AND bucket = ANY (p_buckets);
 $$;
 
 -- Settles a batch of a term: adds rows to the journal and to inboxes, and removes what the node has
 -- taken out of its own. The same batch again changes nothing.
 CREATE FUNCTION settle_batch(
-    p_term bigint, p_batch bigint, p_exhausted boolean,
+    p_term bigint, p_batch bigint, p_exhausted_at bigint,
     p_buckets smallint[], p_kinds smallint[], p_pages bigint[], p_originals bigint[],
     p_records bytea[],
     p_inbox_buckets smallint[], p_inbox_found bytea[],
@@ -273,11 +285,11 @@ BEGIN
     DELETE FROM inbox USING unnest(p_taken_buckets, p_taken_numbers) AS taken (b, n)
     WHERE bucket = b AND number = n;
     INSERT INTO adopted_seed SELECT unnest(p_adopted) ON CONFLICT DO NOTHING;
-    IF NOT p_exhausted THEN
+    IF p_exhausted_at IS NULL THEN
         UPDATE crawl SET finished_at = NULL WHERE finished_at IS NOT NULL;
     END IF;
     UPDATE term SET
-        batch = p_batch, exhausted = p_exhausted,
+        batch = p_batch, exhausted_at = p_exhausted_at, asked = asked OR 3 = ANY (p_kinds),
         archive_file = coalesce(p_archive_file, archive_file),
         archive_end = coalesce(p_archive_end, archive_end),
         totals = p_totals, pages = p_page_total, bytes = p_byte_total, queued = p_queued
@@ -350,14 +362,19 @@ BEGIN
     RETURN v_reserved;
 END $$;
 
--- Returns true if no bucket is free, no inbox holds anything, and no live node has anything to
--- visit or to send.
+-- Returns true if no bucket is free, no inbox holds anything, and no live node has anything to visit
+-- or to send, by all admissions that there are.
 CREATE FUNCTION note_finished() RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE crawl SET finished_at = clock_timestamp()
     WHERE finished_at IS NULL
         AND NOT EXISTS (SELECT FROM bucket WHERE owner IS NULL)
         AND NOT EXISTS (SELECT FROM inbox)
-        AND NOT EXISTS (SELECT FROM term WHERE state = 'live' AND NOT exhausted);
+        AND NOT EXISTS (
+            SELECT FROM term WHERE state = 'live' AND (
+                exhausted_at IS NULL
+                OR exhausted_at < (SELECT coalesce(max(number), 0) FROM signature_log)
+            )
+        );
     RETURN (SELECT finished_at IS NOT NULL FROM crawl);
 END $$;

@@ -56,12 +56,16 @@ pub(crate) struct Admissions {
 pub(crate) struct RevokedOriginals {
     state: Mutex<Revoked>,
     changed: Notify,
+    /// Notified when no duplicates are looked up any more.
+    idle: Notify,
 }
 
 #[derive(Default)]
 struct Revoked {
     /// Those whose duplicates are to be looked up.
     due: BTreeSet<UrlKey>,
+    /// True while the duplicates of one are looked up.
+    is_looking: bool,
     /// All that were not admitted again. A visit with an earlier verdict may still end.
     past: HashSet<UrlKey>,
 }
@@ -80,13 +84,40 @@ impl RevokedOriginals {
         }
     }
 
-    /// Waits for the next original whose duplicates are to be looked up.
+    /// Waits for the next original whose duplicates are to be looked up. Those of the one before
+    /// were.
     pub(crate) async fn next(&self) -> UrlKey {
         loop {
-            if let Some(original) = self.state().due.pop_first() {
-                return original;
+            {
+                let mut state = self.state();
+                let next = state.due.pop_first();
+                state.is_looking = next.is_some();
+                if let Some(original) = next {
+                    return original;
+                }
             }
+            self.idle.notify_waiters();
             self.changed.notified().await;
+        }
+    }
+
+    /// Returns true while pages may have to be visited again.
+    pub(crate) fn is_busy(&self) -> bool {
+        let state = self.state();
+        state.is_looking || !state.due.is_empty()
+    }
+
+    /// Waits until no page may have to be visited again.
+    pub(crate) async fn idle(&self, term: &Term) -> Result<(), StoreFault> {
+        loop {
+            let idle = self.idle.notified();
+            if !self.is_busy() {
+                return Ok(());
+            }
+            tokio::select! {
+                () = idle => {}
+                ended = term.ended() => return Err(ended),
+            }
         }
     }
 

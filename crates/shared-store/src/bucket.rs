@@ -104,8 +104,8 @@ mod tests {
         // The numbers are in databases.
         let golden = [
             ("http://example.org/", 3909),
-            ("http://127.0.0.1/", 3011),
-            ("http://www.gov.uk/", 3011),
+            ("http://127.0.0.1/", 1676),
+            ("http://www.gov.uk/", 1733),
         ];
         for (url, number) in golden {
             assert_eq!(bucket(url), Bucket(number), "{url}");

@@ -136,7 +136,7 @@ impl Connection {
         };
         // A pool tries again and reports that time ran out; one connection reports the reason.
         let version = match timeout(CONNECT_TIMEOUT, tried).await {
-            Ok(answer) => answer.map_err(|error| explain(error, &server))?,
+            Ok(answer) => answer.map_err(|error| explain(&error, &server))?,
             Err(_late) => {
                 let what = format!("no answer within {} s", CONNECT_TIMEOUT.as_secs());
                 return Err(ConnectError::Unreachable { server, what });
@@ -175,7 +175,7 @@ impl Connection {
                         server,
                         what: message_of(&error),
                     },
-                    _ => explain(error, &server),
+                    _ => explain(&error, &server),
                 }
             }
             other => ConnectError::Foreign {
@@ -194,9 +194,9 @@ const INVALID_AUTHORIZATION: &str = "28";
 /// Ours: the term of the caller has ended (`refuse_ended_term` of the migrations).
 const ENDED_TERM: &str = "CR001";
 
-fn explain(error: Error, server: &str) -> ConnectError {
+fn explain(error: &Error, server: &str) -> ConnectError {
     let server = server.to_owned();
-    match &error {
+    match error {
         Error::Tls(what) => ConnectError::Tls {
             server,
             what: what.to_string(),

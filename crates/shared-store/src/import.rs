@@ -423,7 +423,7 @@ fn to_i64(count: u64) -> i64 {
 }
 
 /// Settles a batch without rows, links or inboxes.
-const SETTLE: &str = "SELECT settle_batch($1, $2, false, '{}', '{}', '{}', '{}', '{}', '{}', '{}', \
+const SETTLE: &str = "SELECT settle_batch($1, $2, NULL, '{}', '{}', '{}', '{}', '{}', '{}', '{}', \
     '{}', '{}', $3, $4, $5, $6, $7, $8, 0)";
 
 /// Adds rows to the journal and to the log, numbered in the order in which they are given.

@@ -74,11 +74,13 @@ impl SharedStore {
     /// Takes or gives up buckets, so that the node has its share.
     async fn balance(&self, beat: Beat) -> Result<(), StoreFault> {
         let share = u64::from(BUCKETS).div_ceil(beat.live.max(1));
-        if beat.free > 0 && beat.owned < share {
-            self.take(share - beat.owned).await?;
+        // The heartbeat may have been answered before the node took or gave up buckets.
+        let owned = self.owned.read().await.descending().count() as u64;
+        if beat.free > 0 && owned < share {
+            self.take(share - owned).await?;
         }
-        if beat.owned > share {
-            self.give_up(beat.owned - share).await?;
+        if owned > share {
+            self.give_up(owned - share).await?;
         }
         Ok(())
     }
@@ -88,6 +90,9 @@ impl SharedStore {
     /// # Errors
     /// [`StoreFault`] if the term has ended, or a journal cannot be read or written.
     pub(crate) async fn take(&self, most: u64) -> Result<(), StoreFault> {
+        // The database has it before it gives buckets: the crawl is not finished while they come.
+        let arrival = self.shipping.arrive();
+        self.shipping.settled(&self.session.term).await?;
         let query = "SELECT taken, taken_rests FROM take_buckets($1, $2)";
         let taken: Vec<(i16, bool)> = sqlx::query_as(query)
             .bind(self.session.term.to_sql())
@@ -106,6 +111,8 @@ impl SharedStore {
         for step in buckets.chunks(STEP) {
             self.load(step, &rests).await?;
         }
+        drop(arrival);
+        self.news.notify_one();
         if !buckets.is_empty() {
             tracing::info!(buckets = buckets.len(), "took buckets over");
         }
@@ -138,19 +145,16 @@ impl SharedStore {
             }
             self.take_over(*bucket, &journal).await?;
         }
-        let rule = self.rules.after_death();
-        let is_meant = |host: &Host| {
-            let bucket = Bucket::of_host(host);
-            buckets.binary_search(&bucket).is_ok() && rests.contains(bucket)
-        };
+        let now = self.clock.now();
+        let came = |host: &Host| buckets.binary_search(&Bucket::of_host(host)).is_ok();
         if buckets.iter().any(|bucket| rests.contains(*bucket)) {
-            self.local
-                .rest_after_death(is_meant, self.clock.now(), rule);
+            let is_meant = |host: &Host| came(host) && rests.contains(Bucket::of_host(host));
+            let rule = self.rules.after_death();
+            self.local.rest_after_death(is_meant, now, rule);
         }
+        self.local.begin_session_of(came, now)?;
         let mut owned = self.owned.write().await;
         buckets.iter().for_each(|bucket| owned.insert(*bucket));
-        drop(owned);
-        self.news.notify_one();
         Ok(())
     }
 
@@ -158,11 +162,8 @@ impl SharedStore {
         if journal.records.is_empty() {
             return Ok(());
         }
-        let left = self.local.take_over(&journal.records).await?;
-        if !left.is_empty() {
-            self.local.strike(left.clone())?;
-            let sequences = left;
-            self.shipping.add_to(bucket, &Record::Died { sequences });
+        if let Some(died) = self.local.take_over(&journal.records).await? {
+            self.shipping.add_to(bucket, &died);
         }
         // The owner of a page may have died before it looked for what was left out for the sake of
         // an original that was revoked.
@@ -241,6 +242,7 @@ impl SharedStore {
             .fetch_all(&self.session.connection.pool)
             .await
             .map_err(|error| CallError::from(error).fault("looked up duplicates"))?;
+        let arrival = self.shipping.arrive();
         for (bytes,) in rows {
             let Ok(Record::Settled(settled)) = decode(&bytes) else {
                 continue;
@@ -252,6 +254,8 @@ impl SharedStore {
                 self.local.revoke_visit(*visit.row, visit.reached)?;
             }
         }
+        drop(arrival);
+        self.news.notify_one();
         self.shipping.settled(&self.session.term).await.map(drop)
     }
 }

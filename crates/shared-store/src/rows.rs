@@ -30,6 +30,8 @@ pub(crate) enum RowKind {
         page: UrlKey,
         original: Option<UrlKey>,
     },
+    /// Entries were leased: the hosts of the term may have been asked.
+    Leased,
     /// A visit that ended does not count.
     Revoked {
         page: UrlKey,
@@ -46,6 +48,7 @@ impl Row {
             Record::Revoked { row, .. } => RowKind::Revoked {
                 page: row.url.key(),
             },
+            Record::Leased { .. } => RowKind::Leased,
             _ => RowKind::Other,
         };
         Self {

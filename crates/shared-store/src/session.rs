@@ -203,9 +203,9 @@ impl Session {
     }
 
     /// Stops the heartbeat and ends the term on this side.
-    pub(crate) fn abandon(&self) {
+    pub(crate) fn abandon(&self, why: &str) {
         self.heartbeat.abort();
-        self.term.end("the node was stopped");
+        self.term.end(why);
     }
 
     /// Returns the node's term.

@@ -49,6 +49,8 @@ pub(crate) struct Shipping {
     waiting: Notify,
     /// The number of items that are settled.
     settled: watch::Sender<u64>,
+    /// Arrivals that have not ended.
+    arriving: watch::Sender<u32>,
 }
 
 #[derive(Default)]
@@ -60,7 +62,10 @@ struct Queue {
     links: HashMap<u64, Vec<DiscoveredUrl>>,
     totals: Totals,
     queued: u64,
-    is_exhausted: bool,
+    /// The last applied admission when the node had nothing to visit; none while it has.
+    exhausted_at: Option<i64>,
+    /// Beginnings and ends of arrivals.
+    arrivals: u64,
     /// The end of the last settled visit in the archive.
     archive: Option<ArchivePlace>,
 }
@@ -76,7 +81,7 @@ impl Queue {
 #[derive(Default)]
 struct Batch {
     items: u64,
-    is_exhausted: bool,
+    exhausted_at: Option<i64>,
     buckets: Vec<i16>,
     kinds: Vec<i16>,
     pages: Vec<Option<i64>>,
@@ -102,6 +107,7 @@ impl Shipping {
             queue: Mutex::new(queue),
             waiting: Notify::new(),
             settled: watch::Sender::new(0),
+            arriving: watch::Sender::new(0),
         }
     }
 
@@ -159,12 +165,46 @@ impl Shipping {
         self.push(Item::Taken(bucket, number));
     }
 
-    /// Reports whether the node has anything to visit, and the number of its URLs that wait.
-    pub(crate) fn report(&self, is_exhausted: bool, queued: u64) {
+    /// Marks the beginning of an arrival: URLs that come from elsewhere, while which the node does
+    /// not count as exhausted. The arrival ends when the guard is dropped.
+    pub(crate) fn arrive(&self) -> Arrival<'_> {
+        let mut queue = self.queue();
+        queue.arrivals += 1;
+        self.arriving.send_modify(|arriving| *arriving += 1);
+        queue.exhausted_at = None;
+        queue.add(Item::News);
+        drop(queue);
+        self.waiting.notify_one();
+        Arrival(self)
+    }
+
+    /// Returns the number that [`Shipping::report_exhausted`] takes. Call it before the node looks
+    /// for something to visit.
+    pub(crate) fn arrivals(&self) -> u64 {
+        self.queue().arrivals
+    }
+
+    /// Reports that the node found nothing to visit, by the admissions up to `applied`, since there
+    /// were so many arrivals. Returns false if there were more meanwhile, or one has not ended.
+    pub(crate) fn report_exhausted(&self, applied: i64, arrivals: u64) -> bool {
+        let mut queue = self.queue();
+        if *self.arriving.borrow() > 0 || queue.arrivals != arrivals {
+            return false;
+        }
+        if queue.exhausted_at.is_none_or(|reported| reported < applied) {
+            queue.exhausted_at = Some(applied);
+            queue.add(Item::News);
+            drop(queue);
+            self.waiting.notify_one();
+        }
+        true
+    }
+
+    /// Reports that the node has something to visit, and the number of its URLs that wait.
+    pub(crate) fn report_waiting(&self, queued: u64) {
         let mut queue = self.queue();
         queue.queued = queued;
-        if queue.is_exhausted != is_exhausted {
-            queue.is_exhausted = is_exhausted;
+        if queue.exhausted_at.take().is_some() {
             queue.add(Item::News);
             drop(queue);
             self.waiting.notify_one();
@@ -176,9 +216,20 @@ impl Shipping {
         self.queue().totals
     }
 
-    /// Returns true if the node has reported that it has nothing to visit.
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.queue().is_exhausted
+    /// Returns the number of the last applied admission when the node reported that it had nothing
+    /// to visit; none while it has.
+    pub(crate) fn exhausted_at(&self) -> Option<i64> {
+        self.queue().exhausted_at
+    }
+
+    /// Waits until no URLs arrive from elsewhere.
+    pub(crate) async fn arrived(&self, term: &Term) -> Result<(), StoreFault> {
+        let mut arriving = self.arriving.subscribe();
+        tokio::select! {
+            // The sender is `self`.
+            _ = arriving.wait_for(|arriving| *arriving == 0) => Ok(()),
+            ended = term.ended() => Err(ended),
+        }
     }
 
     /// Returns true if so many items wait that no visit may begin.
@@ -242,14 +293,13 @@ impl Shipping {
     fn next_batch(&self) -> Batch {
         let mut queue = self.queue();
         let mut batch = Batch {
-            is_exhausted: queue.is_exhausted,
             totals: queue.totals,
             queued: queue.queued,
             ..Batch::default()
         };
         let count = queue.items.len().min(BATCH);
         // The state is that behind all items, so it is news only with the last of them.
-        batch.is_exhausted &= count == queue.items.len();
+        batch.exhausted_at = queue.exhausted_at.filter(|_| count == queue.items.len());
         for item in queue.items.drain(..count) {
             batch.add(item);
         }
@@ -265,6 +315,17 @@ impl Shipping {
         self.queue
             .lock()
             .expect("no panic can happen while the queue is locked")
+    }
+}
+
+/// An arrival of URLs from elsewhere.
+pub(crate) struct Arrival<'a>(&'a Shipping);
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        queue.arrivals += 1;
+        self.0.arriving.send_modify(|arriving| *arriving -= 1);
     }
 }
 
@@ -308,6 +369,7 @@ pub(crate) fn kind_to_sql(kind: RowKind) -> (i16, Option<web::UrlKey>, Option<we
         RowKind::Other => (0, None, None),
         RowKind::Settled { page, original } => (1, Some(page), original),
         RowKind::Revoked { page } => (2, Some(page), None),
+        RowKind::Leased => (3, None, None),
     }
 }
 
@@ -329,7 +391,7 @@ async fn settle(
     sqlx::query(query)
         .bind(term.to_sql())
         .bind(number)
-        .bind(batch.is_exhausted)
+        .bind(batch.exhausted_at)
         .bind(&batch.buckets)
         .bind(&batch.kinds)
         .bind(&batch.pages)

@@ -104,7 +104,7 @@ impl SharedStore {
             Arc::new(move |record: &Record| shipping.add(record))
         };
         let local = EmbeddedStore::open(directory, &options)?.into_working_copy(WorkingCopy {
-            first_sequence: session.term.number() << TERM_SHIFT,
+            first_sequence: (session.term.number() - 1) << TERM_SHIFT,
             archive: archive.map(|ArchivePlace { file, end }| ArchiveSpan {
                 ticket: 0,
                 file,
@@ -170,8 +170,15 @@ impl SharedStore {
     }
 
     /// Ends the term without leaving, as a node that dies: its buckets pass on when the term lapses.
-    pub fn abandon(&self) {
-        self.session.abandon();
+    pub async fn abandon(&self) {
+        self.session.abandon("the node was stopped");
+        self.stop_tasks().await;
+    }
+
+    /// Stops the tasks of a term that has ended. They share the store.
+    async fn stop_tasks(&self) {
+        let mut tasks = std::mem::take(&mut *self.tasks());
+        tasks.shutdown().await;
     }
 
     /// Returns true if the pages of the whole crawl have reached their maximum.
@@ -264,6 +271,20 @@ impl SharedStore {
         Ok(())
     }
 
+    /// Returns the supply of a node that has nothing to visit.
+    async fn look_for_end(&self) -> Result<Supply, StoreFault> {
+        self.give_back().await?;
+        self.shipping.settled(&self.session.term).await?;
+        let is_current = self
+            .shipping
+            .exhausted_at()
+            .is_some_and(|applied| applied == self.admissions.applied());
+        Ok(match is_current && self.note_finished().await? {
+            true => Supply::Exhausted,
+            false => Supply::NothingBefore(Timestamp::NEVER),
+        })
+    }
+
     /// Reads the inboxes of the node, the state of the other nodes and the end of the crawl, until
     /// the term ends.
     async fn poll(self: Arc<Self>) {
@@ -322,13 +343,14 @@ impl SharedStore {
                 }
             }
         }
-        self.shipping.report(false, self.local.standing().queued);
+        let arrival = self.shipping.arrive();
         self.local.discover(found).await?;
         drop(owned);
-        self.news.notify_one();
         for (bucket, row) in taken {
             self.shipping.take(bucket, row);
         }
+        drop(arrival);
+        self.news.notify_one();
         self.shipping.settled(&self.session.term).await.map(drop)
     }
 
@@ -353,9 +375,16 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Looks for the end of the crawl, if this node has nothing to do.
+    /// Looks for the end of the crawl, if this node has nothing to do. Returns true if the node
+    /// should look for something to visit: to find the end, or because admissions came.
     async fn note_finished(&self) -> Result<bool, StoreFault> {
-        if !self.shipping.is_exhausted() || !self.shipping.is_idle() {
+        let Some(applied) = self.shipping.exhausted_at() else {
+            return Ok(false);
+        };
+        if applied < self.admissions.applied() {
+            return Ok(true);
+        }
+        if !self.shipping.is_idle() {
             return Ok(false);
         }
         let (is_finished,): (bool,) = sqlx::query_as("SELECT note_finished()")
@@ -428,22 +457,23 @@ impl Frontier for SharedStore {
                 pages => (pages, LeaseFilter::All),
             },
         };
-        let supply = self.local.lease(now, want, filter).await?;
-        let is_exhausted = supply == Supply::Exhausted;
-        self.shipping
-            .report(is_exhausted, self.local.standing().queued);
-        let leases = match supply {
-            Supply::Leases(leases) => leases,
-            Supply::Exhausted => {
-                self.give_back().await?;
-                self.shipping.settled(term).await?;
-                return Ok(match self.note_finished().await? {
-                    true => Supply::Exhausted,
-                    false => Supply::NothingBefore(Timestamp::NEVER),
-                });
+        let leases = loop {
+            let (arrivals, applied) = (self.shipping.arrivals(), self.admissions.applied());
+            let is_requeuing = self.admissions.revoked.is_busy();
+            match self.local.lease(now, want, filter).await? {
+                Supply::Leases(leases) => break leases,
+                Supply::Exhausted if is_requeuing => self.admissions.revoked.idle(term).await?,
+                Supply::Exhausted if self.shipping.report_exhausted(applied, arrivals) => {
+                    return self.look_for_end().await;
+                }
+                Supply::Exhausted => self.shipping.arrived(term).await?,
+                wait @ Supply::NothingBefore(_) => {
+                    self.shipping.report_waiting(self.local.standing().queued);
+                    return Ok(wait);
+                }
             }
-            wait @ Supply::NothingBefore(_) => return Ok(wait),
         };
+        self.shipping.report_waiting(self.local.standing().queued);
         for lease in &leases {
             let sequences = vec![lease.entry.sequence];
             self.shipping
@@ -520,13 +550,15 @@ impl Frontier for SharedStore {
     }
 
     async fn close(&self) -> Result<(), StoreFault> {
+        self.local.return_leases()?;
         self.give_up_all().await?;
         sqlx::query("SELECT end_term($1, 'left')")
             .bind(self.session.term.to_sql())
             .execute(&self.session.connection.pool)
             .await
             .map_err(|error| CallError::from(error).fault("left the crawl"))?;
-        self.session.term.end("it left");
+        self.session.abandon("it left");
+        self.stop_tasks().await;
         Ok(())
     }
 }

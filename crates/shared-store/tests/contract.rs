@@ -88,15 +88,24 @@ impl Session for AloneSession {
     }
 
     async fn reopen(self: Box<Self>, end: End, now: Timestamp) -> Box<dyn Session> {
+        let Self {
+            node,
+            store,
+            frontier,
+            index,
+            setup,
+        } = *self;
         match end {
-            End::InOrder => self.store.close().await.unwrap(),
+            End::InOrder => store.close().await.unwrap(),
             End::Death | End::DeathInFlush(_) => {
                 // A process hands its records to the operating system; a node, to the database.
-                self.store.checkpoint(None).await.unwrap();
-                self.store.abandon();
+                store.checkpoint(None).await.unwrap();
+                store.abandon().await;
             }
         }
-        let setup = Setup { now, ..self.setup };
-        Box::new(Self::open(self.node, setup).await)
+        // The directory is free again.
+        drop((store, frontier, index));
+        let setup = Setup { now, ..setup };
+        Box::new(Self::open(node, setup).await)
     }
 }

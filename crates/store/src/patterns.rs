@@ -275,11 +275,22 @@ impl Patterns {
 
     /// Begins a session, in which no probe of the last one is under way.
     pub(crate) fn begin_session(&mut self, probes: bool) {
-        self.probes.begin_session(probes);
-        let hosts = self.hosts.values_mut();
+        self.begin_session_of(probes, |_host| true);
+    }
+
+    /// Begins the session of these hosts.
+    pub(crate) fn begin_session_of(&mut self, probes: bool, is_meant: impl Fn(&str) -> bool) {
+        self.probes.begin_session_of(probes, &is_meant);
+        let hosts = self.hosts.iter_mut().filter(|(host, _)| is_meant(host));
         hosts
-            .flat_map(|host| host.patterns.values_mut())
+            .flat_map(|(_, host)| host.patterns.values_mut())
             .for_each(Pattern::end_probe);
+    }
+
+    /// Forgets the patterns of these hosts.
+    pub(crate) fn forget(&mut self, is_meant: impl Fn(&str) -> bool) {
+        self.left_rows -= self.probes.forget(&is_meant);
+        self.retain(|host, _| !is_meant(host));
     }
 
     /// Returns true for a known pattern.
@@ -379,9 +390,14 @@ impl Patterns {
         let mut order: Vec<(bool, u64)> = self.all().map(|(.., known)| known.idleness()).collect();
         let quarter = order.len() / 4;
         let (_, &mut bound, _) = order.select_nth_unstable(quarter);
-        for host in self.hosts.values_mut() {
+        self.retain(|_, pattern| pattern.idleness() >= bound);
+    }
+
+    /// Forgets the patterns, each with its host, that `stays` does not name.
+    fn retain(&mut self, stays: impl Fn(&str, &Pattern) -> bool) {
+        for (name, host) in &mut self.hosts {
             host.patterns.retain(|_, pattern| {
-                let stays = pattern.idleness() >= bound;
+                let stays = stays(name, pattern);
                 self.left_rows -= if stays { 0 } else { pattern.left().len() };
                 stays
             });

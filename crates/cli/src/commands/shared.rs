@@ -267,8 +267,8 @@ async fn copy(
 }
 
 /// Returns the error of a database that cannot be opened.
-pub(super) fn connect_error(error: ConnectError) -> CliError {
-    let remedy = match &error {
+pub(super) fn connect_error(error: &ConnectError) -> CliError {
+    let remedy = match error {
         ConnectError::Url { .. } => {
             "a store is postgres://USER@HOST:PORT/DATABASE; the variables PGPASSWORD and \
              CRAWLER_STORE keep a password out of the list of processes"
@@ -290,29 +290,29 @@ pub(super) fn connect_error(error: ConnectError) -> CliError {
             "name the primary server, and a user who may write; --store alone reads a replica, too"
         }
     };
-    CliError::of_usage(&error).with_remedy(remedy)
+    CliError::of_usage(error).with_remedy(remedy)
 }
 
 /// Returns the error of a crawl that cannot be joined or read.
-pub(super) fn join_error(error: JoinError) -> CliError {
-    match &error {
+pub(super) fn join_error(error: &JoinError) -> CliError {
+    match error {
         JoinError::NameInUse { .. } => {
-            CliError::of_usage(&error).with_remedy("give each node a name of its own")
+            CliError::of_usage(error).with_remedy("give each node a name of its own")
         }
-        JoinError::Importing => CliError::of_usage(&error).with_remedy(
+        JoinError::Importing => CliError::of_usage(error).with_remedy(
             "wait for it; `crawler import DIR --store URL` continues an interrupted one",
         ),
-        JoinError::Format { .. } => CliError::of_usage(&error)
+        JoinError::Format { .. } => CliError::of_usage(error)
             .with_remedy("use the version of this program that began the crawl"),
-        JoinError::Failed { .. } => fault(&error),
+        JoinError::Failed { .. } => fault(error),
     }
 }
 
 /// Returns the error of a crawl that cannot be read.
 pub(super) fn read_error(error: ReadError) -> CliError {
     match error {
-        ReadError::Connect(error) => connect_error(error),
-        ReadError::Join(error) => join_error(error),
+        ReadError::Connect(error) => connect_error(&error),
+        ReadError::Join(error) => join_error(&error),
         ReadError::Local(error) => error.into(),
         ReadError::NoCrawl { .. } => CliError::of_usage(&error).with_remedy(
             "check the database in the URL; `crawler node --store URL` begins a crawl there",
@@ -325,8 +325,8 @@ pub(super) fn read_error(error: ReadError) -> CliError {
 pub(super) fn import_error(error: ImportError, directory: &Path) -> CliError {
     let directory = directory.display();
     match error {
-        ImportError::Connect(error) => connect_error(error),
-        ImportError::Join(error) => join_error(error),
+        ImportError::Connect(error) => connect_error(&error),
+        ImportError::Join(error) => join_error(&error),
         ImportError::Occupied { .. } => CliError::of_usage(&error)
             .with_remedy("create an empty database for this crawl, and name that one"),
         ImportError::OtherImport { .. } => CliError::of_usage(&error)

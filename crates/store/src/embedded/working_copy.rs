@@ -66,25 +66,37 @@ impl EmbeddedStore {
     }
 
     /// Applies the records of hosts that come to this node, in the order of the shared journal. The
-    /// watch does not see them. Returns the numbers of the entries that were left under way.
+    /// watch does not see them. The session that left entries under way died: the record of that is
+    /// applied too, and returned.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal or the tables of the working copy cannot be written.
-    pub async fn take_over(&self, records: &[Record]) -> Result<Vec<u64>, StoreFault> {
-        let left = self.queue().take_over(&self.journal, records)?;
+    pub async fn take_over(&self, records: &[Record]) -> Result<Option<Record>, StoreFault> {
+        let died = self.queue().take_over(&self.journal, records)?;
         if self.queue().wants_flush() {
             self.save(None, false).await?;
         }
-        Ok(left)
+        Ok(died)
     }
 
-    /// Records that a session died while these entries were under way. Entries that too many
-    /// sessions died with are set aside.
+    /// Begins the session of hosts whose records were applied by [`EmbeddedStore::take_over`].
     ///
     /// # Errors
     /// [`StoreFault`] if the journal of the working copy cannot be written.
-    pub fn strike(&self, sequences: Vec<u64>) -> Result<(), StoreFault> {
-        self.queue().strike(&self.journal, sequences)
+    pub fn begin_session_of(
+        &self,
+        is_meant: impl Fn(&Host) -> bool,
+        now: Timestamp,
+    ) -> Result<(), StoreFault> {
+        self.queue().begin_session_of(&self.journal, is_meant, now)
+    }
+
+    /// Returns everything that is out on lease, at the end of a session.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal of the working copy cannot be written.
+    pub fn return_leases(&self) -> Result<(), StoreFault> {
+        self.queue().return_leases(&self.journal)
     }
 
     /// Makes hosts rest that a session which died may have asked just before `at`.

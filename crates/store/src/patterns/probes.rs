@@ -182,13 +182,29 @@ impl Probes {
         self.folders.contains_key(name)
     }
 
-    /// Begins a session. If it `probes`, the URLs that an earlier session without probes left out
-    /// are queued again.
-    pub(super) fn begin_session(&mut self, probes: bool) {
-        for folder in self.folders.values_mut() {
+    /// Begins a session of these hosts. If it `probes`, the URLs that an earlier session without
+    /// probes left out are queued again.
+    pub(super) fn begin_session_of(&mut self, probes: bool, is_meant: &impl Fn(&str) -> bool) {
+        let folders = self.folders.iter_mut();
+        for (_, folder) in folders.filter(|(name, _)| is_meant(name.host.as_str())) {
             folder.closed.iter_mut().for_each(Closed::end_probe);
             folder.reopened |= probes && folder.closed.is_none();
         }
+    }
+
+    /// Forgets the folders of these hosts. Returns the number of rows that they remembered.
+    pub(super) fn forget(&mut self, is_meant: &impl Fn(&str) -> bool) -> usize {
+        let mut rows = 0;
+        self.folders.retain(|name, folder| {
+            let is_forgotten = is_meant(name.host.as_str());
+            if is_forgotten {
+                rows += folder.left.len();
+                self.closed -= usize::from(folder.closed.is_some());
+            }
+            !is_forgotten
+        });
+        self.due.retain(|name| !is_meant(name.host.as_str()));
+        rows
     }
 
     /// Returns all folders below which something was left out or closed.

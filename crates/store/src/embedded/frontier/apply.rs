@@ -309,7 +309,11 @@ impl Queue {
             struck.expect("it was lost").place = Some(place);
         }
         let struck = self.state.struck.iter();
+        let is_here =
+            |number: &u64| self.aside.contains_key(number) || self.out.contains_key(number);
         let aside = struck.filter(|(sequence, _)| self.state.is_set_aside(**sequence));
+        // In a working copy this is repeated for hosts that come later.
+        let aside = aside.filter(|(sequence, _)| !is_here(sequence));
         let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
         for place in aside {
             // A postponed entry is set aside when it is due.

@@ -33,32 +33,69 @@ impl Queue {
         self.watch = Some(watch);
     }
 
-    /// Applies records of earlier sessions, which concern hosts that were not here. Returns the
-    /// numbers of the entries that these sessions left under way.
+    /// Applies records of earlier sessions, which concern hosts that were not here. If the last of
+    /// these left entries under way, it died: the record of that is applied too, and returned.
     pub(in super::super) fn take_over(
         &mut self,
         journal: &Journal,
         records: &[Record],
-    ) -> Result<Vec<u64>, StoreFault> {
+    ) -> Result<Option<Record>, StoreFault> {
         let own = (self.state.next_sequence, self.state.under_way.clone());
         for record in records {
             let span = journal.append_at(record)?;
             self.apply(span, record);
         }
         self.state.next_sequence = own.0;
-        let left = self.state.under_way.difference(&own.1);
-        Ok(left.copied().collect())
+        let sequences: Vec<u64> = self.state.under_way.difference(&own.1).copied().collect();
+        if sequences.is_empty() {
+            return Ok(None);
+        }
+        let died = Record::Died { sequences };
+        let span = journal.append_at(&died)?;
+        self.apply(span, &died);
+        Ok(Some(died))
     }
 
-    /// Records that sessions died while these entries were under way, and sets aside those that
-    /// too many sessions died with.
-    pub(in super::super) fn strike(
+    /// Begins the session of hosts whose records were applied: as [`Queue::begin_session`], but for
+    /// the rest after a death.
+    pub(in super::super) fn begin_session_of(
         &mut self,
         journal: &Journal,
-        sequences: Vec<u64>,
+        is_meant: impl Fn(&Host) -> bool,
+        now: Timestamp,
     ) -> Result<(), StoreFault> {
-        self.record(journal, &Record::Died { sequences })?;
-        self.set_aside()
+        let names = self.hosts.iter().map(|host| &host.name);
+        let names: BTreeSet<&str> = names
+            .filter(|host| is_meant(host))
+            .map(Host::as_str)
+            .collect();
+        let probes = self.hosts.rules().probes;
+        let patterns = &mut self.state.patterns;
+        patterns.begin_session_of(probes, |host| names.contains(host));
+        self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.set_aside()?;
+        self.change_patterns(journal)
+    }
+
+    /// Returns everything that is out on lease, at the end of a session.
+    pub(in super::super) fn return_leases(&mut self, journal: &Journal) -> Result<(), StoreFault> {
+        let mut out: Vec<(u64, Place)> = self
+            .out
+            .iter()
+            .map(|(&number, &place)| (number, place))
+            .collect();
+        out.sort_unstable();
+        for (sequence, place) in out {
+            let state = self.hosts.get(place.host);
+            let (host, pace) = (state.name.clone(), state.pace);
+            let returned = Record::Returned {
+                sequence,
+                host,
+                pace,
+            };
+            self.record(journal, &returned)?;
+        }
+        Ok(())
     }
 
     /// Makes hosts rest that another session may have asked just before `at`. No new host is asked
@@ -98,6 +135,9 @@ impl Queue {
         let meant = |number: &u32| is_meant(&self.hosts.get(*number).name);
         let numbers = self.hosts.numbers().filter(present).filter(meant);
         let numbers: BTreeSet<u32> = numbers.collect();
+        let name = |number: &u32| self.hosts.get(*number).name.as_str();
+        let names: BTreeSet<&str> = numbers.iter().map(name).collect();
+        self.state.patterns.forget(|host| names.contains(host));
         for number in &numbers {
             let places = || Place::first_of(*number)..=Place::last_of(*number);
             let pending: Vec<Place> = self
