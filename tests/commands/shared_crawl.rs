@@ -254,6 +254,27 @@ fn an_imported_crawl_is_valid_and_damage_in_store_and_archive_is_found() {
 }
 
 #[test]
+fn visits_that_came_too_soon_by_the_settings_of_the_store_are_found() {
+    let Some((_server, postgres, crawl, store)) = imported() else {
+        return;
+    };
+    let slow = "UPDATE crawl SET settings = replace(settings, 'delay = \"0s\"', 'delay = \"20s\"')";
+    postgres.query(&store, slow);
+    let run = crawl.run_command(&["verify", "--format", "json", "--store", &store]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let report = run.json();
+    assert!(
+        report["politeness"]["too_soon"].as_u64() > Some(0),
+        "{report}"
+    );
+    let first = report["complaints"][0].as_str().unwrap();
+    assert!(
+        first.starts_with("politeness: ") && first.contains("not 20s"),
+        "{first}"
+    );
+}
+
+#[test]
 fn the_directory_of_a_node_is_checked_with_its_store_only() {
     let Some((_server, _, crawl, store)) = imported() else {
         return;

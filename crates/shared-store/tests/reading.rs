@@ -33,7 +33,10 @@ const DISTANCE: u32 = 3;
 
 fn signature(text: &str) -> PageSignature {
     let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
-    builder.signature(u128::from(text.len() as u64), Some(PageText::of(text)))
+    builder.signature(
+        HashKey::ZERO.digest(text.as_bytes()),
+        Some(PageText::of(text)),
+    )
 }
 
 /// Returns a text of sixty words of its own.
@@ -416,4 +419,54 @@ async fn an_audit_names_every_kind_of_damage() {
         let is_named = complaints.iter().any(|text| text.contains(expected));
         assert!(is_named, "{damage}: {complaints:?}");
     }
+}
+
+/// Visits in the buckets of both nodes, with links from each to the other.
+#[tokio::test]
+async fn the_crawl_of_two_nodes_is_one_crawl_in_audit_and_mirror() {
+    let Some(server) = Postgres::shared() else {
+        return;
+    };
+    let (url, setup) = (server.create_database(), Setup::default());
+    let mut first = Node::new(&url, "n1", &setup).await;
+    let mut second = Node::new(&url, "n2", &setup).await;
+    let stores = [first.open(&setup).await, second.open(&setup).await];
+    let hosts: Vec<String> = (0..40)
+        .map(|host| format!("http://host-{host}.test/"))
+        .collect();
+    let seeds = hosts.iter().map(|url| link(url, 0));
+    stores[0].discover(seeds.collect()).await.unwrap();
+    let mut visited = 0;
+    let mut text_number = 0;
+    // Each page of depth 0 leads to one of another host, which may be the other node's.
+    while visited < 80 {
+        for store in &stores {
+            for lease in leases(&**store, 1_000_000 * (visited + 1), 4).await {
+                text_number += 1;
+                let text = signature(&text(text_number));
+                store.admit(&page(&lease), &text, None).await.unwrap();
+                let is_seed = lease.discovered().depth == 0;
+                let next = format!("{}of-{visited}", hosts[text_number as usize % hosts.len()]);
+                let links = is_seed.then(|| link(&next, 1)).into_iter().collect();
+                let end = done_with(&lease, None, links);
+                settle(&**store, lease, end, 0).await;
+                visited += 1;
+            }
+            store.checkpoint(None).await.unwrap();
+        }
+        // The inboxes are polled.
+        tokio::task::yield_now().await;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    drop(mirror(&url, directory.path()).await);
+    let (visits, admitted) = contents(directory.path());
+    assert_eq!((visits.len(), admitted.len()), (80, 80));
+    assert_eq!(audit(&url).await, Vec::<String>::new());
+    let crawl = SharedCrawl::open(&url).await.unwrap();
+    let nodes = crawl.nodes().await.unwrap();
+    assert_eq!(nodes.iter().map(|node| node.pages).sum::<u64>(), 80);
+    for store in &stores {
+        store.close().await.unwrap();
+    }
+    assert_eq!(audit(&url).await, Vec::<String>::new());
 }

@@ -1,8 +1,8 @@
 //! `crawler export`: a row for each visited URL, in the order in which the visits ended; with
 //! `--links`, one for each link of each archived page, with `--broken` only of those to a URL that
 //! could not be fetched; with `--text`, one for the text of each kept page; with `--signatures`,
-//! one for the signature of each. The crate `export` defines and writes the rows; this module chooses
-//! the target.
+//! one for the signature of each. The crate `export` defines and writes the rows; this module
+//! chooses the target.
 
 mod destination;
 mod links;
