@@ -133,7 +133,8 @@ const WHOLE: &str = "\
         WHERE number > $3::bigint AND $4::text IS NULL \
     ORDER BY 2";
 
-/// The rows of the terms of one node ($4).
+/// The rows of the terms of one node ($4). The log has none of them; its mark is named so that both
+/// queries have the same parameters.
 const OF_NODE: &str = "\
     DECLARE portion NO SCROLL CURSOR FOR \
     SELECT bucket, number, record FROM journal JOIN term USING (term) \
