@@ -105,13 +105,13 @@ peers-dedup *args:
 batch *args:
     cargo build --release -p crawler --bin crawler
     "$(batch/setup.sh postgresql)" batch/check.py target/batch --crawler target/release/crawler \
-        --count 1000000 --brute 100000 --families 100 {{args}}
+        --count 1000000 --brute 100000 {{args}}
 
 # the same with Spark as well, of which a worker is killed in the middle. Needs Java 17
 spark *args:
     cargo build --release -p crawler --bin crawler
     PYTHONPATH=target/batch/pyspark "$(batch/setup.sh spark postgresql)" batch/check.py target/batch \
-        --crawler target/release/crawler --count 1000000 --brute 100000 --families 100 \
+        --crawler target/release/crawler --count 1000000 --brute 100000 \
         --engines duckdb postgresql spark --kill {{args}}
 
 # compare main content with peers on the labelled pages (docs/measurements/extraction.md)

@@ -1,13 +1,14 @@
 """Compares the engines of this directory with the crawler and with brute force, pair for pair.
 
     check.py WORKDIR --crawler PROGRAM [--count N] [--copies N] [--brute N] [--families N]
-             [--distances K…] [--engines NAME…] [--kill] [--table FILE]
+             [--chain N] [--distances K…] [--engines NAME…] [--kill]
 
-First on random fingerprints with planted neighbours and copies of one, where fingerprints decide
-alone: all engines, `crawler query`, brute force, and the planted pairs. Then on the pages of a
-crawl of a generated site on loopback, where sketches verify: all engines, `crawler dedup --pairs`
-and `crawler dedup --clusters --chained` on the archive. An engine that is not installed is named on
-standard error and left out; with CI=true that is a failure. Code 1 if anything differs.
+First on fingerprints, which decide alone: a chain of near ones, and random ones with planted
+neighbours and copies of one. All engines, `crawler query`, brute force, and the planted pairs. Then
+on the pages of crawls of two generated sites on loopback, where sketches verify: all engines,
+`crawler dedup --pairs` and `crawler dedup --clusters --chained` on the archives. An engine that is
+not installed is named on standard error and left out; with CI=true that is a failure. Code 1 if
+anything differs.
 """
 
 import argparse
@@ -42,32 +43,52 @@ SEED = 16
 class Source(NamedTuple):
     """One set of signatures, in the forms that engines read."""
 
+    # A pattern of files.
     parquet: Path
-    csv: Path
+    csv: list
 
 
 class Check:
-    """Compares results, prints differences and collects figures."""
+    """Compares results, and prints figures and differences."""
 
     def __init__(self):
-        self.differences, self.rows = 0, []
+        self.differences = 0
+
+    def expected(self, what, found):
+        """Prints the figures of the result with which the others are compared."""
+        print(f"- {what}: {figures_of(found)}: expected of the others", flush=True)
 
     def same(self, what, found, expected):
         """Compares pairs and clusters with those expected."""
-        pairs = [f"{kind} {pair}: {values}" for kind, pair, values in differing(found.pairs, expected.pairs)]
-        clusters = [f"cluster {'only here' if cluster in found.clusters else 'missing'}: {sorted(cluster)[:4]}…"
-                    for cluster in found.clusters ^ expected.clusters]
+        pairs = [
+            f"{kind} {pair}: {values}"
+            for kind, pair, values in differing(found.pairs, expected.pairs)
+        ]
+        clusters = [
+            f"cluster {'only here' if cluster in found.clusters else 'missing'}: "
+            f"{sorted(cluster)[:4]}…"
+            for cluster in found.clusters ^ expected.clusters
+        ]
         self.differences += len(pairs) + len(clusters)
         for complaint in (pairs + clusters)[:SHOWN]:
             print(f"batch: {what}: {complaint}", file=sys.stderr)
-        verdict = "the same" if not pairs + clusters else f"{len(pairs)} pairs and {len(clusters)} clusters differ"
-        print(f"- {what}: {len(found.pairs)} pairs, {len(found.clusters)} clusters, {found.seconds:.1f} s, "
-              f"{found.memory} MiB: {verdict}", flush=True)
-        self.rows.append((what, len(found.pairs), len(found.clusters), found.seconds, found.memory))
+        verdict = (
+            "the same"
+            if not pairs + clusters
+            else f"{len(pairs)} pairs and {len(clusters)} clusters differ"
+        )
+        print(f"- {what}: {figures_of(found)}: {verdict}", flush=True)
 
     def holds(self, what, is_true):
         self.differences += not is_true
         print(f"- {what}: {'yes' if is_true else 'NO'}", flush=True)
+
+
+def figures_of(found):
+    return (
+        f"{len(found.pairs)} pairs, {len(found.clusters)} clusters, "
+        f"{found.seconds:.1f} s, {found.memory} MiB"
+    )
 
 
 def differing(found, expected):
@@ -78,7 +99,11 @@ def differing(found, expected):
         yield "missing", pair, expected[pair]
     for pair in sorted(found.keys() & expected.keys()):
         (distance, share), (wanted, resemblance) = found[pair], expected[pair]
-        if distance != wanted or resemblance is not None and not abs(share - resemblance) < TOLERANCE:
+        if (
+            distance != wanted
+            or resemblance is not None
+            and not abs(share - resemblance) < TOLERANCE
+        ):
             yield "other figures", pair, (found[pair], expected[pair])
 
 
@@ -93,14 +118,17 @@ def components(names, pairs):
 
     for a, b in pairs:
         parent[root(a)] = root(b)
-    return {cluster for cluster in clusters_of((root(name), name) for name in names) if len(cluster) > 1}
+    return {
+        cluster for cluster in clusters_of((root(name), name) for name in names) if len(cluster) > 1
+    }
 
 
 # ---- Fingerprints ------------------------------------------------------------------------------
 
 
 def brute_force(values, rows, distance):
-    """Returns the pairs within the distance whose first number is below `rows`, by comparing all."""
+    """Returns the pairs within the distance whose first number is below `rows`, by comparing all
+    pairs."""
     found = {}
     for row in range(rows):
         bits = numpy.bitwise_count(values[row + 1 :] ^ values[row])
@@ -113,30 +141,53 @@ def brute_force(values, rows, distance):
 def query(crawler, file, work, distance, names):
     """Returns what `crawler query` finds."""
     output = work / "query.jsonl"
-    cost = engines.run_measured([crawler, "query", file, "--distance", str(distance), "--quiet", "--output", output,
-                                 "--format", "json"])
+    cost = engines.run_measured(
+        [
+            crawler,
+            "query",
+            file,
+            "--distance",
+            str(distance),
+            "--quiet",
+            "--output",
+            output,
+            "--format",
+            "json",
+        ]
+    )
     with open(output, encoding="utf-8") as lines:
         rows = (json.loads(line) for line in lines)
         pairs = pairs_of((str(row["a"]), str(row["b"]), row["distance"], None) for row in rows)
     return Found(pairs, components(names, pairs), *cost)
 
 
-def check_fingerprints(check, options, work, available):
-    """Compares what fingerprints alone decide. Returns the fingerprints and the pairs of the last distance."""
-    values, planted = generate.write_all(work, options.crawler, options.count, options.copies, SEED)
-    source = Source(work / "fingerprints.parquet", work / "fingerprints.csv")
+def check_fingerprints(check, options, work, available, values, planted, distances):
+    """Compares what fingerprints alone decide. Returns the fingerprints, and the expected result of
+    the last distance."""
+    generate.write_all(work, options.crawler, values)
+    source = Source(work / "fingerprints.parquet", [work / "fingerprints.csv"])
     names = [str(number) for number in range(len(values))]
-    for distance in options.distances:
-        print(f"\n{len(values)} fingerprints, {options.copies} of them equal, distance {distance}", flush=True)
+    for distance in distances:
+        print(f"\n{len(values)} fingerprints of {work.name}, distance {distance}", flush=True)
         expected = query(options.crawler, work / "fingerprints.fp", work, distance, names)
-        check.same("crawler query", expected, expected)
+        check.expected("crawler query", expected)
         start = time.monotonic()
         rows = min(options.brute, len(values))
         brute = brute_force(values, rows, distance)
-        of_rows = {pair: figures for pair, figures in expected.pairs.items() if min(map(int, pair)) < rows}
-        check.holds(f"brute force, {rows} fingerprints with all ({time.monotonic() - start:.0f} s), finds the same "
-                    f"{len(brute)} pairs", brute == of_rows)
-        missing = [pair for pair, bits in planted.items() if bits <= distance and pair not in expected.pairs]
+        seconds = time.monotonic() - start
+        of_rows = {
+            pair: figures for pair, figures in expected.pairs.items() if min(map(int, pair)) < rows
+        }
+        check.holds(
+            f"brute force, {rows} fingerprints with all ({seconds:.0f} s), finds the same "
+            f"{len(brute)} pairs",
+            brute == of_rows,
+        )
+        missing = [
+            pair
+            for pair, bits in planted.items()
+            if bits <= distance and pair not in expected.pairs
+        ]
         check.holds(f"all planted pairs are among them ({len(missing)} are not)", not missing)
         for engine in available:
             if distance in engine.distances:
@@ -163,24 +214,36 @@ def served(directory):
         thread.join()
 
 
-def crawl(options, work):
-    """Crawls the generated site, and returns its signatures and the files of its archive."""
+def crawl(crawler, url, out):
+    """Crawls a site on loopback into a directory."""
+    # Every near-duplicate is retained, so that the journal has its signature; the zero key is that
+    # of `dedup`.
+    asked = "--allow-private --delay 0 --delay-factor 0 --contact tests@example.org --quiet "
+    asked += "--no-index --hash-key 0000000000000000 --per-cluster 1000000000"
+    command = [crawler, *asked.split(), "--out", out, url]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def crawl_all(options, work):
+    """Crawls the generated sites, and returns their signatures and the files of their archives."""
     shutil.rmtree(work, ignore_errors=True)
-    pages = web_pages.write_site(work / "site", options.families, 12, SEED)
-    with served(work / "site") as url:
-        # Every near-duplicate is retained, so that the journal has its signature; the zero key is that of `dedup`.
-        subprocess.run([options.crawler, "--allow-private", "--delay", "0", "--delay-factor", "0", "--contact",
-                        "tests@example.org", "--quiet", "--hash-key", "0" * 16, "--per-cluster", "1000000000",
-                        "--no-index", "--out", work / "crawl", url], check=True, stdout=subprocess.DEVNULL)
-    source = Source(work / "signatures.parquet", work / "signatures.csv")
-    for form, file in [("parquet", source.parquet), ("csv", source.csv)]:
-        subprocess.run([options.crawler, "export", work / "crawl", "--signatures", "--format", form, "--output", file],
-                       check=True)
-    return source, sorted((work / "crawl/archive").glob("*.warc.gz")), pages
+    sites = [work / "sites" / name for name in ("first", "second")]
+    pages = web_pages.write_sites(sites, options.families, 12, SEED)
+    source = Source(work / "*.parquet", [])
+    # At the same time, so that the sites have different ports.
+    with served(sites[0]) as first, served(sites[1]) as second:
+        for site, url in zip(sites, (first, second)):
+            crawl(options.crawler, url, work / site.name)
+    for site in sites:
+        source.csv.append(work / f"{site.name}.csv")
+        for form in ("parquet", "csv"):
+            asked = ["--signatures", "--format", form, "--output", work / f"{site.name}.{form}"]
+            subprocess.run([options.crawler, "export", work / site.name, *asked], check=True)
+    return source, sorted(work.glob("*/archive/*.warc.gz")), pages
 
 
 def dedup(crawler, archive, work, rules):
-    """Returns what `crawler dedup` finds among the records of an archive."""
+    """Returns what `crawler dedup` finds among the records of archives."""
     asked = ["--distance", str(rules.distance), "--format", "json", "--quiet"]
     if rules.resemblance is not None:
         asked += ["--resemblance", str(rules.resemblance), "--exact", "off"]
@@ -199,22 +262,33 @@ def dedup(crawler, archive, work, rules):
 
 
 def check_pages(check, options, work, available):
-    source, archive, pages = crawl(options, work)
-    print(f"\n{pages} pages of a crawl", flush=True)
+    source, archive, pages = crawl_all(options, work)
+    print(f"\n{pages} pages of two crawls", flush=True)
     for rules in [Rules(3, None, True), Rules(1, None, True), Rules(3, None, False)]:
         deciding = "thresholds by length" if rules.verify else "fingerprints alone"
         expected = dedup(options.crawler, archive, work, rules)
-        check.same(f"crawler dedup, distance {rules.distance}, {deciding}", expected, expected)
+        check.expected(f"crawler dedup, distance {rules.distance}, {deciding}", expected)
         for engine in available:
-            check.same(f"{engine.name}, distance {rules.distance}, {deciding}", engine.find(source, rules), expected)
+            check.same(
+                f"{engine.name}, distance {rules.distance}, {deciding}",
+                engine.find(source, rules),
+                expected,
+            )
     # Another resemblance has other bands; near fingerprints are candidates with any bands.
     rules = Rules(3, 0.7, True)
-    within = lambda found: {pair: figures for pair, figures in found.pairs.items() if figures[0] <= rules.distance}
+
+    def within(found):
+        pairs = found.pairs.items()
+        return {pair: figures for pair, figures in pairs if figures[0] <= rules.distance}
+
     expected = within(dedup(options.crawler, archive, work, rules))
     for engine in available:
         found = engine.find(source, rules)
-        check.same(f"{engine.name}, resemblance {rules.resemblance}, pairs within {rules.distance} bits",
-                   found._replace(pairs=within(found), clusters=set()), Found(expected, set(), 0, 0))
+        check.same(
+            f"{engine.name}, resemblance {rules.resemblance}, pairs within {rules.distance} bits",
+            found._replace(pairs=within(found), clusters=set()),
+            Found(expected, set(), 0, 0),
+        )
 
 
 # ---- The whole ---------------------------------------------------------------------------------
@@ -225,7 +299,13 @@ def installed(wanted, work):
     found = []
     for name in wanted:
         try:
-            found.append({"duckdb": engines.DuckDb, "postgresql": engines.PostgreSql, "spark": engines.Spark}[name](work))
+            found.append(
+                {
+                    "duckdb": engines.DuckDb,
+                    "postgresql": engines.PostgreSql,
+                    "spark": engines.Spark,
+                }[name](work)
+            )
         except Missing as missing:
             print(f"batch: {missing} is missing, so it is not compared", file=sys.stderr)
             if os.environ.get("CI") == "true":
@@ -239,27 +319,47 @@ def main():
     parser.add_argument("--crawler", required=True, type=Path)
     parser.add_argument("--count", type=int, default=100_000, help="fingerprints")
     parser.add_argument("--copies", type=int, default=1_000, help="of them equal")
+    parser.add_argument("--chain", type=int, default=3_000, help="fingerprints in a chain")
     parser.add_argument("--brute", type=int, default=5_000, help="of them compared with all others")
-    parser.add_argument("--families", type=int, default=40, help="of twelve pages each in the crawl; 0 for no crawl")
+    parser.add_argument(
+        "--families",
+        type=int,
+        default=100,
+        help="of twelve pages each in the crawls; 0 for no crawl",
+    )
     parser.add_argument("--distances", type=int, nargs="+", default=[3])
-    parser.add_argument("--engines", nargs="+", default=["duckdb", "postgresql"], choices=["duckdb", "postgresql", "spark"])
-    parser.add_argument("--kill", action="store_true", help="also kill a worker of Spark in the middle of the join")
+    parser.add_argument(
+        "--engines",
+        nargs="+",
+        default=["duckdb", "postgresql"],
+        choices=["duckdb", "postgresql", "spark"],
+    )
+    parser.add_argument(
+        "--kill", action="store_true", help="also kill a worker of Spark in the middle of the join"
+    )
     options = parser.parse_args()
     options.crawler, work, check = options.crawler.resolve(), options.work.resolve(), Check()
     available = installed(options.engines, work)
     try:
-        source, expected = check_fingerprints(check, options, work / "fingerprints", available)
+        chain = generate.chain(options.chain, SEED)
+        check_fingerprints(check, options, work / "chain", available, *chain, [1])
+        random = generate.fingerprints(options.count, options.copies, SEED)
+        source, expected = check_fingerprints(
+            check, options, work / "random", available, *random, options.distances
+        )
         if options.families:
             check_pages(check, options, work / "pages", available)
     finally:
         for engine in available:
             if isinstance(engine, engines.PostgreSql):
                 engine.stop()
-    if options.kill:
+    if options.kill and any(isinstance(engine, engines.Spark) for engine in available):
         import killed_worker
 
-        found, killed = killed_worker.find(source, Rules(options.distances[-1], None, False), work / "killed")
-        check.holds(f"a worker of Spark was killed in the middle of the join (process {killed})", killed is not None)
+        found, killed = killed_worker.find(
+            source, Rules(options.distances[-1], None, False), work / "killed"
+        )
+        check.holds("a worker of Spark was killed in the middle of the join", killed is not None)
         check.same("Spark with a worker killed", found, expected)
     print(f"- batch: {check.differences or 'no'} difference{'' if check.differences == 1 else 's'}")
     sys.exit(1 if check.differences else 0)

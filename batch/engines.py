@@ -22,8 +22,10 @@ HERE = Path(__file__).resolve().parent
 # The seconds between two looks at the memory of an engine.
 INTERVAL = 0.05
 # The columns of the table of signatures, in the order of the export.
-COLUMNS = ("url, payload, text_digest, words, main_content, fingerprint, minima, bands, bag, diversity, subject, "
-           "counting")
+COLUMNS = (
+    "url, payload, text_digest, words, main_content, fingerprint, minima, bands, bag, diversity, "
+    "subject, counting"
+)
 
 
 class Rules(NamedTuple):
@@ -76,7 +78,9 @@ def descendants(roots):
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit():
-                children[int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])].append(int(entry.name))
+                children[int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])].append(
+                    int(entry.name)
+                )
         except OSError:
             continue
     found, queue = [], list(roots)
@@ -99,12 +103,17 @@ def proportional_set_size(process):
 def run_measured(command, **options):
     """Runs a command, and returns its seconds and its peak memory in MiB."""
     start = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    ) as process:
         watch = MemoryWatch(process.pid)
         out, errors = process.communicate()
     memory, seconds = watch.finish(), time.monotonic() - start
     if process.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: code {process.returncode}\n{out[-2000:]}{errors[-6000:]}")
+        sys.exit(
+            f"{' '.join(map(str, command))}: code {process.returncode}\n"
+            f"{out[-2000:]}{errors[-6000:]}"
+        )
     return seconds, memory
 
 
@@ -140,8 +149,12 @@ class DuckDb:
     def find(self, source, rules):
         clusters, pairs = self.work / "clusters.parquet", self.work / "pairs.parquet"
         values = {
-            "signatures": str(source.parquet), "clusters": str(clusters), "pairs": str(pairs),
-            "distance": rules.distance, "resemblance": rules.resemblance, "verify": rules.verify,
+            "signatures": str(source.parquet),
+            "clusters": str(clusters),
+            "pairs": str(pairs),
+            "distance": rules.distance,
+            "resemblance": rules.resemblance,
+            "verify": rules.verify,
         }
         cost = run_measured([sys.executable, __file__, "duckdb", json.dumps(values)])
         return Found(*read_parquet(clusters, pairs), *cost)
@@ -149,9 +162,9 @@ class DuckDb:
 
 def read_parquet(clusters, pairs):
     """Returns the pairs and clusters of Parquet files."""
-    rows = lambda query: duckdb.sql(query).fetchall()
-    found = pairs_of(rows(f"SELECT a, b, distance, resemblance FROM read_parquet('{pairs}')"))
-    return found, clusters_of(rows(f"SELECT cluster, url FROM read_parquet('{clusters}')"))
+    rows = duckdb.sql(f"SELECT a, b, distance, resemblance FROM read_parquet('{pairs}')").fetchall()
+    members = duckdb.sql(f"SELECT cluster, url FROM read_parquet('{clusters}')").fetchall()
+    return pairs_of(rows), clusters_of(members)
 
 
 def run_duckdb(values):
@@ -174,27 +187,61 @@ class PostgreSql:
         bins += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
         self.programs = next((place for place in bins if (place / "postgres").exists()), None)
         if self.programs is None or shutil.which("psql") is None:
-            raise Missing("PostgreSQL: initdb, postgres and psql (Debian: apt-get install postgresql)")
-        version = subprocess.run([self.programs / "postgres", "--version"], capture_output=True, text=True, check=True)
+            raise Missing("PostgreSQL (Debian: apt-get install postgresql)")
+        version = subprocess.run(
+            [self.programs / "postgres", "--version"], capture_output=True, text=True, check=True
+        )
         self.name = f"PostgreSQL {version.stdout.split()[2]}"
         self.server = None
 
     def start(self):
         # The socket's path may have 107 bytes only, and the server refuses to run as root.
-        self.data = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
-        user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+        self.data = Path(
+            subprocess.run(
+                ["mktemp", "-d"], capture_output=True, text=True, check=True
+            ).stdout.strip()
+        )
+        user = (
+            {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+        )
         if user:
             shutil.chown(self.data, user["user"], user["group"])
-        subprocess.run([self.programs / "initdb", "-D", self.data / "data", "-U", "postgres", "--no-sync", "-A", "trust"],
-                       check=True, cwd=self.data, stdout=subprocess.DEVNULL, **user)
-        settings = ["listen_addresses=", "shared_buffers=512MB", "work_mem=256MB", "max_wal_size=8GB",
-                    f"unix_socket_directories={self.data}"]
+        subprocess.run(
+            [
+                self.programs / "initdb",
+                "-D",
+                self.data / "data",
+                "-U",
+                "postgres",
+                "--no-sync",
+                "-A",
+                "trust",
+            ],
+            check=True,
+            cwd=self.data,
+            stdout=subprocess.DEVNULL,
+            **user,
+        )
+        settings = [
+            "listen_addresses=",
+            "shared_buffers=512MB",
+            "work_mem=256MB",
+            "max_wal_size=8GB",
+            f"unix_socket_directories={self.data}",
+        ]
         command = [self.programs / "postgres", "-D", self.data / "data", "-F"]
         with open(self.data / "log", "wb") as log:
-            self.server = subprocess.Popen([*command, *(part for value in settings for part in ("-c", value))],
-                                           cwd=self.data, stdout=log, stderr=log, **user)
+            self.server = subprocess.Popen(
+                [*command, *(part for value in settings for part in ("-c", value))],
+                cwd=self.data,
+                stdout=log,
+                stderr=log,
+                **user,
+            )
         ready = ["psql", "-q", "-h", self.data, "-U", "postgres", "-c", "SELECT 1"]
-        while subprocess.run(ready, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        while subprocess.run(
+            ready, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ).returncode:
             if self.server.poll() is not None:
                 sys.exit(f"PostgreSQL ended: {(self.data / 'log').read_text()}")
             time.sleep(0.1)
@@ -206,23 +253,47 @@ class PostgreSql:
             shutil.rmtree(self.data)
 
     def psql(self, *arguments, **options):
-        command = ["psql", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.data, "-U", "postgres", *arguments]
+        command = [
+            "psql",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-h",
+            self.data,
+            "-U",
+            "postgres",
+            *arguments,
+        ]
         return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
 
     def find(self, source, rules):
         if not self.server:
             self.start()
-        self.psql("-c", "DROP SCHEMA public CASCADE; CREATE SCHEMA public", "-f", HERE / "postgres/tables.sql")
-        with open(source.csv, encoding="utf-8") as rows:
-            self.psql("-c", f"\\copy signature ({COLUMNS}) from stdin csv header", stdin=rows)
+        self.psql(
+            "-c",
+            "DROP SCHEMA public CASCADE; CREATE SCHEMA public",
+            "-f",
+            HERE / "postgres/tables.sql",
+        )
+        copy = f"COPY signature ({COLUMNS}) FROM stdin (FORMAT csv, HEADER)"
+        for file in source.csv:
+            with open(file, encoding="utf-8") as rows:
+                self.psql("-c", copy, stdin=rows)
         values = {"distance": rules.distance, "verify": str(rules.verify).lower()}
         values["resemblance"] = "null" if rules.resemblance is None else rules.resemblance
         watch, start = MemoryWatch(self.server.pid), time.monotonic()
-        self.psql(*(part for name, value in values.items() for part in ("-v", f"{name}={value}")),
-                  "-f", HERE / "postgres/neardup.sql")
+        self.psql(
+            *(part for name, value in values.items() for part in ("-v", f"{name}={value}")),
+            "-f",
+            HERE / "postgres/neardup.sql",
+        )
         cost = time.monotonic() - start, watch.finish()
-        pairs = self.rows("SELECT x.url, y.url, distance, resemblance FROM pair JOIN signature x ON x.id = a "
-                          "JOIN signature y ON y.id = b")
+        pairs = self.rows(
+            "SELECT x.url, y.url, distance, resemblance FROM pair JOIN signature x ON x.id = a "
+            "JOIN signature y ON y.id = b"
+        )
         pairs = ((a, b, int(bits), float(share) if share else None) for a, b, bits, share in pairs)
         clusters = self.rows("SELECT cluster, url FROM member JOIN signature USING (id)")
         return Found(pairs_of(pairs), clusters_of(clusters), *cost)
@@ -241,9 +312,9 @@ class Spark:
         try:
             import pyspark
         except ImportError:
-            raise Missing("Spark: the Python package pyspark (batch/setup.sh spark)") from None
+            raise Missing("PySpark (batch/setup.sh spark)") from None
         if shutil.which("java") is None:
-            raise Missing("Spark: Java 17 or later (Debian: apt-get install default-jre-headless)")
+            raise Missing("Java 17 for Spark (Debian: apt-get install default-jre-headless)")
         self.name = f"Spark {pyspark.__version__}"
 
     def find(self, source, rules):
@@ -255,11 +326,24 @@ class Spark:
             asked += ["--resemblance", str(rules.resemblance)]
         # Blocks are salted from few rows on, so that it is tried.
         asked += ["--hot", "1000"]
-        options = f"--master local[{os.cpu_count()}] --driver-memory {self.memory} --conf spark.ui.enabled=false"
-        settings = f"{options} --conf spark.sql.shuffle.partitions=8 pyspark-shell"
+        settings = (
+            f"--master local[{os.cpu_count()}] --driver-memory {self.memory} "
+            "--conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=8 pyspark-shell"
+        )
         cost = run_measured(
-            [sys.executable, HERE / "neardup.py", "--signatures", source.parquet, "--work", self.work / "steps",
-             "--clusters", clusters, "--pairs", pairs, *asked],
+            [
+                sys.executable,
+                HERE / "neardup.py",
+                "--signatures",
+                source.parquet,
+                "--work",
+                self.work / "steps",
+                "--clusters",
+                clusters,
+                "--pairs",
+                pairs,
+                *asked,
+            ],
             env={**os.environ, "PYSPARK_SUBMIT_ARGS": settings, "PYSPARK_PYTHON": sys.executable},
         )
         return Found(*read_parquet(f"{clusters}/*.parquet", f"{pairs}/*.parquet"), *cost)

@@ -1,9 +1,10 @@
 """Writes random fingerprints with planted neighbours, from a fixed seed, as each engine reads them.
 
-    generate.py DIR --crawler PROGRAM [--count N] [--copies N] [--seed S]
+    generate.py DIR --crawler PROGRAM [--count N] [--copies N | --chain] [--seed S]
 
 A tenth of the fingerprints are planted: each differs from an earlier one in 0 to 8 bits, so that
 distances up to 7 have pairs within and beyond them. `--copies` more are equal to the first one.
+`--chain` writes a chain instead, in which each fingerprint differs from the next in one bit.
 The files are `fingerprints.parquet` (url, fingerprint), `fingerprints.csv` (the columns of `crawler
 export --signatures --format csv`) and `fingerprints.fp`, which `crawler query` reads.
 """
@@ -43,6 +44,23 @@ def fingerprints(count, copies, seed):
     return every[order], pairs
 
 
+def chain(count, seed):
+    """Returns `count` fingerprints, each one bit from the one before it, in random order; and the
+    pairs of neighbours."""
+    draw = numpy.random.Generator(numpy.random.PCG64(seed))
+    links = [int(draw.integers(0, 2**64, dtype=numpy.uint64, endpoint=False))]
+    known = set(links)
+    while len(links) < count:
+        following = links[-1] ^ 1 << int(draw.integers(64))
+        if following not in known:
+            known.add(following)
+            links.append(following)
+    order = draw.permutation(count)
+    places = numpy.argsort(order).tolist()
+    pairs = {(min(str(a), str(b)), max(str(a), str(b))): 1 for a, b in zip(places, places[1:])}
+    return numpy.array(links, dtype=numpy.uint64)[order], pairs
+
+
 def write_parquet(path, values, names):
     table = pyarrow.table({"url": names, "fingerprint": pyarrow.array(values, pyarrow.uint64())})
     pyarrow.parquet.write_table(table, path, compression="zstd", row_group_size=131_072)
@@ -50,8 +68,13 @@ def write_parquet(path, values, names):
 
 def write_csv(path, values, names):
     with open(path, "w", encoding="utf-8") as out:
-        out.write("url,payload,text_digest,words,main_content,fingerprint,minima,bands,bag,diversity,subject,counting\n")
-        out.writelines(f"{name},,,,,{value:016x},,,,,,\n" for name, value in zip(names, values.tolist()))
+        out.write(
+            "url,payload,text_digest,words,main_content,fingerprint,minima,bands,bag,diversity,"
+            "subject,counting\n"
+        )
+        out.writelines(
+            f"{name},,,,,{value:016x},,,,,,\n" for name, value in zip(names, values.tolist())
+        )
 
 
 def checksum(data, seed=0):
@@ -74,20 +97,23 @@ def fingerprint_header(crawler, directory):
     """Returns the header of a file of fingerprints that the crawler has written."""
     text, file = directory / "a.txt", directory / "a.fp"
     text.write_text("a few words", encoding="utf-8")
-    subprocess.run([crawler, "fingerprint", text, "--output", file], check=True,
-        capture_output=True, timeout=60)
+    subprocess.run(
+        [crawler, "fingerprint", text, "--output", file],
+        check=True,
+        capture_output=True,
+    )
     return file.read_bytes()[:64]
 
 
-def write_all(directory, crawler, count, copies, seed):
-    """Writes all files, and returns the fingerprints and the planted pairs."""
+def write_all(directory, crawler, values):
+    """Writes the files of these fingerprints."""
     directory.mkdir(parents=True, exist_ok=True)
-    values, planted = fingerprints(count, copies, seed)
     names = [str(number) for number in range(len(values))]
     write_parquet(directory / "fingerprints.parquet", values, names)
     write_csv(directory / "fingerprints.csv", values, names)
-    write_fingerprint_file(directory / "fingerprints.fp", values, fingerprint_header(crawler, directory))
-    return values, planted
+    write_fingerprint_file(
+        directory / "fingerprints.fp", values, fingerprint_header(crawler, directory)
+    )
 
 
 def main():
@@ -96,9 +122,14 @@ def main():
     parser.add_argument("--crawler", required=True)
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--copies", type=int, default=1_000)
+    parser.add_argument("--chain", action="store_true")
     parser.add_argument("--seed", type=int, default=16)
     options = parser.parse_args()
-    values, _ = write_all(options.directory, options.crawler, options.count, options.copies, options.seed)
+    if options.chain:
+        values, _ = chain(options.count, options.seed)
+    else:
+        values, _ = fingerprints(options.count, options.copies, options.seed)
+    write_all(options.directory, options.crawler, values)
     print(f"{len(values)} fingerprints in {options.directory}")
 
 

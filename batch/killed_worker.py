@@ -36,7 +36,11 @@ class Killer:
     """Kills one executor once the join is under way."""
 
     def __init__(self, spark):
-        self.tracker, self.killed, self.over = spark.sparkContext.statusTracker(), None, threading.Event()
+        self.tracker, self.killed, self.over = (
+            spark.sparkContext.statusTracker(),
+            None,
+            threading.Event(),
+        )
         self.thread = threading.Thread(target=self.watch, daemon=True)
         self.thread.start()
 
@@ -68,15 +72,25 @@ def session(partitions):
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.appName("killed worker").master(MASTER).config("spark.ui.enabled", "false")
+    builder = (
+        SparkSession.builder.appName("killed worker")
+        .master(MASTER)
+        .config("spark.ui.enabled", "false")
+    )
     settings = {
-        "spark.ui.showConsoleProgress": "false", "spark.driver.memory": "2g", "spark.executor.memory": "1g", "spark.sql.shuffle.partitions": partitions,
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "2g",
+        "spark.executor.memory": "1g",
+        "spark.sql.shuffle.partitions": partitions,
         # Small shuffles would become few tasks, and none would be in the middle.
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    spark = builder.getOrCreate()
+    # The driver logs a lost executor and each task that fails with it, at length.
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
 
 
 def find(source, rules, work):
@@ -84,11 +98,12 @@ def find(source, rules, work):
     shutil.rmtree(work, ignore_errors=True)
     spark = session(partitions=32)
     killer, start = Killer(spark), time.monotonic()
+    watch = engines.MemoryWatch(os.getpid())
     rules = neardup.Rules(rules.distance, rules.resemblance, rules.verify)
     clusters, pairs = work / "clusters", work / "pairs"
     neardup.run(spark, [str(source.parquet)], str(work / "steps"), str(clusters), str(pairs), rules)
-    killed, seconds = killer.finish(), time.monotonic() - start
+    killed, seconds, memory = killer.finish(), time.monotonic() - start, watch.finish()
     alive = executors()
     spark.stop()
     found = engines.read_parquet(f"{clusters}/*.parquet", f"{pairs}/*.parquet")
-    return engines.Found(*found, seconds, 0), killed if killed not in alive else None
+    return engines.Found(*found, seconds, memory), killed if killed not in alive else None

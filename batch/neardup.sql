@@ -37,6 +37,18 @@ SELECT CASE
     ELSE 'parameters are valid'
 END AS checked;
 
+-- Hashes of other keys and algorithms never agree, so their files would seem to have nothing alike.
+SELECT CASE
+    WHEN count(DISTINCT value) > count(DISTINCT key)
+        THEN error('signatures are comparable only with one algorithm and one hash key, got '
+            || string_agg(DISTINCT decode(key) || ' ' || decode(value), ', '
+                ORDER BY decode(key) || ' ' || decode(value))
+            || ': export them with one version, from crawls with one --hash-key')
+    ELSE 'signatures are comparable'
+END AS checked
+FROM parquet_kv_metadata(getvariable('signatures'))
+WHERE decode(key) IN ('crawler.algorithm', 'crawler.hash_key');
+
 -- ---- Pages, and equal ones counted as one text (crates/batch/src/dedup/distinct_texts.rs) -------
 
 -- The columns that a file of bare fingerprints lacks are null.
@@ -60,7 +72,8 @@ FROM (
 -- text is named by the number of its first page.
 CREATE OR REPLACE TEMP TABLE text_of_page AS
 WITH twin AS (
-    SELECT id, text_digest, min(id) OVER (PARTITION BY coalesce(hex(payload), 'row ' || id)) AS first
+    SELECT id, text_digest,
+        min(id) OVER (PARTITION BY coalesce(hex(payload), 'row ' || id)) AS first
     FROM page
 ), text AS (
     SELECT id, min(id) OVER (PARTITION BY coalesce(hex(text_digest), 'row ' || id)) AS text
@@ -168,7 +181,8 @@ WITH band AS (
     FROM text a JOIN text b USING (fingerprint) WHERE a.id < b.id AND is_verified()
     UNION ALL
     SELECT a.id, b.id, a.bands, b.bands
-    FROM near_run JOIN text a ON a.fingerprint = near_run.a JOIN text b ON b.fingerprint = near_run.b
+    FROM near_run JOIN text a ON a.fingerprint = near_run.a
+    JOIN text b ON b.fingerprint = near_run.b
     WHERE is_verified()
 )
 FROM by_band
@@ -207,17 +221,23 @@ WITH pair AS (
 )
 SELECT a AS from_text, b AS to_text FROM pair UNION ALL SELECT b, a FROM pair;
 
--- Each text takes the least number among its neighbours until nothing changes.
+-- Until nothing changes, the cluster of a text joins the least cluster among its neighbours, and a
+-- text goes to the cluster of its cluster. So a chain is halved by a round, not shortened by one.
 CREATE OR REPLACE TEMP TABLE component AS
 WITH RECURSIVE component(text, cluster) USING KEY (text) AS (
     SELECT DISTINCT from_text, from_text FROM edge
-    UNION
-    SELECT edge.to_text, min(component.cluster)
-    FROM component
-    JOIN edge ON edge.from_text = component.text
-    JOIN recurring.component AS known ON known.text = edge.to_text
-    WHERE component.cluster < known.cluster
-    GROUP BY edge.to_text
+    UNION ALL
+    SELECT lower.text, min(lower.cluster)
+    FROM (
+        SELECT x.cluster AS text, y.cluster AS cluster
+        FROM edge JOIN recurring.component x ON x.text = edge.from_text
+        JOIN recurring.component y ON y.text = edge.to_text
+        UNION ALL
+        SELECT x.text, y.cluster
+        FROM recurring.component x JOIN recurring.component y ON y.text = x.cluster
+    ) AS lower JOIN recurring.component AS known ON known.text = lower.text
+    WHERE lower.cluster < known.cluster
+    GROUP BY lower.text
 )
 FROM component;
 

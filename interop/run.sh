@@ -92,7 +92,8 @@ judge "$python" interop/wet.py "$work/toy" --crawler "$crawler"
 
 echo
 echo "### Near-duplicates by DuckDB and PostgreSQL, beside the crawler and brute force"
-batch/setup.sh postgresql >/dev/null
+# Without a server its part is left out with a message; with CI=true that is a failure.
+judge batch/setup.sh postgresql >/dev/null
 judge "$python" batch/check.py "$work/batch" --crawler "$crawler" --distances 3 7
 
 # In every form of an archive. docs/measurements/interop.md lists the forms that a reader does not

@@ -65,26 +65,30 @@ ANALYZE run, text, text_of_page;
 -- its fingerprints agree.
 CREATE TEMP TABLE near_run ON COMMIT DROP AS
 SELECT a.fingerprint AS a, b.fingerprint AS b
-FROM run a JOIN run b ON rotated(b.fingerprint, 0) BETWEEN first_of_quarter(rotated(a.fingerprint, 0))
-    AND last_of_quarter(rotated(a.fingerprint, 0))
+FROM run a JOIN run b
+    ON rotated(b.fingerprint, 0) BETWEEN first_of_quarter(rotated(a.fingerprint, 0))
+        AND last_of_quarter(rotated(a.fingerprint, 0))
 WHERE a.fingerprint < b.fingerprint AND distance(a.fingerprint, b.fingerprint) <= :distance
 UNION ALL
 SELECT a.fingerprint, b.fingerprint
-FROM run a JOIN run b ON rotated(b.fingerprint, 16) BETWEEN first_of_quarter(rotated(a.fingerprint, 16))
-    AND last_of_quarter(rotated(a.fingerprint, 16))
+FROM run a JOIN run b
+    ON rotated(b.fingerprint, 16) BETWEEN first_of_quarter(rotated(a.fingerprint, 16))
+        AND last_of_quarter(rotated(a.fingerprint, 16))
 WHERE a.fingerprint < b.fingerprint AND distance(a.fingerprint, b.fingerprint) <= :distance
     AND NOT agree_in_quarter(a.fingerprint, b.fingerprint, 0)
 UNION ALL
 SELECT a.fingerprint, b.fingerprint
-FROM run a JOIN run b ON rotated(b.fingerprint, 32) BETWEEN first_of_quarter(rotated(a.fingerprint, 32))
-    AND last_of_quarter(rotated(a.fingerprint, 32))
+FROM run a JOIN run b
+    ON rotated(b.fingerprint, 32) BETWEEN first_of_quarter(rotated(a.fingerprint, 32))
+        AND last_of_quarter(rotated(a.fingerprint, 32))
 WHERE a.fingerprint < b.fingerprint AND distance(a.fingerprint, b.fingerprint) <= :distance
     AND NOT agree_in_quarter(a.fingerprint, b.fingerprint, 0)
     AND NOT agree_in_quarter(a.fingerprint, b.fingerprint, 1)
 UNION ALL
 SELECT a.fingerprint, b.fingerprint
-FROM run a JOIN run b ON rotated(b.fingerprint, 48) BETWEEN first_of_quarter(rotated(a.fingerprint, 48))
-    AND last_of_quarter(rotated(a.fingerprint, 48))
+FROM run a JOIN run b
+    ON rotated(b.fingerprint, 48) BETWEEN first_of_quarter(rotated(a.fingerprint, 48))
+        AND last_of_quarter(rotated(a.fingerprint, 48))
 WHERE a.fingerprint < b.fingerprint AND distance(a.fingerprint, b.fingerprint) <= :distance
     AND NOT agree_in_quarter(a.fingerprint, b.fingerprint, 0)
     AND NOT agree_in_quarter(a.fingerprint, b.fingerprint, 1)
@@ -122,7 +126,8 @@ FROM candidate JOIN signature x ON x.id = candidate.a JOIN signature y ON y.id =
 WHERE is_near(x, y, :resemblance);
 \else
 INSERT INTO similar_texts
-SELECT a, b, distance(('x' || x.fingerprint)::bit(64)::bigint, ('x' || y.fingerprint)::bit(64)::bigint),
+SELECT a, b,
+    distance(('x' || x.fingerprint)::bit(64)::bigint, ('x' || y.fingerprint)::bit(64)::bigint),
     CASE WHEN x.minima IS NOT NULL THEN of_shingles(x.minima, y.minima) END
 FROM by_fingerprint JOIN signature x ON x.id = a JOIN signature y ON y.id = b;
 \endif

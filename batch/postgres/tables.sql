@@ -2,9 +2,9 @@
 -- Run it once; then load one or more exports, and run neardup.sql:
 --
 --   psql -f batch/postgres/tables.sql
---   crawler export DIR --signatures --format csv | psql -c "\copy signature (url, payload,
+--   crawler export DIR --signatures --format csv | psql -c "COPY signature (url, payload,
 --       text_digest, words, main_content, fingerprint, minima, bands, bag, diversity, subject,
---       counting) from stdin csv header"
+--       counting) FROM stdin (FORMAT csv, HEADER)"
 --
 -- The functions are those of crates/neardup/src/thresholds.rs, as in ../neardup.sql. Invariant: the
 -- columns are those of `crawler export --signatures` (docs/formats/export.md).
@@ -91,8 +91,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN
     (a).subject IS NOT NULL AND (b).subject IS NOT NULL
     AND NOT ((a).counting <@ (b).subject AND (b).counting <@ (a).subject);
 
--- `Thresholds::nearness_for`, without a canonical claim. Without a threshold the thresholds depend on
--- the length.
+-- `Thresholds::nearness_for`, without a canonical claim. Without a threshold the thresholds depend
+-- on the length.
 CREATE FUNCTION is_near(a signature, b signature, threshold double precision) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE

@@ -20,9 +20,10 @@ const NOT_RUN: [(&str, &str); 2] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 19] = [
+const RUN: [(&str, &[&str]); 20] = [
     ("tutorial.md", &[]),
     ("explanation/near-duplicates.md", &[]),
+    ("guide/batch.md", &[DIR]),
     (
         "guide/command-line.md",
         &[

@@ -309,6 +309,10 @@ fn a_file_is_compressed_as_its_name_says() {
             &["--sketches"],
             "--text and --sketches are different tables",
         ),
+        (
+            &["--signatures"],
+            "--signatures and --text are different tables",
+        ),
     ] {
         crawl
             .run_command(&[&["export", "crawl", "--text"], arguments].concat())

@@ -111,6 +111,31 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
 }
 
 #[test]
+fn the_signature_of_each_page_that_was_kept_is_exported_with_its_fingerprint() {
+    let (_server, crawl) = crawled();
+    let exported = crawl.run_command(&["export", "crawl", "--signatures"]);
+    let signatures: Vec<serde_json::Value> = exported
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kept = crawl.rows();
+    let kept = kept.iter().filter(|row| row["verdict"] == "unique");
+    let expected: Vec<_> = kept.map(|row| (&row["url"], &row["fingerprint"])).collect();
+    let found: Vec<_> = signatures
+        .iter()
+        .map(|row| (&row["url"], &row["fingerprint"]))
+        .collect();
+    assert!(expected.len() > 1);
+    assert_eq!(found, expected);
+    for row in &signatures {
+        for (list, length) in [("minima", 16), ("bands", 8), ("bag", 8)] {
+            assert_eq!(row[list].as_array().unwrap().len(), length, "{list}: {row}");
+        }
+    }
+}
+
+#[test]
 fn export_has_everything_known_about_a_page() {
     let (server, crawl) = crawled();
     let row = crawl.row(&server.url(HOST, "/old"));

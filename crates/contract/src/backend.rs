@@ -117,6 +117,10 @@ pub enum Promise {
     /// Hosts take turns in the order in which they became ready, over the whole crawl. A store of
     /// several nodes may keep this order within each node only.
     HostOrder,
+    /// Hosts keep their turns, and queue entries their numbers, from one session to the next.
+    OrderOverSessions,
+    /// [`Frontier::discover`] counts new URLs exactly, also while others discover some.
+    NewCount,
     /// A page that two sessions died with is leased alone, and nothing else is out anywhere.
     SetAsideAlone,
     /// A later session continues an earlier one.
@@ -129,6 +133,8 @@ impl fmt::Display for Promise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::HostOrder => "hosts in the order in which they became ready",
+            Self::OrderOverSessions => "turns that outlast a session",
+            Self::NewCount => "an exact count of new URLs",
             Self::SetAsideAlone => "pages that are set aside visited alone",
             Self::Sessions => "later sessions of a crawl",
             Self::EarlierCrawls => "earlier crawls",

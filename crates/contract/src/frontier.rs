@@ -22,6 +22,10 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
     a_host_with_limits_of_its_own_has_these,
     a_redirect_target_is_claimed_by_one_page_and_not_queued_afterwards,
     archived_pages_are_recorded_in_the_order_of_the_archive,
+);
+
+pub(crate) const COUNTED: &[Sentence] = &scenarios!(
+    &[Promise::NewCount],
     of_many_workers_one_discovers_a_url_and_one_visits_it,
 );
 

@@ -20,6 +20,7 @@ pub(crate) const IN_ORDER: &[Sentence] = &properties!(
     &[
         Promise::Sessions,
         Promise::HostOrder,
+        Promise::OrderOverSessions,
         Promise::SetAsideAlone
     ],
     sessions_continue_like_those_in_memory,

@@ -62,6 +62,7 @@ pub(crate) use {properties, scenarios};
 fn sentences() -> impl Iterator<Item = &'static Sentence> {
     let modules = [
         frontier::SENTENCES,
+        frontier::COUNTED,
         frontier::IN_ORDER,
         host_memory::SENTENCES,
         requisites::SENTENCES,

@@ -45,6 +45,7 @@ struct Offer {
 
 /// The node's side of the log.
 pub(crate) struct Admissions {
+    connection: Connection,
     offers: mpsc::Sender<Offer>,
     applied: watch::Receiver<i64>,
     pub(crate) revoked: Arc<RevokedOriginals>,
@@ -162,7 +163,7 @@ impl Admissions {
         let (sender, applied) = watch::channel(0);
         let revoked = Arc::new(RevokedOriginals::default());
         let task = AdmissionTask {
-            connection,
+            connection: connection.clone(),
             term,
             local,
             offers: offered,
@@ -170,6 +171,7 @@ impl Admissions {
             revoked: Arc::clone(&revoked),
         };
         let admissions = Self {
+            connection,
             offers,
             applied,
             revoked,
@@ -207,6 +209,24 @@ impl Admissions {
         }
         tokio::select! {
             Ok(is_admitted) = answered => Ok(is_admitted),
+            ended = term.ended() => Err(ended),
+        }
+    }
+
+    /// Waits until everything that the log has now is applied.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the term ends before, or the log cannot be read.
+    pub(crate) async fn catch_up(&self, term: &Term) -> Result<(), StoreFault> {
+        let query = "SELECT coalesce(max(number), 0) FROM signature_log";
+        let (last,): (i64,) = sqlx::query_as(query)
+            .fetch_one(&self.connection.pool)
+            .await
+            .map_err(|error| CallError::from(error).fault("read the log of admissions"))?;
+        let mut applied = self.applied.clone();
+        tokio::select! {
+            // The sender lives until the term ends.
+            _ = applied.wait_for(|applied| *applied >= last) => Ok(()),
             ended = term.ended() => Err(ended),
         }
     }

@@ -73,7 +73,7 @@ impl SharedStore {
 
     /// Takes or gives up buckets, so that the node has its share.
     async fn balance(&self, beat: Beat) -> Result<(), StoreFault> {
-        let share = u64::from(BUCKETS).div_ceil(beat.live.max(1));
+        let share = beat.share();
         // The heartbeat may have been answered before the node took or gave up buckets.
         let owned = self.owned.read().await.descending().count() as u64;
         if beat.free > 0 && owned < share {

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 use web::PageUrl;
 
+use crate::bucket::BUCKETS;
 use crate::connection::{CallError, Connection};
 use crate::term::Term;
 
@@ -145,6 +146,13 @@ pub(crate) struct Beat {
     pub(crate) free: u64,
 }
 
+impl Beat {
+    /// Returns the number of buckets of each node, if all have as many.
+    pub(crate) fn share(self) -> u64 {
+        u64::from(BUCKETS).div_ceil(self.live.max(1))
+    }
+}
+
 /// A node's part in a crawl, for one term. The heartbeat stops when it is dropped.
 pub struct Session {
     pub(crate) connection: Connection,
@@ -200,6 +208,13 @@ impl Session {
             heartbeat,
         };
         Ok(session)
+    }
+
+    /// Returns the present share of a node in the buckets.
+    pub(crate) async fn share(&self) -> Result<u64, StoreFault> {
+        let beat = beat(&self.connection, &self.term, false).await;
+        let beat = beat.map_err(|error| error.fault("counted the nodes"))?;
+        Ok(beat.share())
     }
 
     /// Stops the heartbeat and ends the term on this side.

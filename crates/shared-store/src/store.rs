@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use web::{Clock, Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::admissions::Admissions;
-use crate::bucket::{BUCKETS, Bucket, BucketSet};
+use crate::bucket::{Bucket, BucketSet};
 use crate::connection::CallError;
 use crate::keys::LogKeys;
 use crate::rows::original_of_row;
@@ -143,10 +143,7 @@ impl SharedStore {
             tasks.spawn(shipping.send(connection, Arc::clone(&term)));
             tasks.spawn(log.run());
         }
-        let beat = *store.session.beats.borrow();
-        store
-            .take(u64::from(BUCKETS).div_ceil(beat.live.max(1)))
-            .await?;
+        store.take(store.session.share().await?).await?;
         store.read_totals().await?;
         // They end with the term.
         let mut tasks = store.tasks();
@@ -170,15 +167,32 @@ impl SharedStore {
     }
 
     /// Ends the term without leaving, as a node that dies: its buckets pass on when the term lapses.
-    pub async fn abandon(&self) {
+    pub fn abandon(&self) {
         self.session.abandon("the node was stopped");
-        self.stop_tasks().await;
     }
 
-    /// Stops the tasks of a term that has ended. They share the store.
-    async fn stop_tasks(&self) {
+    /// Waits until the tasks of a term that has ended are gone. They share the store.
+    pub async fn stopped(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks());
         tasks.shutdown().await;
+    }
+
+    /// Returns true if the host is in a bucket of this node.
+    pub async fn owns(&self, host: &Host) -> bool {
+        self.owned.read().await.contains(Bucket::of_host(host))
+    }
+
+    /// Reads what other nodes have sent and done, without waiting for the next poll. Returns true if
+    /// something came for this node.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the term has ended, or the database failed.
+    pub async fn refresh(&self) -> Result<bool, StoreFault> {
+        self.shipping.settled(&self.session.term).await?;
+        self.admissions.catch_up(&self.session.term).await?;
+        self.admissions.revoked.idle(&self.session.term).await?;
+        self.read_totals().await?;
+        self.read_inbox().await
     }
 
     /// Returns true if the pages of the whole crawl have reached their maximum.
@@ -213,7 +227,8 @@ impl SharedStore {
     }
 
     /// Returns the links that were not sent before, as far as that is remembered. A link that was
-    /// found on left-out pages only is sent once more when it is found elsewhere.
+    /// found on left-out pages only is sent once more when it is found elsewhere. Seeds are always
+    /// sent: limits of links do not hold for them.
     fn unsent(&self, mut links: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         let mut sent = self
             .sent
@@ -228,7 +243,7 @@ impl SharedStore {
                 true => UrlKey::from_u64(!key.as_u64()),
                 false => key,
             };
-            sent.insert(key)
+            link.depth == 0 || sent.insert(key)
         });
         links
     }
@@ -313,7 +328,7 @@ impl SharedStore {
         }
     }
 
-    async fn read_inbox(&self) -> Result<(), StoreFault> {
+    async fn read_inbox(&self) -> Result<bool, StoreFault> {
         let query = "SELECT inbox.bucket, number, found FROM inbox JOIN bucket USING (bucket) \
             WHERE owner = $1 ORDER BY number LIMIT $2";
         let rows: Vec<(i16, i64, Vec<u8>)> = sqlx::query_as(query)
@@ -323,7 +338,7 @@ impl SharedStore {
             .await
             .map_err(|error| CallError::from(error).fault("read the inbox"))?;
         if rows.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let (mut found, mut taken) = (Vec::new(), Vec::new());
         let owned = self.owned.read().await;
@@ -351,7 +366,8 @@ impl SharedStore {
         }
         drop(arrival);
         self.news.notify_one();
-        self.shipping.settled(&self.session.term).await.map(drop)
+        self.shipping.settled(&self.session.term).await?;
+        Ok(true)
     }
 
     async fn read_totals(&self) -> Result<(), StoreFault> {
@@ -558,7 +574,7 @@ impl Frontier for SharedStore {
             .await
             .map_err(|error| CallError::from(error).fault("left the crawl"))?;
         self.session.abandon("it left");
-        self.stop_tasks().await;
+        self.stopped().await;
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! The contract of a store, held against the shared store: one node that is alone.
+//! The contract of a store, held against the shared store: one node that is alone, and three nodes
+//! in turns.
 //!
 //! Where PostgreSQL is not installed, no test runs, and a line says so.
 
@@ -11,70 +12,99 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use contract::{Backend, End, Promise, Session, Setup};
-use shared_store::SharedStore;
 use store::{Frontier, NearDupIndex};
 use testkit::Postgres;
 use web::Timestamp;
 
 use self::support::Node;
+use self::support::turns::Turns;
 
 fn main() -> ExitCode {
-    match Postgres::shared() {
-        Some(server) => contract::run([Arc::new(Alone { server }) as Arc<dyn Backend>]),
-        None => ExitCode::SUCCESS,
-    }
+    let Some(server) = Postgres::shared() else {
+        return ExitCode::SUCCESS;
+    };
+    let alone = Nodes {
+        server,
+        name: "shared",
+        count: 1,
+        lacks: &[Promise::OrderOverSessions],
+    };
+    // Turns of hosts, and visits alone, hold within a node. A URL that is sent to another node
+    // counts as new.
+    let in_turns = Nodes {
+        server,
+        name: "in-turns",
+        count: 3,
+        lacks: &[
+            Promise::HostOrder,
+            Promise::NewCount,
+            Promise::OrderOverSessions,
+            Promise::SetAsideAlone,
+        ],
+    };
+    contract::run([Arc::new(alone) as Arc<dyn Backend>, Arc::new(in_turns)])
 }
 
-/// A crawl of one node.
-struct Alone {
+/// Crawls of some nodes, each of which does the next step.
+struct Nodes {
     server: &'static Postgres,
+    name: &'static str,
+    count: usize,
+    lacks: &'static [Promise],
 }
 
 #[async_trait]
-impl Backend for Alone {
+impl Backend for Nodes {
     fn name(&self) -> &'static str {
-        "shared"
+        self.name
     }
 
-    /// A session of a dead node waits for the length of a term.
+    /// Each step waits for the database.
     fn cases(&self, usual: u32) -> u32 {
         usual / 16 + 1
     }
 
     fn lacks(&self) -> &'static [Promise] {
-        &[]
+        self.lacks
     }
 
     async fn open(&self, setup: &Setup) -> Box<dyn Session> {
         let url = self.server.create_database();
-        let node = Node::new(&url, "n1", setup).await;
-        Box::new(AloneSession::open(node, setup.clone()).await)
+        let mut nodes = Vec::new();
+        for number in 1..=self.count {
+            nodes.push(Node::new(&url, &format!("n{number}"), setup).await);
+        }
+        Box::new(NodesSession::open(nodes, setup.clone()).await)
     }
 }
 
-struct AloneSession {
-    node: Node,
-    store: Arc<SharedStore>,
+struct NodesSession {
+    nodes: Vec<Node>,
+    turns: Arc<Turns>,
     frontier: Arc<dyn Frontier>,
     index: Arc<dyn NearDupIndex>,
     setup: Setup,
 }
 
-impl AloneSession {
-    async fn open(mut node: Node, setup: Setup) -> Self {
-        let store = node.open(&setup).await;
+impl NodesSession {
+    async fn open(mut nodes: Vec<Node>, setup: Setup) -> Self {
+        let turns = Turns::open(&mut nodes, &setup).await;
+        let (frontier, index): (Arc<dyn Frontier>, Arc<dyn NearDupIndex>) = match turns.alone() {
+            Some(store) => (store.clone(), store.clone()),
+            None => (turns.clone(), turns.clone()),
+        };
         Self {
-            frontier: store.clone(),
-            index: store.clone(),
-            store,
-            node,
+            nodes,
+            turns,
+            frontier,
+            index,
             setup,
         }
     }
 }
 
 #[async_trait]
-impl Session for AloneSession {
+impl Session for NodesSession {
     fn frontier(&self) -> &Arc<dyn Frontier> {
         &self.frontier
     }
@@ -84,28 +114,24 @@ impl Session for AloneSession {
     }
 
     async fn flush(&self) {
-        self.store.working_copy().flush().await.unwrap();
+        self.turns.flush().await;
     }
 
     async fn reopen(self: Box<Self>, end: End, now: Timestamp) -> Box<dyn Session> {
         let Self {
-            node,
-            store,
+            nodes,
+            turns,
             frontier,
             index,
             setup,
         } = *self;
         match end {
-            End::InOrder => store.close().await.unwrap(),
-            End::Death | End::DeathInFlush(_) => {
-                // A process hands its records to the operating system; a node, to the database.
-                store.checkpoint(None).await.unwrap();
-                store.abandon().await;
-            }
+            End::InOrder => turns.close().await.unwrap(),
+            End::Death | End::DeathInFlush(_) => turns.die().await,
         }
-        // The directory is free again.
-        drop((store, frontier, index));
+        // The directories are free again.
+        drop((turns, frontier, index));
         let setup = Setup { now, ..setup };
-        Box::new(Self::open(node, setup).await)
+        Box::new(Self::open(nodes, setup).await)
     }
 }

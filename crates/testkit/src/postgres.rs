@@ -91,7 +91,7 @@ impl Postgres {
         // nothing.
         let mut options = format!(
             "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={} \
-             -c fsync=off -c max_connections=200",
+             -c fsync=off -c max_connections=400",
             directory.display()
         );
         for setting in settings {

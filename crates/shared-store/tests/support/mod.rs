@@ -1,5 +1,7 @@
 //! Nodes of a shared crawl in one process.
 
+pub(crate) mod turns;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,8 +42,14 @@ impl Node {
         }
     }
 
-    /// Begins the next term of this node.
+    /// Begins the next term of this node, and opens its store.
     pub(crate) async fn open(&mut self, setup: &Setup) -> Arc<SharedStore> {
+        let session = self.begin().await;
+        self.open_session(session, setup).await
+    }
+
+    /// Begins the next term of this node.
+    pub(crate) async fn begin(&mut self) -> Session {
         let session = Session::begin(
             &self.connection,
             &self.name,
@@ -51,6 +59,11 @@ impl Node {
         );
         let session = session.await.unwrap();
         self.last_term = Some(session.term().number());
+        session
+    }
+
+    /// Opens the store of a session.
+    pub(crate) async fn open_session(&self, session: Session, setup: &Setup) -> Arc<SharedStore> {
         let store = StoreOptions {
             rules: setup.rules.clone(),
             likeness: setup.likeness,
