@@ -20,9 +20,9 @@
 //! nothing is added for a term that has ended: that is checked in the database, by the functions of
 //! `migrations/`. Begin reading at `store.rs`; docs/adr/0021 has the reasons.
 //!
-//! A program that takes no part only reads: `reading.rs` lists the nodes, `mirror.rs` copies a crawl
-//! into the journal of a directory, `audit.rs` checks the rows. `import.rs` brings the crawl of a
-//! directory in.
+//! A program that takes no part only reads: `reading.rs` lists the nodes, `mirror.rs` copies a
+//! crawl into the journal of a directory, `audit.rs` checks the rows. `import.rs` brings the crawl
+//! of a directory in.
 
 mod admissions;
 mod audit;
