@@ -348,7 +348,7 @@ async fn the_nodes_of_a_crawl_are_listed_with_their_states() {
         (nodes[0].term, nodes[0].buckets, nodes[0].pages),
         (1, 4096, 3)
     );
-    store.abandon().await;
+    store.abandon();
     server.query(
         &url,
         "UPDATE term SET heard_at = heard_at - interval '1 minute'",
