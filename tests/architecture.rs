@@ -6,7 +6,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 20] = [
+const CRATES: [&str; 21] = [
     "anybytes",
     "batch",
     "cli",
@@ -20,6 +20,7 @@ const CRATES: [&str; 20] = [
     "neardup",
     "python",
     "search",
+    "shared-store",
     "sinks",
     "statistics",
     "store",
@@ -85,6 +86,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("differences", &["neardup"]),
         ("store", &["disk", "neardup", "web"]),
         ("contract", &["disk", "neardup", "store", "web"]),
+        ("shared-store", &["disk", "neardup", "store", "web"]),
         ("sinks", &["disk", "web"]),
         ("fetch", &["disk", "web"]),
         ("search", &["disk", "sinks", "web"]),
@@ -124,6 +126,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "fetch",
                 "neardup",
                 "search",
+                "shared-store",
                 "sinks",
                 "statistics",
                 "store",

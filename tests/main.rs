@@ -107,6 +107,7 @@ mod commands {
     mod report; // `report`
     mod serve; // `serve`, `--serve`
     mod settings; // files, environment, seeds
+    mod shared_crawl; // `import`, `nodes`, `--store`
     mod similar; // `similar`
     mod status; // `status` against a recount of `export`
 }

@@ -8,6 +8,7 @@ mod inspect;
 mod report;
 pub(crate) mod serve;
 mod shell;
+pub(crate) mod store;
 
 use clap::{Parser, Subcommand};
 
@@ -24,6 +25,7 @@ pub(crate) use inspect::{
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use store::{ImportArgs, NodesArgs};
 
 use crate::settings::{ConfigArgs, CrawlArgs};
 
@@ -107,6 +109,10 @@ pub(crate) enum Command {
     /// Rebuild the state of a crawl: tables from the journal, a damaged or lost journal from the
     /// archive
     Rebuild(RebuildArgs),
+    /// Move a crawl into a shared store, so that several nodes continue it
+    Import(ImportArgs),
+    /// List the nodes of a shared crawl: state, buckets, pages, rate, heartbeat
+    Nodes(NodesArgs),
     /// Remove leftover files of rebuilds and interrupted commands from the directory of a crawl
     Clean(CleanArgs),
     /// Rebuild the search index from the archive

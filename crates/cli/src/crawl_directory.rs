@@ -10,6 +10,9 @@ use web::Timestamp;
 
 use crate::cli_error::{CliError, fault, usage};
 
+/// The file that marks the state of a node of a shared crawl.
+const NODE_MARK: &str = "shared-crawl";
+
 /// Returns the path of the crawl's state.
 pub(crate) fn state(directory: &Path) -> PathBuf {
     directory.join("state")
@@ -18,6 +21,11 @@ pub(crate) fn state(directory: &Path) -> PathBuf {
 /// Returns the path of the crawl's archive.
 pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
+}
+
+/// Returns true if the directory is that of a node of a shared crawl.
+pub(crate) fn is_of_node(directory: &Path) -> bool {
+    state(directory).join(NODE_MARK).exists()
 }
 
 /// Returns the archive's files in the order in which they were written: the number at the end of

@@ -81,6 +81,8 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Rebuild(args) => return commands::rebuild::run(&args),
         Command::Index(args) => return commands::index::run(&args),
         Command::Robots(args) => return commands::robots::run(&args),
+        Command::Import(args) => commands::import::run(&args),
+        Command::Nodes(args) => commands::nodes::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Why(args) => commands::why::run(&args),
         Command::Changes(args) => commands::changes::run(&args),

@@ -5,9 +5,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection as _, Error, SqlSafeStr};
 use store::StoreFault;
+use tokio::time::timeout;
 
 /// The oldest version of PostgreSQL that has everything that the migrations use.
 const LEAST_VERSION: i32 = 14;
@@ -25,6 +26,9 @@ const MIGRATIONS: [(i64, &str, &str); 1] = [(
     "shared crawl",
     include_str!("../../../migrations/0001_shared_crawl.sql"),
 )];
+
+/// The number of the last migration.
+pub(crate) const LATEST_MIGRATION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
 
 /// A pool of connections to the database of a shared crawl.
 #[derive(Clone, Debug)]
@@ -129,6 +133,21 @@ impl Connection {
             ("enable_seqscan", "off"),
             ("synchronous_commit", "on"),
         ]);
+        let query = "SELECT current_setting('server_version_num')::integer / 10000";
+        let tried = async {
+            let mut first = PgConnection::connect_with(&options).await?;
+            let version: (i32,) = sqlx::query_as(query).fetch_one(&mut first).await?;
+            first.close().await?;
+            Ok(version)
+        };
+        // A pool tries again and reports that time ran out; one connection reports the reason.
+        let version = match timeout(CONNECT_TIMEOUT, tried).await {
+            Ok(answer) => answer.map_err(|error| explain(&error, &server))?,
+            Err(_late) => {
+                let what = format!("no answer within {} s", CONNECT_TIMEOUT.as_secs());
+                return Err(ConnectError::Unreachable { server, what });
+            }
+        };
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(CONNECT_TIMEOUT)
@@ -142,14 +161,7 @@ impl Connection {
                     Ok(true)
                 })
             })
-            .connect_with(options)
-            .await
-            .map_err(|error| explain(error, &server))?;
-        let version: (i32,) =
-            sqlx::query_as("SELECT current_setting('server_version_num')::integer / 10000")
-                .fetch_one(&pool)
-                .await
-                .map_err(|error| explain(error, &server))?;
+            .connect_lazy_with(options);
         if version.0 < LEAST_VERSION {
             let found = version.0;
             return Err(ConnectError::Old { server, found });
@@ -179,7 +191,7 @@ impl Connection {
                         server,
                         what: message_of(&error),
                     },
-                    _ => explain(error, &server),
+                    _ => explain(&error, &server),
                 }
             }
             other => ConnectError::Foreign {
@@ -198,9 +210,9 @@ const INVALID_AUTHORIZATION: &str = "28";
 /// Ours: the term of the caller has ended (`refuse_ended_term` of the migrations).
 const ENDED_TERM: &str = "CR001";
 
-fn explain(error: Error, server: &str) -> ConnectError {
+fn explain(error: &Error, server: &str) -> ConnectError {
     let server = server.to_owned();
-    match &error {
+    match error {
         Error::Tls(what) => ConnectError::Tls {
             server,
             what: what.to_string(),
@@ -216,7 +228,7 @@ fn explain(error: Error, server: &str) -> ConnectError {
 }
 
 /// Returns the server and the database of a URL, without user and password.
-fn server_of(url: &str) -> String {
+pub(crate) fn server_of(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.rsplit_once('@').map_or(rest, |(_, server)| server);
     rest.split(['?', '#']).next().unwrap_or_default().to_owned()

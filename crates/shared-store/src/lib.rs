@@ -19,20 +19,32 @@
 //! Invariant: PostgreSQL has the truth. Nothing that a node did counts before it is in there, and
 //! nothing is added for a term that has ended: that is checked in the database, by the functions of
 //! `migrations/`. Begin reading at `store.rs`; docs/adr/0021 has the reasons.
+//!
+//! A program that takes no part only reads: `reading.rs` lists the nodes, `mirror.rs` copies a
+//! crawl into the journal of a directory, `audit.rs` checks the rows. `import.rs` brings the crawl
+//! of a directory in.
 
 mod admissions;
+mod audit;
 mod bucket;
 mod connection;
+mod import;
 mod keys;
+mod mirror;
 mod ownership;
+mod reading;
 mod rows;
 mod session;
 mod shipping;
 mod store;
 mod term;
 
+pub use self::audit::Audit;
 pub use self::bucket::{BUCKETS, Bucket};
 pub use self::connection::{ConnectError, Connection};
+pub use self::import::{Import, ImportError, ImportScan};
+pub use self::mirror::{Mirror, MirrorPart};
+pub use self::reading::{NodeState, ReadError, SharedCrawl, TermState, Unowned};
 pub use self::session::{CrawlSettings, JoinError, Session};
 pub use self::store::{SharedOptions, SharedStore};
 pub use self::term::Term;

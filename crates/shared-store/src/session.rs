@@ -24,6 +24,8 @@ use crate::term::Term;
 
 /// Heartbeats in the length of a term.
 const BEATS: u32 = 4;
+/// The format of a crawl whose import has not ended: no node may take part in it.
+pub(crate) const IMPORTING: i32 = 0;
 
 /// The settings that all nodes of a crawl share.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,9 @@ pub enum JoinError {
         /// The name.
         node: String,
     },
+    /// A crawl is being imported, or its import was interrupted.
+    #[error("the import of the crawl into this store has not ended")]
+    Importing,
     /// The records in the database are of another version of the program.
     #[error("the crawl is stored in format {found}, this program reads format {known}")]
     Format {
@@ -70,7 +75,8 @@ impl CallError {
     }
 }
 
-fn format() -> i32 {
+/// Returns the format of the records of this program.
+pub(crate) fn format() -> i32 {
     i32::from(JOURNAL_FORMAT)
 }
 
@@ -90,6 +96,9 @@ impl Connection {
             return Ok(None);
         };
         let known = format();
+        if found == IMPORTING {
+            return Err(JoinError::Importing);
+        }
         if found != known {
             return Err(JoinError::Format { found, known });
         }
@@ -105,8 +114,17 @@ impl Connection {
     /// # Errors
     /// [`JoinError::Failed`] if the database cannot be written.
     pub async fn begin_crawl(&self, settings: &CrawlSettings) -> Result<(), JoinError> {
+        self.begin_crawl_as(format(), settings).await
+    }
+
+    /// Writes the settings of a crawl that begins now, whose records have this format.
+    pub(crate) async fn begin_crawl_as(
+        &self,
+        format: i32,
+        settings: &CrawlSettings,
+    ) -> Result<(), JoinError> {
         sqlx::query("SELECT begin_crawl($1, $2, $3, make_interval(secs => $4))")
-            .bind(format())
+            .bind(format)
             .bind(settings.key.as_u64().to_le_bytes().to_vec())
             .bind(&settings.text)
             .bind(settings.term.as_secs_f64())
@@ -219,7 +237,7 @@ impl Session {
 
 /// Returns the number of the new term, or the time at which the live term of this name was last
 /// heard of; and the time of the call.
-async fn begin_term(
+pub(crate) async fn begin_term(
     connection: &Connection,
     node: &str,
     ended: Option<u64>,

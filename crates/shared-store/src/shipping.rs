@@ -339,12 +339,7 @@ impl Batch {
         self.items += 1;
         match item {
             Item::Row(row, archive) => {
-                let (kind, page, original) = match row.kind {
-                    RowKind::Other => (0, None, None),
-                    RowKind::Settled { page, original } => (1, Some(page), original),
-                    RowKind::Revoked { page } => (2, Some(page), None),
-                    RowKind::Leased => (3, None, None),
-                };
+                let (kind, page, original) = kind_to_sql(row.kind);
                 self.buckets.push(row.bucket.to_sql());
                 self.kinds.push(kind);
                 self.pages.push(page.map(to_sql));
@@ -365,6 +360,16 @@ impl Batch {
             Item::AdoptedSeed(url) => self.adopted.push(url),
             Item::News => {}
         }
+    }
+}
+
+/// Returns the number of a row's kind in the database, its page and its original.
+pub(crate) fn kind_to_sql(kind: RowKind) -> (i16, Option<web::UrlKey>, Option<web::UrlKey>) {
+    match kind {
+        RowKind::Other => (0, None, None),
+        RowKind::Settled { page, original } => (1, Some(page), original),
+        RowKind::Revoked { page } => (2, Some(page), None),
+        RowKind::Leased => (3, None, None),
     }
 }
 

@@ -95,7 +95,7 @@ pub(crate) async fn show(
     Query(query): Query<ControlsQuery>,
 ) -> Result<Response, Refusal> {
     let page = dashboard.answer(move |dashboard| {
-        let text = read(&path(dashboard))?;
+        let text = read(&path(dashboard)?)?;
         let mistake = control_file::read(text.as_deref().unwrap_or_default()).err();
         let record = ControlRecord::of(&dashboard.crawl.state).unwrap_or_default();
         let in_force = record.overrides().ok().flatten();
@@ -120,7 +120,7 @@ pub(crate) async fn preview(
     Form(form): Form<OrderForm>,
 ) -> Result<Response, Refusal> {
     let page = dashboard.answer(move |dashboard| {
-        let before = read(&path(dashboard))?;
+        let before = read(&path(dashboard)?)?;
         let text = before.as_deref().unwrap_or_default();
         let frame = dashboard
             .look(|look| dashboard.frame(Tab::Controls, granted, look))
@@ -154,7 +154,7 @@ pub(crate) async fn write(
     let written = dashboard.answer(move |dashboard| {
         let ordering = dashboard.ordering.lock();
         let _ordering = ordering.unwrap_or_else(PoisonError::into_inner);
-        let path = path(dashboard);
+        let path = path(dashboard)?;
         let before = read(&path)?;
         if digest(before.as_deref()) != form.base {
             return Err(Refusal::Conflict(format!(
@@ -180,8 +180,14 @@ pub(crate) async fn write(
     Ok(Redirect::to("/controls?written=true"))
 }
 
-fn path(dashboard: &Dashboard) -> PathBuf {
-    dashboard.crawl.directory.join(CONTROL)
+/// Returns the path of the file, or a refusal if no crawl reads it.
+fn path(dashboard: &Dashboard) -> Result<PathBuf, Refusal> {
+    if dashboard.crawl.takes_orders {
+        return Ok(dashboard.crawl.directory.join(CONTROL));
+    }
+    Err(Refusal::Question(format!(
+        "This crawl is shared by nodes and is only read here: write the {CONTROL} of each node."
+    )))
 }
 
 /// Returns the refusal of a file that cannot be changed as ordered.

@@ -67,6 +67,8 @@ pub struct WatchedCrawl {
     pub least_delays: LeastDelays,
     /// The form in which its URLs are compared.
     pub form: CanonicalForm,
+    /// True if the crawl obeys the `control.toml` of its directory.
+    pub takes_orders: bool,
     /// Answers that need its settings.
     pub queries: CrawlQueries,
 }

@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::args::store::StoreArg;
+
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
     /// Directory of the crawl; it may be running
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    #[arg(value_name = "DIR", conflicts_with = "store")]
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// jsonl, csv or parquet; with --text, wet, too. In Parquet, numbers are numbers, fingerprints
     /// unsigned 64-bit integers, dates timestamps, and the sketch of each page that was kept is
     /// there

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use store::SkippedBy;
 
 use crate::args::input::InputArgs;
+use crate::args::store::{StoreArg, StoreUrl};
 use crate::likeness::FeatureArgs;
 use crate::output::Format;
 use crate::values::{Key, Switch};
@@ -45,9 +46,14 @@ pub(crate) struct CleanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Directory of the crawl, or any WACZ file
+    /// Directory of the crawl, or any WACZ file; with --store, the directory of a node
     #[arg(value_name = "DIR|FILE.wacz")]
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: Option<PathBuf>,
+    /// The PostgreSQL database of a shared crawl: check the crawl of all nodes, or with DIR, that
+    /// the archive of that node and the store have the same visits [default: the variable
+    /// CRAWLER_STORE]
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<StoreUrl>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
@@ -125,9 +131,11 @@ Exit codes: 0 done, 1 a fault, or parts of the inputs could not be read, 2 wrong
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Directory of the crawl
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    /// Directory of the crawl; it may be running
+    #[arg(value_name = "DIR", conflicts_with = "store")]
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// List hosts, most pages first: the pause that each asks for, the pause in use, its reason,
     /// and the next possible request
     #[arg(long)]
@@ -169,12 +177,16 @@ pub(crate) struct RebuildArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "crawler why [OPTIONS] <DIR> <URL>\n       \
+    crawler why [OPTIONS] --store <URL> <URL>")]
 pub(crate) struct WhyArgs {
-    /// Directory of the crawl
+    /// Directory of the crawl; it may be running
     #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// The URL in question
-    pub(crate) url: String,
+    pub(crate) url: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
@@ -182,9 +194,11 @@ pub(crate) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DuplicatesArgs {
-    /// Directory of the crawl
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    /// Directory of the crawl; it may be running
+    #[arg(value_name = "DIR", conflicts_with = "store")]
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// List clusters of duplicates, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
@@ -283,9 +297,11 @@ impl ChangeKind {
 
 #[derive(Debug, Args)]
 pub(crate) struct PatternsArgs {
-    /// Directory of the crawl
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    /// Directory of the crawl; it may be running
+    #[arg(value_name = "DIR", conflicts_with = "store")]
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// Reopen this pattern, and queue what was left out because of it; the crawl must not be
     /// running
     #[arg(long, value_name = "PATTERN")]
@@ -324,6 +340,10 @@ pub(crate) struct SearchArgs {
 /// List pages of a crawl that are similar to one of them, or to a file; or the documents of a
 /// collection, or the fingerprints of a file, that are similar to a document. Nearest first.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "crawler similar [OPTIONS] <DIR|PATH> <URL|FILE>\n       \
+    crawler similar [OPTIONS] --store <URL> <URL|FILE>"
+)]
 #[command(after_help = "\
 Examples:
   crawler similar crawl https://example.org/a      pages of the crawl like this page
@@ -335,10 +355,12 @@ pub(crate) struct SimilarArgs {
     /// Directory of the crawl; or documents, as `dedup` reads them; or a file that
     /// `fingerprint --output` wrote
     #[arg(value_name = "DIR|PATH")]
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// A page of the crawl, or a text or HTML file (- is standard input)
     #[arg(value_name = "URL|FILE")]
-    pub(crate) what: String,
+    pub(crate) what: Option<String>,
     /// Only those whose fingerprint differs in at most this number of bits [default: any]
     #[arg(long, value_name = "K")]
     pub(crate) distance: Option<u32>,

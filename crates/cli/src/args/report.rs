@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::args::store::StoreArg;
+
 /// Writes one file that shows a crawl: counts, timeline, hosts, verdicts, clusters, failures,
 /// broken links, skipped URLs, politeness and settings. It has no script, loads nothing from
 /// elsewhere, prints on A4, and is at most 1 MiB.
@@ -11,10 +13,12 @@ use clap::{Args, ValueEnum};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
     /// Directory of the crawl; it may be running
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    #[arg(value_name = "DIR", conflicts_with = "store")]
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// Write to this file, whole or not at all; - is standard output [default: DIR/report.html;
-    /// standard output for json]
+    /// with --store, report.html; standard output for json]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// html, a page for people, or json, the same figures as one object
@@ -39,7 +43,10 @@ impl ReportArgs {
     pub(crate) fn file(&self) -> Option<PathBuf> {
         match (&self.output, self.format) {
             (Some(path), _) => (path != Path::new("-")).then(|| path.clone()),
-            (None, ReportForm::Html) => Some(self.directory.join("report.html")),
+            (None, ReportForm::Html) => {
+                let directory = self.directory.as_deref().unwrap_or(Path::new(""));
+                Some(directory.join("report.html"))
+            }
             (None, ReportForm::Json) => None,
         }
     }

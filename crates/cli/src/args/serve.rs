@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use crate::args::store::StoreArg;
+
 /// Shows a crawl in a browser: counts and rates, hosts, duplicates, failures, skipped URLs, search
 /// and single pages, and controls. It reads the journal, the archive and the search index, and
 /// takes no lock, so the crawl may be running. Ctrl-C ends it.
@@ -13,8 +15,10 @@ use clap::Args;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
     /// Directory of the crawl; it may be running
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    #[arg(value_name = "DIR", conflicts_with = "store")]
+    pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
     /// Listen on this address: IP:PORT, a port, or localhost:PORT; port 0 is any free one
     #[arg(long, value_name = "ADDR", default_value = DEFAULT)]
     pub(crate) listen: ListenAddress,

@@ -13,6 +13,7 @@ use store::embedded::DistinctOrder;
 use store::{StoreFault, VisitRecord, embedded};
 use web::PageUrl;
 
+use super::shared::{OpenCrawl, Refused};
 use super::{order, parse_url};
 use crate::args::DuplicatesArgs;
 use crate::cli_error::{CliError, usage};
@@ -44,13 +45,17 @@ struct Cluster {
 }
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let directory = crawl.directory();
+    let state = crawl_directory::state_of(directory)?;
     if !args.distinct.is_empty() {
-        return declare_distinct(args);
+        crawl.refuse_for_mirror("--distinct", Refused::Writes)?;
+        return declare_distinct(directory, &args.distinct);
     }
     let format = Format::or_fitting(args.format);
     if let Some(url) = &args.diff {
-        return shown_pair::show(&args.directory, url, format);
+        crawl.refuse_for_mirror("--diff", Refused::ReadsArchive)?;
+        return shown_pair::show(directory, url, format);
     }
     if args.clusters {
         let clusters = clusters(&state)?;
@@ -77,13 +82,13 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
 }
 
 /// Queues pages again that are no duplicates.
-fn declare_distinct(args: &DuplicatesArgs) -> Result<(), CliError> {
-    let form = Settings::of_crawl(&args.directory)?.canonical_form();
-    let urls = args.distinct.iter().map(|url| parse_url(url, &form));
+fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), CliError> {
+    let form = Settings::of_crawl(directory)?.canonical_form();
+    let urls = distinct.iter().map(|url| parse_url(url, &form));
     let urls: Vec<PageUrl> = urls.collect::<Result<_, _>>()?;
     let quoted: Vec<String> = urls.iter().map(|url| format!("\"{url}\"")).collect();
     let line = format!("distinct = [{}]", quoted.join(", "));
-    let effects = order(&args.directory, &line, async |store| {
+    let effects = order(directory, &line, async |store| {
         store.declare_distinct(&urls).await
     })?;
     let mut wrong = None;
@@ -94,7 +99,7 @@ fn declare_distinct(args: &DuplicatesArgs) -> Result<(), CliError> {
             DistinctOrder::NotLeftOut(_) | DistinctOrder::NotVisited => wrong = Some(sentence),
         }
     }
-    let directory = args.directory.display();
+    let directory = directory.display();
     match wrong {
         Some(sentence) => Err(usage(sentence).with_remedy(format!(
             "`crawler duplicates {directory}` lists those that were"

@@ -29,6 +29,7 @@ use self::links::FailedUrls;
 use self::pages::{PageBatch, PageRecords};
 use self::target::ExportTarget;
 use self::texts::TextRules;
+use super::shared::{OpenCrawl, Refused};
 use super::unwritable;
 use crate::args::{ExportArgs, OutputForm};
 use crate::cli_error::{CliError, fault, usage};
@@ -51,7 +52,13 @@ struct Export<'a> {
 const WET_LEVEL: i32 = 6;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    for (is_given, option) in [(args.links, "--links"), (args.text, "--text")] {
+        if is_given {
+            crawl.refuse_for_mirror(option, Refused::ReadsArchive)?;
+        }
+    }
+    let state = crawl_directory::state_of(crawl.directory())?;
     let target = ExportTarget::of(args)?;
     let form = args.form();
     let mut export = Export {
@@ -72,7 +79,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
             options: text_options(args),
         },
         pages: match page_records(args, &state)? {
-            Some(records) => Some(PageBatch::of_crawl(&args.directory, records)?),
+            Some(records) => Some(PageBatch::of_crawl(crawl.directory(), records)?),
             None => None,
         },
         state,

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 use store::embedded::History;
@@ -12,6 +13,7 @@ use store::embedded::record::Record;
 use store::{Example, LeftOut, PatternName, PatternReport, PatternState, Patterns};
 
 use super::order;
+use super::shared::{OpenCrawl, Refused};
 use crate::args::PatternsArgs;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
@@ -54,9 +56,11 @@ struct TrapLine<'a> {
 }
 
 pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let state = crawl_directory::state_of(crawl.directory())?;
     if let Some(name) = &args.reopen {
-        return reopen(args, name);
+        crawl.refuse_for_mirror("--reopen", Refused::Writes)?;
+        return reopen(crawl.directory(), name);
     }
     let (mut patterns, mut rules) = (Patterns::default(), BTreeMap::<String, Rule>::new());
     for record in History::open(&state)? {
@@ -90,24 +94,22 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
 }
 
 /// Reopens a pattern.
-fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
+fn reopen(directory: &Path, name: &str) -> Result<(), CliError> {
     let unknown = || {
         let remedy = format!(
             "`crawler patterns {}` lists them: HOST/PATH?KEYS",
-            args.directory.display()
+            directory.display()
         );
         usage(format!("{name:?} is no pattern of this crawl")).with_remedy(remedy)
     };
     let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
     let line = format!("reopen = [\"{pattern}\"]");
-    let queued = order(&args.directory, &line, async |store| {
-        store.reopen(&pattern).await
-    })?;
+    let queued = order(directory, &line, async |store| store.reopen(&pattern).await)?;
     let queued = queued.ok_or_else(unknown)?;
     say(&format!(
         "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
          goes on",
-        args.directory.display()
+        directory.display()
     ));
     Ok(())
 }

@@ -15,6 +15,7 @@ use web::PageUrl;
 use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
 
 use super::journal::damaged;
+use super::shared::OpenCrawl;
 use super::unwritable;
 use super::verify::JournalPoliteness;
 use crate::args::{ReportArgs, ReportForm};
@@ -31,11 +32,12 @@ use crate::terminal::{Escaping, say};
 const LEFT_OUT: [&str; 2] = ["out", "fresh"];
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
-    let settings = Settings::of_crawl(&args.directory)?;
-    let damaged = damaged(&args.directory);
+    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let state = crawl_directory::state_of(crawl.directory())?;
+    let settings = Settings::of_crawl(crawl.directory())?;
+    let damaged = damaged(crawl.directory());
     let (report, damage) = loop {
-        let mut reading = Reading::begin(&state, &settings)?;
+        let mut reading = Reading::begin(&state, &settings, crawl.is_mirror())?;
         let damage = reading.read().err();
         // A journal that was replaced meanwhile, by `crawler rebuild`, is read from its beginning.
         if !reading.follower.is_replaced().map_err(damaged)? {
@@ -55,13 +57,17 @@ struct Reading {
 }
 
 impl Reading {
-    fn begin(state: &Path, settings: &Settings) -> Result<Self, CliError> {
+    /// Begins to read. A mirror of a shared crawl has no archive.
+    fn begin(state: &Path, settings: &Settings, is_mirror: bool) -> Result<Self, CliError> {
         let damaged = damaged(&settings.out);
         Ok(Self {
             follower: JournalFollower::open(state).map_err(damaged)?,
             statistics: CrawlStatistics::new(),
             broken_links: BrokenLinkCollector::default(),
-            politeness: JournalPoliteness::new(settings)?,
+            politeness: match is_mirror {
+                true => JournalPoliteness::without_archive(settings),
+                false => JournalPoliteness::new(settings)?,
+            },
         })
     }
 

@@ -13,37 +13,44 @@ use web_ui::{
     WatchedCrawl,
 };
 
+use super::shared::OpenCrawl;
 use super::{pair, report, similar, why};
 use crate::args::ServeArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::settings::Settings;
 use crate::terminal::say;
-use crate::{assembly, crawl_directory, input, machine, search_index};
+use crate::{assembly, crawl_directory, input, machine, search_index, signals};
 
 /// Bytes of a token file.
 const MAX_TOKEN_FILE: u64 = 4_096;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), CliError> {
-    crawl_directory::state_of(&args.directory)?;
-    let settings = Settings::of_crawl(&args.directory)?;
+    let opened = OpenCrawl::open_until(args.directory.as_deref(), &args.store, ended())?;
+    let Some(crawl) = opened else { return Ok(()) };
+    crawl_directory::state_of(crawl.directory())?;
+    let settings = Settings::of_crawl(crawl.directory())?;
+    let is_mirror = crawl.is_mirror();
+    // Its mirror lives as long as the dashboard.
+    let _followed = crawl.follow()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let served = runtime.block_on(serve(&settings, args));
+    let served = runtime.block_on(serve(&settings, args, is_mirror));
     // A view that reads a large journal is not waited for.
     runtime.shutdown_background();
     served
 }
 
 /// Serves the dashboard until a signal ends it.
-async fn serve(settings: &Settings, args: &ServeArgs) -> Result<(), CliError> {
+async fn serve(settings: &Settings, args: &ServeArgs, is_mirror: bool) -> Result<(), CliError> {
     let register = |kind| signal(kind).map_err(|error| fault(&error));
     let mut interrupt = register(SignalKind::interrupt())?;
     let mut terminate = register(SignalKind::terminate())?;
-    let token_file = args.token_file.as_deref();
-    let server = open(settings, args.listen.0, token_file, machine::clock()).await?;
+    let token = token(args.token_file.as_deref())?;
+    let crawl = watched(settings, is_mirror)?;
+    let server = open_dashboard(crawl, args.listen.0, token, machine::clock()).await?;
     announce(&server);
     tokio::select! {
         () = server.run() => {}
@@ -60,11 +67,17 @@ pub(super) async fn open(
     token_file: Option<&Path>,
     clock: Clock,
 ) -> Result<DashboardServer, CliError> {
-    let options = ServeOptions {
-        listen,
-        token: token(token_file)?,
-    };
-    let server = DashboardServer::open(&options, watched(settings)?, clock).await;
+    open_dashboard(watched(settings, false)?, listen, token(token_file)?, clock).await
+}
+
+async fn open_dashboard(
+    crawl: WatchedCrawl,
+    listen: SocketAddr,
+    token: Token,
+    clock: Clock,
+) -> Result<DashboardServer, CliError> {
+    let options = ServeOptions { listen, token };
+    let server = DashboardServer::open(&options, crawl, clock).await;
     server.map_err(|error| {
         let remedy = match &error {
             ServeError::BeyondLoopback(_) => {
@@ -99,8 +112,18 @@ fn token(file: Option<&Path>) -> Result<Token, CliError> {
     token.map_err(|error| usage(format!("{shown}: {error}")))
 }
 
-/// Returns the crawl as the dashboard sees it.
-fn watched(settings: &Settings) -> Result<WatchedCrawl, CliError> {
+/// Waits for a signal that ends the command.
+async fn ended() {
+    let mut interrupt = signals::unless_ignored(SignalKind::interrupt());
+    let mut terminate = signals::unless_ignored(SignalKind::terminate());
+    tokio::select! {
+        () = signals::received(&mut interrupt) => {}
+        () = signals::received(&mut terminate) => {}
+    }
+}
+
+/// Returns the crawl as the dashboard sees it. A mirror of a shared crawl takes no orders.
+fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CliError> {
     let directory = settings.out.clone();
     let archive = crawl_directory::archive(&directory);
     Ok(WatchedCrawl {
@@ -113,6 +136,7 @@ fn watched(settings: &Settings) -> Result<WatchedCrawl, CliError> {
         queries: queries(settings, &directory, archive.clone()),
         archive,
         directory,
+        takes_orders: !is_mirror,
     })
 }
 

@@ -20,6 +20,7 @@ use web::{PageUrl, UrlKey};
 use web_ui::{SimilarPage, caps};
 
 use super::parse_url;
+use super::shared::OpenCrawl;
 use crate::args::SimilarArgs;
 use crate::cli_error::{CliError, usage};
 use crate::crawl_directory;
@@ -68,15 +69,21 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
         return Err(usage(format!("--resemblance {resemblance} is impossible"))
             .with_remedy("a resemblance lies between 0 and 1"));
     }
-    let within = &args.directory;
+    let (first, second) = (args.directory.as_ref(), args.what.as_ref());
+    let (directory, what) = args.store.directory_and_name(first, second)?;
+    let what = what.as_str();
+    let Some(within) = &directory else {
+        let crawl = OpenCrawl::open(None, &args.store)?;
+        return pages(args, what, &crawl);
+    };
     let is_crawl = EmbeddedStore::exists(&crawl_directory::state(within));
     let is_there = is_standard_input(within) || within.exists();
     if is_named_fingerprints(within) {
-        files::near_fingerprints(args)
-    } else if is_crawl || is_url(&args.what) || !is_there {
-        pages(args)
+        files::near_fingerprints(args, within, what)
+    } else if is_crawl || is_url(what) || !is_there {
+        pages(args, what, &OpenCrawl::open(Some(within), &args.store)?)
     } else {
-        files::like_documents(args)
+        files::like_documents(args, within, what)
     }
 }
 
@@ -85,23 +92,23 @@ fn is_url(what: &str) -> bool {
 }
 
 /// Lists pages of a crawl.
-fn pages(args: &SimilarArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
-    let settings = Settings::of_crawl(&args.directory)?;
+fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), CliError> {
+    let state = crawl_directory::state_of(crawl.directory())?;
+    let settings = Settings::of_crawl(crawl.directory())?;
     if args.features.is_given() {
         let message = "the pages of a crawl are compared by the features of that crawl";
         let remedy = "leave out --features, --weights, --stop-words, --frequencies and --bits";
         return Err(usage(message).with_remedy(remedy));
     }
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
-    let page = match is_url(&args.what) {
-        true => Some(parse_url(&args.what, &settings.canonical_form())?),
+    let page = match is_url(what) {
+        true => Some(parse_url(what, &settings.canonical_form())?),
         false => None,
     };
     let scan = JournalScan::of(&state, page.as_ref())?;
     let signature = match &page {
-        Some(url) => scan.signature_of(url, &args.directory)?,
-        None => signature_of_file(args, &state, &settings)?,
+        Some(url) => scan.signature_of(url, &crawl.shown())?,
+        None => signature_of_file(args, what, &state, &settings)?,
     };
     let query = SimilarityQuery {
         page,
@@ -136,7 +143,7 @@ pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, C
     let url = parse_url(url, &settings.canonical_form())?;
     let scan = JournalScan::of(&state, Some(&url))?;
     let query = SimilarityQuery {
-        signature: scan.signature_of(&url, directory)?,
+        signature: scan.signature_of(&url, &directory.display().to_string())?,
         page: Some(url),
         distance: u64::BITS,
         resemblance: settings.resemblance.unwrap_or(NEAR),
@@ -155,11 +162,12 @@ pub(super) fn to_page(directory: &Path, url: &str) -> Result<Vec<SimilarPage>, C
 /// Returns the signature of a file under the crawl's key and settings.
 fn signature_of_file(
     args: &SimilarArgs,
+    what: &str,
     state: &Path,
     settings: &Settings,
 ) -> Result<PageSignature, CliError> {
-    let document = corpus::only_document(Path::new(&args.what), &args.input.options(None))
-        .map_err(|error| {
+    let document =
+        corpus::only_document(Path::new(what), &args.input.options(None)).map_err(|error| {
             CliError::of_usage(&error)
                 .with_remedy("name a file, or a URL that begins with http:// or https://")
         })?;
@@ -200,8 +208,8 @@ impl JournalScan {
         Ok(scan)
     }
 
-    fn signature_of(&self, url: &PageUrl, directory: &Path) -> Result<PageSignature, CliError> {
-        let directory = directory.display();
+    /// Returns the signature of a page. Messages name the crawl by `directory`.
+    fn signature_of(&self, url: &PageUrl, directory: &str) -> Result<PageSignature, CliError> {
         if let Some(signature) = &self.signature
             && !self.forgotten.contains(&url.key())
         {

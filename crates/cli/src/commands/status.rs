@@ -13,6 +13,7 @@ use web::Timestamp;
 
 use super::column;
 use super::page_counts::PageCounts;
+use super::shared::OpenCrawl;
 use crate::args::StatusArgs;
 use crate::cli_error::CliError;
 use crate::control::{self, ControlInForce};
@@ -49,21 +50,23 @@ struct Status {
 }
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
+    let crawl = OpenCrawl::open(args.directory.as_deref(), &args.store)?;
+    let directory = crawl.directory();
+    let state = crawl_directory::state_of(directory)?;
     let format = Format::or_fitting(args.format);
     if args.hosts {
-        let settings = Settings::of_crawl(&args.directory)?;
+        let settings = Settings::of_crawl(directory)?;
         let (statistics, _) = CrawlStatistics::read(&state)?;
         return output::to_stdout(|out| hosts::write(&statistics, &settings, format, out));
     }
     let (statistics, _) = CrawlStatistics::read(&state)?;
     let mut status = Status::of(&statistics);
-    if let Some(ControlInForce { table, overrides }) = control::last_in_force(&args.directory)? {
+    if let Some(ControlInForce { table, overrides }) = control::last_in_force(directory)? {
         status.control_in_words = Some(control_file::describe(&overrides));
         status.control = Some(table);
     }
     // A file that disappears meanwhile was in use for a moment.
-    status.left_over = leftovers::find(&args.directory).unwrap_or_default();
+    status.left_over = leftovers::find(directory).unwrap_or_default();
     output::to_stdout(|out| match format {
         Format::Json => output::json_line(out, &status),
         Format::Table => {

@@ -10,14 +10,17 @@
 //! - `search`: the search index against the rows, if there is one;
 //! - `store::embedded::audit`: the tables against the journal.
 //!
-//! A WACZ is checked by itself (`wacz`).
+//! A WACZ is checked by itself (`wacz`). So is a shared crawl (`shared_crawl`), whose nodes have
+//! the archives; the archive of each node is compared with the store (`node`).
 
 mod archive;
 mod index;
 mod journal;
+mod node;
 mod politeness;
 mod requests;
 mod search;
+mod shared_crawl;
 mod surplus;
 mod wacz;
 
@@ -35,8 +38,9 @@ pub(in crate::commands) use self::requests::JournalPoliteness;
 use super::exit_code;
 use super::journal::damaged;
 use super::page_counts::PageCounts;
+use super::shared;
 use crate::args::VerifyArgs;
-use crate::cli_error::CliError;
+use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -92,10 +96,31 @@ struct Report {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
-    if args.directory.is_file() {
-        return wacz::run(&args.directory, args.format);
+    let Some(directory) = &args.directory else {
+        return match shared::url(args.store.as_ref()) {
+            Some(url) => shared_crawl::run(&url, args.format),
+            None => Err(usage(shared::NO_CRAWL).with_remedy(
+                "name the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
+                 postgres://USER@HOST/DATABASE",
+            )),
+        };
+    };
+    if directory.is_file() {
+        return wacz::run(directory, args.format);
     }
-    let report = check(&args.directory)?;
+    if args.store.is_some() || crawl_directory::is_of_node(directory) {
+        let url = shared::url(args.store.as_ref()).ok_or_else(|| {
+            let shown = directory.display();
+            usage(format!(
+                "{shown} is the directory of a node of a shared crawl"
+            ))
+            .with_remedy(format!(
+                "`crawler verify {shown} --store URL` compares it with the crawl's store"
+            ))
+        })?;
+        return node::run(directory, &url, args.format);
+    }
+    let report = check(directory)?;
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &report),
         Format::Table => report.write(out),

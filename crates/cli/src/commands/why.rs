@@ -14,6 +14,7 @@ use store::embedded::{self, EmbeddedStore, History};
 use store::{DiscoveredUrl, STRIKES_ASIDE, SkippedBy, StoreFault, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
+use super::shared::OpenCrawl;
 use super::{column, parse_url, scope_in_force};
 use crate::args::WhyArgs;
 use crate::cli_error::CliError;
@@ -58,10 +59,13 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
-    let settings = Settings::of_crawl(&args.directory)?;
+    let (first, second) = (args.directory.as_ref(), args.url.as_ref());
+    let (directory, url) = args.store.directory_and_name(first, second)?;
+    let crawl = OpenCrawl::open(directory.as_deref(), &args.store)?;
+    let state = crawl_directory::state_of(crawl.directory())?;
+    let settings = Settings::of_crawl(crawl.directory())?;
     let form = settings.canonical_form();
-    let url = parse_url(&args.url, &form)?;
+    let url = parse_url(&url, &form)?;
     let mut history = UrlHistory::of(&url, &state)?;
     if let Some(row) = &history.row {
         history.original = original_of(row, &state, &settings)?;

@@ -183,6 +183,7 @@ impl CrawlFixture {
                 ..LeastDelays::default()
             },
             form: CanonicalForm::default(),
+            takes_orders: true,
             queries: CrawlQueries {
                 explain: Box::new(move |_| {
                     Ok(Explanation {

@@ -28,10 +28,14 @@ struct Hit {
 }
 
 /// Lists documents below a path that are like the one in question.
-pub(super) fn like_documents(args: &SimilarArgs) -> Result<(), CliError> {
+pub(super) fn like_documents(
+    args: &SimilarArgs,
+    within: &PathBuf,
+    what: &str,
+) -> Result<(), CliError> {
     let least = args.resemblance.unwrap_or(NEAR);
     let reader = Reader::new(true);
-    let within = std::slice::from_ref(&args.directory);
+    let within = std::slice::from_ref(within);
     let mut input = args.input.options(None);
     let builder = args
         .features
@@ -42,13 +46,13 @@ pub(super) fn like_documents(args: &SimilarArgs) -> Result<(), CliError> {
         let shingles = Shingles::of_unit(&text, unit, HashKey::ZERO);
         (shingles, builder.fingerprint_of_words(&text))
     };
-    let (own_shingles, own) = measured(&only(&args.what, &input)?);
+    let (own_shingles, own) = measured(&only(what, &input)?);
     let compared = move |content: &Content| {
         let (shingles, fingerprint) = measured(content);
         let distance = own.distance(fingerprint);
         (distance, own_shingles.resemblance(&shingles))
     };
-    let is_itself = |id: &str| Path::new(id) == Path::new(&args.what);
+    let is_itself = |id: &str| Path::new(id) == Path::new(what);
     let (mut nearest, mut skipped) = (Nearest::new(args.most()), SkipReport::default());
     let most = args.distance.unwrap_or(u64::BITS);
     let documents = Documents::below(within, &input).map_err(|error| CliError::of_usage(&error))?;
@@ -70,20 +74,24 @@ pub(super) fn like_documents(args: &SimilarArgs) -> Result<(), CliError> {
 }
 
 /// Lists fingerprints of a file that are near that of the document in question.
-pub(super) fn near_fingerprints(args: &SimilarArgs) -> Result<(), CliError> {
+pub(super) fn near_fingerprints(
+    args: &SimilarArgs,
+    within: &Path,
+    name: &str,
+) -> Result<(), CliError> {
     if args.resemblance.is_some() {
         let message = "--resemblance needs texts, and a file of fingerprints has none";
         return Err(usage(message).with_remedy("use --distance, or name the documents"));
     }
-    let file = NamedFingerprints::open(&args.directory)?;
+    let file = NamedFingerprints::open(within)?;
     let reader = Reader::new(true);
-    let what = PathBuf::from(&args.what);
+    let what = PathBuf::from(name);
     let mut input = args.input.options(None);
     let builder =
         args.features
             .signature_builder(std::slice::from_ref(&what), &mut input, &reader)?;
     file.check_builder(&builder)?;
-    let own = reader.fingerprint(&builder, &only(&args.what, &input)?);
+    let own = reader.fingerprint(&builder, &only(name, &input)?);
     let most = args.distance.unwrap_or(u64::BITS);
     // One more: the document itself may be among them.
     let mut nearest = Nearest::new(args.most().saturating_add(1));
@@ -106,7 +114,7 @@ pub(super) fn near_fingerprints(args: &SimilarArgs) -> Result<(), CliError> {
             hit.document = file.name(&mut ids, position)?;
         }
     }
-    hits.retain(|hit| hit.document != Name::Text(args.what.clone()));
+    hits.retain(|hit| hit.document != Name::Text(name.to_owned()));
     hits.truncate(args.most());
     print(args, &hits)
 }

@@ -40,6 +40,15 @@ pub(super) struct Journal {
 }
 
 impl Journal {
+    /// Returns a journal of which nothing is known, whose visits are all in the archive for
+    /// certain.
+    pub(super) fn of_durable_visits() -> Self {
+        Self {
+            archived: u64::MAX,
+            ..Self::default()
+        }
+    }
+
     /// Reads the journal of the store in `state` from end to end.
     pub(super) fn read(state: &Path, complaints: &mut Complaints) -> Result<Self, StoreFault> {
         let mut journal = Self::default();

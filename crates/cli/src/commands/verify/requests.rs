@@ -27,7 +27,8 @@ const PREFIX: &str = "politeness: ";
 pub(in crate::commands) struct JournalPoliteness {
     politeness: Politeness,
     complaints: Complaints,
-    files: Vec<PathBuf>,
+    /// The files of the archive; none if there is no archive.
+    files: Option<Vec<PathBuf>>,
     /// The archive file of the last visit, and true if its settings are known.
     file: Option<(String, bool)>,
 }
@@ -43,9 +44,19 @@ impl JournalPoliteness {
             politeness: Politeness::new(settings, control::shortest_delays(&settings.out)?),
             complaints: Complaints::default(),
             // Visits of a missing file are not checked; `crawler verify` reports it.
-            files: crawl_directory::archive_files(&archive).unwrap_or_default(),
+            files: Some(crawl_directory::archive_files(&archive).unwrap_or_default()),
             file: None,
         })
+    }
+
+    /// Begins a check of a shared crawl, whose nodes have the archives: its settings alone count.
+    pub(in crate::commands) fn without_archive(settings: &Settings) -> Self {
+        Self {
+            politeness: Politeness::new(settings, (None, None)),
+            complaints: Complaints::default(),
+            files: None,
+            file: None,
+        }
     }
 
     /// Applies a record of the journal, in its order.
@@ -82,6 +93,9 @@ impl JournalPoliteness {
 
     /// Enters the archive file of this name. Returns true if its settings are known.
     fn begin_file(&mut self, name: &str) -> bool {
+        if self.files.is_none() {
+            return true;
+        }
         if let Some((file, is_known)) = &self.file
             && file == name
         {
@@ -97,7 +111,7 @@ impl JournalPoliteness {
 
     /// Returns the block of the `warcinfo` record at the beginning of a file.
     fn warcinfo(&self, name: &str) -> Option<Vec<u8>> {
-        let mut files = self.files.iter();
+        let mut files = self.files.iter().flatten();
         let path = files.find(|path| crawl_directory::is_named(path, name))?;
         let mut reader = WarcReader::open(path).ok()?;
         let record = reader.next_record(MAX_WARCINFO).ok()??;

@@ -1,0 +1,124 @@
+//! `crawler import`: moves a crawl into a shared store, so that several nodes continue it.
+//!
+//! The journal is read twice. The crawl's lock is held, so that no other process continues it or
+//! imports it meanwhile. The archive stays where it is.
+
+use std::path::Path;
+
+use shared_store::{CrawlSettings, Import, ImportScan};
+use store::embedded::{DirectoryLock, History};
+use web::GroupBy;
+
+use super::journal::{damaged, records};
+use super::shared;
+use crate::args::ImportArgs;
+use crate::cli_error::{CliError, usage};
+use crate::settings::Settings;
+use crate::terminal::say;
+use crate::{crawl_directory, machine};
+
+/// The time after which a node that is not heard of is dead.
+const TERM: std::time::Duration = std::time::Duration::from_secs(10);
+
+pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
+    let directory = &args.directory;
+    let state = crawl_directory::state_of(directory)?;
+    let url = shared::required_url(args.store.as_ref())?;
+    if crawl_directory::is_of_node(directory) {
+        let shown = directory.display();
+        return Err(usage(format!("{shown} is the directory of a node"))
+            .with_remedy("its crawl is in a shared store already"));
+    }
+    let mut settings = Settings::of_crawl(directory)?;
+    refuse_features(&settings)?;
+    let lock = DirectoryLock::take(&state, machine::clock().now());
+    let _lock = lock.map_err(|error| crawl_directory::cli_error(&error))?;
+    crawl_directory::refuse_a_short_journal(directory)?;
+    let damaged = damaged(directory);
+    let Some(key) = History::open(&state).map_err(damaged)?.key() else {
+        let shown = directory.display();
+        return Err(usage(format!("{shown} holds a crawl that never began"))
+            .with_remedy("begin it by nodes"));
+    };
+    // A directory of its own is what each node has.
+    settings.out = Settings::default().out;
+    let crawl = CrawlSettings {
+        key,
+        text: settings.as_run(settings.url.clone())?,
+        term: TERM,
+    };
+    let import_error = |error| shared::import_error(error, directory);
+    let mut scan = ImportScan::default();
+    for record in records(&state, "records read").map_err(damaged)? {
+        scan.apply(&record.map_err(damaged)?)
+            .map_err(import_error)?;
+    }
+    let imported = shared::runtime()?.block_on(async {
+        let import = Import::begin(&url, &crawl, settings.distance, scan).await;
+        let Some(mut import) = import.map_err(import_error)? else {
+            return Ok(None);
+        };
+        let before = import.done_before();
+        let mut records_read = 0_u64;
+        for record in records(&state, "records imported").map_err(damaged)? {
+            import
+                .add(&record.map_err(damaged)?)
+                .await
+                .map_err(import_error)?;
+            records_read += 1;
+        }
+        import.finish().await.map_err(import_error)?;
+        Ok::<_, CliError>(Some((records_read, before)))
+    })?;
+    let archive = crawl_directory::archive(directory);
+    close(imported, &archive);
+    Ok(())
+}
+
+/// Refuses a crawl with settings that nodes cannot share.
+fn refuse_features(settings: &Settings) -> Result<(), CliError> {
+    let refused = [
+        (
+            settings.feature_settings()?.has_to_learn(),
+            "features weighted by tf-idf and without --frequencies",
+            "each node would learn other frequencies",
+        ),
+        (
+            settings.group_by == GroupBy::Address,
+            "--group-by address",
+            "hosts of one address may belong to two nodes",
+        ),
+        (
+            !settings.since.is_empty(),
+            "--since",
+            "the nodes do not have the archive of the earlier crawl",
+        ),
+        (
+            !settings.against.is_empty(),
+            "--against",
+            "the signatures of the earlier crawls are not in its journal",
+        ),
+    ];
+    for (is_set, option, reason) in refused {
+        if is_set {
+            return Err(
+                usage(format!("a crawl with {option} cannot be shared: {reason}"))
+                    .with_remedy("continue it on one machine"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Says what was done. `imported` has the records, and those of an earlier run among them.
+fn close(imported: Option<(u64, u64)>, archive: &Path) {
+    let archive = archive.display();
+    let done = match imported {
+        None => "the crawl was imported before".to_owned(),
+        Some((records, 0)) => format!("imported {records} records"),
+        Some((records, before)) => {
+            format!("imported {records} records, {before} of them in an earlier run")
+        }
+    };
+    say(&format!("{done}; its archive stays in {archive}"));
+}

@@ -1,0 +1,342 @@
+//! The crawl that a command reads: a directory, or a mirror of a shared crawl.
+//!
+//! A mirror is a directory below the system's one for temporary files (`TMPDIR`), with the settings
+//! and the journal of the shared crawl and without its archive, which the nodes have. It is removed
+//! with this value, and when a signal ends the command.
+//!
+//! Invariant: no message shows the password of a store's URL.
+
+use std::future::{Future, pending};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use disk::{Disk, DraftPath, SystemDisk};
+use shared_store::{
+    ConnectError, ImportError, JoinError, Mirror, MirrorPart, ReadError, SharedCrawl,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::args::store::{StoreArg, StoreUrl};
+use crate::cli_error::{CliError, fault, usage};
+use crate::crawl_directory;
+use crate::progress::SlowProgress;
+use crate::settings::{SETTINGS_FILE, Settings};
+use crate::terminal::say;
+
+/// The variable that names a store, so that its password is in no list of processes.
+const VARIABLE: &str = "CRAWLER_STORE";
+/// The message where neither a directory nor a store is named.
+pub(super) const NO_CRAWL: &str = "no crawl is named: DIR or --store URL";
+/// The interval at which a followed mirror is refreshed.
+const REFRESH: Duration = Duration::from_secs(2);
+
+/// A crawl, open for reading.
+pub(super) struct OpenCrawl {
+    directory: PathBuf,
+    mirror: Option<MirroredCrawl>,
+}
+
+/// A mirror of a shared crawl, and the runtime of its connections.
+struct MirroredCrawl {
+    runtime: Runtime,
+    mirror: Mirror,
+    /// Removes the directory.
+    _draft: DraftPath,
+}
+
+impl OpenCrawl {
+    /// Opens the crawl in `directory`, or else makes a mirror of the one in a store.
+    ///
+    /// # Errors
+    /// No crawl is named, or the named one cannot be read.
+    pub(super) fn open(directory: Option<&Path>, store: &StoreArg) -> Result<Self, CliError> {
+        let opened = Self::open_until(directory, store, pending())?;
+        Ok(opened.expect("a future that never ends does not end"))
+    }
+
+    /// Opens a crawl as [`OpenCrawl::open`] does. Returns none if `end` ends before.
+    pub(super) fn open_until(
+        directory: Option<&Path>,
+        store: &StoreArg,
+        end: impl Future<Output = ()>,
+    ) -> Result<Option<Self>, CliError> {
+        if let Some(directory) = directory {
+            return Ok(Some(Self {
+                directory: directory.to_owned(),
+                mirror: None,
+            }));
+        }
+        let Some(url) = url(store.store.as_ref()) else {
+            let remedy = "name the directory of the crawl (DIR), or a shared crawl: --store \
+                postgres://USER@HOST/DATABASE";
+            return Err(usage(NO_CRAWL).with_remedy(remedy));
+        };
+        let runtime = runtime()?;
+        let made = runtime.block_on(async {
+            tokio::select! {
+                made = mirror(&url) => made.map(Some),
+                () = end => Ok(None),
+            }
+        })?;
+        Ok(made.map(|(directory, mirror, draft)| Self {
+            directory,
+            mirror: Some(MirroredCrawl {
+                runtime,
+                mirror,
+                _draft: draft,
+            }),
+        }))
+    }
+
+    /// Returns the directory to read.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns true if this is a mirror of a shared crawl.
+    pub(super) const fn is_mirror(&self) -> bool {
+        self.mirror.is_some()
+    }
+
+    /// Returns the words by which a command names this crawl.
+    pub(super) fn shown(&self) -> String {
+        match self.is_mirror() {
+            true => "--store URL".to_owned(),
+            false => self.directory.display().to_string(),
+        }
+    }
+
+    /// Refuses an option for a mirror: `what` is the option, `why` the reason.
+    pub(super) fn refuse_for_mirror(&self, what: &str, why: Refused) -> Result<(), CliError> {
+        if !self.is_mirror() {
+            return Ok(());
+        }
+        Err(match why {
+            Refused::ReadsArchive => usage(format!(
+                "{what} reads the archive, which the nodes have and the store has not"
+            ))
+            .with_remedy(
+                "put the archives of all nodes into NEW/archive, and `crawler rebuild NEW \
+                --from-archive` makes a crawl of them",
+            ),
+            Refused::Writes => usage(format!(
+                "{what} changes the crawl, and --store only reads it"
+            ))
+            .with_remedy("use it on a crawl in a directory"),
+        })
+    }
+
+    /// Refreshes a mirror every two seconds, in a thread that ends with the process.
+    pub(super) fn follow(self) -> Result<FollowedCrawl, CliError> {
+        let Some(mirrored) = self.mirror else {
+            return Ok(FollowedCrawl { _draft: None });
+        };
+        let MirroredCrawl {
+            runtime,
+            mut mirror,
+            _draft: draft,
+        } = mirrored;
+        let refresh = async move {
+            let mut was_away = false;
+            loop {
+                tokio::time::sleep(REFRESH).await;
+                let refreshed = mirror.refresh(|| {}).await;
+                if let (Err(error), false) = (&refreshed, was_away) {
+                    say(&format!("warning: the figures stand still: {error}"));
+                }
+                was_away = refreshed.is_err();
+            }
+        };
+        let thread = std::thread::Builder::new().name("mirror".to_owned());
+        thread
+            .spawn(move || runtime.block_on(refresh))
+            .map_err(|error| fault(&error))?;
+        Ok(FollowedCrawl {
+            _draft: Some(draft),
+        })
+    }
+}
+
+/// The reason why an option is refused for a mirror.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Refused {
+    /// It reads the archive.
+    ReadsArchive,
+    /// It changes the crawl.
+    Writes,
+}
+
+/// A crawl that is followed. Its mirror is removed with this value.
+pub(super) struct FollowedCrawl {
+    _draft: Option<DraftPath>,
+}
+
+/// A mirror of the decisions of one node.
+pub(super) struct NodeMirror {
+    /// The name of the node.
+    pub(super) node: String,
+    pub(super) directory: PathBuf,
+    _draft: DraftPath,
+}
+
+impl NodeMirror {
+    /// Makes a mirror of the decisions of the node that wrote these archive files; none if no node
+    /// of the crawl did.
+    pub(super) fn of_archive(url: &str, files: &[String]) -> Result<Option<Self>, CliError> {
+        runtime()?.block_on(async {
+            let crawl = open_shared(url).await?;
+            let Some(node) = crawl.node_of_archive(files).await.map_err(read_error)? else {
+                return Ok(None);
+            };
+            let part = MirrorPart::Node(node.clone());
+            let (directory, _, draft) = copy(crawl, part).await?;
+            Ok(Some(Self {
+                node,
+                directory,
+                _draft: draft,
+            }))
+        })
+    }
+}
+
+/// Returns the URL of the store that is named by an option or by the variable.
+pub(super) fn url(option: Option<&StoreUrl>) -> Option<String> {
+    let named = option.map(|url| url.0.clone());
+    named
+        .or_else(|| std::env::var(VARIABLE).ok())
+        .filter(|url| !url.is_empty())
+}
+
+/// Returns the URL of the store of a command that reads nothing else.
+pub(super) fn required_url(option: Option<&StoreUrl>) -> Result<String, CliError> {
+    url(option).ok_or_else(|| {
+        usage("no store is named").with_remedy(format!(
+            "--store postgres://USER@HOST/DATABASE, or the variable {VARIABLE}"
+        ))
+    })
+}
+
+/// Returns a runtime for connections.
+pub(super) fn runtime() -> Result<Runtime, CliError> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| fault(&error))
+}
+
+/// Opens a shared crawl for reading.
+pub(super) async fn open_shared(url: &str) -> Result<SharedCrawl, CliError> {
+    SharedCrawl::open(url).await.map_err(read_error)
+}
+
+/// Returns the settings of a shared crawl.
+pub(super) fn settings_of(crawl: &SharedCrawl) -> Result<Settings, CliError> {
+    let directory = tempfile::tempdir().map_err(|error| fault(&error))?;
+    write_settings(crawl, directory.path())?;
+    Settings::of_crawl(directory.path())
+}
+
+fn write_settings(crawl: &SharedCrawl, directory: &Path) -> Result<(), CliError> {
+    let text = crawl.settings().text.as_bytes();
+    let written = SystemDisk.replace(&directory.join(SETTINGS_FILE), text);
+    written.map_err(|error| fault(&error))
+}
+
+/// Makes a mirror of the crawl in the store at `url`.
+async fn mirror(url: &str) -> Result<(PathBuf, Mirror, DraftPath), CliError> {
+    let crawl = open_shared(url).await?;
+    copy(crawl, MirrorPart::Whole).await
+}
+
+/// Copies a part of a crawl into a directory for temporary files.
+async fn copy(
+    crawl: SharedCrawl,
+    part: MirrorPart,
+) -> Result<(PathBuf, Mirror, DraftPath), CliError> {
+    let made = tempfile::Builder::new().prefix("crawler-mirror-").tempdir();
+    let directory = made.map_err(|error| fault(&error))?.keep();
+    let begun: Result<_, CliError> = DraftPath::begin(&directory, |_there| Ok(()));
+    let ((), draft) = begun?;
+    write_settings(&crawl, &directory)?;
+    let features = Settings::of_crawl(&directory)?.feature_settings_name();
+    let state = crawl_directory::state(&directory);
+    let mirror = Mirror::begin(crawl, part, &state, features).await;
+    let mut mirror = mirror.map_err(read_error)?;
+    let mut progress = SlowProgress::new("rows copied from the store");
+    let copied = mirror.refresh(|| progress.step()).await;
+    copied.map_err(read_error)?;
+    Ok((directory, mirror, draft))
+}
+
+/// Returns the error of a database that cannot be opened.
+pub(super) fn connect_error(error: &ConnectError) -> CliError {
+    let remedy = match error {
+        ConnectError::Url { .. } => {
+            "a store is postgres://USER@HOST:PORT/DATABASE; the variables PGPASSWORD and \
+             CRAWLER_STORE keep a password out of the list of processes"
+        }
+        ConnectError::Refused { .. } => {
+            "check the user, the password (postgres://USER:PASSWORD@HOST/DATABASE, PGPASSWORD or \
+             ~/.pgpass) and the server's pg_hba.conf"
+        }
+        ConnectError::Tls { .. } => {
+            "name its certificate by ?sslrootcert=FILE, or ask for less by ?sslmode=prefer"
+        }
+        ConnectError::Unreachable { .. } => {
+            "check that the server runs, and the host, the port and the database in the URL"
+        }
+        ConnectError::Old { .. } => "use a later version of PostgreSQL",
+        ConnectError::Newer { .. } => "use the version of this program that wrote it",
+        ConnectError::Foreign { .. } => "name a database for this crawl alone",
+        ConnectError::ReadOnly { .. } => {
+            "name the primary server, and a user who may write; --store alone reads a replica, too"
+        }
+    };
+    CliError::of_usage(error).with_remedy(remedy)
+}
+
+/// Returns the error of a crawl that cannot be joined or read.
+pub(super) fn join_error(error: &JoinError) -> CliError {
+    match error {
+        JoinError::NameInUse { .. } => {
+            CliError::of_usage(error).with_remedy("give each node a name of its own")
+        }
+        JoinError::Importing => CliError::of_usage(error).with_remedy(
+            "wait for it; `crawler import DIR --store URL` continues an interrupted one",
+        ),
+        JoinError::Format { .. } => CliError::of_usage(error)
+            .with_remedy("use the version of this program that began the crawl"),
+        JoinError::Failed { .. } => fault(error),
+    }
+}
+
+/// Returns the error of a crawl that cannot be read.
+pub(super) fn read_error(error: ReadError) -> CliError {
+    match error {
+        ReadError::Connect(error) => connect_error(&error),
+        ReadError::Join(error) => join_error(&error),
+        ReadError::Local(error) => error.into(),
+        ReadError::NoCrawl { .. } => CliError::of_usage(&error).with_remedy(
+            "check the database in the URL; `crawler node --store URL` begins a crawl there",
+        ),
+        ReadError::Failed { .. } | ReadError::Row { .. } => fault(&error),
+    }
+}
+
+/// Returns the error of a crawl that cannot be imported.
+pub(super) fn import_error(error: ImportError, directory: &Path) -> CliError {
+    let directory = directory.display();
+    match error {
+        ImportError::Connect(error) => connect_error(&error),
+        ImportError::Join(error) => join_error(&error),
+        ImportError::Occupied { .. } => CliError::of_usage(&error)
+            .with_remedy("create an empty database for this crawl, and name that one"),
+        ImportError::OtherImport { .. } => CliError::of_usage(&error)
+            .with_remedy("continue that import, or create an empty database for this crawl"),
+        ImportError::ClockSetBack => CliError::of_usage(&error).with_remedy(format!(
+            "`crawler rebuild {directory} --from-archive` makes the state again from the archive, \
+             without them"
+        )),
+        ImportError::Failed { .. } => {
+            fault(&error).with_remedy("the same command continues the import")
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A mirror: a local copy of a shared crawl, for the commands that read a directory.
+//!
+//! Its journal has the rows of all buckets and of the log of admissions in the order of their
+//! numbers, so each of its readers sees one crawl. URLs on their way from one node to another are
+//! not in it: the record of their discovery is written when they arrive.
+//!
+//! A mirror can be refreshed. The rows of a bucket become visible in the order of their numbers, as
+//! a bucket has one owner at a time, and so do those of the log; rows of two buckets need not. So
+//! the mirror remembers the last row of each bucket.
+//!
+//! Invariant: a mirror is a copy of one moment after each refresh, and nothing is ever written
+//! back.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use disk::SystemDisk;
+use sqlx::Row as _;
+use store::StoreFault;
+use store::embedded::journal::{Journal, SEGMENT_BYTES};
+use store::embedded::record::Record;
+
+use crate::bucket::{BUCKETS, Bucket};
+use crate::reading::{ReadError, SharedCrawl};
+
+/// A local copy of a shared crawl.
+pub struct Mirror {
+    crawl: SharedCrawl,
+    journal: Journal,
+    part: MirrorPart,
+    /// The number of the last row of each bucket that was copied.
+    last_of_bucket: Vec<i64>,
+    /// The number of the last row of the log that was copied.
+    last_of_log: i64,
+}
+
+/// The rows that a mirror has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MirrorPart {
+    /// All.
+    Whole,
+    /// The decisions of the node of this name, in the order of its archive.
+    Node(String),
+}
+
+impl Mirror {
+    /// Begins a mirror of `crawl` in `state`, the state directory of a crawl that does not exist
+    /// yet. `features` are those of the crawl's fingerprints. Nothing is copied yet.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the database cannot be read, or the journal not be written.
+    pub async fn begin(
+        crawl: SharedCrawl,
+        part: MirrorPart,
+        state: &Path,
+        features: String,
+    ) -> Result<Self, ReadError> {
+        let directory = state.join("journal");
+        std::fs::create_dir_all(&directory).map_err(|source| StoreFault::File {
+            action: "create",
+            path: directory.clone(),
+            source,
+        })?;
+        let key = crawl.settings().key;
+        let journal = Journal::open(Arc::new(SystemDisk), &directory, key, SEGMENT_BYTES)?;
+        let at = crawl.begun_at().await?;
+        journal.append(&Record::Begun { at, features })?;
+        Ok(Self {
+            crawl,
+            journal,
+            part,
+            last_of_bucket: vec![0; usize::from(BUCKETS)],
+            last_of_log: 0,
+        })
+    }
+
+    /// Copies the rows that were added since the last refresh. Calls `step` for each, and returns
+    /// their number.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the database cannot be read, a row is damaged, or the journal cannot be
+    /// written.
+    pub async fn refresh(&mut self, mut step: impl FnMut()) -> Result<u64, ReadError> {
+        let marks = self.last_of_bucket.clone();
+        let buckets: Vec<i16> = (0..BUCKETS).map(u16::cast_signed).collect();
+        let (query, node) = match &self.part {
+            MirrorPart::Whole => (WHOLE, None),
+            MirrorPart::Node(name) => (OF_NODE, Some(name.clone())),
+        };
+        let query = sqlx::query(query)
+            .bind(buckets)
+            .bind(marks)
+            .bind(self.last_of_log)
+            .bind(node);
+        let (journal, crawl) = (&self.journal, &self.crawl);
+        let (of_bucket, of_log) = (&mut self.last_of_bucket, &mut self.last_of_log);
+        let mut copied = 0;
+        let mut snapshot = crawl.snapshot().await?;
+        let copy = |row: &sqlx::postgres::PgRow| {
+            let (bucket, number): (Option<i16>, i64) = (row.get(0), row.get(1));
+            let table = if bucket.is_some() {
+                "journal"
+            } else {
+                "signature_log"
+            };
+            let record = postcard::from_bytes(row.get(2));
+            let record: Record = record.map_err(|error| ReadError::Row {
+                table,
+                number,
+                what: error.to_string(),
+            })?;
+            journal.append(&record)?;
+            match bucket {
+                Some(bucket) => of_bucket[Bucket::from_sql(bucket).index()] = number,
+                None => *of_log = number,
+            }
+            copied += 1;
+            step();
+            Ok(())
+        };
+        snapshot.each(query, "copied the crawl", copy).await?;
+        Ok(copied)
+    }
+}
+
+/// The rows behind the marks of their buckets ($1, $2) and of the log ($3).
+const WHOLE: &str = "\
+    DECLARE portion NO SCROLL CURSOR FOR \
+    SELECT bucket, number, record FROM journal \
+        JOIN unnest($1::smallint[], $2::bigint[]) AS mark (b, n) ON bucket = b AND number > n \
+    UNION ALL \
+    SELECT NULL::smallint, number, record FROM signature_log \
+        WHERE number > $3::bigint AND $4::text IS NULL \
+    ORDER BY 2";
+
+/// The rows of the terms of one node ($4). The log has none of them; its mark is named so that both
+/// queries have the same parameters.
+const OF_NODE: &str = "\
+    DECLARE portion NO SCROLL CURSOR FOR \
+    SELECT bucket, number, record FROM journal JOIN term USING (term) \
+        JOIN unnest($1::smallint[], $2::bigint[]) AS mark (b, n) ON bucket = b AND number > n \
+    WHERE node = $4::text AND $3::bigint >= 0 \
+    ORDER BY 2";
