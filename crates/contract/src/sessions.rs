@@ -173,8 +173,8 @@ async fn a_claim_lasts_if_a_settlement_names_it(backend: &dyn Backend) {
         assert_eq!(seed(frontier, [named.as_str()]).await, 0, "{end:?}");
         let again = lease(frontier, 0).await;
         assert_eq!(again.url(), cut_off.url(), "{end:?}");
-        let is_free = !frontier.is_apart(&again, &named)
-            && frontier.claim(&again, &named).await.unwrap();
+        let is_free =
+            !frontier.is_apart(&again, &named) && frontier.claim(&again, &named).await.unwrap();
         assert!(!is_free, "{end:?}");
         let is_claimed = frontier.claim(&again, &unnamed).await.unwrap();
         assert!(is_claimed, "{end:?}: the same page goes the same way");

@@ -136,8 +136,10 @@ impl Connection {
 }
 
 /// The answer to a heartbeat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Beat {
+    /// The time at which the heartbeat was sent.
+    sent: Instant,
     /// Live terms.
     pub(crate) live: u64,
     /// Buckets of this term.
@@ -147,6 +149,16 @@ pub(crate) struct Beat {
 }
 
 impl Beat {
+    /// Returns the state before the first heartbeat.
+    fn none_before(sent: Instant) -> Self {
+        Self {
+            sent,
+            live: 0,
+            owned: 0,
+            free: 0,
+        }
+    }
+
     /// Returns the number of buckets of each node, if all have as many.
     pub(crate) fn share(self) -> u64 {
         u64::from(BUCKETS).div_ceil(self.live.max(1))
@@ -197,7 +209,7 @@ impl Session {
         };
         let number = u64::try_from(number).unwrap_or_default();
         let term = Arc::new(Term::new(node.to_owned(), number, settings.term, sent));
-        let (sender, beats) = watch::channel(Beat::default());
+        let (sender, beats) = watch::channel(Beat::none_before(sent));
         let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
         let heartbeat = tokio::spawn(heartbeat);
         let session = Self {
@@ -217,8 +229,7 @@ impl Session {
     pub(crate) async fn share(&self) -> Result<u64, StoreFault> {
         let beat = beat(&self.connection, &self.term, false).await;
         let beat = beat.map_err(|error| error.fault("counted the nodes"))?;
-        // The heartbeat has an older answer.
-        self.beaten.send_replace(beat);
+        note(&self.beaten, beat);
         Ok(beat.share())
     }
 
@@ -306,7 +317,7 @@ async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat
                 term.renew(sent);
                 last_answer = Instant::now();
                 in_touch_since.get_or_insert(sent);
-                beats.send_replace(beat);
+                note(&beats, beat);
             }
             Ok(Err(CallError::TermEnded(why))) => return term.end(&why),
             Ok(Err(CallError::Failed(why))) => {
@@ -321,7 +332,19 @@ async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat
     }
 }
 
+/// Notes the answer to a heartbeat, unless that to a later one is known.
+fn note(beats: &watch::Sender<Beat>, beat: Beat) {
+    beats.send_if_modified(|last| {
+        let is_later = last.sent < beat.sent;
+        if is_later {
+            *last = beat;
+        }
+        is_later
+    });
+}
+
 async fn beat(connection: &Connection, term: &Term, is_in_touch: bool) -> Result<Beat, CallError> {
+    let sent = Instant::now();
     let (live, owned, free): (i64, i64, i64) =
         sqlx::query_as("SELECT live, owned, free FROM beat($1, $2)")
             .bind(term.to_sql())
@@ -329,6 +352,7 @@ async fn beat(connection: &Connection, term: &Term, is_in_touch: bool) -> Result
             .fetch_one(&connection.pool)
             .await?;
     Ok(Beat {
+        sent,
         live: live.unsigned_abs(),
         owned: owned.unsigned_abs(),
         free: free.unsigned_abs(),
