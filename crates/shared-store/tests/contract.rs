@@ -6,6 +6,8 @@
 #![expect(clippy::unwrap_used, reason = "what the test unwraps is part of it")]
 
 mod support;
+#[path = "support/turns.rs"]
+mod turns;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use testkit::Postgres;
 use web::Timestamp;
 
 use self::support::Node;
-use self::support::turns::Turns;
+use self::turns::Turns;
 
 fn main() -> ExitCode {
     let Some(server) = Postgres::shared() else {

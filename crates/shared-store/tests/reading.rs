@@ -16,7 +16,7 @@ use disk::SystemDisk;
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use shared_store::{
     ConnectError, CrawlSettings, Import, ImportError, ImportScan, JoinError, Mirror, MirrorPart,
-    ReadError, SharedCrawl, TermState,
+    ReadError, SharedCrawl, SharedStore, TermState,
 };
 use store::embedded::record::Record;
 use store::embedded::{EmbeddedStore, History, StoreOptions, rows};
@@ -137,6 +137,12 @@ async fn waiting(store: &dyn Frontier) -> BTreeSet<String> {
     }
 }
 
+/// Begins the next term of a node, and opens its store.
+async fn open(node: &mut Node, setup: &Setup) -> Arc<SharedStore> {
+    let session = node.begin().await;
+    node.open_session(session, setup).await
+}
+
 async fn mirror(url: &str, state: &Path) -> Mirror {
     let crawl = SharedCrawl::open(url).await.unwrap();
     let features = Features::default().to_string();
@@ -188,7 +194,7 @@ async fn a_mirror_has_the_visits_the_queue_and_the_admissions_of_the_crawl() {
     };
     let (url, setup) = (server.create_database(), Setup::default());
     let mut node = Node::new(&url, "n1", &setup).await;
-    let store = node.open(&setup).await;
+    let store = open(&mut node, &setup).await;
     some_crawl(&*store, &*store).await;
     store.checkpoint(None).await.unwrap();
     let directory = tempfile::tempdir().unwrap();
@@ -246,7 +252,7 @@ async fn an_embedded_crawl_is_imported_and_a_node_continues_it() {
     assert_eq!(contents(directory.path()), contents(embedded.path()));
 
     let mut node = Node::new(&url, "n1", &setup).await;
-    let store = node.open(&setup).await;
+    let store = open(&mut node, &setup).await;
     assert_eq!(store.standing().totals.pages, 3);
     let expected = ["http://a.test/2", "http://b.test/1", "http://c.test/"];
     assert_eq!(waiting(&*store).await, expected.map(str::to_owned).into());
@@ -334,7 +340,7 @@ async fn the_nodes_of_a_crawl_are_listed_with_their_states() {
     };
     let (url, setup) = (server.create_database(), Setup::default());
     let mut node = Node::new(&url, "n1", &setup).await;
-    let store = node.open(&setup).await;
+    let store = open(&mut node, &setup).await;
     some_crawl(&*store, &*store).await;
     store.checkpoint(None).await.unwrap();
     let crawl = SharedCrawl::open(&url).await.unwrap();
@@ -430,7 +436,10 @@ async fn the_crawl_of_two_nodes_is_one_crawl_in_audit_and_mirror() {
     let (url, setup) = (server.create_database(), Setup::default());
     let mut first = Node::new(&url, "n1", &setup).await;
     let mut second = Node::new(&url, "n2", &setup).await;
-    let stores = [first.open(&setup).await, second.open(&setup).await];
+    let stores = [
+        open(&mut first, &setup).await,
+        open(&mut second, &setup).await,
+    ];
     let hosts: Vec<String> = (0..40)
         .map(|host| format!("http://host-{host}.test/"))
         .collect();

@@ -1,7 +1,5 @@
 //! Nodes of a shared crawl in one process.
 
-pub(crate) mod turns;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,12 +38,6 @@ impl Node {
             connection,
             last_term: None,
         }
-    }
-
-    /// Begins the next term of this node, and opens its store.
-    pub(crate) async fn open(&mut self, setup: &Setup) -> Arc<SharedStore> {
-        let session = self.begin().await;
-        self.open_session(session, setup).await
     }
 
     /// Begins the next term of this node.
