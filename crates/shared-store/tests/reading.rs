@@ -137,6 +137,12 @@ async fn waiting(store: &dyn Frontier) -> BTreeSet<String> {
     }
 }
 
+/// Begins the next term of a node, and opens its store.
+async fn open(node: &mut Node, setup: &Setup) -> Arc<SharedStore> {
+    let session = node.begin().await;
+    node.open_session(session, setup).await
+}
+
 async fn mirror(url: &str, state: &Path) -> Mirror {
     let crawl = SharedCrawl::open(url).await.unwrap();
     let features = Features::default().to_string();

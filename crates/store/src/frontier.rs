@@ -385,7 +385,7 @@ pub trait Frontier: Send + Sync {
     /// Waits until URLs may have come from elsewhere: from another node of a shared crawl. What a
     /// caller of this store did is no such news.
     async fn changed(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Widens the scope by the target of a seed's redirect. Durable with the next checkpoint.
