@@ -42,9 +42,10 @@ mod requisites;
 mod restarts;
 mod sentence;
 mod sessions;
+mod suite;
 mod user;
 mod verdicts;
 
 pub use backend::{Backend, End, Promise, Session, Setup};
 pub use memory::Memory;
-pub use sentence::run;
+pub use suite::run;

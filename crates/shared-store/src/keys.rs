@@ -159,7 +159,8 @@ mod tests {
                 .fold(fingerprint, |bits, flip| bits ^ 1 << flip);
             for (record, fingerprint) in [(&mut record, fingerprint), (&mut other, flipped)] {
                 if let Record::Admitted { signature, .. } = record {
-                    signature.text.as_mut().unwrap().fingerprint = neardup::Fingerprint::new(fingerprint);
+                    let text = signature.text.as_mut().unwrap();
+                    text.fingerprint = neardup::Fingerprint::new(fingerprint);
                 }
             }
             let others = keys.of(&other, None);

@@ -166,7 +166,8 @@ impl SharedStore {
         &self.session
     }
 
-    /// Ends the term without leaving, as a node that dies: its buckets pass on when the term lapses.
+    /// Ends the term without leaving, as a node that dies: its buckets pass on when the term
+    /// lapses.
     pub fn abandon(&self) {
         self.session.abandon("the node was stopped");
     }
@@ -182,8 +183,8 @@ impl SharedStore {
         self.owned.read().await.contains(Bucket::of_host(host))
     }
 
-    /// Reads what other nodes have sent and done, without waiting for the next poll. Returns true if
-    /// something came for this node.
+    /// Reads what other nodes have sent and done, without waiting for the next poll. Returns true
+    /// if something came for this node.
     ///
     /// # Errors
     /// [`StoreFault`] if the term has ended, or the database failed.

@@ -479,9 +479,3 @@ async fn the_crawl_of_two_nodes_is_one_crawl_in_audit_and_mirror() {
     }
     assert_eq!(audit(&url).await, Vec::<String>::new());
 }
-
-/// Begins the next term of a node, and opens its store.
-async fn open(node: &mut Node, setup: &Setup) -> Arc<SharedStore> {
-    let session = node.begin().await;
-    node.open_session(session, setup).await
-}

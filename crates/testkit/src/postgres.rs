@@ -1,8 +1,8 @@
 //! A PostgreSQL server of its own, in a temporary directory, for tests of the shared store.
 //!
 //! `initdb` and `postgres` are looked for on the PATH, and where Debian installs them. The server
-//! refuses to run as root; where tests do, it runs as the user `nobody`. A shell of that user starts
-//! and stops it, and stops it when the test process ends, however it ends.
+//! refuses to run as root; where tests do, it runs as the user `nobody`. A shell of that user
+//! starts and stops it, and stops it when the test process ends, however it ends.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -52,6 +52,11 @@ struct Shell {
     answers: BufReader<ChildStdout>,
 }
 
+#[expect(clippy::print_stderr, reason = "a test says what it does not test")]
+fn report_missing() {
+    eprintln!("not tested: PostgreSQL's initdb is not installed");
+}
+
 impl Postgres {
     /// Returns the server that all tests of this process share. Returns none where PostgreSQL is
     /// not installed, and says so: such a test passes.
@@ -68,7 +73,7 @@ impl Postgres {
     #[must_use]
     pub fn start(settings: &[&str]) -> Option<Self> {
         let Some(programs) = programs() else {
-            eprintln!("not tested: PostgreSQL's initdb is not installed");
+            report_missing();
             return None;
         };
         let started = Self::start_in(programs, settings);

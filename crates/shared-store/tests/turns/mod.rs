@@ -1,8 +1,8 @@
 //! Several nodes of one crawl as one store: each call goes to the next node in turn, and all nodes
 //! read the news before the call returns.
 //!
-//! A URL is so discovered on one node and visited on another, and a page is judged by the admissions
-//! of all.
+//! A URL is so discovered on one node and visited on another, and a page is judged by the
+//! admissions of all.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

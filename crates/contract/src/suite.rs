@@ -1,0 +1,75 @@
+//! All sentences of the contract, and the program that holds them against stores.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Trial};
+
+use crate::backend::Backend;
+use crate::sentence::Sentence;
+use crate::{
+    canonical, earlier_crawls, frontier, host_memory, index, model, patterns, politeness, probes,
+    requisites, restarts, sessions, verdicts,
+};
+
+/// Returns all sentences.
+fn sentences() -> impl Iterator<Item = &'static Sentence> {
+    let modules = [
+        frontier::SENTENCES,
+        frontier::COUNTED,
+        frontier::IN_ORDER,
+        host_memory::SENTENCES,
+        requisites::SENTENCES,
+        patterns::SENTENCES,
+        patterns::OVER_SESSIONS,
+        probes::SENTENCES,
+        probes::OVER_SESSIONS,
+        index::SENTENCES,
+        canonical::SENTENCES,
+        canonical::AFTER_OTHERS,
+        earlier_crawls::SENTENCES,
+        sessions::SENTENCES,
+        sessions::ALONE,
+        model::PROPERTIES,
+        model::IN_ORDER,
+        politeness::PROPERTIES,
+        verdicts::PROPERTIES,
+        restarts::PROPERTIES,
+        restarts::IN_ORDER,
+    ];
+    modules.into_iter().flatten()
+}
+
+/// Holds every sentence against every backend, as the options on the command line say. Reports the
+/// number of sentences that a backend does not promise on standard error.
+#[must_use]
+pub fn run(backends: impl IntoIterator<Item = Arc<dyn Backend>>) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for backend in backends {
+        for sentence in sentences() {
+            if sentence.beyond(&*backend).is_some() {
+                continue;
+            }
+            let (name, backend) = (backend.name(), Arc::clone(&backend));
+            let name = format!("{name}::{}", sentence.title());
+            let check = move || {
+                sentence.check(&*backend);
+                Ok(())
+            };
+            trials.push(Trial::test(name, check));
+        }
+        report_beyond(&*backend);
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Reports the sentences that the backend does not promise.
+#[expect(clippy::print_stderr, reason = "a test says what it does not test")]
+fn report_beyond(backend: &dyn Backend) {
+    for promise in backend.lacks() {
+        let beyond = sentences().filter(|sentence| sentence.beyond(backend) == Some(*promise));
+        let (name, count) = (backend.name(), beyond.count());
+        eprintln!("{name} does not promise {promise}: {count} sentences are not held against it");
+    }
+}
