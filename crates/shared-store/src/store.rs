@@ -287,9 +287,8 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Returns true if pages wait on this node and the crawl does not have all its pages.
-    fn may_have_pages(&self) -> bool {
-        self.local.standing().queued > 0 && !self.has_all_pages()
+    fn has_queued(&self) -> bool {
+        self.local.standing().queued > 0
     }
 
     /// Returns the supply of a node that has nothing to visit.
@@ -484,12 +483,14 @@ impl Frontier for SharedStore {
             let is_requeuing = self.admissions.revoked.is_busy();
             match self.local.lease(now, want, kinds).await? {
                 Supply::Leases(leases) => break leases,
+                // No page may be leased. The end of this node is not that of the crawl.
+                Supply::Exhausted if filter == LeaseFilter::Requisites || self.has_all_pages() => {
+                    self.give_back().await?;
+                    return Ok(Supply::Exhausted);
+                }
                 // Pages wait, and may be visited if other nodes do not need what they reserved.
-                Supply::Exhausted if kinds == LeaseFilter::Requisites && self.may_have_pages() => {
-                    return Ok(match filter {
-                        LeaseFilter::Requisites => Supply::Exhausted,
-                        LeaseFilter::All => Supply::NothingBefore(now + POLL),
-                    });
+                Supply::Exhausted if kinds == LeaseFilter::Requisites && self.has_queued() => {
+                    return Ok(Supply::NothingBefore(now + POLL));
                 }
                 Supply::Exhausted if is_requeuing => self.admissions.revoked.idle(term).await?,
                 Supply::Exhausted if self.shipping.report_exhausted(applied, arrivals) => {
