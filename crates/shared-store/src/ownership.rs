@@ -177,6 +177,8 @@ impl SharedStore {
 
     /// Gives up so many buckets.
     async fn give_up(&self, count: u64) -> Result<(), StoreFault> {
+        // Until they are free, the database has no sign of the URLs that wait in them but this.
+        let departure = self.shipping.depart();
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let leaving: Vec<Bucket> = {
             let mut owned = self.owned.write().await;
@@ -184,7 +186,10 @@ impl SharedStore {
             leaving.iter().for_each(|bucket| owned.remove(*bucket));
             leaving
         };
-        self.release(leaving).await
+        self.release(leaving).await?;
+        drop(departure);
+        self.news.notify_one();
+        Ok(())
     }
 
     /// Gives up all buckets, at the end of the term.

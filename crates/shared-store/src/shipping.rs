@@ -64,8 +64,10 @@ struct Queue {
     queued: u64,
     /// The last applied admission when the node had nothing to visit; none while it has.
     exhausted_at: Option<i64>,
-    /// Beginnings and ends of arrivals.
+    /// Beginnings and ends of arrivals and departures.
     arrivals: u64,
+    /// Departures that have not ended.
+    departing: u32,
     /// The end of the last settled visit in the archive.
     archive: Option<ArchivePlace>,
 }
@@ -178,6 +180,25 @@ impl Shipping {
         Arrival(self)
     }
 
+    /// Marks the beginning of a departure: buckets that are given up, whose URLs wait for another
+    /// node. This node does not count as exhausted before they are free. The departure ends when
+    /// the guard is dropped.
+    pub(crate) fn depart(&self) -> Departure<'_> {
+        let mut queue = self.queue();
+        queue.arrivals += 1;
+        queue.departing += 1;
+        queue.exhausted_at = None;
+        queue.add(Item::News);
+        drop(queue);
+        self.waiting.notify_one();
+        Departure(self)
+    }
+
+    /// Returns true while buckets are given up.
+    pub(crate) fn is_departing(&self) -> bool {
+        self.queue().departing > 0
+    }
+
     /// Returns the number that [`Shipping::report_exhausted`] takes. Call it before the node looks
     /// for something to visit.
     pub(crate) fn arrivals(&self) -> u64 {
@@ -185,10 +206,12 @@ impl Shipping {
     }
 
     /// Reports that the node found nothing to visit, by the admissions up to `applied`, since there
-    /// were so many arrivals. Returns false if there were more meanwhile, or one has not ended.
+    /// were so many arrivals and departures. Returns false if there were more meanwhile, or one has
+    /// not ended.
     pub(crate) fn report_exhausted(&self, applied: i64, arrivals: u64) -> bool {
         let mut queue = self.queue();
-        if *self.arriving.borrow() > 0 || queue.arrivals != arrivals {
+        let is_moving = *self.arriving.borrow() > 0 || queue.departing > 0;
+        if is_moving || queue.arrivals != arrivals {
             return false;
         }
         if queue.exhausted_at.is_none_or(|reported| reported < applied) {
@@ -326,6 +349,17 @@ impl Drop for Arrival<'_> {
         let mut queue = self.0.queue();
         queue.arrivals += 1;
         self.0.arriving.send_modify(|arriving| *arriving -= 1);
+    }
+}
+
+/// Buckets that are given up.
+pub(crate) struct Departure<'a>(&'a Shipping);
+
+impl Drop for Departure<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        queue.arrivals += 1;
+        queue.departing -= 1;
     }
 }
 

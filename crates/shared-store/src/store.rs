@@ -493,6 +493,10 @@ impl Frontier for SharedStore {
                     return Ok(Supply::NothingBefore(now + POLL));
                 }
                 Supply::Exhausted if is_requeuing => self.admissions.revoked.idle(term).await?,
+                // What waits in buckets that are given up is no longer here, and not elsewhere yet.
+                Supply::Exhausted if self.shipping.is_departing() => {
+                    return Ok(Supply::NothingBefore(now + POLL));
+                }
                 Supply::Exhausted if self.shipping.report_exhausted(applied, arrivals) => {
                     return self.look_for_end().await;
                 }
