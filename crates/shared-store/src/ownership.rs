@@ -111,6 +111,8 @@ impl SharedStore {
         for step in buckets.chunks(STEP) {
             self.load(step, &rests).await?;
         }
+        // An answer to an earlier heartbeat does not count any more.
+        self.session.share().await?;
         drop(arrival);
         self.news.notify_one();
         if !buckets.is_empty() {

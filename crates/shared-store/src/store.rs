@@ -457,6 +457,8 @@ fn clear(directory: &Path, options: &StoreOptions) -> Result<(), StoreFault> {
 impl Frontier for SharedStore {
     async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         self.session.term.check()?;
+        // They come from outside: a node that was exhausted is not any more.
+        let _arrival = self.shipping.arrive();
         self.queue(discovered).await
     }
 

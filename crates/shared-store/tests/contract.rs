@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 struct Nodes {
     server: &'static Postgres,
     name: &'static str,
-    count: usize,
+    count: u32,
     lacks: &'static [Promise],
 }
 
@@ -62,7 +62,7 @@ impl Backend for Nodes {
 
     /// Each step waits for the database.
     fn cases(&self, usual: u32) -> u32 {
-        usual / 16 + 1
+        usual / (16 * self.count) + 1
     }
 
     fn lacks(&self) -> &'static [Promise] {
