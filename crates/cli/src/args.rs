@@ -109,7 +109,7 @@ pub(crate) enum Command {
     /// Rebuild the state of a crawl: tables from the journal, a damaged or lost journal from the
     /// archive
     Rebuild(RebuildArgs),
-    /// Move a crawl into a shared store, so that several nodes continue it
+    /// Move a crawl into a shared store on PostgreSQL
     Import(ImportArgs),
     /// List the nodes of a shared crawl: state, buckets, pages, rate, heartbeat
     Nodes(NodesArgs),

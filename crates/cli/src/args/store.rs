@@ -88,12 +88,13 @@ pub(crate) struct NodesArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Move a crawl into an empty shared store, so that several nodes continue it.
+/// Move a crawl into an empty shared store on PostgreSQL.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The store gets the crawl's settings, its hash key, its queue, its visits and the signatures of its
 pages. The archive stays in DIR/archive. Nothing in DIR is changed; do not continue the crawl there.
-The same command continues an import that was interrupted. Nodes may join once it has ended.
+The same command continues an import that was interrupted. This version reads and checks shared
+crawls; it has no command yet that visits pages for one.
 
 The way back: put the archive files of DIR and of all nodes into one directory NEW/archive, and
 `crawler rebuild NEW --from-archive` makes a crawl of them.

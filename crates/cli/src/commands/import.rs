@@ -1,4 +1,4 @@
-//! `crawler import`: moves a crawl into a shared store, so that several nodes continue it.
+//! `crawler import`: moves a crawl into a shared store.
 //!
 //! The journal is read twice. The crawl's lock is held, so that no other process continues it or
 //! imports it meanwhile. The archive stays where it is.

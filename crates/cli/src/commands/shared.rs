@@ -315,7 +315,7 @@ pub(super) fn read_error(error: ReadError) -> CliError {
         ReadError::Join(error) => join_error(&error),
         ReadError::Local(error) => error.into(),
         ReadError::NoCrawl { .. } => CliError::of_usage(&error).with_remedy(
-            "check the database in the URL; `crawler node --store URL` begins a crawl there",
+            "check the database in the URL; `crawler import DIR --store URL` moves a crawl there",
         ),
         ReadError::Failed { .. } | ReadError::Row { .. } => fault(&error),
     }
