@@ -12,6 +12,7 @@ mod flags;
 mod hosts;
 mod layers;
 mod origins;
+mod shared;
 
 use std::path::PathBuf;
 
