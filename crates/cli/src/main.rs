@@ -70,7 +70,10 @@ fn refuse(mistake: &clap::Error) -> CliError {
 }
 
 fn run(command: Command) -> Result<ExitCode, CliError> {
-    if !matches!(command, Command::Crawl(_) | Command::Node(_) | Command::Serve(_)) {
+    if !matches!(
+        command,
+        Command::Crawl(_) | Command::Node(_) | Command::Serve(_)
+    ) {
         signals::remove_drafts_at_end();
     }
     let done = match command {

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use fetch::{Exchange, Fetch, FetchFailure, Validators, WantsBody};
+use fetch::{Fetch, FetchFailure, WantsBody};
 use shared_store::Term;
-use web::PageUrl;
+use web::{Exchange, PageUrl, Validators};
 
 /// A fetch that keeps to a term.
 pub(super) struct FencedFetch {
@@ -15,10 +15,22 @@ pub(super) struct FencedFetch {
     pub(super) term: Arc<Term>,
 }
 
+impl FencedFetch {
+    /// Carries out a request within the term.
+    async fn within_term<T>(&self, request: impl Future<Output = T>) -> T {
+        self.term.may_ask().await;
+        tokio::select! {
+            answer = request => answer,
+            // The crawl ends with the next call of the store, and so does this visit.
+            _ended = self.term.ended() => pending().await,
+        }
+    }
+}
+
 #[async_trait]
 impl Fetch for FencedFetch {
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        self.ask_for(url, known, &|_, _| true).await
+        self.within_term(self.inner.ask(url, known)).await
     }
 
     async fn ask_for(
@@ -27,12 +39,8 @@ impl Fetch for FencedFetch {
         known: &Validators,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        self.term.may_ask().await;
-        tokio::select! {
-            answer = self.inner.ask_for(url, known, wants_body) => answer,
-            // The crawl ends with the next call of the store, and so does this visit.
-            _ended = self.term.ended() => pending().await,
-        }
+        let request = self.inner.ask_for(url, known, wants_body);
+        self.within_term(request).await
     }
 
     async fn address(&self, url: &PageUrl) -> Option<IpAddr> {

@@ -193,13 +193,9 @@ async fn crawl(
         warn(&format!("{lost} lines of crawl.log could not be written"));
     }
     match ended {
-        Ok(Finish::Interrupted) => {
-            kept.map(|()| SessionEnd::Finished(ExitCode::from(INTERRUPTED)))
-        }
+        Ok(Finish::Interrupted) => kept.map(|()| SessionEnd::Finished(ExitCode::from(INTERRUPTED))),
         Ok(_) => kept.map(|()| SessionEnd::Finished(ExitCode::SUCCESS)),
-        Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => {
-            Ok(SessionEnd::TermEnded(ended))
-        }
+        Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => Ok(SessionEnd::TermEnded(ended)),
         Err(error) => {
             // If the directory is gone, that is the cause of the first failure.
             let gone = context.disk_space.gone().map(|path| Fault::Gone { path });

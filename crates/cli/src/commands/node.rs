@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::CrawlContext;
+use ::crawl::CrawlContext;
 use neardup::HashKey;
 use shared_store::{Connection, CrawlSettings, Session, SharedStore};
 use tokio::time::MissedTickBehavior;
@@ -44,7 +44,9 @@ pub(crate) fn run(args: &NodeArgs) -> Result<ExitCode, CliError> {
             say(&format!("{ended}; a new term begins"));
             // A new image has no lock, connection or task of the old term.
             let program = std::env::current_exe().map_err(|error| fault(&error))?;
-            let error = Command::new(program).args(std::env::args_os().skip(1)).exec();
+            let error = Command::new(program)
+                .args(std::env::args_os().skip(1))
+                .exec();
             Err(fault(&error))
         }
     }
@@ -90,7 +92,9 @@ async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliError> {
 /// Returns the name of the node: that of the machine by default.
 fn name(args: &NodeArgs) -> Result<String, CliError> {
     let Some(name) = args.own.name.clone() else {
-        return Err(usage("the node has no name").with_remedy("--name n1, another one on each node"));
+        return Err(
+            usage("the node has no name").with_remedy("--name n1, another one on each node")
+        );
     };
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if name.is_empty() || name.len() > 32 || !name.bytes().all(fits) {
@@ -115,7 +119,7 @@ fn refuse(settings: &Settings) -> Result<(), CliError> {
             "hosts of one address may be on several nodes: use --group-by domain",
         ),
         (
-            settings.since.is_some(),
+            !settings.since.is_empty(),
             "--since",
             "pages of the earlier crawl are in one directory: crawl again without nodes",
         ),

@@ -55,11 +55,12 @@ impl Settings {
         let own = self.shared_table()?;
         for (key, value) in &own {
             if of_crawl.get(key) != Some(value) {
-                let there = of_crawl.get(key).map_or("unset".to_owned(), ToString::to_string);
+                let there = of_crawl
+                    .get(key)
+                    .map_or("unset".to_owned(), ToString::to_string);
                 let what = format!("--{key} is {value} here and {there} in the crawl");
-                return Err(usage(what).with_remedy(
-                    "leave it out: nodes take the settings of the first one",
-                ));
+                return Err(usage(what)
+                    .with_remedy("leave it out: nodes take the settings of the first one"));
             }
         }
         Ok(())
@@ -67,7 +68,7 @@ impl Settings {
 
     fn shared_table(&self) -> Result<toml::Table, CliError> {
         let mut table = toml::Table::try_from(self).map_err(|error| fault(&error))?;
-        table.retain(|key, _| !OWN.contains(&key.as_str()));
+        table.retain(|key, _| !OWN.contains(&key));
         Ok(table)
     }
 }
