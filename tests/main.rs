@@ -37,6 +37,7 @@ mod durability {
     mod faults; // full disks, unreadable directories, two crawls in one
     mod flips; // flipped bits in every file of the state
     mod kill; // kills at random moments
+    mod nodes; // nodes of a shared crawl that die and hang
     mod power_cuts; // bytes that were not synced
     mod rebuild; // `rebuild`, from our archives and others'
     mod resume; // interrupts, signals, deleted directories

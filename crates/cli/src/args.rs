@@ -5,6 +5,7 @@ mod export;
 mod files;
 pub(crate) mod input;
 mod inspect;
+mod node;
 mod report;
 pub(crate) mod serve;
 mod shell;
@@ -22,6 +23,7 @@ pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
     SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, UnpackArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
+pub(crate) use node::NodeArgs;
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -109,6 +111,8 @@ pub(crate) enum Command {
     /// Rebuild the state of a crawl: tables from the journal, a damaged or lost journal from the
     /// archive
     Rebuild(RebuildArgs),
+    /// Take part in a crawl that several nodes share, on PostgreSQL
+    Node(Box<NodeArgs>),
     /// Move a crawl into a shared store on PostgreSQL
     Import(ImportArgs),
     /// List the nodes of a shared crawl: state, buckets, pages, rate, heartbeat

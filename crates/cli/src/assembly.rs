@@ -6,6 +6,7 @@
 
 mod archive;
 mod directory;
+mod fence;
 mod rules;
 
 use std::error::Error;
@@ -14,13 +15,15 @@ use std::sync::{Arc, RwLock};
 use crawl::{ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, Telemetry};
 use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
+use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::embedded::{EarlierCrawls, EmbeddedStore};
-use store::{DiscoveredUrl, Frontier, StoreFault};
+use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault};
 use tokio::sync::Semaphore;
-use web::{CanonicalForm, Clock, GroupBy, Scope};
+use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope};
 
 pub(crate) use self::directory::prepare_directory;
+use self::fence::FencedFetch;
 pub(crate) use self::rules::{pacing, policy, scope, store_options};
 use crate::cli_error::{CliError, fault};
 use crate::disk_space::DiskFullRetry;
@@ -38,7 +41,40 @@ const ROBOTS_REMEMBERED: usize = 100_000;
 pub(crate) struct AssembledCrawl {
     pub(crate) context: Arc<CrawlContext>,
     pub(crate) resumed: bool,
+    /// The crawl's store, or a node's working copy.
     pub(crate) store: Arc<EmbeddedStore>,
+    /// The store of a crawl that several nodes share.
+    pub(crate) shared: Option<Arc<SharedStore>>,
+}
+
+/// The store of a crawl: its own, or a node's part of a shared one.
+struct OpenStore {
+    local: Arc<EmbeddedStore>,
+    shared: Option<Arc<SharedStore>>,
+}
+
+impl OpenStore {
+    fn frontier(&self) -> Arc<dyn Frontier> {
+        match &self.shared {
+            Some(shared) => shared.clone(),
+            None => self.local.clone(),
+        }
+    }
+
+    fn index(&self) -> Arc<dyn NearDupIndex> {
+        match &self.shared {
+            Some(shared) => shared.clone(),
+            None => self.local.clone(),
+        }
+    }
+
+    /// Returns the redirects of seeds that widened the scope.
+    fn adopted_seeds(&self) -> Vec<PageUrl> {
+        match &self.shared {
+            Some(shared) => shared.adopted_seeds(),
+            None => self.local.adopted_seeds().to_vec(),
+        }
+    }
 }
 
 /// The components that write nothing. Creating them finds wrong settings before the directory
@@ -60,6 +96,7 @@ impl Components {
         seeds: &Seeds,
         secrets: Secrets,
         clock: &Clock,
+        session: Option<&Session>,
     ) -> Result<Self, CliError> {
         let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
         let options = rules::fetch_options(settings, secrets, clock, &memory, &stalls)?;
@@ -68,7 +105,11 @@ impl Components {
             ..options
         };
         let fetch = HttpFetch::new(options).map_err(|error| CliError::of_usage(&error))?;
-        let fetch: Arc<dyn Fetch> = Arc::new(fetch);
+        let mut fetch: Arc<dyn Fetch> = Arc::new(fetch);
+        if let Some(session) = session {
+            let term = Arc::clone(session.term());
+            fetch = Arc::new(FencedFetch { inner: fetch, term });
+        }
         let pacer = Pacer::seeded(pacing(settings), clock.clone(), machine::random()?);
         let pacer = Arc::new(pacer);
         let robots = RobotsCache::new(
@@ -95,34 +136,46 @@ impl Components {
     }
 }
 
-/// Puts the parts together, and queues the seeds.
+/// Puts the parts together, and queues the seeds. With a `session`, the crawl is a shared one.
 pub(crate) async fn assemble(
     settings: &Settings,
     seeds: &Seeds,
     form: CanonicalForm,
     clock: Clock,
     components: Components,
+    session: Option<Session>,
 ) -> Result<AssembledCrawl, CliError> {
     let state = crawl_directory::state(&settings.out);
-    if !EmbeddedStore::exists(&state) {
-        // Before a new journal begins, which would pass for the lost one.
-        directory::refuse_to_forget(&settings.out)?;
+    if session.is_none() {
+        if !EmbeddedStore::exists(&state) {
+            // Before a new journal begins, which would pass for the lost one.
+            directory::refuse_to_forget(&settings.out)?;
+        }
+        crawl_directory::refuse_a_short_journal(&settings.out)?;
     }
-    crawl_directory::refuse_a_short_journal(&settings.out)?;
     let reserved = Arc::new(ReservedDisk::bare(Arc::new(SystemDisk)));
     let disk = Arc::clone(&reserved) as Arc<dyn Disk>;
     let mut retry = DiskFullRetry::new(settings);
 
     let earlier = &components.earlier;
-    let store = retry.step(async || open_store(settings, earlier.clone(), &clock, &disk));
-    let store = Arc::new(store.await?);
+    let opened = match session {
+        None => {
+            let own = retry.step(async || open_store(settings, earlier.clone(), &clock, &disk));
+            OpenStore {
+                local: Arc::new(own.await?),
+                shared: None,
+            }
+        }
+        Some(session) => open_shared(settings, session, &clock, &disk).await?,
+    };
+    let store = Arc::clone(&opened.local);
     let disk_space = retry.step(async || disk_space::keep(&reserved, settings));
     let disk_space = disk_space.await?;
     resume_pacing(&components.pacer, &store, settings, &clock);
-    if !store.resumed() {
+    if opened.shared.is_none() && !store.resumed() {
         directory::refuse_to_forget(&settings.out)?;
     }
-    let queued = retry.step(async || queue(seeds, &store, settings).await);
+    let queued = retry.step(async || queue(seeds, &*opened.frontier(), settings).await);
     queued.await?;
 
     let archive = retry.step(async || archive::open(settings, &store, &clock, &disk).await);
@@ -137,7 +190,7 @@ pub(crate) async fn assemble(
     let sink = sink.await?;
 
     let mut scope = components.scope;
-    for seed in seeds.urls.iter().chain(store.adopted_seeds()) {
+    for seed in seeds.urls.iter().chain(&opened.adopted_seeds()) {
         scope.add_seed(seed);
     }
     let features = settings.feature_settings()?;
@@ -145,8 +198,8 @@ pub(crate) async fn assemble(
         fetch: components.fetch,
         pacer: components.pacer,
         robots: components.robots,
-        frontier: store.clone(),
-        index: store.clone(),
+        frontier: opened.frontier(),
+        index: opened.index(),
         sink,
         earlier: components.archives,
         disk_space,
@@ -166,6 +219,33 @@ pub(crate) async fn assemble(
         context: Arc::new(context),
         resumed: store.resumed(),
         store,
+        shared: opened.shared,
+    })
+}
+
+/// Opens a node's part of a shared crawl.
+async fn open_shared(
+    settings: &Settings,
+    session: Session,
+    clock: &Clock,
+    disk: &Arc<dyn Disk>,
+) -> Result<OpenStore, CliError> {
+    let state = crawl_directory::state(&settings.out);
+    let mut options = store_options(settings, None, clock, disk)?;
+    (options.key, options.new_key) = (None, session.key());
+    let options = SharedOptions {
+        store: options,
+        clock: clock.clone(),
+        max_pages: settings.max_pages,
+    };
+    let opened = SharedStore::open(session, &state, options).await;
+    let shared = opened.map_err(|error| match error {
+        StoreFault::InUse { .. } => crawl_directory::in_use(&error),
+        other => with_disk_remedy(&other, settings),
+    })?;
+    Ok(OpenStore {
+        local: Arc::clone(shared.working_copy()),
+        shared: Some(shared),
     })
 }
 
@@ -209,7 +289,7 @@ fn resume_pacing(pacer: &Pacer, store: &EmbeddedStore, settings: &Settings, cloc
 /// Queues the seeds; returns the number of new ones.
 async fn queue(
     seeds: &Seeds,
-    store: &EmbeddedStore,
+    store: &dyn Frontier,
     settings: &Settings,
 ) -> Result<usize, CliError> {
     let urls = seeds.urls.iter().cloned();

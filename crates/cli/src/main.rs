@@ -70,7 +70,10 @@ fn refuse(mistake: &clap::Error) -> CliError {
 }
 
 fn run(command: Command) -> Result<ExitCode, CliError> {
-    if !matches!(command, Command::Crawl(_) | Command::Serve(_)) {
+    if !matches!(
+        command,
+        Command::Crawl(_) | Command::Node(_) | Command::Serve(_)
+    ) {
         signals::remove_drafts_at_end();
     }
     let done = match command {
@@ -81,6 +84,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Rebuild(args) => return commands::rebuild::run(&args),
         Command::Index(args) => return commands::index::run(&args),
         Command::Robots(args) => return commands::robots::run(&args),
+        Command::Node(args) => return commands::node::run(&args),
         Command::Import(args) => commands::import::run(&args),
         Command::Nodes(args) => commands::nodes::run(&args),
         Command::Export(args) => commands::export::run(&args),

@@ -12,6 +12,7 @@ mod flags;
 mod hosts;
 mod layers;
 mod origins;
+mod shared;
 
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ use sinks::warc::Packing;
 use store::DuplicateScope;
 use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter};
 
-pub(crate) use self::flags::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
+pub(crate) use self::flags::{ConfigArgs, CrawlArgs, SummaryForm};
 pub(crate) use self::hosts::HostTables;
 pub(crate) use self::layers::one_line;
 pub(crate) use self::origins::Origins;

@@ -169,6 +169,7 @@ impl Beat {
 pub struct Session {
     pub(crate) connection: Connection,
     pub(crate) term: Arc<Term>,
+    key: HashKey,
     pub(crate) archive: Option<ArchivePlace>,
     pub(crate) adopted: Vec<PageUrl>,
     pub(crate) resumed: bool,
@@ -217,6 +218,7 @@ impl Session {
             archive: archive_of(connection, &term).await?,
             adopted: adopted(connection).await?,
             resumed: number > 1,
+            key: settings.key,
             term,
             beats,
             beaten: sender,
@@ -237,6 +239,12 @@ impl Session {
     pub(crate) fn abandon(&self, why: &str) {
         self.heartbeat.abort();
         self.term.end(why);
+    }
+
+    /// Returns the key of every hash of the crawl.
+    #[must_use]
+    pub fn key(&self) -> HashKey {
+        self.key
     }
 
     /// Returns the node's term.

@@ -314,7 +314,11 @@ impl SharedStore {
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
-                _ended = self.session.term.ended() => return,
+                _ended = self.session.term.ended() => {
+                    // The crawl learns it at its next lease.
+                    self.news.notify_one();
+                    return;
+                }
             }
             count = count.wrapping_add(1);
             let polled = async {

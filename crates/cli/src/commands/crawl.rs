@@ -13,6 +13,7 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
+use super::node::{self, Node};
 use super::{serve, warn};
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
@@ -20,7 +21,7 @@ use crate::log::{self, Verbosity};
 use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
-use crate::settings::{CrawlArgs, RunArgs, Settings, SummaryForm};
+use crate::settings::{CrawlArgs, Settings, SummaryForm};
 use crate::signals::{received, unless_ignored};
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
@@ -36,9 +37,35 @@ const DRAIN: Duration = Duration::from_secs(30);
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
+    let ended = run_as(args, None)?;
+    Ok(ended.code())
+}
+
+/// The end of a session.
+pub(super) enum SessionEnd {
+    /// The crawl, or this session of it, has ended.
+    Finished(ExitCode),
+    /// The term of the node has ended before: what it did not settle is visited again.
+    TermEnded(StoreFault),
+}
+
+impl SessionEnd {
+    fn code(self) -> ExitCode {
+        match self {
+            Self::Finished(code) => code,
+            Self::TermEnded(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// Runs a session of a crawl; with `node`, of a shared one.
+pub(super) fn run_as(args: &CrawlArgs, node: Option<Node>) -> Result<SessionEnd, CliError> {
     // First, so that no message quotes a secret that stands in the wrong place.
     let mut given = GivenSecrets::gather(&args.run.secrets)?;
-    let mut settings = Settings::gather(args)?;
+    let mut settings = match &node {
+        Some(node) => node.settings.clone(),
+        None => Settings::gather(args)?,
+    };
     given.add_hosts(&settings)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
@@ -49,7 +76,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
     let (out, mut finished) = (settings.out.clone(), None);
-    let crawling = crawl(settings, &seeds, form, given, &args.run, &mut finished);
+    let crawling = crawl(settings, &seeds, form, given, args, node, &mut finished);
     let code = runtime.block_on(crawling);
     // Visits that a second interrupt left under way are not waited for.
     runtime.shutdown_background();
@@ -77,9 +104,11 @@ async fn crawl(
     seeds: &Seeds,
     form: CanonicalForm,
     given: GivenSecrets,
-    args: &RunArgs,
+    args: &CrawlArgs,
+    node: Option<Node>,
     finished_summary: &mut Option<Vec<u8>>,
-) -> Result<ExitCode, CliError> {
+) -> Result<SessionEnd, CliError> {
+    let args = &args.run;
     let session = SessionClock::start();
     let clock = session.clock();
     let missing = secrets::missing(&settings.secrets, &given.options);
@@ -87,7 +116,11 @@ async fn crawl(
     let settings = &settings;
     let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
-    let components = Components::new(settings, seeds, secrets, &clock)?;
+    let joined = match node {
+        Some(node) => Some(node.join().await?),
+        None => None,
+    };
+    let components = Components::new(settings, seeds, secrets, &clock, joined.as_ref())?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let dashboard = match &args.serve {
         Some(listen) => {
@@ -105,7 +138,8 @@ async fn crawl(
         context,
         resumed,
         store,
-    } = assembly::assemble(settings, seeds, form, clock, components).await?;
+        shared,
+    } = assembly::assemble(settings, seeds, form, clock, components, joined).await?;
     control.begin(&context, &store).await?;
     // Before the greeting, which invites to interrupt.
     let signals = StopSignals::register();
@@ -132,10 +166,11 @@ async fn crawl(
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     let controlling = tokio::spawn(control.go_on(Arc::clone(&context), Arc::downgrade(&store)));
     drop(store);
+    let widening = shared.map(|shared| tokio::spawn(node::widen(Arc::clone(&context), shared)));
     let ended = run_on_a_worker(&context, limits(settings), stop).await;
     // They are waited for, since some of them keep the store open.
     let tasks = [controlling, watching, listening, progress];
-    for task in tasks.into_iter().chain(serving) {
+    for task in tasks.into_iter().chain(serving).chain(widening) {
         task.abort();
         drop(task.await);
     }
@@ -158,8 +193,9 @@ async fn crawl(
         warn(&format!("{lost} lines of crawl.log could not be written"));
     }
     match ended {
-        Ok(Finish::Interrupted) => kept.map(|()| ExitCode::from(INTERRUPTED)),
-        Ok(_) => kept.map(|()| ExitCode::SUCCESS),
+        Ok(Finish::Interrupted) => kept.map(|()| SessionEnd::Finished(ExitCode::from(INTERRUPTED))),
+        Ok(_) => kept.map(|()| SessionEnd::Finished(ExitCode::SUCCESS)),
+        Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => Ok(SessionEnd::TermEnded(ended)),
         Err(error) => {
             // If the directory is gone, that is the cause of the first failure.
             let gone = context.disk_space.gone().map(|path| Fault::Gone { path });

@@ -1,0 +1,49 @@
+//! The fetch of a node: no request begins late in its term, and none outlasts it.
+
+use std::future::pending;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fetch::{Fetch, FetchFailure, WantsBody};
+use shared_store::Term;
+use web::{Exchange, PageUrl, Validators};
+
+/// A fetch that keeps to a term.
+pub(super) struct FencedFetch {
+    pub(super) inner: Arc<dyn Fetch>,
+    pub(super) term: Arc<Term>,
+}
+
+impl FencedFetch {
+    /// Carries out a request within the term.
+    async fn within_term<T>(&self, request: impl Future<Output = T>) -> T {
+        self.term.may_ask().await;
+        tokio::select! {
+            answer = request => answer,
+            // The crawl ends with the next call of the store, and so does this visit.
+            _ended = self.term.ended() => pending().await,
+        }
+    }
+}
+
+#[async_trait]
+impl Fetch for FencedFetch {
+    async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
+        self.within_term(self.inner.ask(url, known)).await
+    }
+
+    async fn ask_for(
+        &self,
+        url: &PageUrl,
+        known: &Validators,
+        wants_body: &WantsBody<'_>,
+    ) -> Result<Exchange, FetchFailure> {
+        let request = self.inner.ask_for(url, known, wants_body);
+        self.within_term(request).await
+    }
+
+    async fn address(&self, url: &PageUrl) -> Option<IpAddr> {
+        self.inner.address(url).await
+    }
+}

@@ -1,0 +1,74 @@
+//! Settings that the nodes of a crawl share, and those that each has for itself.
+
+use std::io::Write;
+
+use super::{CrawlArgs, Settings};
+use crate::cli_error::{CliError, fault, usage};
+
+/// The settings that each node has for itself.
+const OWN: [&str; 17] = [
+    "out",
+    "seeds",
+    "url",
+    "fresh",
+    "concurrency",
+    "memory",
+    "index-memory",
+    "signature-index",
+    "min-free",
+    "proxy",
+    "hash-key",
+    "secrets",
+    "warc-max-size",
+    "warc-max-time",
+    "no-index",
+    "index",
+    "cdxj",
+];
+
+impl Settings {
+    /// Returns the text of the settings that all nodes share.
+    pub(crate) fn shared_text(&self) -> Result<String, CliError> {
+        let table = self.shared_table()?;
+        toml::to_string(&table).map_err(|error| fault(&error))
+    }
+
+    /// Returns the settings of a node: the text that all nodes share, with the flags of this one
+    /// over it. Refuses flags that differ from the text.
+    pub(crate) fn joined(args: &CrawlArgs, text: &str) -> Result<Self, CliError> {
+        if args.run.config.is_some() {
+            let own = Self::gather(args)?;
+            own.refuse_difference(text)?;
+        }
+        let mut file = tempfile::NamedTempFile::new().map_err(|error| fault(&error))?;
+        let written = file.write_all(text.as_bytes());
+        written.map_err(|error| fault(&error))?;
+        let out = args.flags.get_one::<std::path::PathBuf>("out");
+        let out = out.map(std::path::PathBuf::as_path);
+        let (settings, _) = Self::gather_from(args, out, Some(file.path()))?;
+        settings.refuse_difference(text)?;
+        Ok(settings)
+    }
+
+    fn refuse_difference(&self, text: &str) -> Result<(), CliError> {
+        let of_crawl: toml::Table = toml::from_str(text).map_err(|error| fault(&error))?;
+        let own = self.shared_table()?;
+        for (key, value) in &own {
+            if of_crawl.get(key) != Some(value) {
+                let there = of_crawl
+                    .get(key)
+                    .map_or("unset".to_owned(), ToString::to_string);
+                let what = format!("--{key} is {value} here and {there} in the crawl");
+                return Err(usage(what)
+                    .with_remedy("leave it out: nodes take the settings of the first one"));
+            }
+        }
+        Ok(())
+    }
+
+    fn shared_table(&self) -> Result<toml::Table, CliError> {
+        let mut table = toml::Table::try_from(self).map_err(|error| fault(&error))?;
+        table.retain(|key, _| !OWN.contains(&key));
+        Ok(table)
+    }
+}
