@@ -255,16 +255,18 @@ impl Session {
         let number = u64::try_from(number).unwrap_or_default();
         let term = Arc::new(Term::new(node.to_owned(), number, settings.term, sent));
         let (sender, beats) = watch::channel(Beat::none_before(sent));
-        let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
-        let heartbeat = tokio::spawn(heartbeat);
         let mark = NodeMark {
             node: node.to_owned(),
             crawl: connection.begun().await?,
         };
+        let archive = archive_of(connection, &term).await?;
+        // Last, so that it does not keep a term that nobody has.
+        let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
+        let heartbeat = tokio::spawn(heartbeat);
         let session = Self {
             connection: connection.clone(),
             mark,
-            archive: archive_of(connection, &term).await?,
+            archive,
             resumed: number > 1,
             key: settings.key,
             term,

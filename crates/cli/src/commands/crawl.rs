@@ -123,13 +123,17 @@ async fn crawl(
             clock_warning = joined.warning;
             (joined.clock, Some(joined.session))
         }
-        None => (machine::clock(), None),
+        None => {
+            crawl_directory::refuse_node(&settings.out)?;
+            (machine::clock(), None)
+        }
     };
     let session = SessionClock::start(machine);
     let clock = session.clock();
     let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
     warnings.extend(clock_warning);
+    let term = joined.as_ref().map(|session| Arc::clone(session.term()));
     let components = Components::new(settings, seeds, secrets, &clock, joined.as_ref())?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let dashboard = match &args.serve {
@@ -148,7 +152,13 @@ async fn crawl(
         context,
         resumed,
         store,
-    } = assembly::assemble(settings, seeds, form, clock, components, joined).await?;
+    } = match assembly::assemble(settings, seeds, form, clock, components, joined).await {
+        Ok(assembled) => assembled,
+        Err(error) => match term.and_then(|term| term.end_of()) {
+            Some(ended) => return Ok(SessionEnd::TermEnded(ended)),
+            None => return Err(error),
+        },
+    };
     control.begin(&context, &store).await?;
     // Before the greeting, which invites to interrupt.
     let signals = StopSignals::register();

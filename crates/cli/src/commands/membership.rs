@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use neardup::HashKey;
-use shared_store::{Connection, CrawlSettings, NodeMark, Session};
+use shared_store::{ConnectError, Connection, CrawlSettings, JoinError, NodeMark, Session};
 use store::embedded::EmbeddedStore;
 use web::Clock;
 
@@ -28,6 +28,8 @@ const DEFAULT_TERM: Duration = Duration::from_secs(10);
 /// The terms that may be asked for. Heartbeats are a quarter of a term apart; a dead node's hosts
 /// wait for a whole one.
 const TERMS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
+/// The wait between two attempts to reach a store that was away.
+const AGAIN: Duration = Duration::from_secs(1);
 /// The variable by which a process tells its next image the term that has ended.
 pub(super) const ENDED_TERM: &str = "CRAWLER_ENDED_TERM";
 
@@ -46,19 +48,25 @@ pub(super) struct Node {
     url: String,
     name: String,
     shared: CrawlSettings,
+    steps: Steps,
+    seeds: Seeds,
+}
+
+/// The steps towards a term, each a call of the store.
+struct Steps {
     /// The term of this process before, which has ended.
     ended: Option<u64>,
-    seeds: Seeds,
 }
 
 /// Connects, and writes or takes the settings of the crawl.
 pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliError> {
     let name = name(&args.own)?;
     let term = term(&args.own)?;
-    let connection = Connection::open(&url).await;
-    let connection = connection.map_err(|error| shared::connect_error(&error))?;
-    let join_error = |error| shared::join_error(&error);
-    let found = connection.settings().await.map_err(join_error)?;
+    let ended = std::env::var(ENDED_TERM).ok();
+    let ended = ended.and_then(|term| term.parse().ok());
+    let steps = Steps { ended };
+    let connection = steps.take(async || Connection::open(&url).await).await?;
+    let found = steps.take(async || connection.settings().await).await?;
     let mut seeds = Seeds::default();
     let found = match found {
         Some(found) => found,
@@ -75,8 +83,9 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
                 text: settings.shared_text()?,
                 term: term.unwrap_or(DEFAULT_TERM),
             };
-            connection.begin_crawl(&begun).await.map_err(join_error)?;
-            let found = connection.settings().await.map_err(join_error)?;
+            let begin = async || connection.begin_crawl(&begun).await;
+            steps.take(begin).await?;
+            let found = steps.take(async || connection.settings().await).await?;
             found.ok_or_else(|| usage("the store has lost the crawl that began just now"))?
         }
     };
@@ -90,30 +99,73 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     }
     let mut settings = Settings::joined(&args.crawl, &found.text)?;
     settings.refuse_unshared()?;
-    let ended = std::env::var(ENDED_TERM).ok();
-    let ended = ended.and_then(|term| term.parse().ok());
     // The directory is this node's, by its earlier term, and the seeds are in the store.
     settings.fresh &= ended.is_none();
     if ended.is_none() && seeds.urls.is_empty() && settings.names_seeds() {
         seeds = Seeds::gather(&settings, &settings.canonical_form())?;
     }
-    let crawl = connection.begun().await.map_err(join_error)?;
-    refuse_directory(
-        &settings.out,
-        &NodeMark {
-            node: name.clone(),
-            crawl,
-        },
-    )?;
+    let crawl = steps.take(async || connection.begun().await).await?;
+    let node = name.clone();
+    refuse_directory(&settings.out, &NodeMark { node, crawl })?;
     settings.warc_prefix = format!("{}-{name}", settings.warc_prefix);
     Ok(Node {
         settings,
         url,
         name,
         shared: found,
-        ended,
+        steps,
         seeds,
     })
+}
+
+/// The reason why a step towards a term failed.
+enum StepError {
+    /// The store is out of reach, or cannot do it now.
+    Away(CliError),
+    Refused(CliError),
+}
+
+impl From<ConnectError> for StepError {
+    fn from(error: ConnectError) -> Self {
+        let shown = shared::connect_error(&error);
+        match error {
+            ConnectError::Unreachable { .. } => Self::Away(shown),
+            _ => Self::Refused(shown),
+        }
+    }
+}
+
+impl From<JoinError> for StepError {
+    fn from(error: JoinError) -> Self {
+        let shown = shared::join_error(&error);
+        match error {
+            JoinError::Failed { .. } => Self::Away(shown),
+            _ => Self::Refused(shown),
+        }
+    }
+}
+
+impl Steps {
+    /// Takes a step. A node that was in the crawl before waits until the store is back.
+    async fn take<T, E: Into<StepError>>(
+        &self,
+        step: impl AsyncFn() -> Result<T, E>,
+    ) -> Result<T, CliError> {
+        let mut is_told = false;
+        loop {
+            match step().await.map_err(Into::into) {
+                Ok(taken) => return Ok(taken),
+                Err(StepError::Away(error)) if self.ended.is_some() => {
+                    if !is_told {
+                        say(&format!("waiting for the store: {}", error.message()));
+                        is_told = true;
+                    }
+                    tokio::time::sleep(AGAIN).await;
+                }
+                Err(StepError::Away(error) | StepError::Refused(error)) => return Err(error),
+            }
+        }
+    }
 }
 
 /// Returns the name of the node.
@@ -201,8 +253,11 @@ impl Node {
 
     /// Begins a term.
     pub(super) async fn join(self) -> Result<JoinedNode, CliError> {
-        let connection = Connection::open(&self.url).await;
-        let connection = connection.map_err(|error| shared::connect_error(&error))?;
+        // Of this runtime.
+        let connection = self
+            .steps
+            .take(async || Connection::open(&self.url).await)
+            .await?;
         let wait = |wait: Duration| {
             say(&format!(
                 "a term of node {} has not ended: waiting for {} s",
@@ -210,10 +265,12 @@ impl Node {
                 wait.as_secs()
             ));
         };
-        let join_error = |error| shared::join_error(&error);
-        let session = Session::begin(&connection, &self.name, &self.shared, self.ended, wait);
-        let session = session.await.map_err(join_error)?;
-        let (there, at) = connection.time().await.map_err(join_error)?;
+        let begin = async || {
+            let ended = self.steps.ended;
+            Session::begin(&connection, &self.name, &self.shared, ended, wait).await
+        };
+        let session = self.steps.take(begin).await?;
+        let (there, at) = self.steps.take(async || connection.time().await).await?;
         let machine = machine::clock();
         let here = machine.now().before(at.elapsed());
         Ok(JoinedNode {
