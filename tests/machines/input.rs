@@ -4,7 +4,7 @@ use testkit::{Gate, Postgres, Site};
 
 use crate::support::shared_crawl::{SharedCrawl, Web, assert_exhausted};
 
-const WEB: Web = Web { hosts: 3 };
+const WEB: Web = Web { hosts: 3, pages: 3 };
 
 #[test]
 fn a_node_that_does_not_fit_its_crawl_is_refused_and_what_does_not_fit_is_named() {

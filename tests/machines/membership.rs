@@ -6,7 +6,10 @@ use testkit::Postgres;
 
 use crate::support::shared_crawl::{SharedCrawl, Web, assert_exhausted};
 
-const WEB: Web = Web { hosts: 40 };
+const WEB: Web = Web {
+    hosts: 40,
+    pages: 3,
+};
 
 /// Returns the pages that were asked for more than once, with the number of requests.
 fn asked_again(shared: &SharedCrawl) -> BTreeMap<(String, String), usize> {
@@ -40,7 +43,7 @@ fn nodes_join_and_leave_and_no_page_is_visited_twice() {
     let third = shared.start("n3");
     assert_exhausted(&second.end());
     assert_exhausted(&third.end());
-    assert_eq!(shared.verify()["pages"], WEB.pages());
+    assert_eq!(shared.verify()["pages"], WEB.all_pages());
     assert_eq!(asked_again(&shared), BTreeMap::new());
     shared.was_polite();
 }
@@ -59,7 +62,7 @@ fn the_name_of_a_dead_node_is_taken_again_and_only_what_was_in_flight_is_visited
     let mut again = shared.start("n1");
     again.wait_for_line("a term of node n1 has not ended: waiting for 2 s");
     assert_exhausted(&again.end());
-    assert_eq!(shared.verify()["pages"], WEB.pages());
+    assert_eq!(shared.verify()["pages"], WEB.all_pages());
     shared.verify_archive("n1");
     WEB.stands_once_in(&shared.archived(&["n1"]));
     let again = asked_again(&shared);
@@ -99,10 +102,10 @@ fn a_node_that_names_no_seed_crawls_with_the_seeds_of_the_others() {
     ]);
     assert_exhausted(&first.end());
     assert_exhausted(&second.end());
-    assert_eq!(shared.verify()["pages"], WEB.pages());
+    assert_eq!(shared.verify()["pages"], WEB.all_pages());
     let pages = |node| shared.node(node).unwrap()["pages"].as_u64().unwrap();
     assert!(pages("n2") > 0, "the second node took part");
-    assert_eq!(pages("n1") + pages("n2"), WEB.pages());
+    assert_eq!(pages("n1") + pages("n2"), WEB.all_pages());
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn a_store_that_goes_away_within_a_term_costs_no_page_and_no_term() {
     node.wait_for_line("the shared store is out of reach");
     postgres.restart();
     assert_exhausted(&node.end());
-    assert_eq!(shared.verify()["pages"], WEB.pages());
+    assert_eq!(shared.verify()["pages"], WEB.all_pages());
     assert_eq!(shared.node("n1").unwrap()["term"], 1);
     let log = std::fs::read_to_string(shared.directory("n1").join("crawl.log")).unwrap();
     assert!(log.contains("the shared store is back"), "{log}");
@@ -149,7 +152,7 @@ fn nodes_go_by_the_clock_of_the_store() {
     let Some(postgres) = Postgres::shared() else {
         return;
     };
-    let shared = SharedCrawl::of(postgres, Web { hosts: 2 });
+    let shared = SharedCrawl::of(postgres, Web { hosts: 2, pages: 3 });
     postgres.query(
         &shared.store,
         "CREATE SCHEMA ahead; \

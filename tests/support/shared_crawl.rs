@@ -18,8 +18,6 @@ pub(crate) const DELAY: Duration = Duration::from_millis(150);
 /// The length of a term.
 pub(crate) const TERM: Duration = Duration::from_secs(2);
 
-/// The pages of each host.
-const PAGES: u64 = 3;
 /// Consecutive hosts whose last pages have the same text.
 const ALIKE: u64 = 3;
 
@@ -28,6 +26,8 @@ const ALIKE: u64 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Web {
     pub(crate) hosts: u64,
+    /// Pages of each host.
+    pub(crate) pages: u64,
 }
 
 impl Web {
@@ -40,7 +40,7 @@ impl Web {
         let host: u64 = request.host[1..].trim_end_matches(".test").parse().unwrap();
         let number: u64 = request.path()[1..].parse().unwrap_or_default();
         let port = request.port.unwrap_or_default();
-        let mut links = vec![format!("/{}", (number + 1) % PAGES)];
+        let mut links = vec![format!("/{}", (number + 1) % self.pages)];
         if number == 0 {
             for other in [2 * host + 1, 2 * host + 2] {
                 links.push(format!(
@@ -49,29 +49,29 @@ impl Web {
                 ));
             }
         }
-        let text = match number {
-            2 => host / ALIKE * ALIKE,
-            _ => host,
+        let text = match number == self.pages - 1 {
+            true => host / ALIKE * ALIKE,
+            false => host,
         };
-        page(text * PAGES + number, &links)
+        page(text * self.pages + number, &links)
     }
 
-    /// Returns the number of pages.
-    pub(crate) fn pages(self) -> u64 {
-        self.hosts * PAGES
+    /// Returns the number of pages of all hosts.
+    pub(crate) fn all_pages(self) -> u64 {
+        self.hosts * self.pages
     }
 
     /// Asserts that the archives have each page once, and of like pages one.
     pub(crate) fn stands_once_in(self, archived: &BTreeMap<String, usize>) {
         for host in 0..self.hosts {
-            for number in 0..PAGES - 1 {
+            for number in 0..self.pages - 1 {
                 let path = format!("{}:/{number}", Self::host(host));
                 assert_eq!(archived.get(&path), Some(&1), "{path}");
             }
         }
-        for first in (0..self.hosts).step_by(3) {
+        for first in (0..self.hosts).step_by(ALIKE as usize) {
             let alike = first..(first + ALIKE).min(self.hosts);
-            let copies = alike.map(|host| format!("{}:/{}", Self::host(host), PAGES - 1));
+            let copies = alike.map(|host| format!("{}:/{}", Self::host(host), self.pages - 1));
             let copies = copies.filter_map(|path| archived.get(&path));
             assert_eq!(copies.sum::<usize>(), 1, "the like pages from host {first}");
         }
@@ -173,7 +173,19 @@ impl SharedCrawl {
 
     /// Runs `crawler nodes` until a node is in this state.
     pub(crate) fn wait_for(&self, node: &str, state: &str) {
-        while self.node(node).is_none_or(|row| row["state"] != state) {}
+        let mut found = Value::Null;
+        while found != state {
+            assert_ne!(found, "left", "{node} is to be {state}");
+            found = self
+                .node(node)
+                .map_or(Value::Null, |row| row["state"].clone());
+        }
+    }
+
+    /// Returns the number of the last term of a node.
+    pub(crate) fn term_of(&self, node: &str) -> u64 {
+        let row = self.node(node).unwrap();
+        row["term"].as_u64().unwrap()
     }
 
     /// Waits until the server has answered so many requests.

@@ -5,6 +5,7 @@
 //! with other shared settings than the first one, and never in the directory of another node, whose
 //! archive it would cut.
 
+use std::cell::Cell;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
@@ -56,6 +57,8 @@ pub(super) struct Node {
 struct Steps {
     /// The term of this process before, which has ended.
     ended: Option<u64>,
+    /// True once the store was reached.
+    was_in_touch: Cell<bool>,
 }
 
 /// Connects, and writes or takes the settings of the crawl.
@@ -64,7 +67,10 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     let term = term(&args.own)?;
     let ended = std::env::var(ENDED_TERM).ok();
     let ended = ended.and_then(|term| term.parse().ok());
-    let steps = Steps { ended };
+    let steps = Steps {
+        ended,
+        was_in_touch: Cell::new(ended.is_some()),
+    };
     let connection = steps.take(async || Connection::open(&url).await).await?;
     let found = steps.take(async || connection.settings().await).await?;
     let mut seeds = Seeds::default();
@@ -146,7 +152,7 @@ impl From<JoinError> for StepError {
 }
 
 impl Steps {
-    /// Takes a step. A node that was in the crawl before waits until the store is back.
+    /// Takes a step. Once the store was reached, a node waits until it is back.
     async fn take<T, E: Into<StepError>>(
         &self,
         step: impl AsyncFn() -> Result<T, E>,
@@ -154,8 +160,11 @@ impl Steps {
         let mut is_told = false;
         loop {
             match step().await.map_err(Into::into) {
-                Ok(taken) => return Ok(taken),
-                Err(StepError::Away(error)) if self.ended.is_some() => {
+                Ok(taken) => {
+                    self.was_in_touch.set(true);
+                    return Ok(taken);
+                }
+                Err(StepError::Away(error)) if self.was_in_touch.get() => {
                     if !is_told {
                         say(&format!("waiting for the store: {}", error.message()));
                         is_told = true;
