@@ -24,7 +24,9 @@ CREATE TABLE crawl (
     begun_at timestamptz NOT NULL DEFAULT now(),
     -- The time at which nothing was left to visit.
     finished_at timestamptz,
-    last_term bigint NOT NULL DEFAULT 0
+    last_term bigint NOT NULL DEFAULT 0,
+    -- The control file that nodes without one of their own obey.
+    control text
 );
 
 CREATE TABLE term (
@@ -146,6 +148,14 @@ CREATE FUNCTION begin_crawl(
     VALUES (p_format, p_hash_key, p_settings, p_term_length)
     ON CONFLICT DO NOTHING;
 $$;
+
+-- Writes the control file that nodes without one of their own obey. Returns false if no crawl has
+-- begun.
+CREATE FUNCTION set_control(p_control text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE crawl SET control = p_control;
+    RETURN FOUND;
+END $$;
 
 -- Ends a term that is live. Its buckets are free afterwards, all at once.
 CREATE FUNCTION end_term(p_term bigint, p_state text) RETURNS void LANGUAGE plpgsql AS $$

@@ -147,6 +147,68 @@ fn a_store_that_goes_away_within_a_term_costs_no_page_and_no_term() {
 }
 
 #[test]
+fn a_control_file_in_the_store_is_obeyed_by_all_nodes_without_one_of_their_own() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let shared = SharedCrawl::of(postgres, WEB);
+    let order = |text: &str| {
+        shared.crawl.write("order.toml", text);
+        let arguments = ["control", "--store", &shared.store, "order.toml"];
+        shared.crawl.run_command(&arguments)
+    };
+    order("pause = true").assert_error(2, "no crawl has begun in this store");
+    std::fs::create_dir(shared.directory("own")).unwrap();
+    std::fs::write(shared.directory("own").join("control.toml"), "pause = true").unwrap();
+    let mut first = shared.start("n1");
+    shared.wait_for("n1", "live");
+    let mut own = shared.start("own");
+    own.wait_for_line("control.toml is obeyed");
+    order("paws = true").assert_error(2, "order.toml: at line 1");
+    let run = order("pause = true\n[host.\"h3.test\"]\ndelay = \"1s\"\n");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    first.wait_for_line("control.toml is obeyed");
+    let run = order("");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    first.wait_for_line("control.toml is obeyed");
+    std::fs::remove_file(shared.directory("own").join("control.toml")).unwrap();
+    own.wait_for_line("control.toml is obeyed");
+    assert_exhausted(&first.end());
+    assert_exhausted(&own.end());
+    assert_eq!(shared.verify()["pages"], WEB.all_pages());
+}
+
+#[test]
+fn a_page_that_is_declared_distinct_in_the_store_is_visited_again_by_its_node() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let web = Web { hosts: 3, pages: 3 };
+    let shared = SharedCrawl::of(postgres, web);
+    assert_exhausted(&shared.start("n1").end());
+    let run = shared
+        .crawl
+        .run_command(&["duplicates", "--store", &shared.store]);
+    let left_out: serde_json::Value =
+        serde_json::from_str(run.output.lines().next().unwrap()).unwrap();
+    let url = left_out["url"].as_str().unwrap();
+    shared
+        .crawl
+        .write("order.toml", format!("distinct = [\"{url}\"]"));
+    let arguments = ["control", "--store", &shared.store, "order.toml"];
+    let run = shared.crawl.run_command(&arguments);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = shared.start("n1").end();
+    assert_exhausted(&run);
+    assert!(run.errors.contains("waits to be visited again"), "{run:?}");
+    let run = shared
+        .crawl
+        .run_command(&["why", "--store", &shared.store, url, "--format", "json"]);
+    assert_eq!(run.json()["verdict"], "unique", "{run:?}");
+    shared.verify();
+}
+
+#[test]
 fn nodes_go_by_the_clock_of_the_store() {
     // A host that moved between machines whose clocks differ was asked early by the difference.
     let Some(postgres) = Postgres::shared() else {

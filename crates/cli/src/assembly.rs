@@ -26,6 +26,7 @@ pub(crate) use self::directory::prepare_directory;
 use self::fence::FencedFetch;
 pub(crate) use self::rules::{pacing, policy, scope, store_options};
 use crate::cli_error::{CliError, fault};
+use crate::control::orders::OrderedStore;
 use crate::disk_space::DiskFullRetry;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
@@ -43,6 +44,8 @@ pub(crate) struct AssembledCrawl {
     pub(crate) resumed: bool,
     /// The crawl's store, or a node's working copy.
     pub(crate) store: Arc<EmbeddedStore>,
+    /// The store that carries out orders.
+    pub(crate) ordered: OrderedStore,
 }
 
 /// The store of a crawl: its own, or a node's part of a shared one.
@@ -221,6 +224,10 @@ pub(crate) async fn assemble(
     Ok(AssembledCrawl {
         context: Arc::new(context),
         resumed: store.resumed(),
+        ordered: match &opened.shared {
+            Some(shared) => OrderedStore::Shared(Arc::downgrade(shared)),
+            None => OrderedStore::Own(Arc::downgrade(&store)),
+        },
         store,
     })
 }

@@ -13,13 +13,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use neardup::PageSignature;
 use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, EmbeddedStore, LogStep, StoreOptions, WorkingCopy};
+use store::embedded::{
+    DirectoryLock, DistinctOrder, EmbeddedStore, LogStep, StoreOptions, WorkingCopy,
+};
 use store::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HostMemory, Lease,
-    LeaseFilter, NearDupIndex, Page, Robots, Settlement, Standing, StoreFault, Supply, Totals,
-    Verdict,
+    LeaseFilter, NearDupIndex, Page, PatternName, Robots, Settlement, Standing, StoreFault, Supply,
+    Totals, Verdict,
 };
-use tokio::sync::{Notify, RwLock};
+use tokio::sync::{Notify, RwLock, watch};
 use tokio::task::JoinSet;
 use web::{Clock, Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -64,6 +66,8 @@ pub struct SharedStore {
     /// Sums over the visits of all other terms.
     others: Mutex<Totals>,
     scope_seeds: ScopeSeeds,
+    /// The control file of the crawl.
+    control: watch::Sender<Option<String>>,
     /// Wakes the crawl when URLs have come from elsewhere, or the crawl has ended.
     pub(crate) news: Notify,
     /// Held while buckets are taken or given up.
@@ -128,6 +132,7 @@ impl SharedStore {
         let keys = LogKeys::new(local.key(), options.likeness.thresholds.distance());
         let store = Arc::new(Self {
             scope_seeds: ScopeSeeds::new(widen),
+            control: watch::Sender::new(None),
             session,
             local,
             shipping: Arc::clone(&shipping),
@@ -209,6 +214,45 @@ impl SharedStore {
     pub fn has_all_pages(&self) -> bool {
         self.max_pages
             .is_some_and(|max| self.standing().totals.pages >= max)
+    }
+
+    /// Returns the text of the crawl's control file, which nodes without one of their own obey.
+    #[must_use]
+    pub fn control(&self) -> Option<String> {
+        self.control.borrow().clone()
+    }
+
+    /// Reopens a pattern of a host that this node has: [`EmbeddedStore::reopen`]. None if it has no
+    /// such pattern.
+    ///
+    /// # Errors
+    /// [`StoreFault`], as there.
+    pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
+        if !self.owns(&name.host).await {
+            return Ok(None);
+        }
+        let _arrival = self.shipping.arrive();
+        self.local.reopen(name).await
+    }
+
+    /// Declares pages distinct, of those that are in buckets of this node:
+    /// [`EmbeddedStore::declare_distinct`]. Returns the effect on each of these.
+    ///
+    /// # Errors
+    /// [`StoreFault`], as there.
+    pub async fn declare_distinct(
+        &self,
+        urls: &[PageUrl],
+    ) -> Result<Vec<(PageUrl, DistinctOrder)>, StoreFault> {
+        let mut ours = Vec::new();
+        for url in urls {
+            if self.owns(&url.host()).await {
+                ours.push(url.clone());
+            }
+        }
+        let _arrival = self.shipping.arrive();
+        let effects = self.local.declare_distinct_in(self, &ours).await?;
+        Ok(ours.into_iter().zip(effects).collect())
     }
 
     /// Sends this node's seeds, which widen the scope of all nodes. Call it before they are queued.
@@ -408,6 +452,16 @@ impl SharedStore {
             }
         }
         *self.others() = others;
+        let call = || async {
+            let row = sqlx::query_as("SELECT control FROM crawl");
+            row.fetch_one(&self.session.connection.pool).await
+        };
+        let (control,): (Option<String>,) = term.call("read the control file", call).await?;
+        self.control.send_if_modified(|known| {
+            let is_new = *known != control;
+            *known = control;
+            is_new
+        });
         self.read_seeds().await
     }
 

@@ -152,6 +152,7 @@ async fn crawl(
         context,
         resumed,
         store,
+        ordered,
     } = match assembly::assemble(settings, seeds, form, clock, components, joined).await {
         Ok(assembled) => assembled,
         Err(error) => match term.and_then(|term| term.end_of()) {
@@ -159,7 +160,7 @@ async fn crawl(
             None => return Err(error),
         },
     };
-    control.begin(&context, &store).await?;
+    control.begin(&context, &ordered).await?;
     // Before the greeting, which invites to interrupt.
     let signals = StopSignals::register();
     if !quiet {
@@ -183,7 +184,7 @@ async fn crawl(
     let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
     // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
-    let controlling = tokio::spawn(control.go_on(Arc::clone(&context), Arc::downgrade(&store)));
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&context), ordered));
     drop(store);
     let place = match name {
         None => CrawlPlace::Directory(settings.out.clone()),
