@@ -209,6 +209,63 @@ fn a_page_that_is_declared_distinct_in_the_store_is_visited_again_by_its_node() 
 }
 
 #[test]
+fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_left_out_by_all_nodes() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let web = Web {
+        hosts: 12,
+        pages: 3,
+    };
+    let shared = SharedCrawl::of(postgres, web);
+    // The first five hosts, by one process.
+    let mut earlier = vec!["--out".to_owned(), "earlier".to_owned()];
+    let own = shared.arguments("", "");
+    let term = own.iter().position(|argument| argument == "--term");
+    let (before, after) = own[7..].split_at(term.unwrap() - 7);
+    earlier.extend(before.iter().chain(&after[2..]).cloned());
+    earlier.extend(["--exclude", "//h([5-9]|1[01])\\."].map(str::to_owned));
+    let run = shared.crawl.run_command(&earlier);
+    assert_eq!(run.summary()["unique"], 5 * 2 + 2, "{run:?}");
+
+    let mut first = shared.arguments("n1", &shared.store);
+    first.extend(["--against", "earlier"].map(str::to_owned));
+    let first_node = shared.crawl.start_command(&first);
+    shared.wait_for("n1", "live");
+    let second = shared.start("n2");
+    assert_exhausted(&first_node.end());
+    assert_exhausted(&second.end());
+    let verified = shared.verify();
+    assert_eq!(verified["pages"], web.all_pages(), "{verified}");
+    let run = shared
+        .crawl
+        .run_command(&["export", "--store", &shared.store]);
+    let rows = run.output.lines();
+    let rows: Vec<serde_json::Value> = rows.map(|row| serde_json::from_str(row).unwrap()).collect();
+    let kept: Vec<&str> = rows
+        .iter()
+        .filter(|row| row["verdict"] == "unique")
+        .map(|row| row["url"].as_str().unwrap())
+        .collect();
+    let of_earlier = |url: &&&str| (0..5).any(|host| url.contains(&format!("//h{host}.")));
+    assert_eq!(kept.iter().filter(of_earlier).count(), 0, "{kept:?}");
+    // Of each of the others two pages, and of like pages one; one of these is in the earlier crawl.
+    assert_eq!(kept.len(), 7 * 2 + 2, "{kept:?}");
+    // The same command goes on, and a node of a crawl without earlier ones is refused.
+    assert_exhausted(&shared.crawl.run_command(&first));
+    let other = SharedCrawl::of(postgres, web);
+    assert_exhausted(&other.start("n1").end());
+    let mut late = other.arguments("n2", &other.store);
+    let directory = shared.directory("earlier");
+    late.extend([
+        "--against".to_owned(),
+        directory.to_str().unwrap().to_owned(),
+    ]);
+    let run = other.crawl.run_command(&late);
+    run.assert_error(2, "the crawl began without --against");
+}
+
+#[test]
 fn nodes_go_by_the_clock_of_the_store() {
     // A host that moved between machines whose clocks differ was asked early by the difference.
     let Some(postgres) = Postgres::shared() else {

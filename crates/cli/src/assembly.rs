@@ -17,7 +17,7 @@ use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
-use store::embedded::{EarlierCrawls, EmbeddedStore};
+use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
 use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope};
@@ -170,7 +170,10 @@ pub(crate) async fn assemble(
                 shared: None,
             }
         }
-        Some(session) => open_shared(settings, session, &clock, &disk, &scope).await?,
+        Some(session) => {
+            let options = store_options(settings, earlier.clone(), &clock, &disk)?;
+            open_shared(settings, session, options, &clock, &scope).await?
+        }
     };
     let store = Arc::clone(&opened.local);
     let disk_space = retry.step(async || disk_space::keep(&reserved, settings));
@@ -236,12 +239,11 @@ pub(crate) async fn assemble(
 async fn open_shared(
     settings: &Settings,
     session: Session,
+    mut options: StoreOptions,
     clock: &Clock,
-    disk: &Arc<dyn Disk>,
     scope: &Arc<RwLock<Scope>>,
 ) -> Result<OpenStore, CliError> {
     let state = crawl_directory::state(&settings.out);
-    let mut options = store_options(settings, None, clock, disk)?;
     (options.key, options.new_key) = (None, session.key());
     let options = SharedOptions {
         store: options,

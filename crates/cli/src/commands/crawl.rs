@@ -67,7 +67,9 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
         None => Settings::gather(args)?,
     };
     given.add_hosts(&settings)?;
-    earlier::resolve(&mut settings)?;
+    if node.is_none() {
+        earlier::resolve(&mut settings)?;
+    }
     let form = settings.canonical_form();
     let seeds = match &mut node {
         Some(node) => node.take_seeds(),
@@ -114,13 +116,13 @@ async fn crawl(
     let args = &args.run;
     let missing = secrets::missing(&settings.secrets, &given.options);
     settings.remember_secrets(&given.options);
-    let settings = &settings;
     let mut clock_warning = None;
     let name = node.as_ref().map(|node| node.name().to_owned());
     let (machine, joined) = match node {
         Some(node) => {
             let joined = node.join().await?;
             clock_warning = joined.warning;
+            settings.against = joined.against;
             (joined.clock, Some(joined.session))
         }
         None => {
@@ -128,6 +130,7 @@ async fn crawl(
             (machine::clock(), None)
         }
     };
+    let settings = &settings;
     let session = SessionClock::start(machine);
     let clock = session.clock();
     let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);

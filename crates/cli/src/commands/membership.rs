@@ -7,22 +7,25 @@
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use neardup::HashKey;
-use shared_store::{ConnectError, Connection, CrawlSettings, JoinError, NodeMark, Session};
+use shared_store::{
+    ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
+};
 use store::embedded::EmbeddedStore;
 use web::Clock;
 
 use super::shared;
 use crate::args::{NodeArgs, NodeOwnArgs};
-use crate::cli_error::{CliError, usage};
+use crate::cli_error::{CliError, fault, usage};
+use crate::progress::SlowProgress;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 use crate::values::Span;
-use crate::{crawl_directory, machine, session_clock};
+use crate::{crawl_directory, earlier, machine, session_clock};
 
 /// The length of a term, unless the first node is asked for another one.
 const DEFAULT_TERM: Duration = Duration::from_secs(10);
@@ -37,6 +40,8 @@ pub(super) const ENDED_TERM: &str = "CRAWLER_ENDED_TERM";
 /// A node in its term.
 pub(super) struct JoinedNode {
     pub(super) session: Session,
+    /// The directories of earlier crawls, copied from the store.
+    pub(super) against: Vec<PathBuf>,
     /// The clock of the store.
     pub(super) clock: Clock,
     /// A warning about the machine's clock.
@@ -46,6 +51,7 @@ pub(super) struct JoinedNode {
 /// A node that has the settings of its crawl, and has not begun a term.
 pub(super) struct Node {
     pub(super) settings: Settings,
+    out: PathBuf,
     url: String,
     name: String,
     shared: CrawlSettings,
@@ -77,20 +83,22 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     let found = match found {
         Some(found) => found,
         None => {
-            let settings = Settings::gather(&args.crawl)?;
+            let mut settings = Settings::gather(&args.crawl)?;
             settings.refuse_unshared()?;
             seeds = Seeds::gather(&settings, &settings.canonical_form())?;
-            let key = match settings.hash_key {
-                Some(key) => key.0,
-                None => HashKey::new(machine::random()?),
+            earlier::resolve(&mut settings)?;
+            let key = match (earlier::load(&settings)?, settings.hash_key) {
+                // Pages that were hashed with another key cannot be compared.
+                (Some(earlier), _) => earlier.key(),
+                (None, Some(key)) => key.0,
+                (None, None) => HashKey::new(machine::random()?),
             };
             let begun = CrawlSettings {
                 key,
                 text: settings.shared_text()?,
                 term: term.unwrap_or(DEFAULT_TERM),
             };
-            let begin = async || connection.begin_crawl(&begun).await;
-            steps.take(begin).await?;
+            begin(&connection, &begun, &earlier::states(&settings)).await?;
             let found = steps.take(async || connection.settings().await).await?;
             found.ok_or_else(|| usage("the store has lost the crawl that began just now"))?
         }
@@ -110,11 +118,20 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     if ended.is_none() && seeds.urls.is_empty() && settings.names_seeds() {
         seeds = Seeds::gather(&settings, &settings.canonical_form())?;
     }
+    let earlier = steps
+        .take(async || connection.earlier_crawls().await)
+        .await?;
+    if !settings.against.is_empty() && earlier == 0 {
+        return Err(usage("the crawl began without --against").with_remedy(
+            "leave it out: the first node reads the earlier crawls into the store, for all",
+        ));
+    }
     let crawl = steps.take(async || connection.begun().await).await?;
     let node = name.clone();
     refuse_directory(&settings.out, &NodeMark { node, crawl })?;
     settings.warc_prefix = format!("{}-{name}", settings.warc_prefix);
     Ok(Node {
+        out: settings.out.clone(),
         settings,
         url,
         name,
@@ -122,6 +139,29 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
         steps,
         seeds,
     })
+}
+
+/// Begins the crawl; with the pages of earlier crawls, whose stores are in `states`.
+async fn begin(
+    connection: &Connection,
+    settings: &CrawlSettings,
+    states: &[PathBuf],
+) -> Result<(), CliError> {
+    if states.is_empty() {
+        let begun = connection.begin_crawl(settings).await;
+        return begun.map_err(|error| shared::join_error(&error));
+    }
+    let mut progress = SlowProgress::new("records of earlier crawls written to the store");
+    let step = || progress.step();
+    let begun = connection.begin_crawl_against(settings, states, step).await;
+    begun.map_err(|error| earlier_error(&error))
+}
+
+fn earlier_error(error: &EarlierError) -> CliError {
+    match error {
+        EarlierError::Join(error) => shared::join_error(error),
+        EarlierError::Local(_) | EarlierError::File { .. } => fault(error),
+    }
 }
 
 /// The reason why a step towards a term failed.
@@ -280,10 +320,16 @@ impl Node {
         };
         let session = self.steps.take(begin).await?;
         let (there, at) = self.steps.take(async || connection.time().await).await?;
+        let directory = crawl_directory::state(&self.out).join("earlier");
+        let mut progress = SlowProgress::new("records of earlier crawls copied from the store");
+        let (key, step) = (self.shared.key, || progress.step());
+        let against = connection.copy_earlier(key, &directory, step).await;
+        let against = against.map_err(|error| earlier_error(&error))?;
         let machine = machine::clock();
         let here = machine.now().before(at.elapsed());
         Ok(JoinedNode {
             session,
+            against,
             clock: session_clock::moved(machine, here, there),
             warning: session_clock::difference(here, there),
         })
