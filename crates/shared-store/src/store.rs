@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub struct SharedStore {
     keys: LogKeys,
     max_pages: Option<u64>,
     /// Pages of `max_pages` that this term may visit.
-    reserved: AtomicU64,
+    reserved: AtomicI64,
     /// Pages out on lease.
     out: AtomicU64,
     /// The keys of links that were sent to other buckets.
@@ -142,7 +142,7 @@ impl SharedStore {
             owned: RwLock::default(),
             keys,
             max_pages,
-            reserved: AtomicU64::new(0),
+            reserved: AtomicI64::new(0),
             out: AtomicU64::new(0),
             sent: Mutex::default(),
             others: Mutex::default(),
@@ -309,18 +309,25 @@ impl SharedStore {
         let Some(max) = self.max_pages else {
             return Ok(want);
         };
-        let used = self.shipping.totals().pages + self.out.load(Ordering::Relaxed);
-        let wanted = used + want as u64;
+        let used = self.used();
+        let wanted = used.saturating_add_unsigned(want as u64);
         if wanted > self.reserved.load(Ordering::Relaxed) {
             self.set_reserved(max, wanted).await?;
         }
-        let free = self.reserved.load(Ordering::Relaxed).saturating_sub(used);
+        let free = (self.reserved.load(Ordering::Relaxed) - used).max(0);
         Ok(usize::try_from(free).unwrap_or(usize::MAX).min(want))
+    }
+
+    /// Returns the pages of this term, those out on lease included; below zero if it revoked more
+    /// visits of other terms.
+    fn used(&self) -> i64 {
+        let visited = self.shipping.totals().pages.cast_signed();
+        visited.saturating_add_unsigned(self.out.load(Ordering::Relaxed))
     }
 
     /// Gives back the pages that were reserved and are not needed.
     async fn give_back(&self) -> Result<(), StoreFault> {
-        let used = self.shipping.totals().pages + self.out.load(Ordering::Relaxed);
+        let used = self.used();
         match self.max_pages {
             Some(max) if self.reserved.load(Ordering::Relaxed) > used => {
                 self.set_reserved(max, used).await
@@ -329,18 +336,17 @@ impl SharedStore {
         }
     }
 
-    async fn set_reserved(&self, max: u64, wanted: u64) -> Result<(), StoreFault> {
+    async fn set_reserved(&self, max: u64, wanted: i64) -> Result<(), StoreFault> {
         let call = || async {
             sqlx::query_as("SELECT reserve_pages($1, $2, $3)")
                 .bind(self.session.term.to_sql())
                 .bind(i64::try_from(max).unwrap_or(i64::MAX))
-                .bind(i64::try_from(wanted).unwrap_or(i64::MAX))
+                .bind(wanted)
                 .fetch_one(&self.session.connection.pool)
                 .await
         };
         let (reserved,): (i64,) = self.session.term.call("reserved pages", call).await?;
-        self.reserved
-            .store(reserved.unsigned_abs(), Ordering::Relaxed);
+        self.reserved.store(reserved, Ordering::Relaxed);
         Ok(())
     }
 
