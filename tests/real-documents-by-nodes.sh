@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Real documents by three nodes: four releases of clang's manual, served on loopback as four sites, are crawled by one
-# process and then by three nodes of one crawl. Their verdicts are compared.
+# process, by one process with the seeds in reverse, and by three nodes of one crawl. Their verdicts are compared.
 #
 #   STORE=postgres://postgres@127.0.0.1/empty tests/real-documents-by-nodes.sh [WORKDIR]
 #
 # STORE is an empty database. WORKDIR is target/manuals by default, where evaluation/fetch-manuals.sh puts the manuals.
 #
-# Code 0: the same pages are duplicates of one another. Code 1: not so. Code 77: what is needed is missing.
+# Code 0: all three visited the same pages. Code 1: not so. Code 77: what is needed is missing.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -35,9 +35,12 @@ done
 options=(--allow-private --delay 0 --delay-factor 0 --contact tests@example.org --quiet --on-duplicate follow
     "${resolve[@]}")
 
-rm -rf "$work"/one "$work"/n1 "$work"/n2 "$work"/n3
+rm -rf "$work"/{one,again,n1,n2,n3}
 "$crawler" "${options[@]}" --out "$work/one" "${seeds[@]}" >&2
-"$crawler" export "$work/one" --format jsonl --output "$work/one.jsonl"
+"$crawler" "${options[@]}" --out "$work/again" "${seeds[3]}" "${seeds[2]}" "${seeds[1]}" "${seeds[0]}" >&2
+for crawl in one again; do
+    "$crawler" export "$work/$crawl" --format jsonl --output "$work/$crawl.jsonl"
+done
 nodes=()
 for node in n1 n2 n3; do
     "$crawler" node --store "$STORE" --name $node --out "$work/$node" "${options[@]}" "${seeds[@]}" >&2 &
@@ -48,4 +51,4 @@ finish
 "$crawler" verify --store "$STORE"
 "$crawler" nodes --store "$STORE" --format table
 "$crawler" export --store "$STORE" --format jsonl --output "$work/nodes.jsonl"
-python3 tests/real_documents.py nodes "$work/one.jsonl" "$work/nodes.jsonl"
+python3 tests/real_documents.py nodes "$work"/{one,again,nodes}.jsonl

@@ -1,18 +1,19 @@
 """The arithmetic of `real-documents.sh`: verdicts against the truth.
 
     real_documents.py verdicts CRAWLER TREE_A TREE_B FOLLOW.jsonl DROP.jsonl
-    real_documents.py nodes ONE.jsonl NODES.jsonl
+    real_documents.py nodes ONE.jsonl AGAIN.jsonl NODES.jsonl
 
 It prints Markdown. What a page says is read here a second time, by the standard library's own HTML parser, so
 that "unchanged" is not what the crawler takes for unchanged: two pages are unchanged if the visible text inside
 `role="main"` (the whole body where there is none) is the same word for word. How alike changed pages are is the Jaccard
 similarity of the sets of word 3-shingles and word 5-shingles of the main text as `crawler extract` gives it.
 
-`nodes` compares the verdicts of one process with those of several nodes. Which of two like pages came first differs
-from crawl to crawl, so it compares the groups of pages that are like one another, not the originals.
+`nodes` compares the verdicts of one process with those of the same process with its seeds in reverse, and with those
+of several nodes. Which of two like pages came first differs from crawl to crawl: so does the original of a page, and
+with it now and then its group, the pages that are like one another.
 
 Code 1: an unchanged page was not an exact duplicate, or pages with less than half of their shingles in common were merged;
-for `nodes`, other pages were visited, or other pages have the same text.
+for `nodes`, other pages were visited.
 """
 
 import json
@@ -315,8 +316,8 @@ class Verdicts:
         return group
 
 
-def nodes(one_file, nodes_file):
-    one, several = Verdicts(one_file), Verdicts(nodes_file)
+def compare(name, one, several):
+    """Prints the differences of two crawls. Returns true if they visited the same pages."""
     missing, more = one.rows.keys() - several.rows.keys(), several.rows.keys() - one.rows.keys()
     pages = sorted(one.rows.keys() & several.rows.keys())
     others = [page for page in pages if one.original(page) != several.original(page)]
@@ -327,19 +328,25 @@ def nodes(one_file, nodes_file):
 
     exact = in_other_groups("exact-duplicate")
     grouped = in_other_groups("exact-duplicate", "near-duplicate")
-    print(f"{len(pages)} pages in both crawls, {len(missing)} by one process only, {len(more)} by nodes only.")
-    for name, crawl in (("one process", one), ("nodes", several)):
-        kinds = Counter(crawl.rows[page]["verdict"] for page in pages)
-        print(f"- {name}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
-    print(f"- {len(others)} pages have another original, since another page of the group came first")
-    print(f"- {len(exact)} pages are exact duplicates of other pages; {len(grouped)} are in another group")
+    kinds = Counter(several.rows[page]["verdict"] for page in several.rows)
+    print(f"- {name}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
+    if one is several:
+        return True
+    print(f"  - {len(missing)} pages missing, {len(more)} more; of {len(pages)}, {len(others)} have another original, "
+          f"{len(exact)} are exact duplicates of others, {len(grouped)} are in another group")
     for page, (in_one, in_several) in grouped.items():
-        print(f"  - {page}: {len(in_one)} pages by one process, {len(in_several)} by nodes")
-    sys.exit(1 if missing or more or exact else 0)
+        print(f"    - {page}: {len(in_one)} pages like it, then {len(in_several)}")
+    return not (missing or more)
+
+
+def nodes(one_file, again_file, nodes_file):
+    one, again, several = (Verdicts(file) for file in (one_file, again_file, nodes_file))
+    named = [("one process", one), ("one process, seeds in reverse", again), ("nodes", several)]
+    sys.exit(0 if all([compare(name, one, crawl) for name, crawl in named]) else 1)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "nodes":
+    if len(sys.argv) == 5 and sys.argv[1] == "nodes":
         nodes(*sys.argv[2:])
     if len(sys.argv) == 7 and sys.argv[1] == "verdicts":
         verdicts(*sys.argv[2:])

@@ -193,6 +193,16 @@ pub(crate) async fn assemble(
 
     let archive = retry.step(async || archive::open(settings, &store, &clock, &disk).await);
     let archive: Arc<dyn Sink> = Arc::new(archive.await?);
+    if let Some(shared) = &opened.shared {
+        let archive = Arc::clone(&archive);
+        shared.sync_archive_by(Box::new(move || {
+            let archive = Arc::clone(&archive);
+            Box::pin(async move {
+                let synced = archive.sync().await;
+                synced.map(drop).map_err(|error| error.to_string())
+            })
+        }));
+    }
     let indexed = retry.step(async || archive::with_cdxj(settings, archive.clone(), &disk).await);
     let indexed = indexed.await?;
     let kept = retry.step(async || directory::keep_settings(settings, seeds, &*disk));

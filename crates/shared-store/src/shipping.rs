@@ -5,11 +5,16 @@
 //! makes large batches and an idle one waits for nobody. Callers that need it wait until their
 //! records are settled.
 //!
+//! A visit counts once it is in the database, and the node that takes its archive up again keeps
+//! what counts. So the archive is synced before a batch with archived visits is sent: a power cut
+//! takes none of them.
+//!
 //! Invariant: a batch is settled as a whole, after all batches before it, and once: the database
 //! knows the number of the last one.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use store::embedded::record::Record;
 use store::{ArchivePlace, DiscoveredUrl, StoreFault, Totals};
@@ -26,6 +31,10 @@ use crate::term::Term;
 const BATCH: usize = 4_096;
 /// Items that wait at most before the node leases no more.
 const FULL: usize = 65_536;
+
+/// A function that makes everything durable that the node's archive has. An error is the reason.
+pub type SyncArchive =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
 /// Something for the database.
 #[derive(Debug)]
@@ -50,6 +59,8 @@ pub(crate) struct Shipping {
     settled: watch::Sender<u64>,
     /// Arrivals that have not ended.
     arriving: watch::Sender<u32>,
+    /// Syncs the node's archive, once it is open.
+    pub(crate) sync_archive: OnceLock<SyncArchive>,
 }
 
 #[derive(Default)]
@@ -109,6 +120,7 @@ impl Shipping {
             waiting: Notify::new(),
             settled: watch::Sender::new(0),
             arriving: watch::Sender::new(0),
+            sync_archive: OnceLock::new(),
         }
     }
 
@@ -300,6 +312,11 @@ impl Shipping {
                 continue;
             }
             number += 1;
+            if let (Some(_), Some(sync)) = (&batch.archive, self.sync_archive.get())
+                && let Err(why) = sync().await
+            {
+                return term.fail("synced the archive of the node", &why);
+            }
             let settled = term
                 .call("settled visits", || async {
                     settle(&connection, &term, number, &batch).await

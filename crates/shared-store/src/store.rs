@@ -32,7 +32,7 @@ use crate::mark::NodeMark;
 use crate::rows::original_of_row;
 use crate::scope_seeds::{ScopeSeeds, Widen};
 use crate::session::Session;
-use crate::shipping::Shipping;
+use crate::shipping::{Shipping, SyncArchive};
 
 /// The interval of polls.
 pub(crate) const POLL: Duration = Duration::from_millis(250);
@@ -253,6 +253,13 @@ impl SharedStore {
         let _arrival = self.shipping.arrive();
         let effects = self.local.declare_distinct_in(self, &ours).await?;
         Ok(ours.into_iter().zip(effects).collect())
+    }
+
+    /// Has `sync` called before visits with a place in the node's archive are sent. Call it once,
+    /// before the first lease.
+    pub fn sync_archive_by(&self, sync: SyncArchive) {
+        // A second one would sync the same archive.
+        let _set = self.shipping.sync_archive.set(sync);
     }
 
     /// Sends this node's seeds, which widen the scope of all nodes. Call it before they are queued.
@@ -675,8 +682,20 @@ impl Frontier for SharedStore {
     async fn close(&self) -> Result<(), StoreFault> {
         self.local.return_leases()?;
         self.at_leaving.get_or_init(|| self.local.standing());
-        self.give_up_all().await?;
         let term = &self.session.term;
+        let call = || async {
+            let row = sqlx::query_as("SELECT finished_at IS NOT NULL FROM crawl");
+            row.fetch_one(&self.session.connection.pool).await
+        };
+        let (is_finished,): (bool,) = term.call("looked for the end", call).await?;
+        // At the end nothing waits in the buckets, which are free with the term. To give them up one
+        // by one would begin the crawl again for the other nodes.
+        match is_finished {
+            true => drop(self.shipping.settled(term).await?),
+            false => self.give_up_all().await?,
+        }
+        // For the summary: the others may have ended since the last poll.
+        self.read_totals().await?;
         let call = || async {
             let call = sqlx::query("SELECT end_term($1, 'left')").bind(term.to_sql());
             call.execute(&self.session.connection.pool).await

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::Setup;
-use contract::fixtures::{at, lease, link, seed, visit};
+use contract::fixtures::{at, done_with, lease, link, seed, visit};
 use shared_store::SharedStore;
 use sqlx::{Connection as _, PgConnection};
 use store::{Frontier, FrontierRules, Lease, LeaseFilter, StoreFault, Supply};
 use testkit::{FaultyNetwork, NetworkState, Postgres};
+use tokio::sync::Notify;
 
 use crate::database::Database;
 use crate::support::Node;
@@ -131,6 +132,60 @@ async fn settle_late(database: &Database, parts: &[(&str, &str)]) {
     gate.close().await.unwrap();
     database.until(HELD_BACK, 0).await;
     near.abandon();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_visit_is_sent_once_its_archive_is_synced() {
+    // A power cut took pages from the archive of a node that the store had as visited.
+    let Some(database) = Database::begin(LONG).await else {
+        return;
+    };
+    let mut node = Node::new(&database.url, "node", &setup()).await;
+    let store = node.open(&setup()).await;
+    seed(&*store, [PAGE]).await;
+    let (begun, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (at_sync, go_on) = (Arc::clone(&begun), Arc::clone(&release));
+    store.sync_archive_by(Box::new(move || {
+        let (at_sync, go_on) = (Arc::clone(&at_sync), Arc::clone(&go_on));
+        Box::pin(async move {
+            at_sync.notify_one();
+            go_on.notified().await;
+            Ok(())
+        })
+    }));
+    let lease = lease(&*store, 0).await;
+    let archived = done_with(&lease, Some(0), Vec::new());
+    contract::fixtures::settle(&*store, lease, archived, 0).await;
+    begun.notified().await;
+    assert_eq!(database.number(VISITS).await, 0);
+    release.notify_one();
+    store.checkpoint(None).await.unwrap();
+    assert_eq!(database.number(VISITS).await, 1);
+    store.abandon();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_node_whose_archive_cannot_be_synced_stops_and_settles_nothing() {
+    let Some(database) = Database::begin(LONG).await else {
+        return;
+    };
+    let mut node = Node::new(&database.url, "node", &setup()).await;
+    let store = node.open(&setup()).await;
+    seed(&*store, [PAGE]).await;
+    store.sync_archive_by(Box::new(|| {
+        Box::pin(std::future::ready(
+            Err("no space left on device".to_owned()),
+        ))
+    }));
+    let lease = lease(&*store, 0).await;
+    let archived = done_with(&lease, Some(0), Vec::new());
+    contract::fixtures::settle(&*store, lease, archived, 0).await;
+    let fault = store.checkpoint(None).await.unwrap_err();
+    assert!(
+        fault.to_string().contains("no space left on device"),
+        "{fault}"
+    );
+    assert_eq!(database.number(VISITS).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
