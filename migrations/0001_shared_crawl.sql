@@ -98,10 +98,15 @@ CREATE TABLE inbox (
     PRIMARY KEY (bucket, number)
 );
 
-CREATE TABLE adopted_seed (
-    -- The target of a seed's redirect, which widens the scope.
-    url text PRIMARY KEY
+CREATE TABLE scope_seed (
+    -- Numbers become visible in their order.
+    number bigint PRIMARY KEY DEFAULT nextval('row_number'),
+    -- A seed, or the target of its redirect: what it lets in is in the scope of all nodes.
+    url text NOT NULL
 );
+
+-- A URL may be longer than a key of an index.
+CREATE UNIQUE INDEX scope_seed_once ON scope_seed (md5(url));
 
 CREATE TABLE signature_log (
     number bigint PRIMARY KEY,
@@ -112,7 +117,8 @@ CREATE TABLE signature_log (
     record bytea NOT NULL
 );
 
--- Its one row is locked while rows are added, so that they become visible in their order.
+-- Its one row is locked while rows are added to the log or to `scope_seed`, so that they become
+-- visible in their order.
 CREATE TABLE signature_head (singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton));
 
 INSERT INTO signature_head DEFAULT VALUES;
@@ -221,9 +227,10 @@ BEGIN
     INTO owned, free FROM bucket;
 END $$;
 
--- Gives free buckets to a term, at most so many; none once the crawl has finished. Returns them, and
--- whether their hosts are to rest. The caller has reported before that it is not exhausted.
-CREATE FUNCTION take_buckets(p_term bigint, p_most bigint)
+-- Gives free buckets to a term, so that it owns `p_share` as far as there are any; none once the
+-- crawl has finished. Returns all buckets of the term, so that a lost answer loses none, and whether
+-- their hosts are to rest. The caller has reported before that it is not exhausted.
+CREATE FUNCTION take_buckets(p_term bigint, p_share bigint)
 RETURNS TABLE (taken smallint, taken_rests boolean) LANGUAGE plpgsql AS $$
 BEGIN
     -- Waits for a call that is about to end this term, and is waited for by it.
@@ -231,17 +238,16 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM refuse_ended_term(p_term);
     END IF;
-    IF (SELECT finished_at IS NOT NULL FROM crawl) THEN
-        RETURN;
+    IF (SELECT finished_at IS NULL FROM crawl) THEN
+        WITH free AS (
+            SELECT bucket FROM bucket WHERE owner IS NULL ORDER BY bucket
+            LIMIT greatest(p_share - (SELECT count(*) FROM bucket WHERE owner = p_term), 0)
+            FOR UPDATE
+        )
+        UPDATE bucket SET owner = p_term FROM free
+        WHERE bucket.bucket = free.bucket AND bucket.owner IS NULL;
     END IF;
-    RETURN QUERY
-    WITH free AS (
-        SELECT bucket, rests FROM bucket
-        WHERE owner IS NULL ORDER BY bucket LIMIT p_most FOR UPDATE
-    )
-    UPDATE bucket SET owner = p_term FROM free
-    WHERE bucket.bucket = free.bucket AND bucket.owner IS NULL
-    RETURNING free.bucket, free.rests;
+    RETURN QUERY SELECT bucket, rests FROM bucket WHERE owner = p_term ORDER BY bucket;
 END $$;
 
 -- Frees buckets whose owner has settled everything that it began there.
@@ -259,7 +265,7 @@ CREATE FUNCTION settle_batch(
     p_records bytea[],
     p_inbox_buckets smallint[], p_inbox_found bytea[],
     p_taken_buckets smallint[], p_taken_numbers bigint[],
-    p_adopted text[],
+    p_seeds text[],
     p_archive_file text, p_archive_end bigint,
     p_totals bytea, p_page_total bigint, p_byte_total bigint, p_queued bigint
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -284,7 +290,10 @@ BEGIN
     ORDER BY i;
     DELETE FROM inbox USING unnest(p_taken_buckets, p_taken_numbers) AS taken (b, n)
     WHERE bucket = b AND number = n;
-    INSERT INTO adopted_seed SELECT unnest(p_adopted) ON CONFLICT DO NOTHING;
+    IF cardinality(p_seeds) > 0 THEN
+        PERFORM FROM signature_head FOR UPDATE;
+        INSERT INTO scope_seed (url) SELECT unnest(p_seeds) ON CONFLICT DO NOTHING;
+    END IF;
     IF p_exhausted_at IS NULL THEN
         UPDATE crawl SET finished_at = NULL WHERE finished_at IS NOT NULL;
     END IF;

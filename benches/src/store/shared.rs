@@ -264,6 +264,7 @@ async fn open(url: &str, settings: &CrawlSettings, number: usize) -> Result<Node
         store,
         clock: Clock::fixed(Timestamp::from_millis(0)),
         max_pages: None,
+        widen: Arc::new(|_seed| {}),
     };
     Ok(Node {
         store: SharedStore::open(session, directory.path(), options).await?,

@@ -23,7 +23,7 @@ pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, InspectArgs, PatternsArgs, RebuildArgs,
     SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, UnpackArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
-pub(crate) use node::NodeArgs;
+pub(crate) use node::{NodeArgs, NodeOwnArgs};
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};

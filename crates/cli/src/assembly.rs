@@ -10,7 +10,7 @@ mod fence;
 mod rules;
 
 use std::error::Error;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{ActiveOverrides, CrawlContext, EarlierArchives, ListingQuota, RobotsFiles, Telemetry};
 use disk::{Disk, ReservedDisk, SystemDisk};
@@ -43,8 +43,6 @@ pub(crate) struct AssembledCrawl {
     pub(crate) resumed: bool,
     /// The crawl's store, or a node's working copy.
     pub(crate) store: Arc<EmbeddedStore>,
-    /// The store of a crawl that several nodes share.
-    pub(crate) shared: Option<Arc<SharedStore>>,
 }
 
 /// The store of a crawl: its own, or a node's part of a shared one.
@@ -68,11 +66,13 @@ impl OpenStore {
         }
     }
 
-    /// Returns the redirects of seeds that widened the scope.
-    fn adopted_seeds(&self) -> Vec<PageUrl> {
-        match &self.shared {
-            Some(shared) => shared.adopted_seeds(),
-            None => self.local.adopted_seeds().to_vec(),
+    /// Widens the scope by the seeds, and by the targets of their redirects.
+    fn widen(&self, scope: &RwLock<Scope>, seeds: &[PageUrl]) {
+        if let Some(shared) = &self.shared {
+            shared.share_seeds(seeds);
+        }
+        for seed in seeds.iter().chain(self.local.adopted_seeds()) {
+            scope_mut(scope).add_seed(seed);
         }
     }
 }
@@ -158,6 +158,7 @@ pub(crate) async fn assemble(
     let mut retry = DiskFullRetry::new(settings);
 
     let earlier = &components.earlier;
+    let scope = Arc::new(RwLock::new(components.scope));
     let opened = match session {
         None => {
             let own = retry.step(async || open_store(settings, earlier.clone(), &clock, &disk));
@@ -166,7 +167,7 @@ pub(crate) async fn assemble(
                 shared: None,
             }
         }
-        Some(session) => open_shared(settings, session, &clock, &disk).await?,
+        Some(session) => open_shared(settings, session, &clock, &disk, &scope).await?,
     };
     let store = Arc::clone(&opened.local);
     let disk_space = retry.step(async || disk_space::keep(&reserved, settings));
@@ -175,8 +176,14 @@ pub(crate) async fn assemble(
     if opened.shared.is_none() && !store.resumed() {
         directory::refuse_to_forget(&settings.out)?;
     }
+    opened.widen(&scope, &seeds.urls);
     let queued = retry.step(async || queue(seeds, &*opened.frontier(), settings).await);
     queued.await?;
+    if let Some(shared) = &opened.shared {
+        // The next term of this process does not read them again.
+        let settled = shared.checkpoint(None).await;
+        settled.map_err(|error| with_disk_remedy(&error, settings))?;
+    }
 
     let archive = retry.step(async || archive::open(settings, &store, &clock, &disk).await);
     let archive: Arc<dyn Sink> = Arc::new(archive.await?);
@@ -189,10 +196,6 @@ pub(crate) async fn assemble(
         retry.step(async || search_index::over(indexed.clone(), settings, &policy, &store, &clock));
     let sink = sink.await?;
 
-    let mut scope = components.scope;
-    for seed in seeds.urls.iter().chain(&opened.adopted_seeds()) {
-        scope.add_seed(seed);
-    }
     let features = settings.feature_settings()?;
     let context = CrawlContext {
         fetch: components.fetch,
@@ -203,7 +206,7 @@ pub(crate) async fn assemble(
         sink,
         earlier: components.archives,
         disk_space,
-        scope: RwLock::new(scope),
+        scope,
         listings: ListingQuota::default(),
         robots_files: RobotsFiles::default(),
         adaptive_signatures: features.adaptive_signatures(store.key(), &state)?,
@@ -219,7 +222,6 @@ pub(crate) async fn assemble(
         context: Arc::new(context),
         resumed: store.resumed(),
         store,
-        shared: opened.shared,
     })
 }
 
@@ -229,6 +231,7 @@ async fn open_shared(
     session: Session,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
+    scope: &Arc<RwLock<Scope>>,
 ) -> Result<OpenStore, CliError> {
     let state = crawl_directory::state(&settings.out);
     let mut options = store_options(settings, None, clock, disk)?;
@@ -237,6 +240,10 @@ async fn open_shared(
         store: options,
         clock: clock.clone(),
         max_pages: settings.max_pages,
+        widen: {
+            let scope = Arc::clone(scope);
+            Arc::new(move |seed| scope_mut(&scope).add_seed(seed))
+        },
     };
     let opened = SharedStore::open(session, &state, options).await;
     let shared = opened.map_err(|error| match error {
@@ -247,6 +254,12 @@ async fn open_shared(
         local: Arc::clone(shared.working_copy()),
         shared: Some(shared),
     })
+}
+
+fn scope_mut(scope: &RwLock<Scope>) -> RwLockWriteGuard<'_, Scope> {
+    scope
+        .write()
+        .expect("no panic can happen while the scope is locked")
 }
 
 fn open_store(

@@ -17,6 +17,7 @@ pub(crate) mod import;
 pub(crate) mod index;
 mod journal;
 pub(crate) mod manual;
+mod membership;
 pub(crate) mod node;
 pub(crate) mod nodes;
 mod page_counts;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use shared_store::NodeMark;
 use sinks::Settled;
 use sinks::warc::{Packing, SettledNote, name_of};
 use store::StoreFault;
@@ -9,9 +10,6 @@ use store::embedded::EmbeddedStore;
 use web::Timestamp;
 
 use crate::cli_error::{CliError, fault, usage};
-
-/// The file that marks the state of a node of a shared crawl.
-const NODE_MARK: &str = "shared-crawl";
 
 /// Returns the path of the crawl's state.
 pub(crate) fn state(directory: &Path) -> PathBuf {
@@ -23,9 +21,15 @@ pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
 }
 
-/// Returns true if the directory is that of a node of a shared crawl.
-pub(crate) fn is_of_node(directory: &Path) -> bool {
-    state(directory).join(NODE_MARK).exists()
+/// Returns the node of a shared crawl to which the directory belongs, if it does.
+pub(crate) fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CliError> {
+    NodeMark::read(&state(directory)).map_err(|error| {
+        let shown = directory.display();
+        usage(format!(
+            "{shown} belongs to a node of a shared crawl; its mark cannot be read: {error}"
+        ))
+        .with_remedy("choose another --out; the archive in it is as it was")
+    })
 }
 
 /// Returns the archive's files in the order in which they were written: the number at the end of

@@ -18,7 +18,15 @@ use crate::log_file::{LogFile, LostLines};
 use crate::terminal::{printable, say};
 
 /// The crates of this project; of others only warnings are logged.
-const OURS: [&str; 6] = ["crawler", "crawl", "fetch", "sinks", "store", "web"];
+const OURS: [&str; 7] = [
+    "crawler",
+    "crawl",
+    "fetch",
+    "shared_store",
+    "sinks",
+    "store",
+    "web",
+];
 
 /// The part of the events that a terminal shows (`-v`, `-q`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

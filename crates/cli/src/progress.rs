@@ -128,9 +128,10 @@ type Part = fn(&Progress) -> String;
 
 /// The parts of the line, in their order. If there is no room for all, those with the highest rank
 /// are dropped first; those with 0 stay.
-const PARTS: [(u8, Part); 11] = [
+const PARTS: [(u8, Part); 12] = [
     (3, Progress::time),
     (8, Progress::bar),
+    (0, Progress::store_away),
     (0, Progress::pages),
     (6, Progress::unique),
     (7, Progress::changed),
@@ -199,6 +200,13 @@ impl Progress {
         );
         let full = usize::try_from(done * 10 / most).map_or(10, |full| full.min(10));
         format!("[{}{}]", "#".repeat(full), "-".repeat(10 - full))
+    }
+
+    fn store_away(&self) -> String {
+        match self.standing.is_store_away {
+            true => "waiting for the store".to_owned(),
+            false => String::new(),
+        }
     }
 
     fn pages(&self) -> String {
@@ -279,6 +287,7 @@ mod tests {
             set_aside: 0,
             active_hosts: 12,
             hosts: 14,
+            is_store_away: false,
         };
         Progress::new(standing, 1000, Duration::from_secs(3_723), max_pages)
     }
@@ -315,6 +324,15 @@ mod tests {
             assert_eq!(progress(None, 2).fitting(width), line);
             assert_eq!(progress(Some(9_999), 2).fitting(width), limited);
         }
+    }
+
+    #[test]
+    fn a_store_that_is_out_of_reach_is_the_last_part_to_be_dropped() {
+        let mut progress = progress(None, 2);
+        progress.standing.is_store_away = true;
+        let line = "waiting for the store · 1234 pages · 0.1/s";
+        assert_eq!(progress.fitting(50), line);
+        assert!(progress.plain().starts_with("waiting for the store · "));
     }
 
     #[test]

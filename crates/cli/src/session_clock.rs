@@ -14,6 +14,9 @@
 //! compares dates with waits), the date follows, and one warning reports it. Small corrections,
 //! such as those of NTP, reach the monotonic time too, and the rest of them is below that bound.
 //!
+//! The nodes of a shared crawl write times that others read: a host waits where its bucket is. So
+//! they take the clock of the store in place of the machine's ([`moved`]).
+//!
 //! Invariant: `now` never goes back while the process lives. The store handles the clock of the
 //! next session ([`EmbeddedStore::clock_behind`]).
 
@@ -24,8 +27,6 @@ use std::time::Duration;
 use store::embedded::EmbeddedStore;
 use tokio::time::{Instant, MissedTickBehavior};
 use web::{Clock, Timestamp};
-
-use crate::machine;
 
 /// The smallest difference that counts as a jump.
 const LEAST_JUMP: Duration = Duration::from_secs(5);
@@ -91,9 +92,8 @@ impl ClockState {
 }
 
 impl SessionClock {
-    /// Starts a clock at the time of the machine's clock.
-    pub(crate) fn start() -> Self {
-        let machine = machine::clock();
+    /// Starts a clock at the time of `machine`, the machine's clock or that of a shared store.
+    pub(crate) fn start(machine: Clock) -> Self {
         let state = Arc::new(ClockState::new(machine.now()));
         Self {
             machine,
@@ -151,6 +151,21 @@ fn warn_of(jump: Jump) {
              were, dates follow it"
         );
     }
+}
+
+/// Returns a clock that is as far ahead of another, or behind it, as `there` is of `here`.
+pub(crate) fn moved(clock: Clock, here: Timestamp, there: Timestamp) -> Clock {
+    Clock::new(move || (clock.now() + there.since(here)).before(here.since(there)))
+}
+
+/// Returns a warning if the clock that nodes share differs from the machine's.
+pub(crate) fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
+    let by = here.since(there).max(there.since(here));
+    let side = if here < there { "behind" } else { "ahead of" };
+    (by >= LEAST_JUMP).then(|| {
+        let by = in_words(by);
+        format!("this machine's clock is {by} {side} the store's, which all nodes go by")
+    })
 }
 
 /// Warns if the clock is behind that of an earlier session.
@@ -224,6 +239,20 @@ mod tests {
                 "waits go on"
             );
         }
+    }
+
+    #[test]
+    fn a_moved_clock_keeps_its_distance() {
+        let at = Arc::new(AtomicI64::new(1_000));
+        let machine = {
+            let at = Arc::clone(&at);
+            Clock::new(move || second(at.load(Ordering::Relaxed).unsigned_abs()))
+        };
+        let ahead = moved(machine.clone(), second(1_000), second(1_030));
+        let behind = moved(machine, second(1_000), second(400));
+        assert_eq!((ahead.now(), behind.now()), (second(1_030), second(400)));
+        at.store(2_000, Ordering::Relaxed);
+        assert_eq!((ahead.now(), behind.now()), (second(2_030), second(1_400)));
     }
 
     #[test]

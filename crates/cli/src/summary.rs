@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -63,6 +63,40 @@ pub(crate) struct Summary {
     pub(crate) on_duplicate: OnDuplicate,
 }
 
+/// The place of a crawl, as commands name it.
+pub(crate) enum CrawlPlace {
+    /// A directory has all of it.
+    Directory(PathBuf),
+    /// A store has its state, and the directories of its nodes their archives; this is one of them.
+    Store(PathBuf),
+}
+
+impl CrawlPlace {
+    fn archives(&self) -> String {
+        match self {
+            Self::Directory(directory) => format!("{}/archive", shown(directory)),
+            Self::Store(directory) => format!(
+                "the archives of all nodes; that of this node is {}/archive",
+                shown(directory)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for CrawlPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(directory) => write!(formatter, "{}", shown(directory)),
+            // The URL may have a password.
+            Self::Store(_) => formatter.write_str("--store URL"),
+        }
+    }
+}
+
+fn shown(directory: &Path) -> String {
+    printable(&directory.display().to_string())
+}
+
 impl Summary {
     /// Sums up a session that found the crawl as it stood `before`.
     pub(crate) fn new(
@@ -106,21 +140,24 @@ impl Summary {
 
     /// Writes the summary for people: what was kept, what was left out and why, and the next
     /// commands.
-    pub(crate) fn write(&self, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
-        let directory = printable(&directory.display().to_string());
+    pub(crate) fn write(&self, out: &mut dyn Write, place: &CrawlPlace) -> io::Result<()> {
+        let whole = match place {
+            CrawlPlace::Directory(_) => {
+                let noun = if self.hosts == 1 { "host" } else { "hosts" };
+                format!("{} pages of {} {noun}", self.pages, self.hosts)
+            }
+            CrawlPlace::Store(_) => format!("{} pages of all nodes", self.pages),
+        };
         writeln!(
             out,
-            "{}: {} pages of {} {}, {} in {:.1} s ({:.1} pages/s)",
+            "{}: {whole}, {} in {:.1} s ({:.1} pages/s)",
             self.ending(),
-            self.pages,
-            self.hosts,
-            if self.hosts == 1 { "host" } else { "hosts" },
             ByteSize(self.bytes).display().iec(),
             self.seconds,
             self.pages_per_second
         )?;
         let kept = self.unique + self.changed;
-        writeln!(out, "  kept      {kept:>8}  in {directory}/archive")?;
+        writeln!(out, "  kept      {kept:>8}  in {}", place.archives())?;
         for (count, what, why) in self.count_lines() {
             if count > 0 {
                 writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
@@ -136,7 +173,7 @@ impl Summary {
             .iter()
             .map(|(media, count)| (media.clone(), *count));
         write_histogram(out, "types", types.collect())?;
-        self.write_skipped(out, &directory)?;
+        self.write_skipped(out, place)?;
         if self.queued > 0 {
             // A crawl keeps its settings, and so the limit that ended it.
             let higher = match self.finished {
@@ -144,16 +181,17 @@ impl Summary {
                 "max-size" => " --max-size N` with a higher N",
                 _ => "`",
             };
-            writeln!(
-                out,
-                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says \
-                 how it stands."
-            )?;
+            let again = match place {
+                CrawlPlace::Directory(directory) => {
+                    format!("`crawler --out {}{higher} goes on", shown(directory))
+                }
+                CrawlPlace::Store(_) => "the same command goes on".to_owned(),
+            };
+            writeln!(out, "{again}; `crawler status {place}` says how it stands.")?;
         }
         writeln!(
             out,
-            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains \
-             one."
+            "`crawler export {place}` lists every URL; `crawler why {place} URL` explains one."
         )
     }
 
@@ -231,7 +269,7 @@ impl Summary {
 
     /// Writes a line for each kind of URLs that were seen and not visited, with the command that
     /// lists them.
-    fn write_skipped(&self, out: &mut dyn Write, directory: &dyn fmt::Display) -> io::Result<()> {
+    fn write_skipped(&self, out: &mut dyn Write, place: &CrawlPlace) -> io::Result<()> {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
             // The queue has a line of its own.
@@ -243,11 +281,15 @@ impl Summary {
                 true => "at least so many ",
                 false => "",
             };
-            writeln!(
-                out,
-                "  skipped   {count:>8}  {at_least}{}: `crawler skipped {directory} --why {kind}`",
-                describe(kind)
-            )?;
+            let described = describe(kind);
+            write!(out, "  skipped   {count:>8}  {at_least}{described}")?;
+            match place {
+                CrawlPlace::Directory(directory) => {
+                    let shown = shown(directory);
+                    writeln!(out, ": `crawler skipped {shown} --why {kind}`")?;
+                }
+                CrawlPlace::Store(_) => writeln!(out)?,
+            }
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ pub struct CrawlContext {
     /// The file systems that all of these write to.
     pub disk_space: Arc<DiskSpace>,
     /// The scope of the crawl; redirects of seeds widen it.
-    pub scope: RwLock<Scope>,
+    pub scope: Arc<RwLock<Scope>>,
     /// The quota of sitemaps and feeds of each host.
     pub listings: ListingQuota,
     /// The robots.txt files that wait to be archived.

@@ -103,6 +103,12 @@ impl StopHandle {
 }
 
 impl Stop {
+    /// Returns true if a stop was requested.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        *self.0.borrow() > 0
+    }
+
     async fn asked(&mut self, times: u8) {
         if self.0.wait_for(|asked| *asked >= times).await.is_err() {
             // No sender is left.

@@ -230,7 +230,7 @@ impl Machine {
             sink: Arc::new(sink),
             earlier: None,
             disk_space: Arc::new(room),
-            scope: RwLock::new(scope),
+            scope: Arc::new(RwLock::new(scope)),
             listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(

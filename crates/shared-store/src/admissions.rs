@@ -16,10 +16,9 @@ use store::StoreFault;
 use store::embedded::EmbeddedStore;
 use store::embedded::record::Record;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::time::timeout;
 use web::UrlKey;
 
-use crate::connection::{CallError, Connection};
+use crate::connection::Connection;
 use crate::rows::encode;
 use crate::term::Term;
 
@@ -31,8 +30,6 @@ const BATCH: usize = 128;
 const ROWS: i64 = 4_096;
 /// The interval at which the log is read while nothing is offered.
 const POLL: Duration = Duration::from_millis(250);
-/// The wait between two attempts while the database is out of reach.
-const RETRY: Duration = Duration::from_millis(100);
 
 /// A record to be added.
 struct Offer {
@@ -219,10 +216,8 @@ impl Admissions {
     /// [`StoreFault`] if the term ends before, or the log cannot be read.
     pub(crate) async fn catch_up(&self, term: &Term) -> Result<(), StoreFault> {
         let query = "SELECT coalesce(max(number), 0) FROM signature_log";
-        let (last,): (i64,) = sqlx::query_as(query)
-            .fetch_one(&self.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("read the log of admissions"))?;
+        let call = || sqlx::query_as(query).fetch_one(&self.connection.pool);
+        let (last,): (i64,) = term.call("read the log of admissions", call).await?;
         let mut applied = self.applied.clone();
         tokio::select! {
             // The sender lives until the term ends.
@@ -238,11 +233,7 @@ impl AdmissionTask {
     /// # Errors
     /// [`StoreFault`] if the database cannot be read, or the working copy not be written.
     pub(crate) async fn catch_up(&mut self) -> Result<(), StoreFault> {
-        while self
-            .read()
-            .await
-            .map_err(|error| error.fault("read the log of admissions"))?
-        {}
+        while self.read().await? {}
         Ok(())
     }
 
@@ -257,43 +248,28 @@ impl AdmissionTask {
                 _ = ticks.tick() => {}
                 _ended = term.ended() => return,
             }
-            let done = loop {
-                let call = async {
-                    match offers.is_empty() {
-                        true => self.read().await.map(|_more| ()),
-                        false => self.add(&mut offers).await,
-                    }
-                };
-                match timeout(term.length(), call).await {
-                    Ok(Ok(())) => break Ok(()),
-                    Ok(Err(CallError::TermEnded(why))) => break Err(why),
-                    Ok(Err(CallError::Failed(why))) => {
-                        tracing::warn!(why, "the log of admissions waits for the store");
-                    }
-                    Err(_late) => {}
-                }
-                if term.check().is_err() {
-                    return;
-                }
-                tokio::time::sleep(RETRY).await;
+            let done = match offers.is_empty() {
+                true => self.read().await.map(drop),
+                false => self.add(&mut offers).await,
             };
-            if let Err(why) = done {
-                return term.end(&why);
+            if let Err(fault) = done {
+                // The crawl learns it at its next call.
+                return term.end(&fault.to_string());
             }
         }
     }
 
     /// Reads the next rows and applies them. Returns true if there were as many as are read at a
     /// time.
-    async fn read(&mut self) -> Result<bool, CallError> {
+    async fn read(&mut self) -> Result<bool, StoreFault> {
         let after = *self.applied.borrow();
         let query = "SELECT number, record FROM signature_log WHERE number > $1 \
             ORDER BY number LIMIT $2";
-        let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(query)
-            .bind(after)
-            .bind(ROWS)
-            .fetch_all(&self.connection.pool)
-            .await?;
+        let call = || async {
+            let rows = sqlx::query_as(query).bind(after).bind(ROWS);
+            rows.fetch_all(&self.connection.pool).await
+        };
+        let rows: Vec<(i64, Vec<u8>)> = self.term.call("read the log of admissions", call).await?;
         let is_full = rows.len() as i64 == ROWS;
         for (number, record) in rows {
             self.apply(number, &decoded(&record)?)?;
@@ -302,7 +278,7 @@ impl AdmissionTask {
     }
 
     /// Adds the offers that depend on no later row, applies the rows, and answers.
-    async fn add(&mut self, offers: &mut Vec<Offer>) -> Result<(), CallError> {
+    async fn add(&mut self, offers: &mut Vec<Offer>) -> Result<(), StoreFault> {
         let applied = offers.iter().map(|offer| offer.applied).min();
         let records: Vec<Vec<u8>> = offers.iter().map(|offer| encode(&offer.record)).collect();
         let (mut keys, mut owners): (Vec<i64>, Vec<i32>) = Default::default();
@@ -312,14 +288,18 @@ impl AdmissionTask {
         }
         let query = "SELECT row_number, row_record, row_offer \
             FROM offer_admissions($1, $2, $3, $4, $5)";
-        let rows: Vec<(i64, Option<Vec<u8>>, Option<i32>)> = sqlx::query_as(query)
-            .bind(self.term.to_sql())
-            .bind(applied.unwrap_or_default())
-            .bind(records)
-            .bind(keys)
-            .bind(owners)
-            .fetch_all(&self.connection.pool)
-            .await?;
+        let call = || async {
+            sqlx::query_as(query)
+                .bind(self.term.to_sql())
+                .bind(applied.unwrap_or_default())
+                .bind(&records)
+                .bind(&keys)
+                .bind(&owners)
+                .fetch_all(&self.connection.pool)
+                .await
+        };
+        let rows: Vec<(i64, Option<Vec<u8>>, Option<i32>)> =
+            self.term.call("offered admissions", call).await?;
         let mut answers: HashMap<i32, Offer> = (1_i32..).zip(offers.drain(..)).collect();
         for (number, record, offer) in rows {
             match (record, offer.and_then(|offer| answers.remove(&offer))) {
@@ -338,20 +318,24 @@ impl AdmissionTask {
         Ok(())
     }
 
-    fn apply(&self, number: i64, record: &Record) -> Result<(), CallError> {
+    fn apply(&self, number: i64, record: &Record) -> Result<(), StoreFault> {
         if number <= *self.applied.borrow() {
             return Ok(());
         }
         // A working copy that cannot be written ends the term: the next one makes it anew.
-        let applied = self.local.apply_admission(record);
-        applied.map_err(|fault| CallError::TermEnded(fault.to_string()))?;
+        if let Err(fault) = self.local.apply_admission(record) {
+            self.term.end(&fault.to_string());
+            return Err(fault);
+        }
         self.revoked.apply(record);
         self.applied.send_replace(number);
         Ok(())
     }
 }
 
-fn decoded(bytes: &[u8]) -> Result<Record, CallError> {
-    postcard::from_bytes(bytes)
-        .map_err(|error| CallError::TermEnded(format!("a row of the log cannot be read: {error}")))
+fn decoded(bytes: &[u8]) -> Result<Record, StoreFault> {
+    postcard::from_bytes(bytes).map_err(|error| StoreFault::Shared {
+        action: "read the log of admissions",
+        what: format!("a row cannot be read: {error}"),
+    })
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{Connection as _, Error, SqlSafeStr};
-use store::StoreFault;
 use tokio::time::timeout;
 
 /// The oldest version of PostgreSQL that has everything that the migrations use.
@@ -207,8 +206,6 @@ const READ_ONLY: &str = "25006";
 const DUPLICATE_TABLE: &str = "42P07";
 /// Invalid authorization: a user, or a password.
 const INVALID_AUTHORIZATION: &str = "28";
-/// Ours: the term of the caller has ended (`refuse_ended_term` of the migrations).
-const ENDED_TERM: &str = "CR001";
 
 fn explain(error: &Error, server: &str) -> ConnectError {
     let server = server.to_owned();
@@ -234,7 +231,7 @@ pub(crate) fn server_of(url: &str) -> String {
     rest.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
-fn code_of(error: &Error) -> Option<String> {
+pub(crate) fn code_of(error: &Error) -> Option<String> {
     let code = error.as_database_error()?.code()?;
     Some(code.into_owned())
 }
@@ -244,32 +241,6 @@ pub(crate) fn message_of(error: &Error) -> String {
     match error.as_database_error() {
         Some(error) => error.message().to_owned(),
         None => error.to_string(),
-    }
-}
-
-/// A failed call of the database.
-#[derive(Debug)]
-pub(crate) enum CallError {
-    /// The caller's term has ended, for this reason.
-    TermEnded(String),
-    /// The database could not be reached, or could not do it now: the call may be repeated.
-    Failed(String),
-}
-
-impl CallError {
-    /// Returns the fault for a call that is not repeated.
-    pub(crate) fn fault(self, action: &'static str) -> StoreFault {
-        let (Self::TermEnded(what) | Self::Failed(what)) = self;
-        StoreFault::Shared { action, what }
-    }
-}
-
-impl From<Error> for CallError {
-    fn from(error: Error) -> Self {
-        match code_of(&error).as_deref() {
-            Some(ENDED_TERM) => Self::TermEnded(message_of(&error)),
-            _ => Self::Failed(message_of(&error)),
-        }
     }
 }
 

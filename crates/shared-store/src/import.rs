@@ -15,10 +15,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use store::embedded::record::Record;
 use store::{ArchivePlace, Totals};
-use web::Timestamp;
+use web::{PageUrl, Timestamp};
 
 use crate::bucket::Bucket;
-use crate::connection::{CallError, ConnectError, Connection, server_of};
+use crate::calls::CallError;
+use crate::connection::{ConnectError, Connection, server_of};
 use crate::keys::LogKeys;
 use crate::rows::{Row, RowKind, encode, rows_of};
 use crate::session::{CrawlSettings, IMPORTING, JoinError, begin_term, format};
@@ -66,7 +67,7 @@ pub enum ImportError {
 
 impl CallError {
     fn importing(self, action: &'static str) -> ImportError {
-        let (Self::TermEnded(what) | Self::Failed(what)) = self;
+        let what = self.to_string();
         ImportError::Failed { action, what }
     }
 }
@@ -138,7 +139,7 @@ struct Rows {
     /// The keys of the rows of the log, each with the place of its row, from 1.
     keys: Vec<i64>,
     owners: Vec<i64>,
-    adopted: Vec<String>,
+    seeds: Vec<String>,
     bytes: usize,
 }
 
@@ -264,6 +265,11 @@ impl Import {
         self.done
     }
 
+    /// Adds a seed of the crawl. Call it before the first record is added.
+    pub fn add_seed(&mut self, seed: &PageUrl) {
+        self.rows.seeds.push(seed.to_string());
+    }
+
     /// Adds the next record of the journal, from its beginning on.
     ///
     /// # Errors
@@ -334,7 +340,7 @@ impl Import {
                 }
             }
             Record::Revoked { row, .. } => self.totals.uncount(row),
-            Record::SeedAdopted { url } => self.rows.adopted.push(url.to_string()),
+            Record::SeedAdopted { url } => self.rows.seeds.push(url.to_string()),
             Record::Leased { sequences } => {
                 let is_under_way = |sequence: &&u64| self.scan.under_way.contains(sequence);
                 let sequences: Vec<u64> = sequences.iter().filter(is_under_way).copied().collect();
@@ -391,7 +397,7 @@ impl Import {
         sqlx::query(SETTLE)
             .bind(self.term)
             .bind(to_i64(self.position))
-            .bind(&rows.adopted)
+            .bind(&rows.seeds)
             .bind(place.map(|place| place.file.as_str()))
             .bind(place.map(|place| to_i64(place.end)))
             .bind(stored)

@@ -32,6 +32,7 @@ pub struct Mirror {
     last_of_bucket: Vec<i64>,
     /// The number of the last row of the log that was copied.
     last_of_log: i64,
+    last_seed: i64,
 }
 
 /// The rows that a mirror has.
@@ -71,6 +72,7 @@ impl Mirror {
             part,
             last_of_bucket: vec![0; usize::from(BUCKETS)],
             last_of_log: 0,
+            last_seed: 0,
         })
     }
 
@@ -81,6 +83,12 @@ impl Mirror {
     /// [`ReadError`] if the database cannot be read, a row is damaged, or the journal cannot be
     /// written.
     pub async fn refresh(&mut self, mut step: impl FnMut()) -> Result<u64, ReadError> {
+        if matches!(self.part, MirrorPart::Whole) {
+            for (number, url) in self.crawl.scope_seeds(self.last_seed).await? {
+                self.journal.append(&Record::SeedAdopted { url })?;
+                self.last_seed = number;
+            }
+        }
         let marks = self.last_of_bucket.clone();
         let buckets: Vec<i16> = (0..BUCKETS).map(u16::cast_signed).collect();
         let (query, node) = match &self.part {

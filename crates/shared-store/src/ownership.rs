@@ -16,9 +16,9 @@ use store::{Fate, StoreFault};
 use web::{Host, UrlKey};
 
 use crate::bucket::{BUCKETS, Bucket, BucketSet};
-use crate::connection::CallError;
 use crate::rows::{decode, original_of};
 use crate::session::Beat;
+use crate::shipping::to_sql;
 use crate::store::SharedStore;
 
 /// Buckets that are taken over in one step.
@@ -73,11 +73,12 @@ impl SharedStore {
 
     /// Takes or gives up buckets, so that the node has its share.
     async fn balance(&self, beat: Beat) -> Result<(), StoreFault> {
+        let _moving = self.moving.lock().await;
         let share = beat.share();
         // The heartbeat may have been answered before the node took or gave up buckets.
         let owned = self.owned.read().await.descending().count() as u64;
         if beat.free > 0 && owned < share {
-            self.take(share - owned).await?;
+            self.take(share).await?;
         }
         if owned > share {
             self.give_up(owned - share).await?;
@@ -85,21 +86,27 @@ impl SharedStore {
         Ok(())
     }
 
-    /// Takes free buckets, at most so many.
+    /// Takes free buckets until the node owns `share` of them, as far as there are any.
     ///
     /// # Errors
     /// [`StoreFault`] if the term has ended, or a journal cannot be read or written.
-    pub(crate) async fn take(&self, most: u64) -> Result<(), StoreFault> {
+    pub(crate) async fn take(&self, share: u64) -> Result<(), StoreFault> {
         // The database has it before it gives buckets: the crawl is not finished while they come.
         let arrival = self.shipping.arrive();
         self.shipping.settled(&self.session.term).await?;
-        let query = "SELECT taken, taken_rests FROM take_buckets($1, $2)";
-        let taken: Vec<(i16, bool)> = sqlx::query_as(query)
-            .bind(self.session.term.to_sql())
-            .bind(i64::try_from(most).unwrap_or(i64::MAX))
-            .fetch_all(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("took buckets"))?;
+        let term = &self.session.term;
+        let call = || async {
+            sqlx::query_as("SELECT taken, taken_rests FROM take_buckets($1, $2)")
+                .bind(term.to_sql())
+                .bind(i64::try_from(share).unwrap_or(i64::MAX))
+                .fetch_all(&self.session.connection.pool)
+                .await
+        };
+        let mut taken: Vec<(i16, bool)> = term.call("took buckets", call).await?;
+        {
+            let owned = self.owned.read().await;
+            taken.retain(|(number, _)| !owned.contains(Bucket::from_sql(*number)));
+        }
         let bucket = |(number, _): &(i16, bool)| Bucket::from_sql(*number);
         let mut buckets: Vec<Bucket> = taken.iter().map(bucket).collect();
         buckets.sort_unstable();
@@ -126,11 +133,12 @@ impl SharedStore {
         let numbers: Vec<i16> = buckets.iter().map(|bucket| bucket.to_sql()).collect();
         let query = "SELECT bucket, record FROM journal WHERE bucket = ANY ($1) \
             ORDER BY bucket, number";
-        let rows = sqlx::query(query)
-            .bind(numbers)
-            .fetch_all(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("read the journal"))?;
+        let call = || async {
+            let rows = sqlx::query(query).bind(&numbers);
+            rows.fetch_all(&self.session.connection.pool).await
+        };
+        let rows = self.session.term.call("read the journal", call).await?;
+        self.read_seeds().await?;
         let mut rest = rows.as_slice();
         for bucket in buckets {
             let of_bucket = |row: &&sqlx::postgres::PgRow| row.get::<i16, _>(0) == bucket.to_sql();
@@ -196,6 +204,7 @@ impl SharedStore {
 
     /// Gives up all buckets, at the end of the term.
     pub(crate) async fn give_up_all(&self) -> Result<(), StoreFault> {
+        let _moving = self.moving.lock().await;
         self.give_up(BUCKETS.into()).await
     }
 
@@ -212,12 +221,13 @@ impl SharedStore {
         self.shipping.settled(&self.session.term).await?;
         self.local.forget_hosts(is_meant);
         let numbers: Vec<i16> = leaving.iter().map(|bucket| bucket.to_sql()).collect();
-        sqlx::query("SELECT free_buckets($1, $2)")
-            .bind(self.session.term.to_sql())
-            .bind(numbers)
-            .execute(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("gave up buckets"))?;
+        let term = &self.session.term;
+        let call = || async {
+            let call = sqlx::query("SELECT free_buckets($1, $2)").bind(term.to_sql());
+            let call = call.bind(&numbers);
+            call.execute(&self.session.connection.pool).await
+        };
+        term.call("gave up buckets", call).await?;
         tracing::info!(buckets = leaving.len(), "gave buckets up");
         Ok(())
     }
@@ -243,12 +253,13 @@ impl SharedStore {
             WHERE left_out.original = $1 AND owner = $2 AND NOT EXISTS ( \
                 SELECT FROM journal AS revoked WHERE revoked.kind = 2 \
                 AND revoked.page = left_out.page AND revoked.number > left_out.number)";
-        let rows: Vec<(Vec<u8>,)> = sqlx::query_as(query)
-            .bind(crate::shipping::to_sql(original))
-            .bind(self.session.term.to_sql())
-            .fetch_all(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("looked up duplicates"))?;
+        let term = &self.session.term;
+        let call = || async {
+            let rows = sqlx::query_as(query).bind(to_sql(original));
+            let rows = rows.bind(term.to_sql());
+            rows.fetch_all(&self.session.connection.pool).await
+        };
+        let rows: Vec<(Vec<u8>,)> = term.call("looked up duplicates", call).await?;
         let arrival = self.shipping.arrive();
         for (bytes,) in rows {
             let Ok(Record::Settled(settled)) = decode(&bytes) else {

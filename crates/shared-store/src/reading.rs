@@ -10,9 +10,10 @@ use sqlx::postgres::{PgRow, Postgres};
 use sqlx::query::Query;
 use sqlx::{Error, Transaction};
 use store::StoreFault;
-use web::Timestamp;
+use web::{PageUrl, Timestamp};
 
 use crate::connection::{ConnectError, Connection, LATEST_MIGRATION, message_of, server_of};
+use crate::mark::NodeMark;
 use crate::session::{CrawlSettings, JoinError};
 
 /// Rows that are read at a time.
@@ -218,10 +219,10 @@ impl SharedCrawl {
         })
     }
 
-    /// Returns the name of the node that wrote one of these archive files; none if no node did.
+    /// Returns the node that wrote archive files of these names; none if the crawl knows none.
     ///
     /// # Errors
-    /// [`ReadError::Failed`] if the database cannot be read.
+    /// [`ReadError`] if the database cannot be read.
     pub async fn node_of_archive(&self, files: &[String]) -> Result<Option<String>, ReadError> {
         let query =
             "SELECT node FROM term WHERE archive_file = ANY ($1) ORDER BY term DESC LIMIT 1";
@@ -231,6 +232,29 @@ impl SharedCrawl {
             .await
             .map_err(failed("looked for the node of an archive"))?;
         Ok(found.map(|(node,)| node))
+    }
+
+    /// Returns the seeds of all nodes, and the targets of their redirects, with a number above this
+    /// one.
+    pub(crate) async fn scope_seeds(&self, after: i64) -> Result<Vec<(i64, PageUrl)>, ReadError> {
+        let query = "SELECT number, url FROM scope_seed WHERE number > $1 ORDER BY number";
+        let rows: Vec<(i64, String)> = sqlx::query_as(query)
+            .bind(after)
+            .fetch_all(&self.connection.pool)
+            .await
+            .map_err(failed("read the seeds"))?;
+        // They were written as page URLs.
+        let seeds = rows.into_iter();
+        let seeds = seeds.filter_map(|(number, url)| Some((number, PageUrl::try_from(url).ok()?)));
+        Ok(seeds.collect())
+    }
+
+    /// Returns true if a directory with this mark is that of a node of this crawl.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the database cannot be read.
+    pub async fn has(&self, mark: &NodeMark) -> Result<bool, ReadError> {
+        Ok(self.connection.begun().await? == mark.crawl)
     }
 
     /// Begins to read all rows as they are at this moment.

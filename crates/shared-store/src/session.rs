@@ -16,14 +16,20 @@ use store::{ArchivePlace, StoreFault};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
-use web::PageUrl;
+use web::Timestamp;
 
 use crate::bucket::BUCKETS;
-use crate::connection::{CallError, Connection};
+use crate::calls::{CallError, WaitingCall};
+use crate::connection::Connection;
+use crate::mark::NodeMark;
 use crate::term::Term;
 
 /// Heartbeats in the length of a term.
 const BEATS: u32 = 4;
+/// The action of a heartbeat, in messages.
+const BEAT: &str = "sent a heartbeat";
+/// Calls that ask for the time; the fastest counts.
+const TIME_CALLS: u32 = 4;
 /// The format of a crawl whose import has not ended: no node may take part in it.
 pub(crate) const IMPORTING: i32 = 0;
 
@@ -70,7 +76,7 @@ pub enum JoinError {
 
 impl CallError {
     fn joining(self, action: &'static str) -> JoinError {
-        let (Self::TermEnded(what) | Self::Failed(what)) = self;
+        let what = self.to_string();
         JoinError::Failed { action, what }
     }
 }
@@ -106,6 +112,44 @@ impl Connection {
         let key = HashKey::new(key.unwrap_or_default());
         let term = Duration::from_secs_f64(term.max(0.0));
         Ok(Some(CrawlSettings { key, text, term }))
+    }
+
+    /// Returns the moment at which the crawl began, in microseconds since 1970. It tells crawls
+    /// apart.
+    ///
+    /// # Errors
+    /// [`JoinError::Failed`] if the database fails, or no crawl has begun.
+    pub async fn begun(&self) -> Result<i64, JoinError> {
+        let query = "SELECT (extract(epoch FROM begun_at) * 1000000)::bigint FROM crawl";
+        let (begun,) = sqlx::query_as(query)
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|error| CallError::from(error).joining("read the beginning of the crawl"))?;
+        Ok(begun)
+    }
+
+    /// Returns the time by the database's clock, and the moment at which it was that time here. It
+    /// is wrong by half the time of a call at most.
+    ///
+    /// # Errors
+    /// [`JoinError::Failed`] if the database does not answer.
+    pub async fn time(&self) -> Result<(Timestamp, Instant), JoinError> {
+        let mut fastest: Option<(Duration, Timestamp, Instant)> = None;
+        for _ in 0..TIME_CALLS {
+            let sent = Instant::now();
+            let query = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+            let (millis,): (i64,) = sqlx::query_as(query)
+                .fetch_one(&self.pool)
+                .await
+                .map_err(|error| CallError::from(error).joining("read the time"))?;
+            let took = sent.elapsed();
+            if fastest.is_none_or(|(least, ..)| took < least) {
+                let time = Timestamp::from_millis(millis.unsigned_abs());
+                fastest = Some((took, time, sent + took / 2));
+            }
+        }
+        let (_, time, at) = fastest.expect("TIME_CALLS is not zero");
+        Ok((time, at))
     }
 
     /// Writes the settings of a crawl that begins now. If another node was first, its settings
@@ -170,8 +214,8 @@ pub struct Session {
     pub(crate) connection: Connection,
     pub(crate) term: Arc<Term>,
     key: HashKey,
+    mark: NodeMark,
     pub(crate) archive: Option<ArchivePlace>,
-    pub(crate) adopted: Vec<PageUrl>,
     pub(crate) resumed: bool,
     pub(crate) beats: watch::Receiver<Beat>,
     beaten: watch::Sender<Beat>,
@@ -213,10 +257,14 @@ impl Session {
         let (sender, beats) = watch::channel(Beat::none_before(sent));
         let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
         let heartbeat = tokio::spawn(heartbeat);
+        let mark = NodeMark {
+            node: node.to_owned(),
+            crawl: connection.begun().await?,
+        };
         let session = Self {
             connection: connection.clone(),
+            mark,
             archive: archive_of(connection, &term).await?,
-            adopted: adopted(connection).await?,
             resumed: number > 1,
             key: settings.key,
             term,
@@ -229,8 +277,8 @@ impl Session {
 
     /// Returns the present share of a node in the buckets.
     pub(crate) async fn share(&self) -> Result<u64, StoreFault> {
-        let beat = beat(&self.connection, &self.term, false).await;
-        let beat = beat.map_err(|error| error.fault("counted the nodes"))?;
+        let call = || beat(&self.connection, &self.term, false);
+        let beat = self.term.call("counted the nodes", call).await?;
         note(&self.beaten, beat);
         Ok(beat.share())
     }
@@ -245,6 +293,11 @@ impl Session {
     #[must_use]
     pub fn key(&self) -> HashKey {
         self.key
+    }
+
+    /// Returns the mark of the node's directory.
+    pub(crate) fn mark(&self) -> &NodeMark {
+        &self.mark
     }
 
     /// Returns the node's term.
@@ -291,17 +344,6 @@ async fn archive_of(
     }))
 }
 
-/// Returns the redirects of seeds that widened the scope.
-pub(crate) async fn adopted(connection: &Connection) -> Result<Vec<PageUrl>, JoinError> {
-    let found: Vec<(String,)> = sqlx::query_as("SELECT url FROM adopted_seed ORDER BY url")
-        .fetch_all(&connection.pool)
-        .await
-        .map_err(|error| CallError::from(error).joining("read the seeds"))?;
-    let urls = found.into_iter().map(|(url,)| PageUrl::try_from(url));
-    // They were written as page URLs.
-    Ok(urls.filter_map(Result::ok).collect())
-}
-
 /// Keeps a term alive until it ends.
 async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat>) {
     let every = term.length() / BEATS;
@@ -309,6 +351,7 @@ async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut in_touch_since: Option<Instant> = None;
     let mut last_answer = Instant::now();
+    let mut waiting: Option<WaitingCall<'_>> = None;
     loop {
         ticks.tick().await;
         if term.check().is_err() {
@@ -325,16 +368,18 @@ async fn keep(connection: Connection, term: Arc<Term>, beats: watch::Sender<Beat
                 term.renew(sent);
                 last_answer = Instant::now();
                 in_touch_since.get_or_insert(sent);
+                waiting = None;
                 note(&beats, beat);
             }
             Ok(Err(CallError::TermEnded(why))) => return term.end(&why),
+            Ok(Err(CallError::Refused(why))) => return term.fail(BEAT, &why),
             Ok(Err(CallError::Failed(why))) => {
                 in_touch_since = None;
-                tracing::warn!(node = term.node(), why, "the shared store is out of reach");
+                waiting.get_or_insert_with(|| WaitingCall::new(&term, BEAT, &why));
             }
             Err(_late) => {
                 in_touch_since = None;
-                tracing::warn!(node = term.node(), "the shared store does not answer");
+                waiting.get_or_insert_with(|| WaitingCall::new(&term, BEAT, "no answer"));
             }
         }
     }
@@ -365,13 +410,4 @@ async fn beat(connection: &Connection, term: &Term, is_in_touch: bool) -> Result
         owned: owned.unsigned_abs(),
         free: free.unsigned_abs(),
     })
-}
-
-impl From<JoinError> for StoreFault {
-    fn from(error: JoinError) -> Self {
-        Self::Shared {
-            action: "joined the crawl",
-            what: error.to_string(),
-        }
-    }
 }

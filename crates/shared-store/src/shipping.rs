@@ -10,15 +10,15 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use store::embedded::record::Record;
 use store::{ArchivePlace, DiscoveredUrl, StoreFault, Totals};
 use tokio::sync::{Notify, watch};
-use tokio::time::timeout;
+use web::PageUrl;
 
 use crate::bucket::Bucket;
-use crate::connection::{CallError, Connection};
+use crate::calls::CallError;
+use crate::connection::Connection;
 use crate::rows::{Row, RowKind, rows_of};
 use crate::term::Term;
 
@@ -26,8 +26,6 @@ use crate::term::Term;
 const BATCH: usize = 4_096;
 /// Items that wait at most before the node leases no more.
 const FULL: usize = 65_536;
-/// The wait between two attempts while the database is out of reach.
-const RETRY: Duration = Duration::from_millis(100);
 
 /// Something for the database.
 #[derive(Debug)]
@@ -37,7 +35,8 @@ enum Item {
     Link(Bucket, Vec<u8>),
     /// A row of an inbox that this node has taken.
     Taken(Bucket, i64),
-    AdoptedSeed(String),
+    /// A URL that widens the scope of all nodes.
+    Seed(String),
     /// Nothing but the news of the node's state.
     News,
 }
@@ -93,7 +92,7 @@ struct Batch {
     links: Vec<Vec<u8>>,
     taken_buckets: Vec<i16>,
     taken: Vec<i64>,
-    adopted: Vec<String>,
+    seeds: Vec<String>,
     archive: Option<ArchivePlace>,
     totals: Totals,
     queued: u64,
@@ -119,7 +118,7 @@ impl Shipping {
         match record {
             Record::Settled(settled) => queue.totals.count(&settled.visit.row),
             Record::Revoked { row, .. } => queue.totals.uncount(row),
-            Record::SeedAdopted { url } => queue.add(Item::AdoptedSeed(url.to_string())),
+            Record::SeedAdopted { url } => queue.add(Item::Seed(url.to_string())),
             _ => {}
         }
         let mut archive = None;
@@ -158,6 +157,15 @@ impl Shipping {
     pub(crate) fn send_links(&self, links: &[DiscoveredUrl]) {
         let mut queue = self.queue();
         links.iter().for_each(|link| queue.add(link_to(link)));
+        drop(queue);
+        self.waiting.notify_one();
+    }
+
+    /// Sends seeds, which widen the scope of all nodes. URLs that are sent later come after them.
+    pub(crate) fn send_seeds(&self, seeds: &[PageUrl]) {
+        let mut queue = self.queue();
+        let items = seeds.iter().map(|seed| Item::Seed(seed.to_string()));
+        items.for_each(|item| queue.add(item));
         drop(queue);
         self.waiting.notify_one();
     }
@@ -292,19 +300,14 @@ impl Shipping {
                 continue;
             }
             number += 1;
-            loop {
-                if term.check().is_err() {
-                    return;
-                }
-                match timeout(term.length(), settle(&connection, &term, number, &batch)).await {
-                    Ok(Ok(())) => break,
-                    Ok(Err(CallError::TermEnded(why))) => return term.end(&why),
-                    Ok(Err(CallError::Failed(why))) => {
-                        tracing::warn!(node = term.node(), why, "a batch waits for the store");
-                        tokio::time::sleep(RETRY).await;
-                    }
-                    Err(_late) => {}
-                }
+            let settled = term
+                .call("settled visits", || async {
+                    settle(&connection, &term, number, &batch).await
+                })
+                .await;
+            if settled.is_err() {
+                // The crawl learns it at its next call.
+                return;
             }
             if batch.archive.is_some() {
                 self.queue().archive = batch.archive;
@@ -391,7 +394,7 @@ impl Batch {
                 self.taken_buckets.push(bucket.to_sql());
                 self.taken.push(number);
             }
-            Item::AdoptedSeed(url) => self.adopted.push(url),
+            Item::Seed(url) => self.seeds.push(url),
             Item::News => {}
         }
     }
@@ -435,7 +438,7 @@ async fn settle(
         .bind(&batch.links)
         .bind(&batch.taken_buckets)
         .bind(&batch.taken)
-        .bind(&batch.adopted)
+        .bind(&batch.seeds)
         .bind(place.map(|place| place.file.as_str()))
         .bind(place.and_then(|place| i64::try_from(place.end).ok()))
         .bind(totals)

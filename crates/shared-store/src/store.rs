@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -25,10 +25,11 @@ use web::{Clock, Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::admissions::Admissions;
 use crate::bucket::{Bucket, BucketSet};
-use crate::connection::CallError;
 use crate::keys::LogKeys;
+use crate::mark::NodeMark;
 use crate::rows::original_of_row;
-use crate::session::{Session, adopted};
+use crate::scope_seeds::{ScopeSeeds, Widen};
+use crate::session::Session;
 use crate::shipping::Shipping;
 
 /// The interval of polls.
@@ -41,8 +42,6 @@ const INBOX: i64 = 4_096;
 const SENT: usize = 1 << 20;
 /// Bits of an entry's number below those of the term.
 const TERM_SHIFT: u32 = 40;
-/// The file that marks the state of a node, which may be made anew.
-const MARK: &str = "shared-crawl";
 
 /// The memory of a shared crawl, as one node has it.
 pub struct SharedStore {
@@ -64,9 +63,13 @@ pub struct SharedStore {
     sent: Mutex<HashSet<UrlKey>>,
     /// Sums over the visits of all other terms.
     others: Mutex<Totals>,
-    adopted: Mutex<Vec<PageUrl>>,
+    scope_seeds: ScopeSeeds,
     /// Wakes the crawl when URLs have come from elsewhere, or the crawl has ended.
     pub(crate) news: Notify,
+    /// Held while buckets are taken or given up.
+    pub(crate) moving: tokio::sync::Mutex<()>,
+    /// The standing of the node's hosts when it began to leave.
+    at_leaving: OnceLock<Standing>,
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -78,6 +81,9 @@ pub struct SharedOptions {
     pub clock: Clock,
     /// The maximum number of pages of the crawl, over all nodes.
     pub max_pages: Option<u64>,
+    /// Widens the node's scope by the seeds of all nodes, and by the targets of their redirects:
+    /// each before the node leases what it lets in.
+    pub widen: Widen,
 }
 
 impl SharedStore {
@@ -95,8 +101,9 @@ impl SharedStore {
             store: options,
             clock,
             max_pages,
+            widen,
         } = options;
-        clear(directory, &options)?;
+        clear(directory, session.mark(), &options)?;
         let archive = session.archive.clone();
         let shipping = Arc::new(Shipping::new(archive.clone()));
         let watch = {
@@ -110,7 +117,6 @@ impl SharedStore {
                 file,
                 end,
             }),
-            adopted: session.adopted.clone(),
             resumed: session.resumed,
             watch,
         });
@@ -121,7 +127,7 @@ impl SharedStore {
         log.catch_up().await?;
         let keys = LogKeys::new(local.key(), options.likeness.thresholds.distance());
         let store = Arc::new(Self {
-            adopted: Mutex::new(session.adopted.clone()),
+            scope_seeds: ScopeSeeds::new(widen),
             session,
             local,
             shipping: Arc::clone(&shipping),
@@ -136,6 +142,8 @@ impl SharedStore {
             sent: Mutex::default(),
             others: Mutex::default(),
             news: Notify::new(),
+            moving: tokio::sync::Mutex::default(),
+            at_leaving: OnceLock::new(),
             tasks: Mutex::default(),
         });
         {
@@ -203,13 +211,16 @@ impl SharedStore {
             .is_some_and(|max| self.standing().totals.pages >= max)
     }
 
-    /// Returns the redirects of seeds that widened the scope, on all nodes.
-    #[must_use]
-    pub fn adopted_seeds(&self) -> Vec<PageUrl> {
-        self.adopted
-            .lock()
-            .expect("no panic can happen while the seeds are locked")
-            .clone()
+    /// Sends this node's seeds, which widen the scope of all nodes. Call it before they are queued.
+    pub fn share_seeds(&self, seeds: &[PageUrl]) {
+        self.shipping.send_seeds(seeds);
+    }
+
+    /// Widens the scope by the seeds that came since the last call. What they let in is leased
+    /// afterwards.
+    pub(crate) async fn read_seeds(&self) -> Result<(), StoreFault> {
+        let connection = &self.session.connection;
+        self.scope_seeds.read(connection, &self.session.term).await
     }
 
     /// Queues URLs of owned buckets, and sends the others to their owners. Returns the number of
@@ -275,13 +286,15 @@ impl SharedStore {
     }
 
     async fn set_reserved(&self, max: u64, wanted: u64) -> Result<(), StoreFault> {
-        let (reserved,): (i64,) = sqlx::query_as("SELECT reserve_pages($1, $2, $3)")
-            .bind(self.session.term.to_sql())
-            .bind(i64::try_from(max).unwrap_or(i64::MAX))
-            .bind(i64::try_from(wanted).unwrap_or(i64::MAX))
-            .fetch_one(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("reserved pages"))?;
+        let call = || async {
+            sqlx::query_as("SELECT reserve_pages($1, $2, $3)")
+                .bind(self.session.term.to_sql())
+                .bind(i64::try_from(max).unwrap_or(i64::MAX))
+                .bind(i64::try_from(wanted).unwrap_or(i64::MAX))
+                .fetch_one(&self.session.connection.pool)
+                .await
+        };
+        let (reserved,): (i64,) = self.session.term.call("reserved pages", call).await?;
         self.reserved
             .store(reserved.unsigned_abs(), Ordering::Relaxed);
         Ok(())
@@ -331,8 +344,8 @@ impl SharedStore {
             match polled.await {
                 Ok(true) => self.news.notify_one(),
                 Ok(false) => {}
-                // The store may be back at the next poll; else the heartbeat ends the term.
-                Err(fault) => tracing::warn!(%fault, "a poll of the shared store failed"),
+                // The crawl learns it at its next lease.
+                Err(fault) => self.session.term.end(&fault.to_string()),
             }
         }
     }
@@ -340,15 +353,16 @@ impl SharedStore {
     async fn read_inbox(&self) -> Result<bool, StoreFault> {
         let query = "SELECT inbox.bucket, number, found FROM inbox JOIN bucket USING (bucket) \
             WHERE owner = $1 ORDER BY number LIMIT $2";
-        let rows: Vec<(i16, i64, Vec<u8>)> = sqlx::query_as(query)
-            .bind(self.session.term.to_sql())
-            .bind(INBOX)
-            .fetch_all(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("read the inbox"))?;
+        let term = &self.session.term;
+        let call = || async {
+            let rows = sqlx::query_as(query).bind(term.to_sql()).bind(INBOX);
+            rows.fetch_all(&self.session.connection.pool).await
+        };
+        let rows: Vec<(i16, i64, Vec<u8>)> = term.call("read the inbox", call).await?;
         if rows.is_empty() {
             return Ok(false);
         }
+        self.read_seeds().await?;
         let (mut found, mut taken) = (Vec::new(), Vec::new());
         let owned = self.owned.read().await;
         for (number, row, bytes) in rows {
@@ -375,16 +389,18 @@ impl SharedStore {
         }
         drop(arrival);
         self.news.notify_one();
-        self.shipping.settled(&self.session.term).await?;
+        self.shipping.settled(term).await?;
         Ok(true)
     }
 
     async fn read_totals(&self) -> Result<(), StoreFault> {
-        let rows: Vec<(Vec<u8>,)> = sqlx::query_as("SELECT totals FROM term WHERE term <> $1")
-            .bind(self.session.term.to_sql())
-            .fetch_all(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("read the totals"))?;
+        let term = &self.session.term;
+        let call = || async {
+            let rows = sqlx::query_as("SELECT totals FROM term WHERE term <> $1");
+            let rows = rows.bind(term.to_sql());
+            rows.fetch_all(&self.session.connection.pool).await
+        };
+        let rows: Vec<(Vec<u8>,)> = term.call("read the totals", call).await?;
         let mut others = Totals::default();
         for (bytes,) in rows.iter().filter(|(bytes,)| !bytes.is_empty()) {
             if let Ok(totals) = postcard::from_bytes(bytes) {
@@ -392,12 +408,7 @@ impl SharedStore {
             }
         }
         *self.others() = others;
-        let seeds = adopted(&self.session.connection).await?;
-        *self
-            .adopted
-            .lock()
-            .expect("no panic can happen while the seeds are locked") = seeds;
-        Ok(())
+        self.read_seeds().await
     }
 
     /// Looks for the end of the crawl, if this node has nothing to do. Returns true if the node
@@ -412,10 +423,11 @@ impl SharedStore {
         if !self.shipping.is_idle() {
             return Ok(false);
         }
-        let (is_finished,): (bool,) = sqlx::query_as("SELECT note_finished()")
-            .fetch_one(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("looked for the end"))?;
+        let call = || async {
+            let call = sqlx::query_as("SELECT note_finished()");
+            call.fetch_one(&self.session.connection.pool).await
+        };
+        let (is_finished,): (bool,) = self.session.term.call("looked for the end", call).await?;
         Ok(is_finished)
     }
 
@@ -432,20 +444,29 @@ impl SharedStore {
     }
 }
 
-/// Removes the working copy of an earlier session. Refuses a directory with a crawl of its own.
-fn clear(directory: &Path, options: &StoreOptions) -> Result<(), StoreFault> {
+/// Removes the working copy of an earlier session. Refuses a directory with a crawl of its own, and
+/// that of another node.
+fn clear(directory: &Path, mark: &NodeMark, options: &StoreOptions) -> Result<(), StoreFault> {
     let shared = |what: String| StoreFault::Shared {
         action: "made the working copy",
         what,
     };
-    let mark = directory.join(MARK);
-    if EmbeddedStore::exists(directory) && !mark.exists() {
-        let directory = directory.display();
-        return Err(shared(format!("{directory} holds a crawl of its own")));
+    let found = NodeMark::read(directory).map_err(|error| shared(error.to_string()))?;
+    let shown = directory.display();
+    match found {
+        None if EmbeddedStore::exists(directory) => {
+            return Err(shared(format!("{shown} holds a crawl of its own")));
+        }
+        Some(other) if other != *mark => {
+            let node = other.node;
+            return Err(shared(format!("{shown} belongs to node {node} of a crawl")));
+        }
+        _ => {}
     }
     std::fs::create_dir_all(directory).map_err(|error| shared(error.to_string()))?;
     drop(DirectoryLock::take(directory, options.now)?);
-    std::fs::write(&mark, "").map_err(|error| shared(error.to_string()))?;
+    mark.write(directory)
+        .map_err(|error| shared(error.to_string()))?;
     for part in ["journal", "sled"] {
         match std::fs::remove_dir_all(directory.join(part)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -574,9 +595,11 @@ impl Frontier for SharedStore {
     fn standing(&self) -> Standing {
         let mut totals = *self.others();
         totals.add(&self.shipping.totals());
+        let at_leaving = self.at_leaving.get().copied();
         Standing {
             totals,
-            ..self.local.standing()
+            is_store_away: self.session.term.is_waiting(),
+            ..at_leaving.unwrap_or_else(|| self.local.standing())
         }
     }
 
@@ -591,12 +614,14 @@ impl Frontier for SharedStore {
 
     async fn close(&self) -> Result<(), StoreFault> {
         self.local.return_leases()?;
+        self.at_leaving.get_or_init(|| self.local.standing());
         self.give_up_all().await?;
-        sqlx::query("SELECT end_term($1, 'left')")
-            .bind(self.session.term.to_sql())
-            .execute(&self.session.connection.pool)
-            .await
-            .map_err(|error| CallError::from(error).fault("left the crawl"))?;
+        let term = &self.session.term;
+        let call = || async {
+            let call = sqlx::query("SELECT end_term($1, 'left')").bind(term.to_sql());
+            call.execute(&self.session.connection.pool).await
+        };
+        term.call("left the crawl", call).await?;
         self.session.abandon("it left");
         self.stopped().await;
         Ok(())

@@ -7,6 +7,7 @@
 //! Invariant: when the database lets other nodes take the buckets of a term, the node's own clock
 //! has ended it before (Gray and Cheriton, "Leases", SOSP 1989, section 2).
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use store::StoreFault;
@@ -20,6 +21,8 @@ pub struct Term {
     number: u64,
     length: Duration,
     state: watch::Sender<TermState>,
+    /// Calls that wait for the database, because it is out of reach.
+    waiting: AtomicU32,
 }
 
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ enum TermState {
     Live(Instant),
     /// It has ended, for this reason.
     Ended(String),
+    /// It has ended, and so would the next one: the database refused a call.
+    Failed { action: &'static str, what: String },
 }
 
 impl Term {
@@ -38,6 +43,7 @@ impl Term {
             number,
             length,
             state: watch::Sender::new(TermState::Live(sent)),
+            waiting: AtomicU32::new(0),
         }
     }
 
@@ -64,6 +70,21 @@ impl Term {
         self.length
     }
 
+    /// Returns true if a call waits, because the database is out of reach.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a call that waits. Returns their number.
+    pub(crate) fn begin_waiting(&self) -> u32 {
+        self.waiting.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Counts a call that waits no longer. Returns the number of the others.
+    pub(crate) fn end_waiting(&self) -> u32 {
+        self.waiting.fetch_sub(1, Ordering::Relaxed) - 1
+    }
+
     /// Waits until a request may begin. For ever, if the term has ended.
     pub async fn may_ask(&self) {
         let mut state = self.state.subscribe();
@@ -86,8 +107,8 @@ impl Term {
         let mut state = self.state.subscribe();
         loop {
             let end = match &*state.borrow_and_update() {
-                TermState::Ended(why) => return self.fault(why),
                 TermState::Live(sent) => *sent + self.length,
+                ended => return self.fault(ended),
             };
             tokio::select! {
                 // The sender is `self`.
@@ -102,7 +123,7 @@ impl Term {
         self.expire();
         match &*self.state.borrow() {
             TermState::Live(_) => Ok(()),
-            TermState::Ended(why) => Err(self.fault(why)),
+            ended => Err(self.fault(ended)),
         }
     }
 
@@ -119,12 +140,22 @@ impl Term {
 
     /// Ends the term.
     pub(crate) fn end(&self, why: &str) {
-        self.state.send_if_modified(|state| match state {
-            TermState::Live(_) => {
-                *state = TermState::Ended(why.to_owned());
-                true
+        self.end_as(TermState::Ended(why.to_owned()));
+    }
+
+    /// Ends the term because the database refused a call for good.
+    pub(crate) fn fail(&self, action: &'static str, what: &str) {
+        let what = what.to_owned();
+        self.end_as(TermState::Failed { action, what });
+    }
+
+    fn end_as(&self, end: TermState) {
+        self.state.send_if_modified(|state| {
+            let is_live = matches!(state, TermState::Live(_));
+            if is_live {
+                *state = end;
             }
-            TermState::Ended(_) => false,
+            is_live
         });
     }
 
@@ -138,11 +169,20 @@ impl Term {
         }
     }
 
-    fn fault(&self, why: &str) -> StoreFault {
+    /// Returns the fault that reports an end.
+    fn fault(&self, end: &TermState) -> StoreFault {
+        let why = match end {
+            TermState::Failed { action, what } => {
+                let what = what.clone();
+                return StoreFault::Shared { action, what };
+            }
+            TermState::Ended(why) => why.clone(),
+            TermState::Live(_) => "it was left".to_owned(),
+        };
         StoreFault::TermEnded {
             node: self.node.clone(),
             term: self.number,
-            why: why.to_owned(),
+            why,
         }
     }
 }

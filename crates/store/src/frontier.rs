@@ -311,6 +311,8 @@ pub struct Standing {
     pub active_hosts: u64,
     /// Hosts with at least one fetched page.
     pub hosts: u64,
+    /// True while a store on another machine is out of reach, so that no page is leased.
+    pub is_store_away: bool,
 }
 
 /// The queue of URLs to visit.

@@ -1,14 +1,25 @@
 //! The arguments of `crawler node`.
 
-use std::time::Duration;
-
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::store::StoreUrl;
 use crate::settings::CrawlArgs;
 use crate::values::Span;
 
-/// Take part in a crawl that several nodes share.
+/// The help behind the options.
+const EXAMPLES: &str = "\
+The first node writes the settings that all share; the others take them, and need a store, a name
+and a directory. Each may have its own --out, --concurrency, --memory, --min-free, --proxy and
+secrets. Nodes may come and go: what one leaves unfinished, the others visit.
+
+Examples:
+  export CRAWLER_STORE=postgres://crawl@db.example.org/crawl
+  crawler node --name n1 --out n1 --seeds seeds.txt --contact me@example.org   the first node
+  crawler node --name n2 --out n2                                              on another machine
+  crawler nodes                                                                who does what
+  crawler verify --store $CRAWLER_STORE                                        is it whole?";
+
+/// The arguments of a node.
 #[derive(Clone)]
 pub(crate) struct NodeArgs {
     pub(crate) own: NodeOwnArgs,
@@ -25,15 +36,10 @@ pub(crate) struct NodeOwnArgs {
     /// The name of this node, of letters, digits, - and _; the names of its archive files have it
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// A node that is not heard of for so long is dead, and others take its hosts over. The first
-    /// node decides it
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    pub(crate) term: Span,
-}
-
-impl NodeOwnArgs {
-    /// The shortest term: heartbeats are a quarter of it apart.
-    pub(crate) const LEAST_TERM: Duration = Duration::from_secs(1);
+    /// A node that is not heard of for so long is dead, and others take its hosts over; the first
+    /// node decides it [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) term: Option<Span>,
 }
 
 impl FromArgMatches for NodeArgs {
@@ -52,7 +58,7 @@ impl FromArgMatches for NodeArgs {
 
 impl Args for NodeArgs {
     fn augment_args(command: Command) -> Command {
-        CrawlArgs::augment_args(NodeOwnArgs::augment_args(command))
+        CrawlArgs::augment_args(NodeOwnArgs::augment_args(command)).after_help(EXAMPLES)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
-use super::node::{self, Node};
+use super::membership::Node;
 use super::{serve, warn};
 use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
@@ -23,7 +23,7 @@ use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
 use crate::settings::{CrawlArgs, Settings, SummaryForm};
 use crate::signals::{received, unless_ignored};
-use crate::summary::Summary;
+use crate::summary::{CrawlPlace, Summary};
 use crate::terminal::{printable, say};
 use crate::{
     control, crawl_directory, disk_error, earlier, features, machine, on_finish, output, progress,
@@ -59,7 +59,7 @@ impl SessionEnd {
 }
 
 /// Runs a session of a crawl; with `node`, of a shared one.
-pub(super) fn run_as(args: &CrawlArgs, node: Option<Node>) -> Result<SessionEnd, CliError> {
+pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionEnd, CliError> {
     // First, so that no message quotes a secret that stands in the wrong place.
     let mut given = GivenSecrets::gather(&args.run.secrets)?;
     let mut settings = match &node {
@@ -69,7 +69,10 @@ pub(super) fn run_as(args: &CrawlArgs, node: Option<Node>) -> Result<SessionEnd,
     given.add_hosts(&settings)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
-    let seeds = Seeds::gather(&settings, &form)?;
+    let seeds = match &mut node {
+        Some(node) => node.take_seeds(),
+        None => Seeds::gather(&settings, &form)?,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(machine::cores())
         .enable_all()
@@ -109,17 +112,24 @@ async fn crawl(
     finished_summary: &mut Option<Vec<u8>>,
 ) -> Result<SessionEnd, CliError> {
     let args = &args.run;
-    let session = SessionClock::start();
-    let clock = session.clock();
     let missing = secrets::missing(&settings.secrets, &given.options);
     settings.remember_secrets(&given.options);
     let settings = &settings;
+    let mut clock_warning = None;
+    let name = node.as_ref().map(|node| node.name().to_owned());
+    let (machine, joined) = match node {
+        Some(node) => {
+            let joined = node.join().await?;
+            clock_warning = joined.warning;
+            (joined.clock, Some(joined.session))
+        }
+        None => (machine::clock(), None),
+    };
+    let session = SessionClock::start(machine);
+    let clock = session.clock();
     let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
-    let joined = match node {
-        Some(node) => Some(node.join().await?),
-        None => None,
-    };
+    warnings.extend(clock_warning);
     let components = Components::new(settings, seeds, secrets, &clock, joined.as_ref())?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let dashboard = match &args.serve {
@@ -138,13 +148,12 @@ async fn crawl(
         context,
         resumed,
         store,
-        shared,
     } = assembly::assemble(settings, seeds, form, clock, components, joined).await?;
     control.begin(&context, &store).await?;
     // Before the greeting, which invites to interrupt.
     let signals = StopSignals::register();
     if !quiet {
-        greet(settings, seeds, &warnings, resumed);
+        greet(settings, seeds, &warnings, resumed, name.as_deref());
     }
 
     if let Some(dashboard) = &dashboard {
@@ -166,11 +175,14 @@ async fn crawl(
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     let controlling = tokio::spawn(control.go_on(Arc::clone(&context), Arc::downgrade(&store)));
     drop(store);
-    let widening = shared.map(|shared| tokio::spawn(node::widen(Arc::clone(&context), shared)));
-    let ended = run_on_a_worker(&context, limits(settings), stop).await;
+    let place = match name {
+        None => CrawlPlace::Directory(settings.out.clone()),
+        Some(_) => CrawlPlace::Store(settings.out.clone()),
+    };
+    let ended = run_on_a_worker(&context, limits(settings), stop.clone()).await;
     // They are waited for, since some of them keep the store open.
     let tasks = [controlling, watching, listening, progress];
-    for task in tasks.into_iter().chain(serving).chain(widening) {
+    for task in tasks.into_iter().chain(serving) {
         task.abort();
         drop(task.await);
     }
@@ -179,6 +191,16 @@ async fn crawl(
         &crawl_directory::state(&settings.out),
     );
     bar.finish_and_clear();
+    let ended = match ended {
+        Err(Fault::Store(StoreFault::TermEnded { .. })) if stop.is_asked() => {
+            warn("the term ended before this node left: what was in flight is visited again");
+            Ok(Finish::Interrupted)
+        }
+        Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => {
+            return Ok(SessionEnd::TermEnded(ended));
+        }
+        ended => ended,
+    };
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
     let summary = Summary::new(finished, &before, &context, started.elapsed());
@@ -186,7 +208,7 @@ async fn crawl(
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         None if verbosity == Verbosity::Silent => Ok(()),
-        Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
+        Some(SummaryForm::Text) | None => summary.write(out, &place),
     })?;
     if ended.is_ok() && log.count() > 0 && !quiet {
         let lost = log.count();
@@ -195,7 +217,6 @@ async fn crawl(
     match ended {
         Ok(Finish::Interrupted) => kept.map(|()| SessionEnd::Finished(ExitCode::from(INTERRUPTED))),
         Ok(_) => kept.map(|()| SessionEnd::Finished(ExitCode::SUCCESS)),
-        Err(Fault::Store(ended @ StoreFault::TermEnded { .. })) => Ok(SessionEnd::TermEnded(ended)),
         Err(error) => {
             // If the directory is gone, that is the cause of the first failure.
             let gone = context.disk_space.gone().map(|path| Fault::Gone { path });
@@ -233,7 +254,13 @@ fn limits(settings: &Settings) -> Limits {
     }
 }
 
-fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool) {
+fn greet(
+    settings: &Settings,
+    seeds: &Seeds,
+    warnings: &[String],
+    resumed: bool,
+    node: Option<&str>,
+) {
     for complaint in seeds.complaints.iter().chain(warnings) {
         warn(complaint);
     }
@@ -248,6 +275,14 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     }
     if settings.contact.is_none() && settings.user_agent.is_none() {
         warn("no --contact: sites cannot write to you about this crawl");
+    }
+    if let Some(node) = node {
+        let out = printable(&settings.out.display().to_string());
+        say(&format!(
+            "node {node} takes part in the crawl, with its archive in {out}; interrupt when you \
+             like, the same command goes on"
+        ));
+        return;
     }
     let verb = match resumed {
         true => "going on with",

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use shared_store::{CrawlSettings, Import, ImportScan};
 use store::embedded::{DirectoryLock, History};
-use web::GroupBy;
 
 use super::journal::{damaged, records};
 use super::shared;
 use crate::args::ImportArgs;
 use crate::cli_error::{CliError, usage};
+use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::terminal::say;
 use crate::{crawl_directory, machine};
@@ -24,13 +24,13 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
     let directory = &args.directory;
     let state = crawl_directory::state_of(directory)?;
     let url = shared::required_url(args.store.as_ref())?;
-    if crawl_directory::is_of_node(directory) {
+    if crawl_directory::node_mark(directory)?.is_some() {
         let shown = directory.display();
         return Err(usage(format!("{shown} is the directory of a node"))
             .with_remedy("its crawl is in a shared store already"));
     }
-    let mut settings = Settings::of_crawl(directory)?;
-    refuse_features(&settings)?;
+    let settings = Settings::of_crawl(directory)?;
+    settings.refuse_unshared()?;
     let lock = DirectoryLock::take(&state, machine::clock().now());
     let _lock = lock.map_err(|error| crawl_directory::cli_error(&error))?;
     crawl_directory::refuse_a_short_journal(directory)?;
@@ -40,11 +40,10 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
         return Err(usage(format!("{shown} holds a crawl that never began"))
             .with_remedy("begin it by nodes"));
     };
-    // A directory of its own is what each node has.
-    settings.out = Settings::default().out;
+    let seeds = Seeds::gather(&settings, &settings.canonical_form())?.urls;
     let crawl = CrawlSettings {
         key,
-        text: settings.as_run(settings.url.clone())?,
+        text: settings.shared_text()?,
         term: TERM,
     };
     let import_error = |error| shared::import_error(error, directory);
@@ -58,6 +57,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
         let Some(mut import) = import.map_err(import_error)? else {
             return Ok(None);
         };
+        seeds.iter().for_each(|seed| import.add_seed(seed));
         let before = import.done_before();
         let mut records_read = 0_u64;
         for record in records(&state, "records imported").map_err(damaged)? {
@@ -72,41 +72,6 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
     })?;
     let archive = crawl_directory::archive(directory);
     close(imported, &archive);
-    Ok(())
-}
-
-/// Refuses a crawl with settings that nodes cannot share.
-fn refuse_features(settings: &Settings) -> Result<(), CliError> {
-    let refused = [
-        (
-            settings.feature_settings()?.has_to_learn(),
-            "features weighted by tf-idf and without --frequencies",
-            "each node would learn other frequencies",
-        ),
-        (
-            settings.group_by == GroupBy::Address,
-            "--group-by address",
-            "hosts of one address may belong to two nodes",
-        ),
-        (
-            !settings.since.is_empty(),
-            "--since",
-            "the nodes do not have the archive of the earlier crawl",
-        ),
-        (
-            !settings.against.is_empty(),
-            "--against",
-            "the signatures of the earlier crawls are not in its journal",
-        ),
-    ];
-    for (is_set, option, reason) in refused {
-        if is_set {
-            return Err(
-                usage(format!("a crawl with {option} cannot be shared: {reason}"))
-                    .with_remedy("continue it on one machine"),
-            );
-        }
-    }
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use disk::{Disk, DraftPath, SystemDisk};
 use shared_store::{
-    ConnectError, ImportError, JoinError, Mirror, MirrorPart, ReadError, SharedCrawl,
+    ConnectError, ImportError, JoinError, Mirror, MirrorPart, NodeMark, ReadError, SharedCrawl,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -180,21 +180,37 @@ pub(super) struct NodeMirror {
 }
 
 impl NodeMirror {
+    /// Makes a mirror of the decisions of the node whose directory has this mark; none if it is a
+    /// node of another crawl.
+    pub(super) fn of_mark(url: &str, mark: NodeMark) -> Result<Option<Self>, CliError> {
+        runtime()?.block_on(async {
+            let crawl = open_shared(url).await?;
+            match crawl.has(&mark).await.map_err(read_error)? {
+                true => Self::new(crawl, mark.node).await.map(Some),
+                false => Ok(None),
+            }
+        })
+    }
+
     /// Makes a mirror of the decisions of the node that wrote these archive files; none if no node
     /// of the crawl did.
     pub(super) fn of_archive(url: &str, files: &[String]) -> Result<Option<Self>, CliError> {
         runtime()?.block_on(async {
             let crawl = open_shared(url).await?;
-            let Some(node) = crawl.node_of_archive(files).await.map_err(read_error)? else {
-                return Ok(None);
-            };
-            let part = MirrorPart::Node(node.clone());
-            let (directory, _, draft) = copy(crawl, part).await?;
-            Ok(Some(Self {
-                node,
-                directory,
-                _draft: draft,
-            }))
+            match crawl.node_of_archive(files).await.map_err(read_error)? {
+                Some(node) => Self::new(crawl, node).await.map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
+    async fn new(crawl: SharedCrawl, node: String) -> Result<Self, CliError> {
+        let part = MirrorPart::Node(node.clone());
+        let (directory, _, draft) = copy(crawl, part).await?;
+        Ok(Self {
+            node,
+            directory,
+            _draft: draft,
         })
     }
 }

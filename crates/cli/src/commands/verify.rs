@@ -108,7 +108,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     if directory.is_file() {
         return wacz::run(directory, args.format);
     }
-    if args.store.is_some() || crawl_directory::is_of_node(directory) {
+    if args.store.is_some() || crawl_directory::node_mark(directory)?.is_some() {
         let url = shared::url(args.store.as_ref()).ok_or_else(|| {
             let shown = directory.display();
             usage(format!(

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use web::GroupBy;
+
 use super::{CrawlArgs, Settings};
 use crate::cli_error::{CliError, fault, usage};
 
@@ -48,6 +50,44 @@ impl Settings {
         let (settings, _) = Self::gather_from(args, out, Some(file.path()))?;
         settings.refuse_difference(text)?;
         Ok(settings)
+    }
+
+    /// Returns true if seeds are given, by a file or by arguments.
+    pub(crate) fn names_seeds(&self) -> bool {
+        self.seeds.is_some() || !self.url.is_empty()
+    }
+
+    /// Refuses what the nodes of a crawl cannot share.
+    pub(crate) fn refuse_unshared(&self) -> Result<(), CliError> {
+        let refused = [
+            (
+                self.feature_settings()?.has_to_learn(),
+                "--weights tf-idf without --frequencies",
+                "each node would learn other frequencies: give --frequencies FILE",
+            ),
+            (
+                self.group_by == GroupBy::Address,
+                "--group-by address",
+                "hosts of one address may belong to two nodes: use --group-by domain",
+            ),
+            (
+                !self.since.is_empty(),
+                "--since",
+                "only one machine has the archive of the earlier crawl: crawl on that one",
+            ),
+            (
+                !self.against.is_empty(),
+                "--against",
+                "only one machine has the signatures of the earlier crawl: crawl on that one",
+            ),
+        ];
+        for (is_given, option, remedy) in refused {
+            if is_given {
+                let what = format!("nodes cannot share a crawl with {option}");
+                return Err(usage(what).with_remedy(remedy));
+            }
+        }
+        Ok(())
     }
 
     fn refuse_difference(&self, text: &str) -> Result<(), CliError> {

@@ -153,7 +153,7 @@ impl Crawl {
             sink: Arc::new(archive),
             earlier: None,
             disk_space: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
-            scope: RwLock::new(scope),
+            scope: Arc::new(RwLock::new(scope)),
             listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(

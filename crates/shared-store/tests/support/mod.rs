@@ -75,6 +75,7 @@ impl Node {
             store,
             clock: Clock::fixed(now),
             max_pages: self.max_pages,
+            widen: Arc::new(|_seed| {}),
         };
         let opened = SharedStore::open(session, self.directory.path(), options).await;
         opened.unwrap()

@@ -331,6 +331,7 @@ impl Queue {
             set_aside: set_aside.count() as u64,
             active_hosts: sums.active_hosts,
             hosts: sums.visited_hosts,
+            is_store_away: false,
         }
     }
 

@@ -38,8 +38,6 @@ pub struct WorkingCopy {
     pub first_sequence: u64,
     /// The valid end of the node's archive.
     pub archive: Option<ArchiveSpan>,
-    /// The redirects of seeds that widened the scope.
-    pub adopted: Vec<PageUrl>,
     /// True if the crawl was begun before.
     pub resumed: bool,
     /// A function that sees the records of the frontier that this session makes.
@@ -53,15 +51,13 @@ impl EmbeddedStore {
         let WorkingCopy {
             first_sequence,
             archive,
-            adopted,
             resumed,
             watch,
         } = start;
         self.opened.archive.clone_from(&archive);
-        self.opened.adopted.clone_from(&adopted);
         self.opened.resumed = resumed;
         self.queue()
-            .begin_working_copy(first_sequence, archive, adopted, watch);
+            .begin_working_copy(first_sequence, archive, watch);
         self
     }
 

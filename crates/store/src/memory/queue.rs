@@ -277,6 +277,7 @@ impl Queue {
             set_aside: count(Waiting::is_aside),
             active_hosts: active.len() as u64,
             hosts: self.pages.values().filter(|pages| **pages > 0).count() as u64,
+            is_store_away: false,
         }
     }
 }

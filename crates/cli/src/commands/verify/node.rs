@@ -46,13 +46,20 @@ pub(super) fn run(
     // Held until the end: the node must not run meanwhile.
     let _lock = DirectoryLock::share(&state)?;
     let archive_directory = crawl_directory::archive(directory);
-    let files = crawl_directory::archive_files(&archive_directory).unwrap_or_default();
-    let names = files.iter().filter_map(|path| name_of(path));
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    let Some(mirror) = NodeMirror::of_archive(url, &names)? else {
-        let shown = archive_directory.display();
+    let mirror = match crawl_directory::node_mark(directory)? {
+        Some(mark) => NodeMirror::of_mark(url, mark)?,
+        // A crawl that was imported.
+        None => {
+            let files = crawl_directory::archive_files(&archive_directory).unwrap_or_default();
+            let names = files.iter().filter_map(|path| name_of(path));
+            let names: Vec<String> = names.map(str::to_owned).collect();
+            NodeMirror::of_archive(url, &names)?
+        }
+    };
+    let Some(mirror) = mirror else {
+        let shown = directory.display();
         return Err(
-            usage(format!("the store knows no node that wrote {shown}")).with_remedy(
+            usage(format!("{shown} is no directory of a node of this crawl")).with_remedy(
                 "name the store of its crawl, and the directory that was given to --out",
             ),
         );

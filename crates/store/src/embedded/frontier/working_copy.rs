@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use web::{Host, PageUrl, RestartRule, Timestamp};
+use web::{Host, RestartRule, Timestamp};
 
 use super::super::journal::Journal;
 use super::super::journal::record::Record;
@@ -23,12 +23,10 @@ impl Queue {
         &mut self,
         first: u64,
         archive: Option<ArchiveSpan>,
-        adopted: Vec<PageUrl>,
         watch: RecordWatch,
     ) {
         self.state.next_sequence = first;
         self.state.archive = archive;
-        self.state.adopted = adopted;
         self.doubtful = 0;
         self.watch = Some(watch);
     }
