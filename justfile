@@ -59,7 +59,7 @@ explore rounds="10" *args="--workspace":
 demo:
     cargo run --release --example demo
 
-# crawl the toy web by three nodes that share a crawl on PostgreSQL, and check it
+# crawl a generated web by three nodes that share a crawl on PostgreSQL, and check it
 nodes:
     cargo run --release --example nodes
 

@@ -53,8 +53,8 @@ pub(crate) struct Options {
     shared_buffers: String,
 }
 
-/// The term of the nodes, as in a crawl.
-const TERM: Duration = Duration::from_secs(10);
+/// The term of the nodes: that of a crawl of busy nodes, which share this process.
+const TERM: Duration = Duration::from_secs(60);
 /// The interval at which the buckets are counted.
 const POLL: Duration = Duration::from_millis(250);
 /// Workers that fill the log, and those of a node that admit in batches.

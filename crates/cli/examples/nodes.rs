@@ -1,8 +1,8 @@
 //! A crawl by three nodes, without the internet and without containers.
 //!
-//! Starts PostgreSQL in a temporary directory, serves the toy web of the demonstration on loopback,
-//! and crawls it by three processes of the real binary. Then it checks the crawl and shows where
-//! the archives are.
+//! Starts PostgreSQL in a temporary directory, serves a generated web with planted copies on
+//! loopback, and crawls it by three processes of the real binary. Then it checks the crawl and
+//! shows where the archives are.
 //!
 //! ```text
 //! cargo run --release --example nodes
@@ -14,13 +14,17 @@ use std::fs::File;
 use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Output};
+use std::sync::Arc;
 
-use testkit::{Postgres, Server, ToyWeb};
+use testkit::{Corpus, Postgres, Server};
 
 const DIRECTORY: &str = "nodes-crawl";
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
+/// Pages of the web, a tenth of them copies, and its hosts.
+const PAGES: usize = 960;
+const HOSTS: usize = 24;
 /// Pages of the crawl when its nodes are shown.
-const SHOWN_AT: u64 = 20;
+const SHOWN_AT: u64 = 300;
 
 type Failure = Box<dyn Error>;
 
@@ -47,16 +51,20 @@ fn main() -> Result<ExitCode, Failure> {
     };
     let (server, arguments) = web();
     println!(
-        "PostgreSQL runs in a temporary directory, and a toy web is served on 127.0.0.1:{}.",
+        "PostgreSQL runs in a temporary directory. {HOSTS} hosts with {PAGES} pages, some of them \
+         copies, are served on 127.0.0.1:{}.",
         server.port()
     );
-    println!("Three nodes crawl it. Each is a process of its own, as on a machine of its own:\n");
-    let mut nodes = Vec::new();
-    for name in NODES {
-        nodes.push(crawl.start(name, &arguments)?);
+    println!("The first node begins the crawl, with seeds and settings:\n");
+    let mut nodes = vec![crawl.start(NODES[0], &arguments)?];
+    crawl.wait_for_nodes(&mut nodes, 0)?;
+    println!("\nOthers join it, as on machines of their own:\n");
+    for name in &NODES[1..] {
+        nodes.push(crawl.start(name, &[])?);
     }
+    crawl.wait_for_nodes(&mut nodes, SHOWN_AT)?;
     println!("\nThey share what waits, what was seen and the signatures of all pages:\n");
-    crawl.show_nodes_at_work(&mut nodes)?;
+    crawl.show(&["nodes", "--format", "table"])?;
     for (name, node) in NODES.iter().zip(&mut nodes) {
         let ended = node.wait()?;
         if !ended.success() {
@@ -75,12 +83,14 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the toy web, served, and the options of a crawl of it.
+/// Returns a web, served, and the options of a crawl of it.
 fn web() -> (Server, Vec<String>) {
-    let web = ToyWeb::new();
+    // The hosts of one domain would stay on one node.
+    let corpus = Corpus::plain(PAGES, 1).with_hosts(HOSTS).on_domains();
+    let web = Arc::new(corpus);
     let server = Server::spawn_thread(web.site());
     let mut arguments = web.seeds(server.port());
-    let options = "--allow-private --contact demo@localhost --delay 50ms";
+    let options = "--allow-private --contact demo@localhost --delay 200ms";
     arguments.extend(options.split(' ').map(str::to_owned));
     for host in web.hosts() {
         arguments.extend(["--resolve".to_owned(), server.resolve(&host)]);
@@ -98,10 +108,12 @@ impl SharedCrawl {
     fn start(&self, name: &str, arguments: &[String]) -> Result<Child, Failure> {
         let out = Path::new(DIRECTORY).join(name);
         println!(
-            "$ crawler node --store {} --name {name} --out {} {} …",
+            "$ crawler node --store {} --name {name} --out {}{}",
             self.store,
             out.display(),
-            arguments[0]
+            arguments
+                .first()
+                .map_or(String::new(), |seed| format!(" {seed} …"))
         );
         let output = File::create(log(name))?;
         let node = Command::new(&self.crawler)
@@ -114,24 +126,24 @@ impl SharedCrawl {
         Ok(node)
     }
 
-    /// Shows the nodes once all of them have joined and the crawl has some pages, or one has ended.
-    fn show_nodes_at_work(&self, nodes: &mut [Child]) -> Result<(), Failure> {
+    /// Waits until these nodes have their shares and the crawl has so many pages, or a node ends.
+    fn wait_for_nodes(&self, nodes: &mut [Child], pages: u64) -> Result<(), Failure> {
         loop {
             for node in &mut *nodes {
                 if node.try_wait()?.is_some() {
                     return Ok(());
                 }
             }
+            // Before the first node has made the tables, the command fails.
             let listed = self.run(&["nodes", "--format", "json"])?;
-            // The first node makes the tables; before that there is no crawl to list.
             let rows: Vec<serde_json::Value> = String::from_utf8(listed.stdout)?
                 .lines()
                 .map(serde_json::from_str)
                 .collect::<Result<_, _>>()?;
-            let pages: u64 = rows.iter().filter_map(|row| row["pages"].as_u64()).sum();
+            let visited: u64 = rows.iter().filter_map(|row| row["pages"].as_u64()).sum();
             let have_shares = rows.iter().filter(|row| row["buckets"] != 0).count();
-            if have_shares == NODES.len() && pages >= SHOWN_AT {
-                return self.show(&["nodes", "--format", "table"]);
+            if have_shares == nodes.len() && visited >= pages {
+                return Ok(());
             }
         }
     }
