@@ -185,6 +185,15 @@ damages bits="200" step="1":
     DAMAGE_BITS={{bits}} DAMAGE_STEP={{step}} FLIP_SEED={{seed}} \
         cargo test -p crawler --test crawler -- damages:: --nocapture
 
+# crawl by four nodes of which one is killed, one stops, one is cut off, while the database crashes
+node-stories stories="20":
+    NODE_STORIES={{stories}} NODE_SEED={{seed}} \
+        cargo test -p crawler --test crawler -- machines::faults --nocapture
+
+# crawl real documents by one process and by three nodes, and compare the verdicts (STORE: a database)
+documents-by-nodes *args:
+    tests/real-documents-by-nodes.sh {{args}}
+
 # fail each of the first 500 calls of a crawl to the disk, and cut the power at 500 moments
 wrecks failures="500" cuts="500":
     FAILURES={{failures}} POWER_CUTS={{cuts}} WRECK_SEED={{seed}} \

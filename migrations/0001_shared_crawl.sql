@@ -24,7 +24,9 @@ CREATE TABLE crawl (
     begun_at timestamptz NOT NULL DEFAULT now(),
     -- The time at which nothing was left to visit.
     finished_at timestamptz,
-    last_term bigint NOT NULL DEFAULT 0
+    last_term bigint NOT NULL DEFAULT 0,
+    -- The control file that nodes without one of their own obey.
+    control text
 );
 
 CREATE TABLE term (
@@ -123,6 +125,15 @@ CREATE TABLE signature_head (singleton boolean PRIMARY KEY DEFAULT true CHECK (s
 
 INSERT INTO signature_head DEFAULT VALUES;
 
+CREATE TABLE earlier_crawl (
+    -- The index of the crawl among the directories of --against.
+    crawl smallint NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('row_number'),
+    -- A record of its journal, postcard: of its pages and their signatures.
+    record bytea NOT NULL,
+    PRIMARY KEY (crawl, number)
+);
+
 -- Refuses a call of a term that has ended.
 CREATE FUNCTION refuse_ended_term(p_term bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -138,14 +149,24 @@ BEGIN
         END;
 END $$;
 
--- Writes the settings of a crawl that begins now; does nothing if it has begun.
+-- Writes the settings of a crawl that begins now. Does nothing if it has begun, and returns false.
 CREATE FUNCTION begin_crawl(
     p_format integer, p_hash_key bytea, p_settings text, p_term_length interval
-) RETURNS void LANGUAGE sql AS $$
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO crawl (format, hash_key, settings, term_length)
     VALUES (p_format, p_hash_key, p_settings, p_term_length)
     ON CONFLICT DO NOTHING;
-$$;
+    RETURN FOUND;
+END $$;
+
+-- Writes the control file that nodes without one of their own obey. Returns false if no crawl has
+-- begun.
+CREATE FUNCTION set_control(p_control text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE crawl SET control = p_control;
+    RETURN FOUND;
+END $$;
 
 -- Ends a term that is live. Its buckets are free afterwards, all at once.
 CREATE FUNCTION end_term(p_term bigint, p_state text) RETURNS void LANGUAGE plpgsql AS $$

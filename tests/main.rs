@@ -37,11 +37,18 @@ mod durability {
     mod faults; // full disks, unreadable directories, two crawls in one
     mod flips; // flipped bits in every file of the state
     mod kill; // kills at random moments
-    mod nodes; // nodes of a shared crawl that die and hang
     mod power_cuts; // bytes that were not synced
     mod rebuild; // `rebuild`, from our archives and others'
     mod resume; // interrupts, signals, deleted directories
     mod verify; // `verify`
+}
+
+/// A crawl by several nodes, on PostgreSQL. Where it is not installed these tests pass.
+mod machines {
+    mod faults; // nodes and a database that fail at random moments
+    mod fences; // commits that come too late
+    mod input; // nodes that are started wrongly
+    mod membership; // nodes that join, leave and come back
 }
 
 /// URLs, from links, sitemaps, feeds and redirects.

@@ -1,13 +1,18 @@
 """The arithmetic of `real-documents.sh`: verdicts against the truth.
 
     real_documents.py verdicts CRAWLER TREE_A TREE_B FOLLOW.jsonl DROP.jsonl
+    real_documents.py nodes ONE.jsonl NODES.jsonl
 
 It prints Markdown. What a page says is read here a second time, by the standard library's own HTML parser, so
 that "unchanged" is not what the crawler takes for unchanged: two pages are unchanged if the visible text inside
 `role="main"` (the whole body where there is none) is the same word for word. How alike changed pages are is the Jaccard
 similarity of the sets of word 3-shingles and word 5-shingles of the main text as `crawler extract` gives it.
 
-Code 1: an unchanged page was not an exact duplicate, or pages with less than half of their shingles in common were merged.
+`nodes` compares the verdicts of one process with those of several nodes. Which of two like pages came first differs
+from crawl to crawl, so it compares the groups of pages that are like one another, not the originals.
+
+Code 1: an unchanged page was not an exact duplicate, or pages with less than half of their shingles in common were merged;
+for `nodes`, other pages were visited, or other pages have the same text.
 """
 
 import json
@@ -289,7 +294,53 @@ def verdicts(crawler, root_a, root_b, follow_file, drop_file):
     sys.exit(1 if wrong else 0)
 
 
+class Verdicts:
+    """The verdicts of a crawl, by URL."""
+
+    def __init__(self, file):
+        rows = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
+        self.rows = {row["url"]: row for row in rows}
+
+    def original(self, url):
+        return self.rows[url]["duplicate_of"] or url
+
+    def groups(self, kinds):
+        """Returns the group of each page: the pages that are joined by verdicts of these kinds."""
+        group = {url: {url} for url in self.rows}
+        for url, row in self.rows.items():
+            if row["verdict"] in kinds and group[url] is not group[row["duplicate_of"]]:
+                joined = group[url] | group[row["duplicate_of"]]
+                for member in joined:
+                    group[member] = joined
+        return group
+
+
+def nodes(one_file, nodes_file):
+    one, several = Verdicts(one_file), Verdicts(nodes_file)
+    missing, more = one.rows.keys() - several.rows.keys(), several.rows.keys() - one.rows.keys()
+    pages = sorted(one.rows.keys() & several.rows.keys())
+    others = [page for page in pages if one.original(page) != several.original(page)]
+
+    def in_other_groups(*kinds):
+        in_one, in_several = one.groups(kinds), several.groups(kinds)
+        return {page: (in_one[page], in_several[page]) for page in pages if in_one[page] != in_several[page]}
+
+    exact = in_other_groups("exact-duplicate")
+    grouped = in_other_groups("exact-duplicate", "near-duplicate")
+    print(f"{len(pages)} pages in both crawls, {len(missing)} by one process only, {len(more)} by nodes only.")
+    for name, crawl in (("one process", one), ("nodes", several)):
+        kinds = Counter(crawl.rows[page]["verdict"] for page in pages)
+        print(f"- {name}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
+    print(f"- {len(others)} pages have another original, since another page of the group came first")
+    print(f"- {len(exact)} pages are exact duplicates of other pages; {len(grouped)} are in another group")
+    for page, (in_one, in_several) in grouped.items():
+        print(f"  - {page}: {len(in_one)} pages by one process, {len(in_several)} by nodes")
+    sys.exit(1 if missing or more or exact else 0)
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "nodes":
+        nodes(*sys.argv[2:])
     if len(sys.argv) == 7 and sys.argv[1] == "verdicts":
         verdicts(*sys.argv[2:])
     sys.exit(__doc__)

@@ -12,6 +12,7 @@ pub(crate) mod pages;
 pub(crate) mod peak_memory;
 pub(crate) mod request_quota;
 pub(crate) mod settled_web;
+pub(crate) mod shared_crawl;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

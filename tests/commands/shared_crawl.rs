@@ -288,11 +288,11 @@ fn the_directory_of_a_node_is_checked_with_its_store_only() {
     let mark = r#"{"node":"n1","crawl":1}"#;
     fs::write(crawl.out().join("state/shared-crawl"), mark).unwrap();
     let run = crawl.run_command(&["verify", "crawl"]);
-    run.assert_error(2, "crawl is the directory of a node of a shared crawl");
+    run.assert_error(2, "crawl is the directory of node n1 of a shared crawl");
     let run = crawl.run_command(&["verify", "crawl", "--store", &store]);
     run.assert_error(2, "crawl is no directory of a node of this crawl");
     let run = crawl.run_command(&["import", "crawl", "--store", &store]);
-    run.assert_error(2, "crawl is the directory of a node");
+    run.assert_error(2, "crawl is the directory of node n1");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(crate) use node::{NodeArgs, NodeOwnArgs};
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
-pub(crate) use store::{ImportArgs, NodesArgs};
+pub(crate) use store::{ControlArgs, ImportArgs, NodesArgs};
 
 use crate::settings::{ConfigArgs, CrawlArgs};
 
@@ -115,6 +115,8 @@ pub(crate) enum Command {
     Node(Box<NodeArgs>),
     /// Move a crawl into a shared store on PostgreSQL
     Import(ImportArgs),
+    /// Change a shared crawl while it runs: pace, pauses, exclusions, orders
+    Control(ControlArgs),
     /// List the nodes of a shared crawl: state, buckets, pages, rate, heartbeat
     Nodes(NodesArgs),
     /// Remove leftover files of rebuilds and interrupted commands from the directory of a crawl

@@ -17,7 +17,7 @@ use disk::{Disk, ReservedDisk, SystemDisk};
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
-use store::embedded::{EarlierCrawls, EmbeddedStore};
+use store::embedded::{EarlierCrawls, EmbeddedStore, StoreOptions};
 use store::{DiscoveredUrl, Frontier, NearDupIndex, StoreFault};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, GroupBy, PageUrl, Scope};
@@ -26,6 +26,7 @@ pub(crate) use self::directory::prepare_directory;
 use self::fence::FencedFetch;
 pub(crate) use self::rules::{pacing, policy, scope, store_options};
 use crate::cli_error::{CliError, fault};
+use crate::control::orders::OrderedStore;
 use crate::disk_space::DiskFullRetry;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
@@ -43,6 +44,8 @@ pub(crate) struct AssembledCrawl {
     pub(crate) resumed: bool,
     /// The crawl's store, or a node's working copy.
     pub(crate) store: Arc<EmbeddedStore>,
+    /// The store that carries out orders.
+    pub(crate) ordered: OrderedStore,
 }
 
 /// The store of a crawl: its own, or a node's part of a shared one.
@@ -167,7 +170,10 @@ pub(crate) async fn assemble(
                 shared: None,
             }
         }
-        Some(session) => open_shared(settings, session, &clock, &disk, &scope).await?,
+        Some(session) => {
+            let options = store_options(settings, earlier.clone(), &clock, &disk)?;
+            open_shared(settings, session, options, &clock, &scope).await?
+        }
     };
     let store = Arc::clone(&opened.local);
     let disk_space = retry.step(async || disk_space::keep(&reserved, settings));
@@ -221,6 +227,10 @@ pub(crate) async fn assemble(
     Ok(AssembledCrawl {
         context: Arc::new(context),
         resumed: store.resumed(),
+        ordered: match &opened.shared {
+            Some(shared) => OrderedStore::Shared(Arc::downgrade(shared)),
+            None => OrderedStore::Own(Arc::downgrade(&store)),
+        },
         store,
     })
 }
@@ -229,12 +239,11 @@ pub(crate) async fn assemble(
 async fn open_shared(
     settings: &Settings,
     session: Session,
+    mut options: StoreOptions,
     clock: &Clock,
-    disk: &Arc<dyn Disk>,
     scope: &Arc<RwLock<Scope>>,
 ) -> Result<OpenStore, CliError> {
     let state = crawl_directory::state(&settings.out);
-    let mut options = store_options(settings, None, clock, disk)?;
     (options.key, options.new_key) = (None, session.key());
     let options = SharedOptions {
         store: options,

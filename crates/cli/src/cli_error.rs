@@ -53,6 +53,11 @@ impl CliError {
         usage(chain(error))
     }
 
+    /// Returns the message without its remedy.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Shortens clap's error of several paragraphs to two lines.
     pub(crate) fn of_arguments(mistake: &clap::Error, remedy: Option<&str>) -> Self {
         let text = mistake.to_string();

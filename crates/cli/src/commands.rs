@@ -6,6 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod config;
+pub(crate) mod control;
 pub(crate) mod crawl;
 pub(crate) mod dedup;
 pub(crate) mod duplicates;
@@ -55,10 +56,11 @@ use tokio::runtime::Runtime;
 use web::{CanonicalForm, Clock, PageUrl, Scope};
 
 use crate::cli_error::{CliError, fault, usage};
+use crate::control::last_in_force;
 use crate::input;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, control, crawl_directory, earlier, machine};
+use crate::{assembly, crawl_directory, earlier, machine};
 
 /// Reads a file, or standard input for `-`.
 fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
@@ -101,7 +103,7 @@ fn exit_code(is_right: bool) -> ExitCode {
 /// Returns the scope of a crawl with its seeds and with the exclusions in force.
 fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, CliError> {
     let mut scope = assembly::scope(settings)?;
-    if let Some(in_force) = control::last_in_force(&settings.out)? {
+    if let Some(in_force) = last_in_force(&settings.out)? {
         scope.exclude_now(in_force.overrides.exclude);
     }
     for seed in &settings.url {

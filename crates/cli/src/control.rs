@@ -2,7 +2,8 @@
 //!
 //! The file is read before the first page is requested, and once a second from then on. Its content
 //! takes effect when two reads in a row find the same, so that a half-written file is not applied.
-//! An invalid file changes nothing. Each change and each mistake is reported once, in crawl.log and
+//! A node of a shared crawl obeys the file in its directory, and where there is none the text that
+//! `crawler control` wrote into the store. An invalid file changes nothing. Each change and each mistake is reported once, in crawl.log and
 //! on standard error. `DIR/state/control.json` records what is in force, for `status`, `why` and
 //! `verify`. [`crawl::control_file`] knows the keys; `orders.rs` carries out the orders.
 
@@ -11,7 +12,7 @@ pub(crate) mod orders;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
@@ -19,9 +20,9 @@ use crawl::{CrawlContext, Orders, RuntimeOverrides};
 use disk::SystemDisk;
 use fetch::PacingRules;
 use store::StoreFault;
-use store::embedded::EmbeddedStore;
 use tokio::time::MissedTickBehavior;
 
+use self::orders::OrderedStore;
 use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
 use crate::settings::one_line;
@@ -84,6 +85,18 @@ impl FileState {
         }
     }
 
+    /// Returns the file of a node: its own, or that of the crawl's store.
+    fn or_of(self, store: &OrderedStore) -> Self {
+        let OrderedStore::Shared(shared) = store else {
+            return self;
+        };
+        let shared = || shared.upgrade().and_then(|shared| shared.control());
+        match self {
+            Self::Missing => shared().map_or(Self::Missing, Self::Text),
+            own => own,
+        }
+    }
+
     fn overrides(&self) -> Result<RuntimeOverrides, String> {
         match self {
             Self::Missing => Ok(RuntimeOverrides::default()),
@@ -132,16 +145,18 @@ impl ControlWatch {
     pub(crate) async fn begin(
         &mut self,
         context: &CrawlContext,
-        store: &Arc<EmbeddedStore>,
+        store: &OrderedStore,
     ) -> Result<(), StoreFault> {
-        // `open` refuses an invalid file.
+        self.seen = self.seen.clone().or_of(store);
+        self.acted_on = self.seen.clone();
+        // `open` refuses an invalid file, and `crawler control` one for the store.
         let overrides = self.seen.overrides().unwrap_or_default();
         self.apply(context, overrides);
-        self.carry_out_orders(context, &Arc::downgrade(store)).await
+        self.carry_out_orders(context, store).await
     }
 
     /// Watches the file while the crawl runs.
-    pub(crate) async fn go_on(mut self, context: Arc<CrawlContext>, store: Weak<EmbeddedStore>) {
+    pub(crate) async fn go_on(mut self, context: Arc<CrawlContext>, store: OrderedStore) {
         let mut ticks = tokio::time::interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -150,7 +165,7 @@ impl ControlWatch {
             let Ok(found) = tokio::task::spawn_blocking(move || FileState::of(&path)).await else {
                 return;
             };
-            if !self.follow(found, &context) {
+            if !self.follow(found.or_of(&store), &context) {
                 continue;
             }
             if let Err(error) = self.carry_out_orders(&context, &store).await {
@@ -163,14 +178,14 @@ impl ControlWatch {
     async fn carry_out_orders(
         &self,
         context: &CrawlContext,
-        store: &Weak<EmbeddedStore>,
+        store: &OrderedStore,
     ) -> Result<(), StoreFault> {
         let overrides = context.overrides.current();
         let orders = orders::pending(&self.directory, &overrides.orders);
         if orders == Orders::default() {
             return Ok(());
         }
-        let carried_out = orders::carry_out(Weak::clone(store), orders).await?;
+        let carried_out = orders::carry_out(store.clone(), orders).await?;
         for effect in &carried_out.effects {
             tracing::warn!("{CONTROL}: {effect}");
         }

@@ -144,6 +144,25 @@ pub(crate) fn in_use(error: &StoreFault) -> CliError {
 
 /// Returns the state of the crawl in `directory`, or an error if there is none.
 pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
+    refuse_node(directory)?;
+    any_state_of(directory)
+}
+
+/// Refuses the directory of a node, whose state is a part of a shared crawl.
+pub(crate) fn refuse_node(directory: &Path) -> Result<(), CliError> {
+    let Some(mark) = node_mark(directory)? else {
+        return Ok(());
+    };
+    let (shown, node) = (directory.display(), mark.node);
+    let what = format!("{shown} is the directory of node {node} of a shared crawl");
+    Err(usage(what).with_remedy(format!(
+        "name the store of the crawl in its place (--store URL); `crawler verify {shown} --store \
+         URL` checks this directory, and its files in archive/ can be named one by one"
+    )))
+}
+
+/// Returns the path of the state of a crawl, or of a node of a shared one.
+pub(crate) fn any_state_of(directory: &Path) -> Result<PathBuf, CliError> {
     let state = state(directory);
     if EmbeddedStore::exists(&state) {
         return Ok(state);

@@ -107,12 +107,17 @@ pub(crate) fn archives(
     Ok(Some(EarlierArchives::new(Arc::clone(pages), directories)))
 }
 
+/// Returns the states of the crawls in `--against`.
+pub(crate) fn states(settings: &Settings) -> Vec<PathBuf> {
+    let directories = settings.against.iter();
+    directories
+        .map(|path| crawl_directory::state(path))
+        .collect()
+}
+
 /// Returns the pages of the crawls in `--against`; reads all of their journals.
 pub(crate) fn load(settings: &Settings) -> Result<Option<EarlierCrawls>, CliError> {
-    let directories = settings.against.iter();
-    let states: Vec<PathBuf> = directories
-        .map(|path| crawl_directory::state(path))
-        .collect();
+    let states = states(settings);
     let features = settings.feature_settings_name();
     EarlierCrawls::load(&states, &features, settings.likeness()?).map_err(|error| {
         let remedy = match &error {

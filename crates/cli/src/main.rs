@@ -86,6 +86,7 @@ fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Robots(args) => return commands::robots::run(&args),
         Command::Node(args) => return commands::node::run(&args),
         Command::Import(args) => commands::import::run(&args),
+        Command::Control(args) => commands::control::run(&args),
         Command::Nodes(args) => commands::nodes::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Why(args) => commands::why::run(&args),

@@ -203,7 +203,7 @@ async fn lease_until_done(
         let may_begin = !(monitor.pauses() || overrides.pause);
         let supply = lease(context, limits, visits, may_begin).await?;
         let wake = match supply {
-            Supply::Exhausted if limits.has_pages(visits) => return Ok(Finish::MaxPages),
+            Supply::Exhausted if limits.has_pages(context, visits) => return Ok(Finish::MaxPages),
             // The end of a settled visit may not have been received yet.
             Supply::Exhausted if limits.pages_left(visits) == 0 => Timestamp::NEVER,
             Supply::Exhausted => return Ok(Finish::Exhausted),
@@ -328,9 +328,11 @@ impl Limits {
         self.bytes.is_some_and(too_large).then_some(Finish::MaxSize)
     }
 
-    /// True if the page limit is reached.
-    fn has_pages(&self, visits: &ActiveVisits) -> bool {
-        self.pages.is_some_and(|max| visits.pages >= max)
+    /// True if the page limit is reached, by this process or by all nodes of a shared crawl.
+    fn has_pages(&self, context: &CrawlContext, visits: &ActiveVisits) -> bool {
+        self.pages.is_some_and(|max| {
+            visits.pages >= max || context.frontier.standing().totals.pages >= max
+        })
     }
 
     /// Returns the number of visits that may begin now, if `stalled` exchanges of the active ones

@@ -161,7 +161,7 @@ impl<F: FnMut(String)> Auditor<F> {
         let is_live = row.get::<&str, _>(2) == "live";
         self.counts.terms += 1;
         self.counts.live += u64::from(is_live);
-        let count = |column: usize| row.get::<i64, _>(column).unsigned_abs();
+        let count = |column: usize| row.get::<i64, _>(column).cast_unsigned();
         let term = AuditedTerm {
             node: row.get(1),
             is_live,

@@ -168,6 +168,17 @@ impl Connection {
         Ok(Self { pool })
     }
 
+    /// Writes the control file that nodes without one of their own obey. Returns false if no crawl
+    /// has begun.
+    ///
+    /// # Errors
+    /// [`ConnectError`] if the database cannot be written.
+    pub async fn set_control(&self, url: &str, text: &str) -> Result<bool, ConnectError> {
+        let call = sqlx::query_scalar("SELECT set_control($1)").bind(text);
+        let answer = call.fetch_one(&self.pool).await;
+        answer.map_err(|error| explain(&error, &server_of(url)))
+    }
+
     async fn migrate(&self, server: &str) -> Result<(), ConnectError> {
         let migrations = MIGRATIONS.map(|(version, description, sql)| {
             let sql = sql.into_sql_str();

@@ -18,8 +18,7 @@ use store::{ArchivePlace, Totals};
 use web::{PageUrl, Timestamp};
 
 use crate::bucket::Bucket;
-use crate::calls::CallError;
-use crate::connection::{ConnectError, Connection, server_of};
+use crate::connection::{ConnectError, Connection, message_of, server_of};
 use crate::keys::LogKeys;
 use crate::rows::{Row, RowKind, encode, rows_of};
 use crate::session::{CrawlSettings, IMPORTING, JoinError, begin_term, format};
@@ -65,16 +64,12 @@ pub enum ImportError {
     ClockSetBack,
 }
 
-impl CallError {
-    fn importing(self, action: &'static str) -> ImportError {
-        let what = self.to_string();
-        ImportError::Failed { action, what }
-    }
-}
-
 /// Returns the conversion of the database's errors during an action.
 fn failed(action: &'static str) -> impl Fn(sqlx::Error) -> ImportError + Copy {
-    move |error| CallError::from(error).importing(action)
+    move |error| ImportError::Failed {
+        action,
+        what: message_of(&error),
+    }
 }
 
 /// A first reading of a journal.

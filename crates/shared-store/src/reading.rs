@@ -266,7 +266,8 @@ impl SharedCrawl {
 }
 
 fn node_of(row: &PgRow, length: Duration) -> NodeState {
-    let count = |column: usize| row.get::<i64, _>(column).unsigned_abs();
+    // A term that revoked more visits of others than it recorded counts as none.
+    let count = |column: usize| row.get::<i64, _>(column).max(0).unsigned_abs();
     let time = |column: usize| Duration::from_secs_f64(row.get::<f64, _>(column).max(0.0));
     let silent_for = time(8);
     let state = match row.get::<&str, _>(1) {

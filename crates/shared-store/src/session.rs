@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use neardup::HashKey;
+use sqlx::PgConnection;
 use store::embedded::JOURNAL_FORMAT;
 use store::{ArchivePlace, StoreFault};
 use tokio::sync::watch;
@@ -20,7 +21,7 @@ use web::Timestamp;
 
 use crate::bucket::BUCKETS;
 use crate::calls::{CallError, WaitingCall};
-use crate::connection::Connection;
+use crate::connection::{Connection, message_of};
 use crate::mark::NodeMark;
 use crate::term::Term;
 
@@ -74,10 +75,11 @@ pub enum JoinError {
     },
 }
 
-impl CallError {
-    fn joining(self, action: &'static str) -> JoinError {
-        let what = self.to_string();
-        JoinError::Failed { action, what }
+/// Returns the conversion of the database's errors during an action.
+pub(crate) fn joining(action: &'static str) -> impl Fn(sqlx::Error) -> JoinError + Copy {
+    move |error| JoinError::Failed {
+        action,
+        what: message_of(&error),
     }
 }
 
@@ -97,7 +99,7 @@ impl Connection {
         let found: Option<(i32, Vec<u8>, String, f64)> = sqlx::query_as(query)
             .fetch_optional(&self.pool)
             .await
-            .map_err(|error| CallError::from(error).joining("read the settings"))?;
+            .map_err(joining("read the settings"))?;
         let Some((found, key, text, term)) = found else {
             return Ok(None);
         };
@@ -124,7 +126,7 @@ impl Connection {
         let (begun,) = sqlx::query_as(query)
             .fetch_one(&self.pool)
             .await
-            .map_err(|error| CallError::from(error).joining("read the beginning of the crawl"))?;
+            .map_err(joining("read the beginning of the crawl"))?;
         Ok(begun)
     }
 
@@ -141,7 +143,7 @@ impl Connection {
             let (millis,): (i64,) = sqlx::query_as(query)
                 .fetch_one(&self.pool)
                 .await
-                .map_err(|error| CallError::from(error).joining("read the time"))?;
+                .map_err(joining("read the time"))?;
             let took = sent.elapsed();
             if fastest.is_none_or(|(least, ..)| took < least) {
                 let time = Timestamp::from_millis(millis.unsigned_abs());
@@ -167,15 +169,28 @@ impl Connection {
         format: i32,
         settings: &CrawlSettings,
     ) -> Result<(), JoinError> {
-        sqlx::query("SELECT begin_crawl($1, $2, $3, make_interval(secs => $4))")
+        let failed = joining("wrote the settings");
+        let mut connection = self.pool.acquire().await.map_err(failed)?;
+        settings.write(&mut connection, format).await.map(drop)
+    }
+}
+
+impl CrawlSettings {
+    /// Writes the settings of a crawl that begins now, whose records have this format. Does nothing
+    /// if a crawl has begun, and returns false.
+    pub(crate) async fn write(
+        &self,
+        connection: &mut PgConnection,
+        format: i32,
+    ) -> Result<bool, JoinError> {
+        sqlx::query_scalar("SELECT begin_crawl($1, $2, $3, make_interval(secs => $4))")
             .bind(format)
-            .bind(settings.key.as_u64().to_le_bytes().to_vec())
-            .bind(&settings.text)
-            .bind(settings.term.as_secs_f64())
-            .execute(&self.pool)
+            .bind(self.key.as_u64().to_le_bytes().to_vec())
+            .bind(&self.text)
+            .bind(self.term.as_secs_f64())
+            .fetch_one(connection)
             .await
-            .map(drop)
-            .map_err(|error| CallError::from(error).joining("wrote the settings"))
+            .map_err(joining("wrote the settings"))
     }
 }
 
@@ -255,16 +270,18 @@ impl Session {
         let number = u64::try_from(number).unwrap_or_default();
         let term = Arc::new(Term::new(node.to_owned(), number, settings.term, sent));
         let (sender, beats) = watch::channel(Beat::none_before(sent));
-        let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
-        let heartbeat = tokio::spawn(heartbeat);
         let mark = NodeMark {
             node: node.to_owned(),
             crawl: connection.begun().await?,
         };
+        let archive = archive_of(connection, &term).await?;
+        // Last, so that it does not keep a term that nobody has.
+        let heartbeat = keep(connection.clone(), Arc::clone(&term), sender.clone());
+        let heartbeat = tokio::spawn(heartbeat);
         let session = Self {
             connection: connection.clone(),
             mark,
-            archive: archive_of(connection, &term).await?,
+            archive,
             resumed: number > 1,
             key: settings.key,
             term,
@@ -323,7 +340,7 @@ pub(crate) async fn begin_term(
         .bind(heard)
         .fetch_one(&connection.pool)
         .await
-        .map_err(|error| CallError::from(error).joining("began a term"))?;
+        .map_err(joining("began a term"))?;
     Ok((number, heard, sent))
 }
 
@@ -336,7 +353,7 @@ async fn archive_of(
             .bind(term.to_sql())
             .fetch_optional(&connection.pool)
             .await
-            .map_err(|error| CallError::from(error).joining("read the end of the archive"))?;
+            .map_err(joining("read the end of the archive"))?;
     let place = found.and_then(|(file, end)| file.zip(end));
     Ok(place.map(|(file, end)| ArchivePlace {
         file,

@@ -442,8 +442,8 @@ async fn settle(
         .bind(place.map(|place| place.file.as_str()))
         .bind(place.and_then(|place| i64::try_from(place.end).ok()))
         .bind(totals)
-        .bind(i64::try_from(batch.totals.pages).unwrap_or(i64::MAX))
-        .bind(i64::try_from(batch.totals.bytes).unwrap_or(i64::MAX))
+        .bind(batch.totals.pages.cast_signed())
+        .bind(batch.totals.bytes.cast_signed())
         .bind(i64::try_from(batch.queued).unwrap_or(i64::MAX))
         .execute(&connection.pool)
         .await?;

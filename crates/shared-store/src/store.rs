@@ -6,20 +6,22 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use neardup::PageSignature;
 use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, EmbeddedStore, LogStep, StoreOptions, WorkingCopy};
+use store::embedded::{
+    DirectoryLock, DistinctOrder, EmbeddedStore, LogStep, StoreOptions, WorkingCopy,
+};
 use store::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HostMemory, Lease,
-    LeaseFilter, NearDupIndex, Page, Robots, Settlement, Standing, StoreFault, Supply, Totals,
-    Verdict,
+    LeaseFilter, NearDupIndex, Page, PatternName, Robots, Settlement, Standing, StoreFault, Supply,
+    Totals, Verdict,
 };
-use tokio::sync::{Notify, RwLock};
+use tokio::sync::{Notify, RwLock, watch};
 use tokio::task::JoinSet;
 use web::{Clock, Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -56,7 +58,7 @@ pub struct SharedStore {
     keys: LogKeys,
     max_pages: Option<u64>,
     /// Pages of `max_pages` that this term may visit.
-    reserved: AtomicU64,
+    reserved: AtomicI64,
     /// Pages out on lease.
     out: AtomicU64,
     /// The keys of links that were sent to other buckets.
@@ -64,6 +66,8 @@ pub struct SharedStore {
     /// Sums over the visits of all other terms.
     others: Mutex<Totals>,
     scope_seeds: ScopeSeeds,
+    /// The control file of the crawl.
+    control: watch::Sender<Option<String>>,
     /// Wakes the crawl when URLs have come from elsewhere, or the crawl has ended.
     pub(crate) news: Notify,
     /// Held while buckets are taken or given up.
@@ -128,6 +132,7 @@ impl SharedStore {
         let keys = LogKeys::new(local.key(), options.likeness.thresholds.distance());
         let store = Arc::new(Self {
             scope_seeds: ScopeSeeds::new(widen),
+            control: watch::Sender::new(None),
             session,
             local,
             shipping: Arc::clone(&shipping),
@@ -137,7 +142,7 @@ impl SharedStore {
             owned: RwLock::default(),
             keys,
             max_pages,
-            reserved: AtomicU64::new(0),
+            reserved: AtomicI64::new(0),
             out: AtomicU64::new(0),
             sent: Mutex::default(),
             others: Mutex::default(),
@@ -211,6 +216,45 @@ impl SharedStore {
             .is_some_and(|max| self.standing().totals.pages >= max)
     }
 
+    /// Returns the text of the crawl's control file, which nodes without one of their own obey.
+    #[must_use]
+    pub fn control(&self) -> Option<String> {
+        self.control.borrow().clone()
+    }
+
+    /// Reopens a pattern of a host that this node has: [`EmbeddedStore::reopen`]. None if it has no
+    /// such pattern.
+    ///
+    /// # Errors
+    /// [`StoreFault`], as there.
+    pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
+        if !self.owns(&name.host).await {
+            return Ok(None);
+        }
+        let _arrival = self.shipping.arrive();
+        self.local.reopen(name).await
+    }
+
+    /// Declares pages distinct, of those that are in buckets of this node:
+    /// [`EmbeddedStore::declare_distinct`]. Returns the effect on each of these.
+    ///
+    /// # Errors
+    /// [`StoreFault`], as there.
+    pub async fn declare_distinct(
+        &self,
+        urls: &[PageUrl],
+    ) -> Result<Vec<(PageUrl, DistinctOrder)>, StoreFault> {
+        let mut ours = Vec::new();
+        for url in urls {
+            if self.owns(&url.host()).await {
+                ours.push(url.clone());
+            }
+        }
+        let _arrival = self.shipping.arrive();
+        let effects = self.local.declare_distinct_in(self, &ours).await?;
+        Ok(ours.into_iter().zip(effects).collect())
+    }
+
     /// Sends this node's seeds, which widen the scope of all nodes. Call it before they are queued.
     pub fn share_seeds(&self, seeds: &[PageUrl]) {
         self.shipping.send_seeds(seeds);
@@ -265,18 +309,25 @@ impl SharedStore {
         let Some(max) = self.max_pages else {
             return Ok(want);
         };
-        let used = self.shipping.totals().pages + self.out.load(Ordering::Relaxed);
-        let wanted = used + want as u64;
+        let used = self.used();
+        let wanted = used.saturating_add_unsigned(want as u64);
         if wanted > self.reserved.load(Ordering::Relaxed) {
             self.set_reserved(max, wanted).await?;
         }
-        let free = self.reserved.load(Ordering::Relaxed).saturating_sub(used);
+        let free = (self.reserved.load(Ordering::Relaxed) - used).max(0);
         Ok(usize::try_from(free).unwrap_or(usize::MAX).min(want))
+    }
+
+    /// Returns the pages of this term, those out on lease included; below zero if it revoked more
+    /// visits of other terms.
+    fn used(&self) -> i64 {
+        let visited = self.shipping.totals().pages.cast_signed();
+        visited.saturating_add_unsigned(self.out.load(Ordering::Relaxed))
     }
 
     /// Gives back the pages that were reserved and are not needed.
     async fn give_back(&self) -> Result<(), StoreFault> {
-        let used = self.shipping.totals().pages + self.out.load(Ordering::Relaxed);
+        let used = self.used();
         match self.max_pages {
             Some(max) if self.reserved.load(Ordering::Relaxed) > used => {
                 self.set_reserved(max, used).await
@@ -285,18 +336,17 @@ impl SharedStore {
         }
     }
 
-    async fn set_reserved(&self, max: u64, wanted: u64) -> Result<(), StoreFault> {
+    async fn set_reserved(&self, max: u64, wanted: i64) -> Result<(), StoreFault> {
         let call = || async {
             sqlx::query_as("SELECT reserve_pages($1, $2, $3)")
                 .bind(self.session.term.to_sql())
                 .bind(i64::try_from(max).unwrap_or(i64::MAX))
-                .bind(i64::try_from(wanted).unwrap_or(i64::MAX))
+                .bind(wanted)
                 .fetch_one(&self.session.connection.pool)
                 .await
         };
         let (reserved,): (i64,) = self.session.term.call("reserved pages", call).await?;
-        self.reserved
-            .store(reserved.unsigned_abs(), Ordering::Relaxed);
+        self.reserved.store(reserved, Ordering::Relaxed);
         Ok(())
     }
 
@@ -408,6 +458,16 @@ impl SharedStore {
             }
         }
         *self.others() = others;
+        let call = || async {
+            let row = sqlx::query_as("SELECT control FROM crawl");
+            row.fetch_one(&self.session.connection.pool).await
+        };
+        let (control,): (Option<String>,) = term.call("read the control file", call).await?;
+        self.control.send_if_modified(|known| {
+            let is_new = *known != control;
+            *known = control;
+            is_new
+        });
         self.read_seeds().await
     }
 

@@ -118,6 +118,13 @@ impl Term {
         }
     }
 
+    /// Returns the fault that reports the end of the term, if it has ended and a new one may begin.
+    #[must_use]
+    pub fn end_of(&self) -> Option<StoreFault> {
+        let end = self.check().err()?;
+        matches!(end, StoreFault::TermEnded { .. }).then_some(end)
+    }
+
     /// Fails if the term has ended.
     pub(crate) fn check(&self) -> Result<(), StoreFault> {
         self.expire();

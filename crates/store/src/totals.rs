@@ -6,6 +6,9 @@ use crate::skipped::SkippedBy;
 use crate::visit_record::{Fate, VisitRecord};
 
 /// Sums over all visit records of a crawl, over all its sessions.
+///
+/// Sums over a part of a crawl may be below zero: a node revokes visits that another one recorded.
+/// They wrap, so that the sum over all parts is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Pages that were fetched and judged.
@@ -58,30 +61,31 @@ impl Totals {
             changed,
             skipped,
         } = *other;
-        self.pages += pages;
-        self.unique += unique;
-        self.exact_duplicates += exact_duplicates;
-        self.near_duplicates += near_duplicates;
-        self.failed += failed;
-        self.excluded += excluded;
-        self.bytes += bytes;
-        self.kept_duplicates += kept_duplicates;
-        self.requisites += requisites;
-        self.requisites_missing += requisites_missing;
-        self.changed += changed;
+        let add = |sum: &mut u64, more: u64| *sum = sum.wrapping_add(more);
+        add(&mut self.pages, pages);
+        add(&mut self.unique, unique);
+        add(&mut self.exact_duplicates, exact_duplicates);
+        add(&mut self.near_duplicates, near_duplicates);
+        add(&mut self.failed, failed);
+        add(&mut self.excluded, excluded);
+        add(&mut self.bytes, bytes);
+        add(&mut self.kept_duplicates, kept_duplicates);
+        add(&mut self.requisites, requisites);
+        add(&mut self.requisites_missing, requisites_missing);
+        add(&mut self.changed, changed);
         for (sum, more) in self.skipped.iter_mut().zip(skipped) {
-            *sum += more;
+            add(sum, more);
         }
     }
 
     /// Adds a visit record.
     pub fn count(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum += part);
+        self.change(row, |sum, part| *sum = sum.wrapping_add(part));
     }
 
     /// Subtracts a visit record that was added before.
     pub fn uncount(&mut self, row: &VisitRecord) {
-        self.change(row, |sum, part| *sum = sum.saturating_sub(part));
+        self.change(row, |sum, part| *sum = sum.wrapping_sub(part));
     }
 
     fn change(&mut self, row: &VisitRecord, change: impl Fn(&mut u64, u64)) {

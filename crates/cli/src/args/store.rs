@@ -88,13 +88,35 @@ pub(crate) struct NodesArgs {
     pub(crate) format: Option<Format>,
 }
 
+/// Change a shared crawl while it runs: each node that has no control.toml of its own obeys FILE
+/// within seconds. An empty file ends all changes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The keys of FILE are those of DIR/control.toml (config/control.toml documents them): delay,
+delay-factor, max-delay, concurrency, rate, exclude, pause, reopen, distinct and tables for hosts.
+Concurrency and rate hold for each node.
+
+Examples:
+  echo 'pause = true' | crawler control --store postgres://crawl@db.example.org/web -
+  crawler control --store postgres://crawl@db.example.org/web slower.toml
+
+Exit codes: 0 done, 1 a fault, 2 wrong usage.")]
+pub(crate) struct ControlArgs {
+    /// The PostgreSQL database of the crawl: postgres://USER@HOST:PORT/DATABASE [default: the
+    /// variable CRAWLER_STORE]
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<StoreUrl>,
+    /// The control file; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
 /// Move a crawl into an empty shared store on PostgreSQL.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The store gets the crawl's settings, its hash key, its queue, its visits and the signatures of its
 pages. The archive stays in DIR/archive. Nothing in DIR is changed; do not continue the crawl there.
-The same command continues an import that was interrupted. This version reads and checks shared
-crawls; it has no command yet that visits pages for one.
+The same command continues an import that was interrupted. Nodes continue the crawl: `crawler node`.
 
 The way back: put the archive files of DIR and of all nodes into one directory NEW/archive, and
 `crawler rebuild NEW --from-archive` makes a crawl of them.
@@ -105,7 +127,7 @@ for tf-idf, are refused: nodes cannot share what these need.
 Examples:
   crawler verify monday
   crawler import monday --store postgres://crawl@db.example.org/web
-  crawler verify --store postgres://crawl@db.example.org/web
+  crawler node --store postgres://crawl@db.example.org/web --name n1 --out n1
 
 Exit codes: 0 done, 1 a fault, 2 wrong usage.")]
 pub(crate) struct ImportArgs {

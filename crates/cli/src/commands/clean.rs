@@ -24,7 +24,7 @@ struct Line<'a> {
 
 pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     let directory = &args.directory;
-    let state = crawl_directory::state_of(directory)?;
+    let state = crawl_directory::any_state_of(directory)?;
     // A crawl that runs may have some of the files open.
     let _lock = DirectoryLock::take(&state, machine::clock().now())?;
     let found = leftovers::find(directory);

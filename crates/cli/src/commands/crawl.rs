@@ -67,7 +67,9 @@ pub(super) fn run_as(args: &CrawlArgs, mut node: Option<Node>) -> Result<Session
         None => Settings::gather(args)?,
     };
     given.add_hosts(&settings)?;
-    earlier::resolve(&mut settings)?;
+    if node.is_none() {
+        earlier::resolve(&mut settings)?;
+    }
     let form = settings.canonical_form();
     let seeds = match &mut node {
         Some(node) => node.take_seeds(),
@@ -114,22 +116,27 @@ async fn crawl(
     let args = &args.run;
     let missing = secrets::missing(&settings.secrets, &given.options);
     settings.remember_secrets(&given.options);
-    let settings = &settings;
     let mut clock_warning = None;
     let name = node.as_ref().map(|node| node.name().to_owned());
     let (machine, joined) = match node {
         Some(node) => {
             let joined = node.join().await?;
             clock_warning = joined.warning;
+            settings.against = joined.against;
             (joined.clock, Some(joined.session))
         }
-        None => (machine::clock(), None),
+        None => {
+            crawl_directory::refuse_node(&settings.out)?;
+            (machine::clock(), None)
+        }
     };
+    let settings = &settings;
     let session = SessionClock::start(machine);
     let clock = session.clock();
     let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
     warnings.extend(clock_warning);
+    let term = joined.as_ref().map(|session| Arc::clone(session.term()));
     let components = Components::new(settings, seeds, secrets, &clock, joined.as_ref())?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let dashboard = match &args.serve {
@@ -148,8 +155,15 @@ async fn crawl(
         context,
         resumed,
         store,
-    } = assembly::assemble(settings, seeds, form, clock, components, joined).await?;
-    control.begin(&context, &store).await?;
+        ordered,
+    } = match assembly::assemble(settings, seeds, form, clock, components, joined).await {
+        Ok(assembled) => assembled,
+        Err(error) => match term.and_then(|term| term.end_of()) {
+            Some(ended) => return Ok(SessionEnd::TermEnded(ended)),
+            None => return Err(error),
+        },
+    };
+    control.begin(&context, &ordered).await?;
     // Before the greeting, which invites to interrupt.
     let signals = StopSignals::register();
     if !quiet {
@@ -173,7 +187,7 @@ async fn crawl(
     let listening = tokio::spawn(listen(signals, handle, bar.clone(), quiet));
     // The end of the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
-    let controlling = tokio::spawn(control.go_on(Arc::clone(&context), Arc::downgrade(&store)));
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&context), ordered));
     drop(store);
     let place = match name {
         None => CrawlPlace::Directory(settings.out.clone()),

@@ -24,11 +24,6 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), CliError> {
     let directory = &args.directory;
     let state = crawl_directory::state_of(directory)?;
     let url = shared::required_url(args.store.as_ref())?;
-    if crawl_directory::node_mark(directory)?.is_some() {
-        let shown = directory.display();
-        return Err(usage(format!("{shown} is the directory of a node"))
-            .with_remedy("its crawl is in a shared store already"));
-    }
     let settings = Settings::of_crawl(directory)?;
     settings.refuse_unshared()?;
     let lock = DirectoryLock::take(&state, machine::clock().now());

@@ -5,35 +5,43 @@
 //! with other shared settings than the first one, and never in the directory of another node, whose
 //! archive it would cut.
 
+use std::cell::Cell;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use neardup::HashKey;
-use shared_store::{Connection, CrawlSettings, NodeMark, Session};
+use shared_store::{
+    ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
+};
 use store::embedded::EmbeddedStore;
 use web::Clock;
 
 use super::shared;
 use crate::args::{NodeArgs, NodeOwnArgs};
-use crate::cli_error::{CliError, usage};
+use crate::cli_error::{CliError, fault, usage};
+use crate::progress::SlowProgress;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 use crate::values::Span;
-use crate::{crawl_directory, machine, session_clock};
+use crate::{crawl_directory, earlier, machine, session_clock};
 
 /// The length of a term, unless the first node is asked for another one.
 const DEFAULT_TERM: Duration = Duration::from_secs(10);
 /// The terms that may be asked for. Heartbeats are a quarter of a term apart; a dead node's hosts
 /// wait for a whole one.
 const TERMS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
+/// The wait between two attempts to reach a store that was away.
+const AGAIN: Duration = Duration::from_secs(1);
 /// The variable by which a process tells its next image the term that has ended.
 pub(super) const ENDED_TERM: &str = "CRAWLER_ENDED_TERM";
 
 /// A node in its term.
 pub(super) struct JoinedNode {
     pub(super) session: Session,
+    /// The directories of earlier crawls, copied from the store.
+    pub(super) against: Vec<PathBuf>,
     /// The clock of the store.
     pub(super) clock: Clock,
     /// A warning about the machine's clock.
@@ -43,40 +51,55 @@ pub(super) struct JoinedNode {
 /// A node that has the settings of its crawl, and has not begun a term.
 pub(super) struct Node {
     pub(super) settings: Settings,
+    out: PathBuf,
     url: String,
     name: String,
     shared: CrawlSettings,
+    steps: Steps,
+    seeds: Seeds,
+}
+
+/// The steps towards a term, each a call of the store.
+struct Steps {
     /// The term of this process before, which has ended.
     ended: Option<u64>,
-    seeds: Seeds,
+    /// True once the store was reached.
+    was_in_touch: Cell<bool>,
 }
 
 /// Connects, and writes or takes the settings of the crawl.
 pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliError> {
     let name = name(&args.own)?;
     let term = term(&args.own)?;
-    let connection = Connection::open(&url).await;
-    let connection = connection.map_err(|error| shared::connect_error(&error))?;
-    let join_error = |error| shared::join_error(&error);
-    let found = connection.settings().await.map_err(join_error)?;
+    let ended = std::env::var(ENDED_TERM).ok();
+    let ended = ended.and_then(|term| term.parse().ok());
+    let steps = Steps {
+        ended,
+        was_in_touch: Cell::new(ended.is_some()),
+    };
+    let connection = steps.take(async || Connection::open(&url).await).await?;
+    let found = steps.take(async || connection.settings().await).await?;
     let mut seeds = Seeds::default();
     let found = match found {
         Some(found) => found,
         None => {
-            let settings = Settings::gather(&args.crawl)?;
+            let mut settings = Settings::gather(&args.crawl)?;
             settings.refuse_unshared()?;
             seeds = Seeds::gather(&settings, &settings.canonical_form())?;
-            let key = match settings.hash_key {
-                Some(key) => key.0,
-                None => HashKey::new(machine::random()?),
+            earlier::resolve(&mut settings)?;
+            let key = match (earlier::load(&settings)?, settings.hash_key) {
+                // Pages that were hashed with another key cannot be compared.
+                (Some(earlier), _) => earlier.key(),
+                (None, Some(key)) => key.0,
+                (None, None) => HashKey::new(machine::random()?),
             };
             let begun = CrawlSettings {
                 key,
                 text: settings.shared_text()?,
                 term: term.unwrap_or(DEFAULT_TERM),
             };
-            connection.begin_crawl(&begun).await.map_err(join_error)?;
-            let found = connection.settings().await.map_err(join_error)?;
+            begin(&connection, &begun, &earlier::states(&settings)).await?;
+            let found = steps.take(async || connection.settings().await).await?;
             found.ok_or_else(|| usage("the store has lost the crawl that began just now"))?
         }
     };
@@ -90,30 +113,108 @@ pub(super) async fn prepare(args: &NodeArgs, url: String) -> Result<Node, CliErr
     }
     let mut settings = Settings::joined(&args.crawl, &found.text)?;
     settings.refuse_unshared()?;
-    let ended = std::env::var(ENDED_TERM).ok();
-    let ended = ended.and_then(|term| term.parse().ok());
     // The directory is this node's, by its earlier term, and the seeds are in the store.
     settings.fresh &= ended.is_none();
     if ended.is_none() && seeds.urls.is_empty() && settings.names_seeds() {
         seeds = Seeds::gather(&settings, &settings.canonical_form())?;
     }
-    let crawl = connection.begun().await.map_err(join_error)?;
-    refuse_directory(
-        &settings.out,
-        &NodeMark {
-            node: name.clone(),
-            crawl,
-        },
-    )?;
+    let earlier = steps
+        .take(async || connection.earlier_crawls().await)
+        .await?;
+    if !settings.against.is_empty() && earlier == 0 {
+        return Err(usage("the crawl began without --against").with_remedy(
+            "leave it out: the first node reads the earlier crawls into the store, for all",
+        ));
+    }
+    let crawl = steps.take(async || connection.begun().await).await?;
+    let node = name.clone();
+    refuse_directory(&settings.out, &NodeMark { node, crawl })?;
     settings.warc_prefix = format!("{}-{name}", settings.warc_prefix);
     Ok(Node {
+        out: settings.out.clone(),
         settings,
         url,
         name,
         shared: found,
-        ended,
+        steps,
         seeds,
     })
+}
+
+/// Begins the crawl; with the pages of earlier crawls, whose stores are in `states`.
+async fn begin(
+    connection: &Connection,
+    settings: &CrawlSettings,
+    states: &[PathBuf],
+) -> Result<(), CliError> {
+    if states.is_empty() {
+        let begun = connection.begin_crawl(settings).await;
+        return begun.map_err(|error| shared::join_error(&error));
+    }
+    let mut progress = SlowProgress::new("records of earlier crawls written to the store");
+    let step = || progress.step();
+    let begun = connection.begin_crawl_against(settings, states, step).await;
+    begun.map_err(|error| earlier_error(&error))
+}
+
+fn earlier_error(error: &EarlierError) -> CliError {
+    match error {
+        EarlierError::Join(error) => shared::join_error(error),
+        EarlierError::Local(_) | EarlierError::File { .. } => fault(error),
+    }
+}
+
+/// The reason why a step towards a term failed.
+enum StepError {
+    /// The store is out of reach, or cannot do it now.
+    Away(CliError),
+    Refused(CliError),
+}
+
+impl From<ConnectError> for StepError {
+    fn from(error: ConnectError) -> Self {
+        let shown = shared::connect_error(&error);
+        match error {
+            ConnectError::Unreachable { .. } => Self::Away(shown),
+            _ => Self::Refused(shown),
+        }
+    }
+}
+
+impl From<JoinError> for StepError {
+    fn from(error: JoinError) -> Self {
+        let shown = shared::join_error(&error);
+        match error {
+            JoinError::Failed { .. } => Self::Away(shown),
+            _ => Self::Refused(shown),
+        }
+    }
+}
+
+impl Steps {
+    /// Takes a step. Once the store was reached, a node waits until it is back.
+    async fn take<T, E: Into<StepError>>(
+        &self,
+        step: impl AsyncFn() -> Result<T, E>,
+    ) -> Result<T, CliError> {
+        let mut is_told = false;
+        loop {
+            match step().await.map_err(Into::into) {
+                Ok(taken) => {
+                    self.was_in_touch.set(true);
+                    return Ok(taken);
+                }
+                Err(StepError::Away(error)) if self.was_in_touch.get() => {
+                    if !is_told {
+                        say(&format!("waiting for the store: {}", error.message()));
+                        is_told = true;
+                    }
+                    tokio::time::sleep(AGAIN).await;
+                }
+                Err(StepError::Away(error) | StepError::Refused(error)) => return Err(error),
+            }
+        }
+    }
 }
 
 /// Returns the name of the node.
@@ -201,8 +302,11 @@ impl Node {
 
     /// Begins a term.
     pub(super) async fn join(self) -> Result<JoinedNode, CliError> {
-        let connection = Connection::open(&self.url).await;
-        let connection = connection.map_err(|error| shared::connect_error(&error))?;
+        // Of this runtime.
+        let connection = self
+            .steps
+            .take(async || Connection::open(&self.url).await)
+            .await?;
         let wait = |wait: Duration| {
             say(&format!(
                 "a term of node {} has not ended: waiting for {} s",
@@ -210,14 +314,22 @@ impl Node {
                 wait.as_secs()
             ));
         };
-        let join_error = |error| shared::join_error(&error);
-        let session = Session::begin(&connection, &self.name, &self.shared, self.ended, wait);
-        let session = session.await.map_err(join_error)?;
-        let (there, at) = connection.time().await.map_err(join_error)?;
+        let begin = async || {
+            let ended = self.steps.ended;
+            Session::begin(&connection, &self.name, &self.shared, ended, wait).await
+        };
+        let session = self.steps.take(begin).await?;
+        let (there, at) = self.steps.take(async || connection.time().await).await?;
+        let directory = crawl_directory::state(&self.out).join("earlier");
+        let mut progress = SlowProgress::new("records of earlier crawls copied from the store");
+        let (key, step) = (self.shared.key, || progress.step());
+        let against = connection.copy_earlier(key, &directory, step).await;
+        let against = against.map_err(|error| earlier_error(&error))?;
         let machine = machine::clock();
         let here = machine.now().before(at.elapsed());
         Ok(JoinedNode {
             session,
+            against,
             clock: session_clock::moved(machine, here, there),
             warning: session_clock::difference(here, there),
         })

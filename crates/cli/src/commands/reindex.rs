@@ -18,7 +18,7 @@ struct Report {
 }
 
 pub(crate) fn run(args: &InspectArgs) -> Result<(), CliError> {
-    let state = crawl_directory::state_of(&args.directory)?;
+    let state = crawl_directory::any_state_of(&args.directory)?;
     let mut settings = Settings::of_crawl(&args.directory)?;
     settings.no_index = false;
     let _lock = DirectoryLock::take(&state, machine::clock().now())?;

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
         ))
         .with_remedy(format!("{MAX_HITS} hits can be told at most")));
     }
-    let state = crawl_directory::state_of(&args.directory)?;
+    let state = crawl_directory::any_state_of(&args.directory)?;
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
     let finder = match Finder::open(&search_index::directory(&args.directory)) {
         Err(missing @ IndexFault::Missing { .. }) => {

@@ -108,16 +108,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     if directory.is_file() {
         return wacz::run(directory, args.format);
     }
-    if args.store.is_some() || crawl_directory::node_mark(directory)?.is_some() {
-        let url = shared::url(args.store.as_ref()).ok_or_else(|| {
-            let shown = directory.display();
-            usage(format!(
-                "{shown} is the directory of a node of a shared crawl"
-            ))
-            .with_remedy(format!(
-                "`crawler verify {shown} --store URL` compares it with the crawl's store"
-            ))
-        })?;
+    if args.store.is_some() {
+        let url = shared::required_url(args.store.as_ref())?;
+        return node::run(directory, &url, args.format);
+    }
+    if let (Some(_), Some(url)) = (crawl_directory::node_mark(directory)?, shared::url(None)) {
         return node::run(directory, &url, args.format);
     }
     let report = check(directory)?;

@@ -6,14 +6,25 @@ use std::sync::Weak;
 
 use crawl::Orders;
 use crawl::control_file::ControlRecord;
-use store::StoreFault;
+use shared_store::SharedStore;
 use store::embedded::{DistinctOrder, EmbeddedStore};
+use store::{PatternName, StoreFault};
 use tokio::runtime::Handle;
 
 use crate::crawl_directory;
 use crate::terminal::printable;
 
+/// The store that carries out orders.
+#[derive(Clone)]
+pub(crate) enum OrderedStore {
+    /// That of a crawl.
+    Own(Weak<EmbeddedStore>),
+    /// That of a node, which obeys orders about its own hosts.
+    Shared(Weak<SharedStore>),
+}
+
 /// The result of carrying out orders.
+#[derive(Default)]
 pub(super) struct CarriedOut {
     /// The orders that need not be given again, in words.
     pub(super) done: BTreeSet<String>,
@@ -34,16 +45,19 @@ pub(super) fn pending(directory: &Path, orders: &Orders) -> Orders {
 /// # Errors
 /// [`StoreFault`] if the journal or the tables cannot be read or written.
 pub(super) async fn carry_out(
-    store: Weak<EmbeddedStore>,
+    store: OrderedStore,
     orders: Orders,
 ) -> Result<CarriedOut, StoreFault> {
     let runtime = Handle::current();
-    let carried_out = tokio::task::spawn_blocking(move || match store.upgrade() {
-        Some(store) => runtime.block_on(all(&store, &orders)),
-        None => Ok(CarriedOut {
-            done: BTreeSet::new(),
-            effects: Vec::new(),
-        }),
+    let carried_out = tokio::task::spawn_blocking(move || match store {
+        OrderedStore::Own(store) => match store.upgrade() {
+            Some(store) => runtime.block_on(all(&store, &orders)),
+            None => Ok(CarriedOut::default()),
+        },
+        OrderedStore::Shared(store) => match store.upgrade() {
+            Some(store) => runtime.block_on(of_node(&store, &orders)),
+            None => Ok(CarriedOut::default()),
+        },
     });
     match carried_out.await {
         Ok(carried_out) => carried_out,
@@ -52,30 +66,55 @@ pub(super) async fn carry_out(
 }
 
 async fn all(store: &EmbeddedStore, orders: &Orders) -> Result<CarriedOut, StoreFault> {
-    let (mut done, mut effects) = (BTreeSet::new(), Vec::new());
+    let mut carried_out = CarriedOut::default();
     for pattern in &orders.reopen {
-        let queued = store.reopen(pattern).await?;
-        if queued.is_some() {
-            done.insert(format!("reopen {pattern}"));
-        }
-        effects.push(match queued {
-            Some(queued) => {
-                format!("{pattern} is open again, and {queued} URLs wait that were left out")
+        match store.reopen(pattern).await? {
+            Some(queued) => carried_out.reopened(pattern, queued),
+            None => {
+                let effect = format!("{pattern} is no pattern of this crawl");
+                carried_out.effects.push(effect);
             }
-            None => format!("{pattern} is no pattern of this crawl"),
-        });
+        }
     }
     let found = match orders.distinct.is_empty() {
         true => Vec::new(),
         false => store.declare_distinct(&orders.distinct).await?,
     };
     for (url, effect) in orders.distinct.iter().zip(found) {
-        if effect != DistinctOrder::NotVisited {
-            done.insert(format!("distinct {url}"));
-        }
-        effects.push(sentence(url.as_str(), &effect));
+        carried_out.declared(url.as_str(), &effect);
     }
-    Ok(CarriedOut { done, effects })
+    Ok(carried_out)
+}
+
+/// Carries out the orders that concern hosts of this node.
+async fn of_node(store: &SharedStore, orders: &Orders) -> Result<CarriedOut, StoreFault> {
+    let mut carried_out = CarriedOut::default();
+    for pattern in &orders.reopen {
+        // Another node may have the pattern.
+        if let Some(queued) = store.reopen(pattern).await? {
+            carried_out.reopened(pattern, queued);
+        }
+    }
+    for (url, effect) in store.declare_distinct(&orders.distinct).await? {
+        carried_out.declared(url.as_str(), &effect);
+    }
+    Ok(carried_out)
+}
+
+impl CarriedOut {
+    fn reopened(&mut self, pattern: &PatternName, queued: u64) {
+        self.done.insert(format!("reopen {pattern}"));
+        self.effects.push(format!(
+            "{pattern} is open again, and {queued} URLs wait that were left out"
+        ));
+    }
+
+    fn declared(&mut self, url: &str, effect: &DistinctOrder) {
+        if *effect != DistinctOrder::NotVisited {
+            self.done.insert(format!("distinct {url}"));
+        }
+        self.effects.push(sentence(url, effect));
+    }
 }
 
 /// Returns the effect of an order in a sentence.

@@ -8,7 +8,8 @@ use super::{CrawlArgs, Settings};
 use crate::cli_error::{CliError, fault, usage};
 
 /// The settings that each node has for itself.
-const OWN: [&str; 17] = [
+const OWN: [&str; 18] = [
+    "against",
     "out",
     "seeds",
     "url",
@@ -74,11 +75,6 @@ impl Settings {
                 !self.since.is_empty(),
                 "--since",
                 "only one machine has the archive of the earlier crawl: crawl on that one",
-            ),
-            (
-                !self.against.is_empty(),
-                "--against",
-                "only one machine has the signatures of the earlier crawl: crawl on that one",
             ),
         ];
         for (is_given, option, remedy) in refused {

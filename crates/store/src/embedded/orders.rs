@@ -75,17 +75,33 @@ impl EmbeddedStore {
         &self,
         urls: &[PageUrl],
     ) -> Result<Vec<DistinctOrder>, StoreFault> {
+        self.declare_distinct_in(self, urls).await
+    }
+
+    /// As [`EmbeddedStore::declare_distinct`], for a working copy: pages are separated in `index`.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn declare_distinct_in(
+        &self,
+        index: &dyn NearDupIndex,
+        urls: &[PageUrl],
+    ) -> Result<Vec<DistinctOrder>, StoreFault> {
         let mut states = last_states(&self.directory, urls)?;
         let mut effects = Vec::with_capacity(urls.len());
         for url in urls {
             let state = states.remove(&url.key()).unwrap_or_default();
-            effects.push(self.visit_as_distinct(state).await?);
+            effects.push(self.visit_as_distinct(index, state).await?);
         }
         self.sync().await?;
         Ok(effects)
     }
 
-    async fn visit_as_distinct(&self, state: LastState) -> Result<DistinctOrder, StoreFault> {
+    async fn visit_as_distinct(
+        &self,
+        index: &dyn NearDupIndex,
+        state: LastState,
+    ) -> Result<DistinctOrder, StoreFault> {
         let Some(void) = state.visit else {
             return Ok(match state.distinct_from.is_empty() {
                 true => DistinctOrder::NotVisited,
@@ -105,7 +121,7 @@ impl EmbeddedStore {
         // The pair first: a kill between the two records leaves a page that is still left out, so
         // that the order is given again.
         if !state.distinct_from.contains(&original) {
-            self.separate(&row.url, &original).await?;
+            index.separate(&row.url, &original).await?;
         }
         self.queue().revoke_by_order(&self.journal, void)?;
         Ok(DistinctOrder::Queued { original })

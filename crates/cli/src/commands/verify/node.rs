@@ -42,7 +42,7 @@ pub(super) fn run(
     url: &str,
     format: Option<Format>,
 ) -> Result<ExitCode, CliError> {
-    let state = crawl_directory::state_of(directory)?;
+    let state = crawl_directory::any_state_of(directory)?;
     // Held until the end: the node must not run meanwhile.
     let _lock = DirectoryLock::share(&state)?;
     let archive_directory = crawl_directory::archive(directory);

@@ -1,0 +1,39 @@
+//! `crawler control`: changes a shared crawl while it runs.
+
+use std::path::Path;
+
+use crawl::control_file::{self, MAX_BYTES};
+use shared_store::Connection;
+
+use super::shared;
+use crate::args::ControlArgs;
+use crate::cli_error::{CliError, usage};
+use crate::input;
+use crate::terminal::say;
+
+pub(crate) fn run(args: &ControlArgs) -> Result<(), CliError> {
+    let url = shared::required_url(args.store.as_ref())?;
+    let text = read(&args.file)?;
+    let overrides = control_file::read(&text).map_err(|error| {
+        usage(format!("{}: {error}", args.file.display()))
+            .with_remedy("config/control.toml documents the keys")
+    })?;
+    let is_written = shared::runtime()?.block_on(async {
+        let connection = Connection::open(&url).await?;
+        connection.set_control(&url, &text).await
+    });
+    if !is_written.map_err(|error| shared::connect_error(&error))? {
+        return Err(usage("no crawl has begun in this store")
+            .with_remedy("check the database in the URL; `crawler node` begins a crawl"));
+    }
+    let described = control_file::describe(&overrides);
+    say(&format!("all nodes obey within seconds: {described}"));
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<String, CliError> {
+    let shown = file.display();
+    let bytes = input::read(file, MAX_BYTES)
+        .map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
+    String::from_utf8(bytes).map_err(|_not_text| usage(format!("{shown} is not UTF-8")))
+}

@@ -1,0 +1,119 @@
+//! Nodes that are started wrongly.
+
+use testkit::{Gate, Postgres, Site};
+
+use crate::support::shared_crawl::{SharedCrawl, Web, assert_exhausted};
+
+const WEB: Web = Web { hosts: 3, pages: 3 };
+
+#[test]
+fn a_node_that_does_not_fit_its_crawl_is_refused_and_what_does_not_fit_is_named() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let gate = Gate::new();
+    let held = gate.clone();
+    let site = Site::new(move |request| WEB.reply(request).hold(&held));
+    let shared = SharedCrawl::of_site(postgres, WEB, site);
+    let node = shared.start("n1");
+    shared.wait_for("n1", "live");
+    let run = |more: &[&str]| {
+        let mut arguments = vec!["node", "--store", &shared.store];
+        arguments.extend(more);
+        shared.crawl.run_command(&arguments)
+    };
+    for (more, words) in [
+        (&["--out", "n2"][..], "the node has no name"),
+        (&["--name", "n/2"], "\"n/2\" cannot be the name of a node"),
+        (&["--name", ""], "\"\" cannot be the name of a node"),
+        (
+            &["--name", "n2", "--out", "n2", "--delay", "9s"],
+            "--delay is \"9s\" here and \"150ms\" in the crawl",
+        ),
+        (
+            &["--name", "n2", "--out", "n2", "--max-depth", "3"],
+            "--max-depth is 3 here and unset in the crawl",
+        ),
+        (
+            &["--name", "n2", "--out", "n2", "--term", "5s"],
+            "--term is 5s here and 2s in the crawl",
+        ),
+        (
+            &["--name", "n2", "--out", "n2", "--term", "5ms"],
+            "--term must be between 1s and 1h, got 5ms",
+        ),
+        (
+            &["--name", "n2", "--out", "n1"],
+            "n1 is the directory of node n1, and this is node n2",
+        ),
+    ] {
+        run(more).assert_error(2, words);
+    }
+    let twice = run(&["--name", "n1", "--out", "n2"]);
+    assert_eq!(twice.code, Some(2), "{twice:?}");
+    let words = "error: a node named n1 is running already\n  help: give each node a name";
+    assert!(twice.errors.contains(words), "{twice:?}");
+    gate.open();
+    assert_exhausted(&node.end());
+}
+
+#[test]
+fn the_first_node_begins_no_crawl_that_nodes_cannot_share_or_that_has_no_seed() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let shared = SharedCrawl::of(postgres, WEB);
+    let earlier = shared.crawl.directory().join("earlier");
+    let seed = shared.server.url(&Web::host(0), "/0");
+    let run = shared.crawl.run_command(&[
+        "--out",
+        "earlier",
+        "--max-pages",
+        "1",
+        "--allow-private",
+        "--resolve",
+        &shared.server.resolve(&Web::host(0)),
+        &seed,
+    ]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let earlier = earlier.to_str().unwrap();
+    for (more, words) in [
+        (&["--group-by", "address", &seed][..], "--group-by address"),
+        (
+            &["--features", "word:1+tf-idf", &seed],
+            "--weights tf-idf without --frequencies",
+        ),
+        (&["--since", earlier, &seed], "--since"),
+        (&[], "no seeds"),
+        (&["nonsense"], "\"nonsense\" is neither a command nor a URL"),
+        (&["--out", earlier, &seed], "holds a crawl of its own"),
+    ] {
+        let mut arguments = vec!["node", "--store", &shared.store, "--name", "n1"];
+        arguments.extend(more);
+        shared.crawl.run_command(&arguments).assert_error(2, words);
+        let begun = postgres.query(&shared.store, "SELECT count(*) FROM term");
+        assert_eq!(begun, "0", "{words}");
+    }
+}
+
+#[test]
+fn the_directory_of_a_node_serves_no_other_crawl() {
+    // Its archive would be cut where the settled visits of the other crawl end.
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let shared = SharedCrawl::of(postgres, WEB);
+    assert_exhausted(&shared.start("n1").end());
+    let other = postgres.create_database();
+    let run = shared.crawl.run_command(&shared.arguments("n1", &other));
+    run.assert_error(2, "n1 is the directory of node n1 of another crawl");
+    let run = shared.crawl.run_command(&["--out", "n1"]);
+    run.assert_error(2, "n1 is the directory of node n1 of a shared crawl");
+    let run = shared.crawl.run_command(&["status", "n1"]);
+    run.assert_error(2, "n1 is the directory of node n1 of a shared crawl");
+    std::fs::remove_dir_all(shared.directory("n1").join("state")).unwrap();
+    let run = shared
+        .crawl
+        .run_command(&shared.arguments("n1", &shared.store));
+    run.assert_error(2, "n1/archive holds an archive, and not of this node");
+}
