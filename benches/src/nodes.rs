@@ -19,8 +19,8 @@ use crate::{
 
 /// The settings of the database.
 const DATABASE: [&str; 2] = ["fsync=on", "shared_buffers=256MB"];
-/// Pages of a host in the crawl of which a node is killed: more than are visited until its hosts are
-/// asked again.
+/// Pages of a host in the crawl of which a node is killed: more than are visited until its hosts
+/// are asked again.
 const PAGES_OF_A_HOST: usize = 60;
 /// The delay of that crawl.
 const DELAY: Duration = Duration::from_secs(1);
@@ -164,8 +164,8 @@ fn silence(options: &Options, crawler: &Path, postgres: &Postgres) -> Result<(),
         pause();
     }
     let share = u64::from(BUCKETS).div_ceil(options.nodes as u64);
-    let largest = "SELECT coalesce(max(count), 0) FROM (SELECT count(*) FROM bucket GROUP BY owner) \
-        AS of_owner";
+    let largest = "SELECT coalesce(max(count), 0) \
+        FROM (SELECT count(*) FROM bucket GROUP BY owner) AS of_owner";
     while crawl.query(largest)? > share {
         nodes.check()?;
         pause();

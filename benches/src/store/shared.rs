@@ -205,8 +205,8 @@ fn print_sizes(server: &Postgres, url: &str, options: &Options) -> Result<(), Fa
             .query(url, "SELECT pg_indexes_size('journal')")
             .parse()?;
         println!(
-            "{state}: {} bytes a URL in the journal, {} MiB of indexes (shared buffers: {}); {} MiB \
-             of inbox",
+            "{state}: {} bytes a URL in the journal, {} MiB of indexes (shared buffers: {}); \
+             {} MiB of inbox",
             size(server, url, "journal")? / options.urls.max(1),
             indexes >> 20,
             options.shared_buffers,
