@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use shared_store::BUCKETS;
 use testkit::{Corpus, Postgres, Server};
+use tokio::time::Instant;
 
 use crate::{
     Failure, Options, arguments, cpu, left_out, median, peak_of, read_port, start_web, stop,
