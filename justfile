@@ -59,6 +59,10 @@ explore rounds="10" *args="--workspace":
 demo:
     cargo run --release --example demo
 
+# crawl a generated web by three nodes that share a crawl on PostgreSQL, and check it
+nodes:
+    cargo run --release --example nodes
+
 # crawl 20,000 generated pages on loopback: pages/s, CPU, memory, duplicates found
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}

@@ -7,11 +7,15 @@
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] \
-//!     [--pages 20000] [--hosts 64] [--runs 3]
+//!     [--pages 20000] [--hosts 64] [--runs 3] [--nodes 4]
 //! ```
+//!
+//! With `--nodes`, the same web is crawled again by nodes that share a crawl on PostgreSQL. Then
+//! each host is a registrable domain of its own, because hosts of one domain stay on one node.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod filter;
+mod nodes;
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read};
@@ -42,6 +46,9 @@ struct Options {
     /// Crawls, one after the other; the median counts
     #[arg(long, default_value_t = 3)]
     runs: usize,
+    /// Nodes that crawl the same web on PostgreSQL, after one process without; 0 for none
+    #[arg(long, default_value_t = 0)]
+    nodes: usize,
     /// Seed of the generated web
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -96,22 +103,22 @@ fn main() -> Result<(), Failure> {
         println!("{}", run.line());
         runs.push(run);
     }
-    let median = |figure: fn(&Measured) -> f64| {
-        let mut figures: Vec<f64> = runs.iter().map(figure).collect();
-        figures.sort_by(f64::total_cmp);
-        figures[figures.len() / 2]
-    };
-    println!(
-        "median: {:.0} pages/s, {:.3} CPU s per 1,000 pages, {:.0} MiB",
-        median(Measured::rate),
-        median(Measured::cpu_per_thousand),
-        median(Measured::peak_mib)
+    let (cpu, peak) = (
+        median(&runs, Measured::cpu_per_thousand),
+        median(&runs, Measured::peak_mib),
     );
+    println!(
+        "median: {:.0} pages/s, {cpu:.3} CPU s per 1,000 pages, {peak:.0} MiB",
+        median(&runs, Measured::rate)
+    );
+    if options.nodes > 0 {
+        return nodes::measure(&options, &corpus, &crawler, cpu, peak);
+    }
     let filter = filter::cpu_per_thousand(&corpus)?;
     println!(
         "of it the filter (signature and signature_index, measured alone): {filter:.3} CPU s per \
          1,000 pages, {:.1} %",
-        100.0 * filter / median(Measured::cpu_per_thousand)
+        100.0 * filter / cpu
     );
     Ok(())
 }
@@ -121,7 +128,17 @@ fn corpus(options: &Options) -> Corpus {
         Shape::Plain => Corpus::plain(options.pages, options.seed),
         Shape::Real => Corpus::real_shaped(options.pages, options.seed),
     };
-    corpus.with_hosts(options.hosts)
+    let corpus = corpus.with_hosts(options.hosts);
+    match options.nodes {
+        0 => corpus,
+        _ => corpus.on_domains(),
+    }
+}
+
+fn median<T>(runs: &[T], figure: fn(&T) -> f64) -> f64 {
+    let mut figures: Vec<f64> = runs.iter().map(figure).collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 fn serve(corpus: &Arc<Corpus>) -> Result<(), Failure> {
@@ -144,23 +161,12 @@ fn measure(options: &Options, corpus: &Corpus, crawler: &Path) -> Result<Measure
     std::fs::write(&seeds, corpus.seeds(port).join("\n"))?;
     let out = directory.path().join("crawl");
     let mut command = Command::new(crawler);
-    command.arg("--seeds").arg(&seeds).arg("--out").arg(&out);
-    command.args([
-        "--scope",
-        "any",
-        "--delay",
-        "0",
-        "--delay-factor",
-        "0",
-        "--allow-private",
-        "--quiet",
-        "--summary",
-        "json",
-    ]);
-    for host in corpus.hosts() {
-        command.args(["--resolve", &format!("{host}:{port}:127.0.0.1")]);
-    }
-    command.args(&options.options).stdout(Stdio::piped());
+    command
+        .args(arguments(corpus, port, &seeds))
+        .args(["--delay", "0", "--out"])
+        .arg(&out)
+        .args(&options.options)
+        .stdout(Stdio::piped());
 
     let before = cpu()?;
     let mut child = command.spawn()?;
@@ -197,18 +203,28 @@ fn measure(options: &Options, corpus: &Corpus, crawler: &Path) -> Result<Measure
     })
 }
 
+/// Returns the arguments of every crawl of the corpus, but for its delay and its directory.
+fn arguments(corpus: &Corpus, port: u16, seeds: &Path) -> Vec<String> {
+    let fixed = "--scope any --delay-factor 0 --allow-private --quiet --summary json --seeds";
+    let mut arguments: Vec<String> = fixed.split(' ').map(str::to_owned).collect();
+    arguments.push(seeds.display().to_string());
+    for host in corpus.hosts() {
+        arguments.extend(["--resolve".to_owned(), format!("{host}:{port}:127.0.0.1")]);
+    }
+    arguments
+}
+
 fn start_web(options: &Options) -> Result<Child, Failure> {
     let shape = match options.shape {
         Shape::Plain => "plain",
         Shape::Real => "real",
     };
-    let (pages, hosts, seed) = (
-        options.pages.to_string(),
-        options.hosts.to_string(),
-        options.seed.to_string(),
-    );
+    let figures = [options.pages, options.hosts, options.nodes].map(|figure| figure.to_string());
+    let [pages, hosts, nodes] = &figures;
+    let seed = options.seed.to_string();
     let arguments = [
-        "--serve", "--shape", shape, "--pages", &pages, "--hosts", &hosts, "--seed", &seed,
+        "--serve", "--shape", shape, "--pages", pages, "--hosts", hosts, "--nodes", nodes,
+        "--seed", &seed,
     ];
     let web = Command::new(std::env::current_exe()?)
         .args(arguments)
@@ -243,18 +259,24 @@ fn cpu() -> Result<f64, Failure> {
     reason = "a benchmark has nothing else to wait for"
 )]
 fn watch(child: &mut Child) -> Result<u64, Failure> {
-    let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     while child.try_wait()?.is_none() {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kibibytes = line
-            .and_then(|line| line.trim().strip_suffix(" kB"))
-            .and_then(|number| number.trim().parse::<u64>().ok());
-        peak = peak.max(kibibytes.unwrap_or(0) * 1024);
+        peak = peak.max(peak_of(child));
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(peak)
+}
+
+/// Returns the highest resident size, in bytes, that the kernel has seen of a process so far; 0 if
+/// it has ended.
+fn peak_of(child: &Child) -> u64 {
+    let status = format!("/proc/{}/status", child.id());
+    let text = std::fs::read_to_string(status).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line
+        .and_then(|line| line.trim().strip_suffix(" kB"))
+        .and_then(|number| number.trim().parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
 }
 
 fn left_out(export: &[u8]) -> Result<Vec<String>, Failure> {

@@ -5,10 +5,14 @@ use super::session::Session;
 use super::{pages, root};
 
 /// Pages whose commands do not run here, with the reason.
-const NOT_RUN: [(&str, &str); 2] = [
+const NOT_RUN: [(&str, &str); 3] = [
     (
         "guide/dashboard.md",
         "its commands serve until they are interrupted; tests/commands/serve.rs runs them",
+    ),
+    (
+        "guide/nodes.md",
+        "its commands need a database of one's own; tests/durability/nodes.rs runs nodes",
     ),
     (
         "guide/python.md",

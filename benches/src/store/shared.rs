@@ -48,10 +48,13 @@ pub(crate) struct Options {
     /// Nodes
     #[arg(long, default_value_t = 4)]
     nodes: usize,
+    /// The memory of the database for tables and indexes
+    #[arg(long, default_value = "256MB")]
+    shared_buffers: String,
 }
 
-/// The term of the nodes, as in a crawl.
-const TERM: Duration = Duration::from_secs(10);
+/// The term of the nodes: that of a crawl of busy nodes, which share this process.
+const TERM: Duration = Duration::from_secs(60);
 /// The interval at which the buckets are counted.
 const POLL: Duration = Duration::from_millis(250);
 /// Workers that fill the log, and those of a node that admit in batches.
@@ -71,7 +74,8 @@ struct Node {
 }
 
 pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
-    let Some(server) = Postgres::start(&["fsync=on", "shared_buffers=256MB"]) else {
+    let buffers = format!("shared_buffers={}", options.shared_buffers);
+    let Some(server) = Postgres::start(&["fsync=on", &buffers]) else {
         return Err("PostgreSQL is not installed".into());
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -150,9 +154,64 @@ async fn measure_on(server: &Postgres, options: &Options) -> Result<(), Failure>
         "bytes a visited URL, on top of those while it waited: {} (goal 120 for a seen one)",
         (size(server, &url, "journal")? - before) / visits.count.max(1)
     );
+    leave(server, &url, &mut nodes).await?;
+    print_sizes(server, &url, options)?;
     for node in &nodes {
         node.store.abandon();
         node.store.stopped().await;
+    }
+    Ok(())
+}
+
+/// Measures how long the other nodes take to have the buckets of one that leaves.
+async fn leave(server: &Postgres, url: &str, nodes: &mut Vec<Node>) -> Result<(), Failure> {
+    if nodes.len() < 2 {
+        return Ok(());
+    }
+    let Some(leaving) = nodes.pop() else {
+        return Ok(());
+    };
+    let queued = |node: &Node| node.store.standing().queued;
+    let due = nodes.iter().map(queued).sum::<u64>() + queued(&leaving);
+    let sql = format!(
+        "SELECT count(*) FROM journal WHERE bucket IN (SELECT bucket FROM bucket JOIN term ON \
+         owner = term.term WHERE node = 'n{}')",
+        nodes.len()
+    );
+    let rows = server.query(url, &sql);
+    let (begin, busy) = (Instant::now(), processor_time()?);
+    leaving.store.close().await?;
+    let left = begin.elapsed();
+    let mut ticks = tokio::time::interval(POLL);
+    while nodes.iter().map(queued).sum::<u64>() < due {
+        ticks.tick().await;
+    }
+    println!(
+        "a node with {rows} rows leaves in {left:.1?}, and {:.1?} after that what waited there \
+         waits at the others; {:.1} s of processor time",
+        begin.elapsed() - left,
+        processor_time()? - busy
+    );
+    Ok(())
+}
+
+/// Prints the sizes of the tables with URLs after all of this, and after a vacuum.
+fn print_sizes(server: &Postgres, url: &str, options: &Options) -> Result<(), Failure> {
+    for state in ["after all of this", "after a vacuum"] {
+        if state == "after a vacuum" {
+            server.query(url, "VACUUM");
+        }
+        let indexes: u64 = server
+            .query(url, "SELECT pg_indexes_size('journal')")
+            .parse()?;
+        println!(
+            "{state}: {} bytes a URL in the journal, {} MiB of indexes (shared buffers: {}); \
+             {} MiB of inbox",
+            size(server, url, "journal")? / options.urls.max(1),
+            indexes >> 20,
+            options.shared_buffers,
+            size(server, url, "inbox")? >> 20
+        );
     }
     Ok(())
 }

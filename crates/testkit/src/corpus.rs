@@ -148,6 +148,14 @@ impl Corpus {
         }
     }
 
+    /// The same pages on hosts of registrable domains of their own. All hosts are of one otherwise.
+    #[must_use]
+    pub fn on_domains(mut self) -> Self {
+        let count = self.hosts.len();
+        self.hosts = (0..count).map(|host| format!("w{host:02}.test")).collect();
+        self
+    }
+
     /// Returns the number of pages.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -58,6 +58,12 @@ fn report_missing() {
 }
 
 impl Postgres {
+    /// Returns true if the programs of a server are installed.
+    #[must_use]
+    pub fn is_installed() -> bool {
+        programs().is_some()
+    }
+
     /// Returns the server that all tests of this process share. Returns none where PostgreSQL is
     /// not installed, and says so: such a test passes.
     pub fn shared() -> Option<&'static Self> {

@@ -176,6 +176,15 @@ fn a_url_belongs_to_one_page() {
 }
 
 #[test]
+fn hosts_on_domains_of_their_own_have_the_same_pages() {
+    let corpus = Corpus::plain(200, 5).with_hosts(7).on_domains();
+    assert_eq!(corpus.hosts()[..2], ["w00.test", "w01.test"]);
+    for page in 0..200 {
+        assert_eq!(corpus.page_at(&corpus.url(page, PORT)), Some(page));
+    }
+}
+
+#[test]
 fn the_site_answers_for_every_page_and_for_nothing_else() {
     let corpus = Arc::new(Corpus::plain(30, 6).with_hosts(3));
     let site = corpus.site();
